@@ -27,6 +27,7 @@ export {
   type ShardedKeyspacesTableOptions,
   type ShardedKeyspacesTableProps,
 } from './keyspaces/sharded-keyspaces-table-options';
+export type { WatchedAlarms } from './monitoring/alarm-definition';
 export {
   type ConsumerAlarms,
   type ConsumerMonitoringOptions,
@@ -69,18 +70,24 @@ export {
 } from './stream/registry/hash-key-registry';
 export { HashKeyRegistryGrants } from './stream/registry/hash-key-registry-grants';
 export {
+  type IStreamAutoScaling,
   StreamAutoScaling,
+  type StreamAutoScalingAttributes,
   type StreamAutoScalingOptions,
   type StreamAutoScalingProps,
 } from './stream/scaling/stream-auto-scaling';
 export {
+  type IStreamReconciliation,
   StreamReconciliation,
+  type StreamReconciliationAttributes,
   type StreamReconciliationOptions,
   type StreamReconciliationProps,
 } from './stream/scaling/stream-reconciliation';
 export { StreamResharding, type StreamReshardingProps } from './stream/scaling/stream-resharding';
 export {
+  type IStreamReshardingProvider,
   StreamReshardingProvider,
+  type StreamReshardingProviderAttributes,
   type StreamReshardingProviderProps,
 } from './stream/scaling/stream-resharding-provider';
 export type { ExpectedStreamTraffic } from './stream/stream-advice';
@@ -93,9 +100,11 @@ export {
 } from './stream/uniform-stream';
 export {
   AdaptiveShardCountController,
+  type AdaptiveShardCountControllerAttributes,
   type AdaptiveShardCountControllerProps,
+  type IAdaptiveShardCountController,
 } from './table/adaptive/adaptive-shard-count-controller';
-export { DaxCluster, type DaxClusterProps } from './table/dax-cluster';
+export { DaxCluster, type DaxClusterAttributes, type DaxClusterProps, type IDaxCluster } from './table/dax-cluster';
 export { type AdaptiveShardCountsOptions, ShardCounts } from './table/index/shard-counts';
 export {
   type IShardedIndex,

@@ -1,4 +1,4 @@
-import { Duration, type IResource, Stack, Token, TokenComparison } from 'aws-cdk-lib';
+import { Duration, type IResource, type Stack, Token, TokenComparison } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { EvenShardsError, InvalidArgumentError } from '../core/foundation/errors';
 
@@ -77,10 +77,4 @@ export function checkOwnEnvironment(
     `aws://${env.account}/${env.region}`,
     `${kind} of the account and region aws://${account}/${region}${advice}`,
   );
-}
-
-/** The environment of what is built in a stack, for a construct that has none of its own. */
-export function environmentOf(construct: IConstruct): Pick<IResource, 'env'> {
-  const { account, region } = Stack.of(construct);
-  return { env: { account, region } };
 }

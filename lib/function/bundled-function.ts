@@ -122,6 +122,20 @@ export interface BaseBundledFunctionOptions {
    * @default - encrypted with a key that Lambda manages
    */
   readonly environmentEncryption?: kms.IKey;
+
+  /**
+   * Environment variables besides those of this library, such as what a layer reads.
+   *
+   * @default - none
+   */
+  readonly environment?: { [name: string]: string };
+
+  /**
+   * Who has to have signed what runs. The bundles of this library are not signed by anybody: sign them in your pipeline.
+   *
+   * @default - nobody
+   */
+  readonly codeSigningConfig?: lambda.ICodeSigningConfigRef;
 }
 
 /**
@@ -157,6 +171,21 @@ export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
    * @default true
    */
   readonly allowAllOutbound?: boolean;
+
+  /**
+   * Whether the function may run in a public subnet of the network, from where it reaches what the network has endpoints for, and
+   * not the internet.
+   *
+   * @default false
+   */
+  readonly allowPublicSubnet?: boolean;
+
+  /**
+   * Whether the function may use IPv6 in subnets that have both.
+   *
+   * @default false
+   */
+  readonly ipv6AllowedForDualStack?: boolean;
 
   /**
    * How many invocations may run at the same time, reserved for this function.
@@ -307,7 +336,8 @@ export function addBundledFunction(
         role,
         logGroup,
         loggingFormat: lambda.LoggingFormat.JSON,
-        environment: asText(environment),
+        environment: { ...ownVariables(scope, environment, options.environment), ...asText(environment) },
+        codeSigningConfig: options.codeSigningConfig,
         timeout: options.timeout,
         memorySize: options.memorySize,
         functionName: options.functionName,
@@ -320,6 +350,8 @@ export function addBundledFunction(
         vpcSubnets: options.vpcSubnets,
         securityGroups: options.securityGroups,
         allowAllOutbound: options.allowAllOutbound,
+        allowPublicSubnet: options.allowPublicSubnet,
+        ipv6AllowedForDualStack: options.ipv6AllowedForDualStack,
         reservedConcurrentExecutions: options.reservedConcurrentExecutions,
         onFailure: options.onFailure,
         maxEventAge: options.maxEventAge,
@@ -328,8 +360,24 @@ export function addBundledFunction(
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
   );
+  scope.node.defaultChild = added.node.defaultChild;
   if (added.isBoundToVpc) role.addToPrincipalPolicy(networkInterfaces());
   return added;
+}
+
+/** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a variable of the function's own */
+function ownVariables(
+  scope: IConstruct,
+  ofLibrary: BundledFunction['environment'],
+  own: Record<string, string> = {},
+): Record<string, string> {
+  const taken = Object.keys(own).find((name) => name in ofLibrary || name.startsWith('EVEN_SHARDS_'));
+  if (taken === undefined) return own;
+  throw new InvalidArgumentError(
+    constructField(scope, 'environment'),
+    taken,
+    'variables that the function does not set itself',
+  );
 }
 
 function asText(environment: BundledFunction['environment']): Record<string, string> {

@@ -5,8 +5,12 @@ import { readGuide } from '../construct/guide-link';
 import { constructField } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
+/** Whom an alarm is for: `page` calls somebody at once, `ticket` waits for the next working day. */
+export type Severity = 'page' | 'ticket';
+
 /** An alarm of a `ShardMonitoring`, before it is one. */
 export interface AlarmDefinition {
+  readonly severity: Severity;
   readonly metric: cloudwatch.Metric | cloudwatch.MathExpression;
   /** What is wrong, what to do, and where to read more. */
   readonly description: string;
@@ -20,8 +24,14 @@ export interface AlarmDefinition {
   readonly treatMissingData?: cloudwatch.TreatMissingData;
 }
 
+/** What is returned of everything that is watched, besides its alarms. */
+export interface WatchedAlarms {
+  /** Raised while any of its alarms is that calls somebody at once. Absent without `compositeAlarms`. */
+  readonly composite?: cloudwatch.CompositeAlarm;
+}
+
 /** The definitions of alarms, by the names that the alarms have where they are returned. */
-export type AlarmDefinitions<Alarms> = { readonly [name in keyof Alarms]?: AlarmDefinition };
+export type AlarmDefinitions<Alarms> = { readonly [name in Exclude<keyof Alarms, 'composite'>]?: AlarmDefinition };
 
 /** How often Kinesis, DynamoDB and Lambda report: once a minute. */
 export const REPORTING_PERIOD = Duration.minutes(1);
@@ -58,35 +68,39 @@ export function knownDuration(monitoring: IConstruct, option: string, duration: 
   throw new InvalidArgumentError(constructField(monitoring, option), 'a token', 'a duration, known at synthesis');
 }
 
-/**
- * An alarm that is raised when more is refused than an option allows, in three minutes of five.
- *
- * @param most what the option says. By default, nothing may be refused
- * @throws an error with the code `INVALID_ARGUMENT` unless the option is a number of at least 0
- */
-export function throttleAlarm(
-  monitoring: IConstruct,
-  option: 'maxWriteThrottles' | 'maxReadThrottles',
-  most = 0,
-  alarm: Pick<AlarmDefinition, 'metric' | 'description'>,
-): AlarmDefinition {
-  checkThreshold(monitoring, option, most, 0);
-  return { ...alarm, ...THREE_OF_FIVE_MINUTES, threshold: most };
+/** What a hot partition refuses, and how the options and the metrics call it. */
+interface Throttles {
+  readonly most: number | undefined;
+  readonly throttles: cloudwatch.IMetric;
+  readonly consumed: cloudwatch.IMetric;
+  readonly description: string;
 }
 
 /**
- * What a hot partition refuses. An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a
- * throttle: hence the units that are consumed.
+ * An alarm that is raised when a hot partition refuses more than an option allows, in three minutes of five. By default, it may
+ * refuse nothing.
+ *
+ * An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a throttle: hence the units
+ * that are consumed.
+ *
+ * @throws an error with the code `INVALID_ARGUMENT` unless the option is a number of at least 0
  */
-export function refusedByPartition(
+export function hotPartition(
+  monitoring: IConstruct,
   what: 'writes' | 'reads',
-  throttles: cloudwatch.IMetric,
-  consumed: cloudwatch.IMetric,
-): cloudwatch.MathExpression {
-  return new cloudwatch.MathExpression({
-    expression: `throttles + 0 * ${what}`,
-    usingMetrics: { throttles, [what]: consumed },
-    label: `${what} refused by a hot partition`,
-    period: REPORTING_PERIOD,
-  });
+  { most = 0, throttles, consumed, description }: Throttles,
+): AlarmDefinition {
+  checkThreshold(monitoring, what === 'writes' ? 'maxWriteThrottles' : 'maxReadThrottles', most, 0);
+  return {
+    severity: 'page',
+    metric: new cloudwatch.MathExpression({
+      expression: `throttles + 0 * ${what}`,
+      usingMetrics: { throttles, [what]: consumed },
+      label: `${what} refused by a hot partition`,
+      period: REPORTING_PERIOD,
+    }),
+    description,
+    ...THREE_OF_FIVE_MINUTES,
+    threshold: most,
+  };
 }

@@ -14,8 +14,10 @@ import {
   REPORTING_PERIOD,
   seeMonitoring,
   THREE_TIMES_FIVE_MINUTES,
+  type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
+import { reportedOrSilent } from './silence';
 
 /**
  * How far one consumer of a stream is behind, whichever way it reads. `ShardMonitoring.addConsumer` watches it.
@@ -182,7 +184,7 @@ export interface ConsumerMonitoringOptions {
 }
 
 /** The alarms of a consumer. One that is switched off is absent, and those of parked keys where it is no ordered consumer. */
-export interface ConsumerAlarms {
+export interface ConsumerAlarms extends WatchedAlarms {
   /** The consumer is behind, or it does not read. */
   readonly behind?: cloudwatch.Alarm;
   /** Keys are dead: nobody tries them any more. */
@@ -209,6 +211,7 @@ export function consumerAlarms(
 
 function deadKeys(consumer: IOrderedStreamConsumer): AlarmDefinition {
   return {
+    severity: 'ticket',
     metric: consumer.metric(CONSUMER_METRICS.deadKeys, { period: DEFAULT_PERIOD }),
     description:
       `Keys of the consumer ${consumer.consumerName} are dead: a record of each was tried as often or as long as it may be, and ` +
@@ -219,23 +222,28 @@ function deadKeys(consumer: IOrderedStreamConsumer): AlarmDefinition {
   };
 }
 
-/** The retrier writes at least once in 15 minutes. Of two such periods without a value, it is not running. */
+/** The retrier writes at least once in 15 minutes. If it does not in two such periods, it is not running. */
 function parkedTooLong(
   monitoring: IConstruct,
   consumer: IOrderedStreamConsumer,
   { maxParkedTime = Duration.hours(1) }: ConsumerMonitoringOptions,
 ): AlarmDefinition {
   const field = constructField(monitoring, 'maxParkedTime');
+  const limit = inUnit(field, maxParkedTime, 'Duration.seconds', () => maxParkedTime.toSeconds());
+  const parked = consumer.metric(CONSUMER_METRICS.parkedSeconds, { period: Duration.minutes(15) });
   return {
-    metric: consumer.metric(CONSUMER_METRICS.parkedSeconds, { period: Duration.minutes(15) }),
+    severity: 'page',
+    metric: reportedOrSilent(consumer, 'seconds that the oldest key is parked', parked, limit),
     description:
       `A record holds up its key of the consumer ${consumer.consumerName} for ${maxParkedTime.toHumanString()} or more, or nothing ` +
       'retries parked keys. The command even-shards parked lists them and says why. If nothing is parked, see whether the schedule of the ' +
       `retries invokes the function, and whether it ends.${seeMonitoring('keys-are-parked-for-long')}`,
-    threshold: inUnit(field, maxParkedTime, 'Duration.seconds', () => maxParkedTime.toSeconds()),
+    threshold: limit,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    evaluationPeriods: 2,
-    treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+    // Two, and one in which the retrier was last heard of.
+    evaluationPeriods: 3,
+    datapointsToAlarm: 2,
+    treatMissingData: cloudwatch.TreatMissingData.IGNORE,
   };
 }
 
@@ -261,6 +269,7 @@ export function consumerBehind(
     period,
   });
   return {
+    severity: 'page',
     metric: silenceAlarm
       ? new cloudwatch.MathExpression({
           expression: 'MAX([behind, silent])',

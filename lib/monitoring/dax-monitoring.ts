@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import type { DaxCluster } from '../table/dax-cluster';
+import type { IDaxCluster } from '../table/dax-cluster';
 import {
   type AlarmDefinitions,
   checkThreshold,
@@ -9,6 +9,7 @@ import {
   seeMonitoring,
   THREE_OF_FIVE_MINUTES,
   THREE_TIMES_FIVE_MINUTES,
+  type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
 
@@ -38,7 +39,7 @@ export interface DaxMonitoringOptions {
 }
 
 /** The alarms of a cluster of DAX. They are absent if alarms are switched off. */
-export interface DaxAlarms {
+export interface DaxAlarms extends WatchedAlarms {
   /** The cluster throttles requests. */
   readonly throttles?: cloudwatch.Alarm;
 
@@ -64,7 +65,7 @@ const NEARLY_FULL_PERCENT = 95;
  */
 export function daxAlarms(
   monitoring: IConstruct,
-  cluster: DaxCluster,
+  cluster: IDaxCluster,
   { maxThrottledRequests = 0, maxFaults = 0, maxCpuUtilizationPercent = 80 }: DaxMonitoringOptions,
 ): AlarmDefinitions<DaxAlarms> {
   checkThreshold(monitoring, 'maxThrottledRequests', maxThrottledRequests, 0);
@@ -76,7 +77,8 @@ export function daxAlarms(
   const name = `The cluster of DAX ${cluster.clusterName}`;
   return {
     throttles: {
-      metric: cluster.metricThrottledRequestCount({ period }),
+      severity: 'page',
+      metric: cluster.metric('ThrottledRequestCount', { period }),
       description:
         `${name} throttles requests, because the CPU of a node is too busy. Give the cluster more nodes if most requests are ` +
         `hits, and a larger nodeType if many are misses or writes.${seeMonitoring('dax-throttles-requests')}`,
@@ -84,7 +86,8 @@ export function daxAlarms(
       threshold: maxThrottledRequests,
     },
     faults: {
-      metric: cluster.metricFaultRequestCount({ period }),
+      severity: 'page',
+      metric: cluster.metric('FaultRequestCount', { period }),
       description:
         `${name} fails to answer requests. See its events, and whether its role may still read the tables. Readers can go ` +
         `past it meanwhile: their queries are the same with a client of DynamoDB.${seeMonitoring('dax-fails-requests')}`,
@@ -92,7 +95,8 @@ export function daxAlarms(
       threshold: maxFaults,
     },
     cpu: {
-      metric: cluster.metricCpuUtilization(ofTheBusiest),
+      severity: 'ticket',
+      metric: cluster.metric('CPUUtilization', ofTheBusiest),
       description:
         `A node of the cluster of DAX ${cluster.clusterName} has been busy for a quarter of an hour: soon it throttles requests. ` +
         'Give the cluster more nodes if most requests are hits, and a larger nodeType if many are misses or ' +
@@ -101,7 +105,8 @@ export function daxAlarms(
       threshold: maxCpuUtilizationPercent,
     },
     memory: {
-      metric: cluster.metricCacheMemoryUtilization(ofTheBusiest),
+      severity: 'ticket',
+      metric: cluster.metric('CacheMemoryUtilization', ofTheBusiest),
       description:
         `The memory of a node of the cluster of DAX ${cluster.clusterName} has been nearly full for a quarter of an hour. It ` +
         'evicts what readers ask for again, and at 100 % it throttles writes. Give it a larger nodeType, or keep answers for less time: ' +
@@ -112,25 +117,25 @@ export function daxAlarms(
   };
 }
 
-export function daxWidgets(cluster: DaxCluster, alarms: DaxAlarms): Rows {
+export function daxWidgets(cluster: IDaxCluster, alarms: DaxAlarms): Rows {
   const period = REPORTING_PERIOD;
   const ofTheBusiest = { statistic: cloudwatch.Stats.MAXIMUM, period };
   return [
     [
       graph('Queries', [
-        cluster.metricQueryCacheHits({ label: 'from the cache', period }),
-        cluster.metricQueryCacheMisses({ label: 'from DynamoDB', period }),
+        cluster.metric('QueryCacheHits', { label: 'from the cache', period }),
+        cluster.metric('QueryCacheMisses', { label: 'from DynamoDB', period }),
       ]),
       graph('Single items', [
-        cluster.metricItemCacheHits({ label: 'from the cache', period }),
-        cluster.metricItemCacheMisses({ label: 'from DynamoDB', period }),
+        cluster.metric('ItemCacheHits', { label: 'from the cache', period }),
+        cluster.metric('ItemCacheMisses', { label: 'from DynamoDB', period }),
       ]),
       graph(
         'Requests without an answer',
         [
-          cluster.metricThrottledRequestCount({ label: 'throttled', period }),
-          cluster.metricFaultRequestCount({ label: 'failed by the cluster', period }),
-          cluster.metricErrorRequestCount({ label: 'refused, throttled ones included', period }),
+          cluster.metric('ThrottledRequestCount', { label: 'throttled', period }),
+          cluster.metric('FaultRequestCount', { label: 'failed by the cluster', period }),
+          cluster.metric('ErrorRequestCount', { label: 'refused, throttled ones included', period }),
         ],
         {
           leftAnnotations: [
@@ -141,15 +146,15 @@ export function daxWidgets(cluster: DaxCluster, alarms: DaxAlarms): Rows {
       ),
     ],
     [
-      graph('CPU of the busiest node, in %', [cluster.metricCpuUtilization({ ...ofTheBusiest, label: 'CPU' })], {
+      graph('CPU of the busiest node, in %', [cluster.metric('CPUUtilization', { ...ofTheBusiest, label: 'CPU' })], {
         leftAnnotations: lines(alarms.cpu),
       }),
       graph(
         'Memory of the fullest node, in %',
-        [cluster.metricCacheMemoryUtilization({ ...ofTheBusiest, label: 'memory' })],
+        [cluster.metric('CacheMemoryUtilization', { ...ofTheBusiest, label: 'memory' })],
         { leftAnnotations: lines(alarms.memory) },
       ),
-      graph('Evicted, in bytes', [cluster.metricEvictedSize({ label: 'evicted', period })]),
+      graph('Evicted, in bytes', [cluster.metric('EvictedSize', { label: 'evicted', period })]),
     ],
   ];
 }

@@ -11,6 +11,7 @@ import {
   ONE_OF_FIVE_MINUTES,
   REPORTING_PERIOD,
   seeMonitoring,
+  type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
 
@@ -32,7 +33,7 @@ export interface ProducerMonitoringOptions {
 }
 
 /** The alarm of a producer. It is absent if it is switched off. */
-export interface ProducerAlarms {
+export interface ProducerAlarms extends WatchedAlarms {
   /** The function gives records up, or it fails. */
   readonly failures?: cloudwatch.Alarm;
 }
@@ -115,6 +116,7 @@ export function functionFailures(
 ): AlarmDefinition {
   checkThreshold(monitoring, 'maxFailures', maxFailures, 0);
   return {
+    severity: 'page',
     metric: new cloudwatch.MathExpression({
       expression: 'SUM([failed, errors])',
       usingMetrics: { failed, errors: lambdaMetric(bundledFunction, 'Errors', { statistic: cloudwatch.Stats.SUM }) },
@@ -130,7 +132,7 @@ export function functionFailures(
 /** A metric that Lambda writes of a function of this library, of this app or imported. */
 export function lambdaMetric(
   { functionName }: IBundledFunction,
-  metricName: 'Duration' | 'Errors',
+  metricName: 'Duration' | 'Errors' | 'Invocations',
   props: cloudwatch.MetricOptions,
 ): cloudwatch.Metric {
   return new cloudwatch.Metric({

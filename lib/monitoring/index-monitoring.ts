@@ -1,18 +1,19 @@
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import type { AdaptiveShardCountController } from '../table/adaptive/adaptive-shard-count-controller';
+import { SHARD_COUNT_METRICS } from '../core/foundation/function-metrics';
+import type { IAdaptiveShardCountController } from '../table/adaptive/adaptive-shard-count-controller';
 import type { IShardedIndex } from '../table/index/sharded-index';
 import {
   type AlarmDefinition,
   type AlarmDefinitions,
+  hotPartition,
   REPORTING_PERIOD,
-  refusedByPartition,
   seeMonitoring,
   THREE_OF_FIVE_MINUTES,
-  THREE_TIMES_FIVE_MINUTES,
-  throttleAlarm,
+  type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
+import { noRunSucceeds } from './silence';
 
 /** What is watched of a sharded index. */
 export interface IndexMonitoringOptions {
@@ -36,11 +37,11 @@ export interface IndexMonitoringOptions {
    *
    * @default - the dashboard and the alarms leave the counts out
    */
-  readonly shardCountController?: AdaptiveShardCountController;
+  readonly shardCountController?: IAdaptiveShardCountController;
 }
 
 /** The alarms of a sharded index. Each is absent if it is switched off or not watched. */
-export interface IndexAlarms {
+export interface IndexAlarms extends WatchedAlarms {
   /** A partition of the index refuses writes. */
   readonly writeThrottles?: cloudwatch.Alarm;
 
@@ -57,12 +58,10 @@ export function writeThrottlesOfIndex(
   { maxWriteThrottles }: IndexMonitoringOptions,
 ): AlarmDefinition {
   const period = REPORTING_PERIOD;
-  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
-    metric: refusedByPartition(
-      'writes',
-      index.metric('WriteKeyRangeThroughputThrottleEvents', { period }),
-      index.metric('ConsumedWriteCapacityUnits', { period }),
-    ),
+  return hotPartition(monitoring, 'writes', {
+    most: maxWriteThrottles,
+    throttles: index.metric('WriteKeyRangeThroughputThrottleEvents', { period }),
+    consumed: index.metric('ConsumedWriteCapacityUnits', { period }),
     description:
       `A partition of the index ${index.indexName} of the table ${index.table.tableName} refuses writes, and with it the ` +
       'table does: it gets more than 1,000 write units a second. The exceptions of the writers name the index, in their ' +
@@ -75,13 +74,13 @@ export function writeThrottlesOfIndex(
 
 export function shardCountAlarms(
   index: IShardedIndex,
-  controller: AdaptiveShardCountController,
+  controller: IAdaptiveShardCountController,
 ): AlarmDefinitions<Pick<IndexAlarms, 'valuesAtMaximum' | 'controllerStopped'>> {
-  const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
   const ofIndex = `of the index ${index.indexName} of the table ${index.table.tableName}`;
   return {
     valuesAtMaximum: {
-      metric: controller.metricValuesAtMaximum({ period: REPORTING_PERIOD }),
+      severity: 'page',
+      metric: controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { period: REPORTING_PERIOD }),
       description:
         `Values ${ofIndex} are throttled and have the most shards that its counts may grow to. Raise the maximum of its ` +
         'ShardCounts.adaptive and deploy: the controller goes on from there. Invoke it with {"dryRun":true} to see the values.' +
@@ -90,22 +89,11 @@ export function shardCountAlarms(
       threshold: 0,
     },
     controllerStopped: {
-      metric: new cloudwatch.MathExpression({
-        expression: 'IF(runs - errors < 1, 1, 0)',
-        usingMetrics: {
-          runs: controller.function.metricInvocations({ period }),
-          errors: controller.function.metricErrors({ period }),
-        },
-        label: 'no run has succeeded',
-        period,
-      }),
+      ...noRunSucceeds(controller),
       description:
         `The function that raises the shard counts ${ofIndex} has not succeeded for a quarter of an hour. Its log says why ` +
         'it fails. If it logs nothing, nothing invokes it. Until it succeeds, values keep their shards.' +
         seeMonitoring('the-controller-of-shard-counts-has-stopped'),
-      threshold: 0,
-      evaluationPeriods,
-      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
     },
   };
 }
@@ -135,19 +123,23 @@ export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
   ];
 }
 
-export function shardCountWidgets(controller: AdaptiveShardCountController | undefined, alarms: IndexAlarms): Rows {
+export function shardCountWidgets(controller: IAdaptiveShardCountController | undefined, alarms: IndexAlarms): Rows {
   if (controller === undefined) return [];
   const period = REPORTING_PERIOD;
   return [
     [
-      graph('Values that are throttled', [controller.metricThrottledValues({ label: 'values', period })]),
+      graph('Values that are throttled', [
+        controller.metric(SHARD_COUNT_METRICS.throttledValues, { label: 'values', period }),
+      ]),
       graph(
         'Values that need more shards than the maximum',
-        [controller.metricValuesAtMaximum({ label: 'values', period })],
+        [controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { label: 'values', period })],
         { leftAnnotations: lines(alarms.valuesAtMaximum, 'alarm of values at the maximum') },
       ),
-      graph('Shard counts raised', [controller.metricShardCountRaises({ label: 'raises', period })], {
-        right: [controller.metricMostShards({ label: 'most shards of a throttled value', period })],
+      graph('Shard counts raised', [controller.metric(SHARD_COUNT_METRICS.raises, { label: 'raises', period })], {
+        right: [
+          controller.metric(SHARD_COUNT_METRICS.mostShards, { label: 'most shards of a throttled value', period }),
+        ],
       }),
     ],
   ];

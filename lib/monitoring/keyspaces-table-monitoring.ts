@@ -1,53 +1,38 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
-import {
-  type AlarmDefinition,
-  REPORTING_PERIOD,
-  refusedByPartition,
-  seeMonitoring,
-  throttleAlarm,
-} from './alarm-definition';
+import { type AlarmDefinitions, hotPartition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
-import type { TableAlarms, TableMonitoringOptions } from './table-monitoring';
+import { type TableAlarms, type TableMonitoringOptions, unlessSwitchedOff } from './table-monitoring';
 
 const period = REPORTING_PERIOD;
 
-export function writeThrottlesOfKeyspacesTable(
+export function keyspacesTableAlarms(
   monitoring: IConstruct,
   table: IShardedKeyspacesTable,
-  { maxWriteThrottles }: TableMonitoringOptions,
-): AlarmDefinition {
-  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
-    metric: refusedByPartition(
-      'writes',
-      ofWrites(table, 'StoragePartitionThroughputCapacityExceeded'),
-      table.metric('ConsumedWriteCapacityUnits', { period }),
-    ),
-    description:
-      `A partition of the table ${nameOf(table)} refuses writes: it gets more than 1,000 write units a second. Amazon Keyspaces ` +
-      'does not say which one. Count the writes that time out in your application, by value and shard: a value whose shards are ' +
-      'all among them needs more shards, in the steps of even-shards reshard.' +
-      seeMonitoring('write-throttles-of-a-table-of-amazon-keyspaces'),
-  });
-}
-
-export function readThrottlesOfKeyspacesTable(
-  monitoring: IConstruct,
-  table: IShardedKeyspacesTable,
-  { maxReadThrottles }: TableMonitoringOptions,
-): AlarmDefinition {
-  return throttleAlarm(monitoring, 'maxReadThrottles', maxReadThrottles, {
-    metric: refusedByPartition(
-      'reads',
-      ofReads(table, 'StoragePartitionThroughputCapacityExceeded'),
-      table.metric('ConsumedReadCapacityUnits', { period }),
-    ),
-    description:
-      `A partition of the table ${nameOf(table)} refuses reads: it gets more than 3,000 read units a second. Amazon Keyspaces does ` +
-      'not say which one. Look at who asks for large pages, or for a page often, and bound them with a limit. More shards do not help a ' +
-      'row that is read too often: keep it in memory.' +
-      seeMonitoring('read-throttles-of-a-table-of-amazon-keyspaces'),
+  options: TableMonitoringOptions,
+): AlarmDefinitions<TableAlarms> {
+  return unlessSwitchedOff(options, {
+    writeThrottles: hotPartition(monitoring, 'writes', {
+      most: options.maxWriteThrottles,
+      throttles: ofWrites(table, 'StoragePartitionThroughputCapacityExceeded'),
+      consumed: table.metric('ConsumedWriteCapacityUnits', { period }),
+      description:
+        `A partition of the table ${nameOf(table)} refuses writes: it gets more than 1,000 write units a second. Amazon Keyspaces ` +
+        'does not say which one. Count the writes that time out in your application, by value and shard: a value whose shards are ' +
+        'all among them needs more shards, in the steps of even-shards reshard.' +
+        seeMonitoring('write-throttles-of-a-table-of-amazon-keyspaces'),
+    }),
+    readThrottles: hotPartition(monitoring, 'reads', {
+      most: options.maxReadThrottles,
+      throttles: ofReads(table, 'StoragePartitionThroughputCapacityExceeded'),
+      consumed: table.metric('ConsumedReadCapacityUnits', { period }),
+      description:
+        `A partition of the table ${nameOf(table)} refuses reads: it gets more than 3,000 read units a second. Amazon Keyspaces does ` +
+        'not say which one. Look at who asks for large pages, or for a page often, and bound them with a limit. More shards do not ' +
+        'help a row that is read too often: keep it in memory.' +
+        seeMonitoring('read-throttles-of-a-table-of-amazon-keyspaces'),
+    }),
   });
 }
 

@@ -4,9 +4,16 @@ import type { IConstruct } from 'constructs';
 import { constructField, inUnit } from '../construct/props-checks';
 import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
-import { type AlarmDefinition, ONE_OF_FIVE_MINUTES, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
+import {
+  type AlarmDefinition,
+  ONE_OF_FIVE_MINUTES,
+  REPORTING_PERIOD,
+  seeMonitoring,
+  type WatchedAlarms,
+} from './alarm-definition';
 import { functionFailures } from './function-monitoring';
 import { graph, lines, type Rows } from './graphs';
+import { reportedOrSilent } from './silence';
 
 /** What is watched of an `OutboxRelayFunction`. */
 export interface OutboxMonitoringOptions {
@@ -18,7 +25,7 @@ export interface OutboxMonitoringOptions {
   readonly lagAlarm?: boolean;
 
   /**
-   * How long a row may wait, for five minutes.
+   * How long a row may wait, in six of nine minutes.
    *
    * @default - 5 minutes
    */
@@ -47,7 +54,7 @@ export interface OutboxMonitoringOptions {
 }
 
 /** The alarms of the relay of an outbox. One that is switched off is absent. */
-export interface OutboxAlarms {
+export interface OutboxAlarms extends WatchedAlarms {
   /** Rows wait too long, or nothing relays them. */
   readonly lag?: cloudwatch.Alarm;
   /** Rows are rejected, or the function fails. */
@@ -56,24 +63,29 @@ export interface OutboxAlarms {
   readonly missingRows?: cloudwatch.Alarm;
 }
 
+/** Metrics that are three minutes late look like three silent minutes. The others are those in which the relay was last heard of. */
+const SIX_OF_NINE_MINUTES = { evaluationPeriods: 9, datapointsToAlarm: 6 };
+
 export function outboxLag(
   monitoring: IConstruct,
   relay: IOutboxRelayFunction,
   { maxLag = Duration.minutes(5) }: OutboxMonitoringOptions,
 ): AlarmDefinition {
+  const limit = inUnit(constructField(monitoring, 'maxLag'), maxLag, 'Duration.seconds', () => maxLag.toSeconds());
+  const waiting = relay.metric(OUTBOX_METRICS.waitingSeconds, { period: REPORTING_PERIOD });
   return {
-    metric: relay.metric(OUTBOX_METRICS.waitingSeconds, { period: REPORTING_PERIOD }),
+    severity: 'page',
+    metric: reportedOrSilent(relay, 'seconds that the oldest row waits', waiting, limit),
     description:
       `Rows of the outbox that ${relay.functionName} relays wait for ${maxLag.toHumanString()} or more, or nothing ` +
       'relays them. If the function fails, its log says why. If rows are parked, see the columns partition_key and ' +
       'last_error of the table parked. If neither is so, more rows come than go: give the stream more shards if it refuses ' +
       'records, else give the function more memory.' +
       seeMonitoring('rows-of-an-outbox-wait'),
-    threshold: inUnit(constructField(monitoring, 'maxLag'), maxLag, 'Duration.seconds', () => maxLag.toSeconds()),
+    threshold: limit,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    evaluationPeriods: 5,
-    // A relay that does not run writes nothing.
-    treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+    ...SIX_OF_NINE_MINUTES,
+    treatMissingData: cloudwatch.TreatMissingData.IGNORE,
   };
 }
 
@@ -94,6 +106,7 @@ export function outboxFailures(
 
 export function outboxMissingRows(relay: IOutboxRelayFunction): AlarmDefinition {
   return {
+    severity: 'page',
     metric: relay.metric(OUTBOX_METRICS.missingRows, { period: REPORTING_PERIOD }),
     description:
       `The outbox that ${relay.functionName} relays has rows that were passed, though nothing says that the stream has them: ` +

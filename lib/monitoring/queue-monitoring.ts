@@ -7,6 +7,7 @@ import {
   ONE_OF_FIVE_MINUTES,
   REPORTING_PERIOD,
   seeMonitoring,
+  type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
 
@@ -21,7 +22,7 @@ export interface DeadLetterQueueMonitoringOptions {
 }
 
 /** The alarm of a dead-letter queue. It is absent if alarms are switched off. */
-export interface DeadLetterQueueAlarms {
+export interface DeadLetterQueueAlarms extends WatchedAlarms {
   /** There are messages in the queue. */
   readonly depth?: cloudwatch.Alarm;
 }
@@ -33,6 +34,7 @@ export function deadLetterQueueDepth(
 ): AlarmDefinition {
   checkThreshold(monitoring, 'maxMessages', maxMessages, 0);
   return {
+    severity: 'ticket',
     metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: REPORTING_PERIOD }),
     description:
       `There are messages in the dead-letter queue ${queue.queueName}: each was tried as often as it may be. Find the ` +

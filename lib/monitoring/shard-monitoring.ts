@@ -1,19 +1,20 @@
 import { type IResource, Names, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { given } from '../construct/blueprint';
-import { checkOwnEnvironment, constructField, environmentOf } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import type { IQueryFunction } from '../function/query-function';
 import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
-import type { DaxCluster } from '../table/dax-cluster';
+import type { IDaxCluster } from '../table/dax-cluster';
 import type { IShardedIndex } from '../table/index/sharded-index';
 import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
-import type { AlarmDefinition, AlarmDefinitions } from './alarm-definition';
+import { type AlarmDefinition, type AlarmDefinitions, type Severity, seeMonitoring } from './alarm-definition';
 import {
   type ConsumerAlarms,
   type ConsumerMonitoringOptions,
@@ -38,11 +39,7 @@ import {
   shardCountWidgets,
   writeThrottlesOfIndex,
 } from './index-monitoring';
-import {
-  keyspacesTableWidgets,
-  readThrottlesOfKeyspacesTable,
-  writeThrottlesOfKeyspacesTable,
-} from './keyspaces-table-monitoring';
+import { keyspacesTableAlarms, keyspacesTableWidgets } from './keyspaces-table-monitoring';
 import {
   type OutboxAlarms,
   type OutboxMonitoringOptions,
@@ -66,13 +63,7 @@ import {
   watchShards,
   writeThrottlesOfStream,
 } from './stream-monitoring';
-import {
-  readThrottlesOfTable,
-  type TableAlarms,
-  type TableMonitoringOptions,
-  tableWidgets,
-  writeThrottlesOfTable,
-} from './table-monitoring';
+import { type TableAlarms, type TableMonitoringOptions, tableAlarms, tableWidgets } from './table-monitoring';
 
 /** Properties of a `ShardMonitoring`. */
 export interface ShardMonitoringProps {
@@ -98,11 +89,49 @@ export interface ShardMonitoringProps {
   readonly alarms?: boolean;
 
   /**
+   * What the names of alarms begin with. A name goes on with the severity, `page` or `ticket`, what is watched, and what is wrong, so
+   * that sorted names show what matters most first.
+   *
+   * @default - the name of the stack, and the path of this construct within it
+   */
+  readonly alarmNamePrefix?: string;
+
+  /**
    * What every alarm does when it is raised, such as a message to an SNS topic.
    *
    * @default - alarms do nothing; you see them in the console and on the dashboard
    */
   readonly alarmActions?: cloudwatch.IAlarmAction[];
+
+  /**
+   * What alarms do besides that call somebody at once: something is refused, waits too long, or will be lost. The guide to monitoring
+   * says which these are.
+   *
+   * @default - what every alarm does
+   */
+  readonly pageActions?: cloudwatch.IAlarmAction[];
+
+  /**
+   * What alarms do besides that can wait for the next working day: it works, and something has to be done before it does no longer.
+   *
+   * @default - what every alarm does
+   */
+  readonly ticketActions?: cloudwatch.IAlarmAction[];
+
+  /**
+   * What an alarm does when it ends, so that an incident closes itself.
+   *
+   * @default - the SNS topics that were told of its beginning are told of its end
+   */
+  readonly okActions?: cloudwatch.IAlarmAction[];
+
+  /**
+   * Whether one composite alarm for each thing that is watched acts in place of its alarms that call somebody, so that one fault makes
+   * one call. Alarms of tickets act by themselves. CloudWatch charges each composite alarm, $0.50 a month in US East.
+   *
+   * @default false
+   */
+  readonly compositeAlarms?: boolean;
 }
 
 /** The columns of a dashboard. */
@@ -142,7 +171,7 @@ export class ShardMonitoring extends Construct {
   public readonly dashboard?: cloudwatch.Dashboard;
 
   private readonly alarmsOn: boolean;
-  private readonly alarmActions: cloudwatch.IAlarmAction[];
+  private readonly alarmNamePrefix: string;
   private readonly raised: cloudwatch.Alarm[] = [];
 
   /**
@@ -152,10 +181,14 @@ export class ShardMonitoring extends Construct {
    * @param id its name within the scope
    * @param props what to make of what is watched
    */
-  constructor(scope: Construct, id: string, props: ShardMonitoringProps = {}) {
+  constructor(
+    scope: Construct,
+    id: string,
+    private readonly props: ShardMonitoringProps = {},
+  ) {
     super(scope, id);
     this.alarmsOn = props.alarms ?? true;
-    this.alarmActions = props.alarmActions ?? [];
+    this.alarmNamePrefix = props.alarmNamePrefix ?? `${Stack.of(this).stackName}-${this.nameOf(this)}`;
     if (props.dashboard === false) return;
     this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', given({ dashboardName: props.dashboardName }));
     if (!this.alarmsOn) return;
@@ -248,11 +281,7 @@ export class ShardMonitoring extends Construct {
    *   known to be in another account or region: the dashboard has its metrics, but no alarm can
    */
   public addTable(table: IKeyShardedTable, options: TableMonitoringOptions = {}): TableAlarms {
-    const { writeThrottleAlarm = true, readThrottleAlarm = true } = options;
-    const definitions = {
-      ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfTable(this, table, options) }),
-      ...(readThrottleAlarm && { readThrottles: readThrottlesOfTable(this, table, options) }),
-    };
+    const definitions = tableAlarms(this, table, options);
     this.checkAlarms('addTable', 'a table', table.table, definitions);
     const alarms = this.addAlarms<TableAlarms>(table.table, definitions);
     this.addRow(`Table ${table.table.tableName}`, tableWidgets(table, alarms));
@@ -268,11 +297,7 @@ export class ShardMonitoring extends Construct {
    *   known to be in another account or region: the dashboard has its metrics, but no alarm can
    */
   public addKeyspacesTable(table: IShardedKeyspacesTable, options: TableMonitoringOptions = {}): TableAlarms {
-    const { writeThrottleAlarm = true, readThrottleAlarm = true } = options;
-    const definitions = {
-      ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfKeyspacesTable(this, table, options) }),
-      ...(readThrottleAlarm && { readThrottles: readThrottlesOfKeyspacesTable(this, table, options) }),
-    };
+    const definitions = keyspacesTableAlarms(this, table, options);
     this.checkAlarms('addKeyspacesTable', 'a table', table, definitions);
     const alarms = this.addAlarms<TableAlarms>(table, definitions);
     this.addRow(`Table ${table.keyspaceName}.${table.tableName}`, keyspacesTableWidgets(table, alarms));
@@ -287,8 +312,8 @@ export class ShardMonitoring extends Construct {
    * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the cluster is known to be in
    *   another account or region, whose metrics an alarm cannot see
    */
-  public addDaxCluster(cluster: DaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
-    this.checkEnvironment('addDaxCluster', 'a cluster', environmentOf(cluster));
+  public addDaxCluster(cluster: IDaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
+    this.checkEnvironment('addDaxCluster', 'a cluster', cluster);
     const alarms = this.addAlarms<DaxAlarms>(cluster, daxAlarms(this, cluster, options));
     this.addRow(`DAX ${cluster.clusterName}`, daxWidgets(cluster, alarms));
     return alarms;
@@ -387,36 +412,92 @@ export class ShardMonitoring extends Construct {
     for (const row of rows) this.dashboard?.addWidgets(...row);
   }
 
-  /** Under the names of their definitions. */
-  private addAlarms<Alarms>(watched: IConstruct, definitions: AlarmDefinitions<Alarms>, prefix = ''): Alarms {
+  /** Under the names of their definitions, with the composite of those that call somebody. */
+  private addAlarms<Alarms>(watched: IConstruct, definitions: AlarmDefinitions<Alarms>, part = ''): Alarms {
     if (!this.alarmsOn) return {} as Alarms;
-    const names = Object.entries<AlarmDefinition | undefined>(definitions);
-    const alarms = names.map(([name, definition]) => {
-      const known = Token.isUnresolved(prefix) ? '' : prefix;
-      const id = `${Names.nodeUniqueId(watched.node)}${known}${name[0]!.toUpperCase()}${name.slice(1)}`;
-      if (this.node.tryFindChild(id) !== undefined) {
+    const knownPart = Token.isUnresolved(part) ? '' : part;
+    const thing = {
+      id: `${Names.nodeUniqueId(watched.node)}${knownPart}`,
+      name: [this.nameOf(watched), ...namePart(knownPart)].join('-'),
+    };
+    const defined = Object.entries<AlarmDefinition | undefined>(definitions);
+    const alarms = defined.map(([fault, definition]) => {
+      if (this.node.tryFindChild(`${thing.id}${capital(fault)}`) !== undefined) {
         const allowed = 'what this ShardMonitoring does not watch yet: another one can watch it, too';
-        throw new InvalidArgumentError(
-          constructField(this, 'watched'),
-          `${watched.node.path} ${known}`.trim(),
-          allowed,
-        );
+        const path = `${watched.node.path} ${knownPart}`.trim();
+        throw new InvalidArgumentError(constructField(this, 'watched'), path, allowed);
       }
-      return [name, this.addAlarm(id, definition!)];
+      return [fault, this.addAlarm(thing, fault, definition!)] as const;
     });
-    return Object.fromEntries(alarms);
+    const calling = alarms.flatMap(([, alarm], at) => (defined[at]![1]!.severity === 'page' ? [alarm] : []));
+    const composite = this.props.compositeAlarms === true && calling.length > 0 && this.addComposite(thing, calling);
+    return { ...Object.fromEntries(alarms), ...(composite && { composite }) } as Alarms;
   }
 
-  private addAlarm(id: string, { metric, description, ...definition }: AlarmDefinition): cloudwatch.Alarm {
-    const alarm = new cloudwatch.Alarm(this, id, {
+  private addAlarm(thing: Thing, fault: string, { severity, metric, description, ...definition }: AlarmDefinition) {
+    const alarm = new cloudwatch.Alarm(this, `${thing.id}${capital(fault)}`, {
+      alarmName: this.alarmName(severity, thing, fault),
       metric,
       alarmDescription: description,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
       ...definition,
     });
-    alarm.addAlarmAction(...this.alarmActions);
+    if (severity !== 'page' || this.props.compositeAlarms !== true) this.letAct(alarm, severity);
     this.raised.push(alarm);
     return alarm;
   }
+
+  private addComposite(thing: Thing, calling: cloudwatch.Alarm[]): cloudwatch.CompositeAlarm {
+    const raised = calling.map((alarm) => cloudwatch.AlarmRule.fromAlarm(alarm, cloudwatch.AlarmState.ALARM));
+    const composite = new cloudwatch.CompositeAlarm(this, `${thing.id}Composite`, {
+      compositeAlarmName: this.alarmName('page', thing),
+      alarmDescription:
+        `Something is wrong with ${thing.name}. Those of its alarms that are raised say what, and what to do.` +
+        seeMonitoring('alarms'),
+      alarmRule: cloudwatch.AlarmRule.anyOf(...raised),
+    });
+    this.letAct(composite, 'page');
+    return composite;
+  }
+
+  private alarmName(severity: Severity, { name }: Thing, fault?: string): string {
+    return [this.alarmNamePrefix, severity, name, ...namePart(fault)].join('-');
+  }
+
+  private letAct(alarm: cloudwatch.AlarmBase, severity: Severity): void {
+    const { alarmActions = [], pageActions = [], ticketActions = [], okActions } = this.props;
+    const actions = [...alarmActions, ...(severity === 'page' ? pageActions : ticketActions)];
+    alarm.addAlarmAction(...actions);
+    // CloudWatch refuses some of the other actions at the end of an alarm, and others, such as one that stops a machine, make no sense.
+    alarm.addOkAction(...(okActions ?? actions.filter((action) => action instanceof SnsAction)));
+  }
+
+  /** Its path, within the stack if that is the stack of the monitoring, short enough for the name of an alarm. */
+  private nameOf(construct: IConstruct): string {
+    const { path } = construct.node;
+    const own = `${Stack.of(this).node.path}/`;
+    const [name = ''] = namePart(path.startsWith(own) ? path.slice(own.length) : path);
+    if (name.length <= LONGEST_NAME_OF_THING) return name;
+    return Names.uniqueResourceName(construct, { separator: '-', maxLength: LONGEST_NAME_OF_THING });
+  }
+}
+
+/** What alarms are of: the beginning of their ids, and a part of their names. */
+interface Thing {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** With the name of a stack, a severity, an index and a fault, less than the 255 characters that CloudWatch takes. */
+const LONGEST_NAME_OF_THING = 40;
+
+/** In the characters of a name. Nothing, if there is nothing to say. */
+function namePart(text = ''): string[] {
+  const words = text.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
+  return words === '' ? [] : [words];
+}
+
+function capital(text: string): string {
+  return text[0]!.toUpperCase() + text.slice(1);
 }

@@ -2,9 +2,10 @@ import { Annotations, Duration, Stack, Tokenization } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
+import { STREAM_SHARD_METRICS } from '../core/foundation/function-metrics';
 import { MAX_SKEW } from '../core/resharding/thresholds';
-import type { StreamAutoScaling } from '../stream/scaling/stream-auto-scaling';
-import type { StreamReconciliation } from '../stream/scaling/stream-reconciliation';
+import { type IStreamAutoScaling, StreamAutoScaling } from '../stream/scaling/stream-auto-scaling';
+import type { IStreamReconciliation } from '../stream/scaling/stream-reconciliation';
 import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/stream-metrics';
 import {
   type AlarmDefinition,
@@ -13,10 +14,11 @@ import {
   REPORTING_PERIOD,
   seeMonitoring,
   THREE_OF_FIVE_MINUTES,
-  THREE_TIMES_FIVE_MINUTES,
-  throttleAlarm,
+  type WatchedAlarms,
 } from './alarm-definition';
+import { lambdaMetric } from './function-monitoring';
 import { graph, lines, type Rows } from './graphs';
+import { noRunForADay, noRunSucceeds } from './silence';
 import { StreamShardMetrics } from './stream-shard-metrics';
 
 /** What is watched of a stream. */
@@ -69,7 +71,7 @@ export interface StreamMonitoringOptions {
    *
    * @default - none
    */
-  readonly autoScaling?: StreamAutoScaling;
+  readonly autoScaling?: IStreamAutoScaling;
 
   /**
    * How many updates of the shard count the day is to have left for the automatic scaling: 0 to 10.
@@ -84,7 +86,7 @@ export interface StreamMonitoringOptions {
    *
    * @default - none
    */
-  readonly reconciliation?: StreamReconciliation;
+  readonly reconciliation?: IStreamReconciliation;
 
   /**
    * How many times the keys of the mean the widest shard may have: 1 or more. What the reconciliation counts as even, and
@@ -96,7 +98,7 @@ export interface StreamMonitoringOptions {
 }
 
 /** The alarms of a stream. One that is switched off, or that the options do not ask for, is absent. */
-export interface StreamAlarms {
+export interface StreamAlarms extends WatchedAlarms {
   /** The stream refuses records. */
   readonly writeThrottles?: cloudwatch.Alarm;
   /** A consumer that polls the stream is behind, or nobody polls. */
@@ -111,54 +113,47 @@ export interface StreamAlarms {
   readonly skew?: cloudwatch.Alarm;
   /** A run of the reconciliation has failed. */
   readonly reconciliationFailures?: cloudwatch.Alarm;
-  /** The reconciliation has not run for a day or more. */
+  /** The reconciliation has not run for more than a day. */
   readonly reconciliationStopped?: cloudwatch.Alarm;
 }
 
 export function writeThrottlesOfStream(
   monitoring: IConstruct,
   stream: kinesis.IStream,
-  { maxWriteThrottles }: StreamMonitoringOptions,
+  { maxWriteThrottles = 0 }: StreamMonitoringOptions,
 ): AlarmDefinition {
-  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
+  checkThreshold(monitoring, 'maxWriteThrottles', maxWriteThrottles, 0);
+  return {
+    severity: 'page',
     metric: stream.metricWriteProvisionedThroughputExceeded({ statistic: 'Sum', period: REPORTING_PERIOD }),
     description:
       `The stream ${stream.streamName} refuses records. If all its shards are busy, give it more shards. If the dashboard ` +
       'shows one shard that is hotter than the mean, give its keys explicit hash keys that spread the load, or split that ' +
       'shard. A single key that is too fast for a shard must become several keys.' +
       seeMonitoring('write-throttles-of-a-stream'),
-  });
+    ...THREE_OF_FIVE_MINUTES,
+    threshold: maxWriteThrottles,
+  };
 }
 
 export function scalingAlarms(
   monitoring: IConstruct,
   { streamName }: kinesis.IStream,
-  autoScaling: StreamAutoScaling,
+  autoScaling: IStreamAutoScaling,
   { minUpdatesLeft = 1 }: StreamMonitoringOptions,
 ): AlarmDefinitions<Pick<StreamAlarms, 'scalingStopped' | 'noUpdatesLeft' | 'highLoadAtMaximum'>> {
   checkThreshold(monitoring, 'minUpdatesLeft', minUpdatesLeft, 0);
-  const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
   return {
     scalingStopped: {
-      metric: new cloudwatch.MathExpression({
-        expression: 'IF(runs - errors < 1, 1, 0)',
-        usingMetrics: {
-          runs: autoScaling.function.metricInvocations({ period }),
-          errors: autoScaling.function.metricErrors({ period }),
-        },
-        label: 'no run has succeeded',
-        period,
-      }),
+      ...noRunSucceeds(autoScaling),
       description:
         `The function that scales the stream ${streamName} has not succeeded for a quarter of an hour. Its log says why ` +
         'it fails. If it logs nothing, nothing invokes it. Until it succeeds, the stream keeps its shards. While it cannot ' +
         `even look at the stream, the alarms that it asks are blind.${seeMonitoring('scaling-has-stopped')}`,
-      threshold: 0,
-      evaluationPeriods,
-      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
     },
     noUpdatesLeft: {
-      metric: autoScaling.metricShardCountUpdatesLeft({ period: REPORTING_PERIOD }),
+      severity: 'ticket',
+      metric: autoScaling.metric(STREAM_SHARD_METRICS.updatesLeft, { period: REPORTING_PERIOD }),
       description:
         `The stream ${streamName} has used up its updates of the shard count: Kinesis allows ten in 24 hours. If its load ` +
         'grows, split shards by hand. See who else updates it, and whether its load changes too often for automatic ' +
@@ -168,7 +163,8 @@ export function scalingAlarms(
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
     },
     highLoadAtMaximum: {
-      metric: autoScaling.metricHighLoadAtMaximum({ period: REPORTING_PERIOD }),
+      severity: 'ticket',
+      metric: autoScaling.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, { period: REPORTING_PERIOD }),
       description:
         `The load of the stream ${streamName} is above the target, and the stream has the most shards that its automatic ` +
         'scaling may give it. Raise maxCapacity before the stream refuses records.' +
@@ -182,14 +178,14 @@ export function scalingAlarms(
 export function reconciliationAlarms(
   monitoring: IConstruct,
   { streamName }: kinesis.IStream,
-  reconciliation: StreamReconciliation,
+  reconciliation: IStreamReconciliation,
   { maxSkew = MAX_SKEW }: StreamMonitoringOptions,
 ): AlarmDefinitions<Pick<StreamAlarms, 'skew' | 'reconciliationFailures' | 'reconciliationStopped'>> {
   checkThreshold(monitoring, 'maxSkew', maxSkew, 1);
-  const runs = reconciliation.function;
   return {
     skew: {
-      metric: reconciliation.metricSkew({ statistic: 'Maximum', period: Duration.hours(1) }),
+      severity: 'ticket',
+      metric: reconciliation.metric(STREAM_SHARD_METRICS.skew, { statistic: 'Maximum', period: Duration.hours(1) }),
       description:
         `The shards of the stream ${streamName} are uneven: the widest has more than ${Tokenization.stringifyNumber(maxSkew)} ` +
         'times the keys of the mean. Invoke its reconciliation with {"repair": true}, or add it with repair: true. It needs ' +
@@ -201,7 +197,8 @@ export function reconciliationAlarms(
       treatMissingData: cloudwatch.TreatMissingData.IGNORE,
     },
     reconciliationFailures: {
-      metric: runs.metricErrors({ statistic: 'Sum', period: Duration.hours(1) }),
+      severity: 'ticket',
+      metric: lambdaMetric(reconciliation, 'Errors', { statistic: 'Sum', period: Duration.hours(1) }),
       description:
         `The reconciliation of the stream ${streamName} fails, so nobody knows whether its shards are even. Its log says ` +
         `why.${seeMonitoring('reconciliation-fails')}`,
@@ -211,15 +208,11 @@ export function reconciliationAlarms(
       treatMissingData: cloudwatch.TreatMissingData.IGNORE,
     },
     reconciliationStopped: {
-      metric: runs.metricInvocations({ statistic: 'Sum', period: Duration.days(1) }),
+      ...noRunForADay(reconciliation),
       description:
-        `The reconciliation of the stream ${streamName} has not run for a day or more. See whether its schedule is ` +
+        `The reconciliation of the stream ${streamName} has not run for more than a day. See whether its schedule is ` +
         'switched off, or rarer than once a day, and whether the account has concurrency left for it.' +
         seeMonitoring('reconciliation-has-stopped'),
-      threshold: 1,
-      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-      evaluationPeriods: 1,
-      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
     },
   };
 }
@@ -265,7 +258,7 @@ export function streamWidgets(
         [
           shards.metricHottestToMeanBytes({ label: 'bytes', period }),
           shards.metricHottestToMeanRecords({ label: 'records', period }),
-          ...(reconciliation ? [reconciliation.metricSkew({ label: 'hash keys', period })] : []),
+          ...(reconciliation ? [reconciliation.metric(STREAM_SHARD_METRICS.skew, { label: 'hash keys', period })] : []),
         ],
         {
           leftAnnotations: [PERFECTLY_EVEN, ...lines(alarms.skew, 'alarm of hash keys')],
@@ -299,22 +292,28 @@ export function streamWidgets(
   ];
 }
 
-function scalingRow(autoScaling: StreamAutoScaling, alarms: StreamAlarms): Rows[number] {
+function scalingRow(autoScaling: IStreamAutoScaling, alarms: StreamAlarms): Rows[number] {
   const period = REPORTING_PERIOD;
   return [
     graph('Utilization of the shards, in %', [autoScaling.metricUtilization({ label: 'utilization', period })], {
-      leftAnnotations: [
-        ...lines(autoScaling.surgeAlarm, 'doubles the shards'),
-        ...lines(autoScaling.scaleOutAlarm, 'adds shards'),
-        ...lines(autoScaling.scaleInAlarm, 'removes shards below'),
-      ],
+      leftAnnotations: decisionsOf(autoScaling),
     }),
-    graph('Shards', [autoScaling.metricOpenShards({ label: 'open shards', period })]),
+    graph('Shards', [autoScaling.metric(STREAM_SHARD_METRICS.openShards, { label: 'open shards', period })]),
     graph(
       'Shard count updates left of the day',
-      [autoScaling.metricShardCountUpdatesLeft({ label: 'of 10', period })],
+      [autoScaling.metric(STREAM_SHARD_METRICS.updatesLeft, { label: 'of 10', period })],
       { leftAnnotations: lines(alarms.noUpdatesLeft, 'alarm below') },
     ),
+  ];
+}
+
+/** The lines between which the utilization stays. Those of another app's scaling are not known. */
+function decisionsOf(autoScaling: IStreamAutoScaling): cloudwatch.HorizontalAnnotation[] {
+  if (!(autoScaling instanceof StreamAutoScaling)) return [];
+  return [
+    ...lines(autoScaling.surgeAlarm, 'doubles the shards'),
+    ...lines(autoScaling.scaleOutAlarm, 'adds shards'),
+    ...lines(autoScaling.scaleInAlarm, 'removes shards below'),
   ];
 }
 

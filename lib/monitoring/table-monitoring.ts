@@ -2,11 +2,11 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
 import {
-  type AlarmDefinition,
+  type AlarmDefinitions,
+  hotPartition,
   REPORTING_PERIOD,
-  refusedByPartition,
   seeMonitoring,
-  throttleAlarm,
+  type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
 
@@ -42,7 +42,7 @@ export interface TableMonitoringOptions {
 }
 
 /** The alarms of such a table. Each is absent if it is switched off. */
-export interface TableAlarms {
+export interface TableAlarms extends WatchedAlarms {
   /** A partition of the table refuses writes. */
   readonly writeThrottles?: cloudwatch.Alarm;
 
@@ -50,44 +50,43 @@ export interface TableAlarms {
   readonly readThrottles?: cloudwatch.Alarm;
 }
 
-export function writeThrottlesOfTable(
+export function tableAlarms(
   monitoring: IConstruct,
   sharded: IKeyShardedTable,
-  { maxWriteThrottles }: TableMonitoringOptions,
-): AlarmDefinition {
-  const period = REPORTING_PERIOD;
-  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
-    metric: refusedByPartition(
-      'writes',
-      sharded.metric('WriteKeyRangeThroughputThrottleEvents', { period }),
-      sharded.table.metricConsumedWriteCapacityUnits({ statistic: cloudwatch.Stats.SUM, period }),
-    ),
-    description:
-      `A partition of the table ${sharded.table.tableName} refuses writes: it gets more than 1,000 write units a second. ` +
-      'Contributor Insights of the table show which keys are throttled, each a value and a shard. If all shards of a value are among ' +
-      'them, the value needs more shards, in the steps of planTableReshard: in one step, items would be missed.' +
-      seeMonitoring('write-throttles-of-a-table'),
+  options: TableMonitoringOptions,
+): AlarmDefinitions<TableAlarms> {
+  const { table } = sharded;
+  const sum = { statistic: cloudwatch.Stats.SUM, period: REPORTING_PERIOD };
+  return unlessSwitchedOff(options, {
+    writeThrottles: hotPartition(monitoring, 'writes', {
+      most: options.maxWriteThrottles,
+      throttles: sharded.metric('WriteKeyRangeThroughputThrottleEvents', sum),
+      consumed: table.metricConsumedWriteCapacityUnits(sum),
+      description:
+        `A partition of the table ${table.tableName} refuses writes: it gets more than 1,000 write units a second. ` +
+        'Contributor Insights of the table show which keys are throttled, each a value and a shard. If all shards of a value are ' +
+        'among them, the value needs more shards, in the steps of planTableReshard: in one step, items would be missed.' +
+        seeMonitoring('write-throttles-of-a-table'),
+    }),
+    readThrottles: hotPartition(monitoring, 'reads', {
+      most: options.maxReadThrottles,
+      throttles: sharded.metric('ReadKeyRangeThroughputThrottleEvents', sum),
+      consumed: table.metricConsumedReadCapacityUnits(sum),
+      description:
+        `A partition of the table ${table.tableName} refuses reads: it gets more than 3,000 read units a second. ` +
+        'Contributor Insights of the table show which keys are throttled. More shards do not help an item that is read too often: ' +
+        'keep it in memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
+        seeMonitoring('read-throttles-of-a-table'),
+    }),
   });
 }
 
-export function readThrottlesOfTable(
-  monitoring: IConstruct,
-  sharded: IKeyShardedTable,
-  { maxReadThrottles }: TableMonitoringOptions,
-): AlarmDefinition {
-  const period = REPORTING_PERIOD;
-  return throttleAlarm(monitoring, 'maxReadThrottles', maxReadThrottles, {
-    metric: refusedByPartition(
-      'reads',
-      sharded.metric('ReadKeyRangeThroughputThrottleEvents', { period }),
-      sharded.table.metricConsumedReadCapacityUnits({ statistic: cloudwatch.Stats.SUM, period }),
-    ),
-    description:
-      `A partition of the table ${sharded.table.tableName} refuses reads: it gets more than 3,000 read units a second. ` +
-      'Contributor Insights of the table show which keys are throttled. More shards do not help an item that is read too often: keep ' +
-      'it in memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
-      seeMonitoring('read-throttles-of-a-table'),
-  });
+/** The alarms that the options leave on. */
+export function unlessSwitchedOff(
+  { writeThrottleAlarm = true, readThrottleAlarm = true }: TableMonitoringOptions,
+  { writeThrottles, readThrottles }: AlarmDefinitions<TableAlarms>,
+): AlarmDefinitions<TableAlarms> {
+  return { ...(writeThrottleAlarm && { writeThrottles }), ...(readThrottleAlarm && { readThrottles }) };
 }
 
 export function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Rows {

@@ -186,6 +186,21 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly securityGroups?: ec2.ISecurityGroup[];
 
   /**
+   * Whether the function may run in a public subnet of the network, from where it reaches what the network has endpoints for, and
+   * not the internet.
+   *
+   * @default false
+   */
+  readonly allowPublicSubnet?: boolean;
+
+  /**
+   * Whether the function may use IPv6 in subnets that have both.
+   *
+   * @default false
+   */
+  readonly ipv6AllowedForDualStack?: boolean;
+
+  /**
    * The schema of the outbox in the database.
    *
    * @default - `outbox`

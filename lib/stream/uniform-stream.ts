@@ -9,7 +9,7 @@ import { guardDeployment } from '../deployed/deployment-guard';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';
 import { StreamReconciliation, type StreamReconciliationOptions } from './scaling/stream-reconciliation';
 import { StreamResharding } from './scaling/stream-resharding';
-import type { StreamReshardingProvider } from './scaling/stream-resharding-provider';
+import type { IStreamReshardingProvider } from './scaling/stream-resharding-provider';
 import { adviseOnShards, type ExpectedStreamTraffic } from './stream-advice';
 import { maxRecordKibibytes, possibleHashBuckets, possibleShardCount } from './stream-checks';
 import { StreamProduceGrants, StreamReshardGrants } from './stream-grants';
@@ -91,7 +91,7 @@ export interface UniformStreamProps {
    *
    * @default - all streams of the stack share a provider with default settings
    */
-  readonly reshardingProvider?: StreamReshardingProvider;
+  readonly reshardingProvider?: IStreamReshardingProvider;
 
   /**
    * The name of the stream: 1 to 128 characters of a-z, A-Z, 0-9, underscore, hyphen and dot.
@@ -322,7 +322,7 @@ function propsOfStream(scope: Construct, props: UniformStreamProps): kinesis.Str
 interface UniformStreamSettings {
   readonly shardCount: number;
   readonly deployedShardCount?: number;
-  readonly provider?: StreamReshardingProvider;
+  readonly provider?: IStreamReshardingProvider;
   readonly hashBuckets?: number;
   readonly maxRecordKibibytes?: number;
 }

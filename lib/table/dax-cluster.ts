@@ -1,15 +1,15 @@
-import { Duration, Stack, Token } from 'aws-cdk-lib';
+import { ArnFormat, Duration, type IResource, Resource, Stack, Token } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnCluster, CfnParameterGroup, CfnSubnetGroup } from 'aws-cdk-lib/aws-dax';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
 import { grantOnKey } from '../construct/kept-table';
-import { average, familyMetric, type MetricFamily, sum } from '../construct/metric-definition';
-import { checkOwnEnvironment, constructField, environmentOf, refuseToken } from '../construct/props-checks';
+import { average, familyMetric, type MetricFamily, sum, whereMetricsAre } from '../construct/metric-definition';
+import { checkOwnEnvironment, constructField, refuseToken } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { bindConfig } from '../function/bind-config';
 import type { IShardedIndex, ShardedIndexBindingOptions } from './index/sharded-index';
@@ -35,174 +35,70 @@ export const DAX_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** Properties of a `DaxCluster`. */
-export interface DaxClusterProps {
-  /**
-   * The sharded indexes that are read through the cluster, of this app or imported, in the stack's own account and region. Keys of
-   * several attributes (`KeyLayout.MULTI_ATTRIBUTE`) are not known to work with DAX.
-   *
-   * @default - none, if there are `tables`
-   */
-  readonly indexes?: IShardedIndex[];
-
-  /**
-   * The tables whose items are read through the cluster, sharded by their own key or not, in the stack's own account and region.
-   *
-   * @default - none, if there are `indexes`
-   */
-  readonly tables?: dynamodb.ITableV2[];
-
-  /** The network of the cluster. What reads through it runs there, too. */
-  readonly vpc: ec2.IVpc;
-
-  /**
-   * The subnets of the nodes.
-   *
-   * @default - the private subnets of the network
-   */
-  readonly vpcSubnets?: ec2.SubnetSelection;
-
-  /**
-   * The security groups of the nodes.
-   *
-   * @default - the construct makes a security group, which lets in what `bindReader` and `connections` allow
-   */
-  readonly securityGroups?: ec2.ISecurityGroup[];
-
-  /**
-   * The kind of node. The types that begin with `dax.t` have little memory, and a CPU that is slowed down when it is busy for long: they
-   * are for tests.
-   *
-   * @default dax.r5.large
-   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/DAX.concepts.cluster.html
-   */
-  readonly nodeType?: string;
-
-  /**
-   * How many nodes the cluster has: a whole number from 1 to 11. Each node answers reads from caches of its own, so that
-   * more nodes take more reads, and each of them asks DynamoDB for itself.
-   *
-   * @default 3, in different availability zones
-   */
-  readonly nodes?: number;
-
-  /**
-   * How old a page may be: for how long a node answers the same query from its query cache.
-   *
-   * @default - 5 minutes
-   */
-  readonly queryTimeToLive?: Duration;
-
-  /**
-   * How old an item may be that a reader gets by its key.
-   *
-   * @default - 5 minutes
-   */
-  readonly itemTimeToLive?: Duration;
-}
-
-/** Source: the DynamoDB developer guide, "DAX cluster components": one primary node and up to ten read replicas. */
-const MAX_NODES = 11;
-
-/** The port of a cluster whose connections are encrypted. Source: the DynamoDB developer guide, "DAX encryption in transit". */
-const ENCRYPTED_PORT = 9111;
-
-/** Source: the DynamoDB developer guide, "DAX access control", without `Scan`, which no fan-out query sends. */
-const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
-
-/**
- * A cluster of Amazon DynamoDB Accelerator (DAX) in front of sharded indexes and tables: for single items, and values, that are read
- * more often than their partition allows, where several applications share a cache. A cache in the memory of each application is
- * cheaper: `cache` of `FanOutQueryFunction`, and `cachedQueryClient`.
- *
- * Bind it to your functions, and give `fanOutQuery` of `cdk-even-shards/sharded-index` a `DaxDocument` of
- * `@amazon-dax-sdk/lib-dax`. Writes go to DynamoDB, past the cluster: it answers with the earlier item, or page, until its time to live
- * is over.
- *
- * It is encrypted at rest and in transit. Its role may read exactly the indexes and tables that it is given. It is billed by the hour
- * and node.
- *
- * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is
- *   out of its bounds, or if a table is known to be in another account or region
- *
- * @exampleMetadata fixture=app
- * @example
- * const cache = new DaxCluster(stack, 'Cache', { tables: [table], vpc });
- * cache.bindReader(application);
- */
-export class DaxCluster extends Construct implements ec2.IConnectable {
+/** A cluster of DAX, of this app or imported by `DaxCluster.fromDaxClusterAttributes`. */
+export interface IDaxCluster extends IResource, ec2.IConnectable {
   /** The ARN of the cluster. */
-  public readonly clusterArn: string;
+  readonly clusterArn: string;
 
-  /** The name of the cluster, which CloudFormation gives it. */
-  public readonly clusterName: string;
+  /** The name of the cluster. */
+  readonly clusterName: string;
 
   /** What a client of DAX connects to: `daxs://...`. */
-  public readonly endpoint: string;
-
-  /** The role that the cluster asks DynamoDB with. */
-  public readonly role: iam.Role;
-
-  /** The network connections of the nodes. */
-  public readonly connections: ec2.Connections;
+  readonly endpoint: string;
 
   /**
-   * A cluster with a role, a subnet group, a parameter group and a security group of its own.
+   * Lets a function of the network read through this cluster.
    *
-   * @param scope the construct to add the cluster to, usually `this`
-   * @param id the cluster's name within the scope
-   * @param props what is read through it, and where it runs
+   * @param reader the function that reads
+   * @param binding how the function is told; the variable is `DAX_ENDPOINT` unless it says otherwise
    */
-  constructor(scope: Construct, id: string, props: DaxClusterProps) {
-    super(scope, id);
-    const { indexes = [], tables = [], vpc, nodes = 3 } = props;
-    if (indexes.length + tables.length === 0) {
-      throw new InvalidArgumentError(constructField(this, 'indexes'), indexes, 'at least one sharded index or table');
-    }
-    if (!Token.isUnresolved(nodes) && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= MAX_NODES)) {
-      throw new InvalidArgumentError(constructField(this, 'nodes'), nodes, `a whole number from 1 to ${MAX_NODES}`);
-    }
-    for (const table of [...tables, ...indexes.map((index) => index.table)]) {
-      checkOwnEnvironment(constructField(this, 'tables'), 'a table', table, Stack.of(this));
-    }
-    this.role = new iam.Role(this, 'Role', {
-      assumedBy: new iam.ServicePrincipal('dax.amazonaws.com'),
-      description: 'What a cluster of DAX asks DynamoDB with',
-    });
-    for (const table of tables) this.allowOn(table, READS);
-    for (const index of indexes) {
-      index.grants.query(this.role);
-      if (!tables.includes(index.table)) this.allowOn(index.table, ['DescribeTable']);
-    }
-    const description = 'The nodes of a cluster of DAX';
-    const { securityGroups = [new ec2.SecurityGroup(this, 'SecurityGroup', { vpc, description })] } = props;
-    this.connections = new ec2.Connections({ securityGroups, defaultPort: ec2.Port.tcp(ENCRYPTED_PORT) });
-    const cluster = new CfnCluster(this, 'Resource', {
-      description: 'Caches what is read of sharded tables',
-      iamRoleArn: this.role.roleArn,
-      nodeType: props.nodeType ?? 'dax.r5.large',
-      replicationFactor: nodes,
-      subnetGroupName: new CfnSubnetGroup(this, 'Subnets', {
-        description: 'The subnets of the nodes',
-        subnetIds: vpc.selectSubnets(props.vpcSubnets).subnetIds,
-      }).ref,
-      securityGroupIds: securityGroups.map(({ securityGroupId }) => securityGroupId),
-      parameterGroupName: new CfnParameterGroup(this, 'Parameters', {
-        description: 'How old answers may be',
-        parameterNameValues: {
-          'query-ttl-millis': this.milliseconds('queryTimeToLive', props.queryTimeToLive),
-          'record-ttl-millis': this.milliseconds('itemTimeToLive', props.itemTimeToLive),
-        },
-      }).ref,
-      sseSpecification: { sseEnabled: true },
-      clusterEndpointEncryptionType: 'TLS',
-    });
-    // DAX asks DynamoDB with the role as soon as it is created.
-    cluster.node.addDependency(this.role);
-    this.clusterArn = cluster.attrArn;
-    this.clusterName = cluster.ref;
-    this.endpoint = cluster.attrClusterDiscoveryEndpointUrl;
-  }
+  bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
+
+  /**
+   * Allows `dax:GetItem`, `dax:BatchGetItem` and `dax:Query` on exactly this cluster.
+   *
+   * @param grantee the role, function or other principal that reads
+   */
+  grantRead(grantee: iam.IGrantable): iam.Grant;
+
+  /**
+   * Any metric that DAX writes of the cluster, by its name: the guide to monitoring lists them.
+   *
+   * @param metricName its name, such as `EstimatedDbSize`
+   * @param props its statistic, period, label and color
+   */
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+}
+
+/** A cluster that exists, as `DaxCluster.fromDaxClusterAttributes` takes it. */
+export interface DaxClusterAttributes {
+  /** The ARN of the cluster: `clusterArn` in the app that has it. */
+  readonly clusterArn: string;
+
+  /** What a client of DAX connects to: `endpoint` in the app that has the cluster, `daxs://...`. */
+  readonly endpoint: string;
+
+  /** The security groups of its nodes. `bindReader` opens the port of the cluster in them. */
+  readonly securityGroups: ec2.ISecurityGroup[];
+}
+
+/**
+ * What every cluster has, of this app or imported.
+ *
+ * @internal
+ */
+abstract class DaxClusterBase extends Resource implements IDaxCluster {
+  /** The ARN of the cluster. */
+  public abstract readonly clusterArn: string;
+
+  /** The name of the cluster, which CloudFormation gives it. */
+  public abstract readonly clusterName: string;
+
+  /** What a client of DAX connects to: `daxs://...`. */
+  public abstract readonly endpoint: string;
+
+  /** The network connections of the nodes. */
+  public abstract readonly connections: ec2.Connections;
 
   /**
    * Lets a function of the network read through this cluster: it gets the endpoint as an environment variable, may connect,
@@ -217,7 +113,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
     if (!reader.isBoundToVpc) {
       throw new InvalidArgumentError(constructField(reader, 'bindReader'), reader.node.id, 'a function with a vpc');
     }
-    checkOwnEnvironment(constructField(reader, 'bindReader'), 'a cluster', environmentOf(this), Stack.of(reader));
+    checkOwnEnvironment(constructField(reader, 'bindReader'), 'a cluster', this, Stack.of(reader));
     const { endpoint } = this;
     const bound = { name: 'daxEndpoint', config: { cluster: this.node.path }, json: endpoint };
     bindConfig(bound, reader, binding.environmentVariable);
@@ -361,7 +257,193 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return familyMetric(DAX_METRICS, metricName, { ClusterId: this.clusterName }, props).attachTo(this);
+    return familyMetric(
+      DAX_METRICS,
+      metricName,
+      { ClusterId: this.clusterName },
+      { ...whereMetricsAre(this), ...props },
+    );
+  }
+}
+
+/** Properties of a `DaxCluster`. */
+export interface DaxClusterProps {
+  /**
+   * The sharded indexes that are read through the cluster, of this app or imported, in the stack's own account and region. Keys of
+   * several attributes (`KeyLayout.MULTI_ATTRIBUTE`) are not known to work with DAX.
+   *
+   * @default - none, if there are `tables`
+   */
+  readonly indexes?: IShardedIndex[];
+
+  /**
+   * The tables whose items are read through the cluster, sharded by their own key or not, in the stack's own account and region.
+   *
+   * @default - none, if there are `indexes`
+   */
+  readonly tables?: dynamodb.ITableV2[];
+
+  /** The network of the cluster. What reads through it runs there, too. */
+  readonly vpc: ec2.IVpc;
+
+  /**
+   * The subnets of the nodes.
+   *
+   * @default - the private subnets of the network
+   */
+  readonly vpcSubnets?: ec2.SubnetSelection;
+
+  /**
+   * The security groups of the nodes.
+   *
+   * @default - the construct makes a security group, which lets in what `bindReader` and `connections` allow
+   */
+  readonly securityGroups?: ec2.ISecurityGroup[];
+
+  /**
+   * The kind of node. The types that begin with `dax.t` have little memory, and a CPU that is slowed down when it is busy for long: they
+   * are for tests.
+   *
+   * @default dax.r5.large
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/DAX.concepts.cluster.html
+   */
+  readonly nodeType?: string;
+
+  /**
+   * How many nodes the cluster has: a whole number from 1 to 11. Each node answers reads from caches of its own, so that
+   * more nodes take more reads, and each of them asks DynamoDB for itself.
+   *
+   * @default 3, in different availability zones
+   */
+  readonly nodes?: number;
+
+  /**
+   * How old a page may be: for how long a node answers the same query from its query cache.
+   *
+   * @default - 5 minutes
+   */
+  readonly queryTimeToLive?: Duration;
+
+  /**
+   * How old an item may be that a reader gets by its key.
+   *
+   * @default - 5 minutes
+   */
+  readonly itemTimeToLive?: Duration;
+}
+
+/** Source: the DynamoDB developer guide, "DAX cluster components": one primary node and up to ten read replicas. */
+const MAX_NODES = 11;
+
+/** The port of a cluster whose connections are encrypted. Source: the DynamoDB developer guide, "DAX encryption in transit". */
+const ENCRYPTED_PORT = 9111;
+
+/** Source: the DynamoDB developer guide, "DAX access control", without `Scan`, which no fan-out query sends. */
+const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
+
+/**
+ * A cluster of Amazon DynamoDB Accelerator (DAX) in front of sharded indexes and tables: for single items, and values, that are read
+ * more often than their partition allows, where several applications share a cache. A cache in the memory of each application is
+ * cheaper: `cache` of `FanOutQueryFunction`, and `cachedQueryClient`.
+ *
+ * Bind it to your functions, and give `fanOutQuery` of `cdk-even-shards/sharded-index` a `DaxDocument` of
+ * `@amazon-dax-sdk/lib-dax`. Writes go to DynamoDB, past the cluster: it answers with the earlier item, or page, until its time to live
+ * is over.
+ *
+ * It is encrypted at rest and in transit. Its role may read exactly the indexes and tables that it is given. It is billed by the hour
+ * and node.
+ *
+ * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is
+ *   out of its bounds, or if a table is known to be in another account or region
+ *
+ * @exampleMetadata fixture=app
+ * @example
+ * const cache = new DaxCluster(stack, 'Cache', { tables: [table], vpc });
+ * cache.bindReader(application);
+ */
+export class DaxCluster extends DaxClusterBase implements IDaxCluster {
+  /**
+   * Imports a cluster that exists, of another app: to read through it, and to watch it. Nothing is created, changed or looked up.
+   *
+   * @param scope the construct to add the cluster to, usually `this`
+   * @param id the cluster's name within the scope
+   * @param attributes the cluster, as the app that has it knows it
+   */
+  public static fromDaxClusterAttributes(scope: Construct, id: string, attributes: DaxClusterAttributes): IDaxCluster {
+    return new ImportedDaxCluster(scope, id, attributes);
+  }
+
+  /** The ARN of the cluster. */
+  public readonly clusterArn: string;
+
+  /** The name of the cluster, which CloudFormation gives it. */
+  public readonly clusterName: string;
+
+  /** What a client of DAX connects to: `daxs://...`. */
+  public readonly endpoint: string;
+
+  /** The role that the cluster asks DynamoDB with. */
+  public readonly role: iam.Role;
+
+  /** The network connections of the nodes. */
+  public readonly connections: ec2.Connections;
+
+  /**
+   * A cluster with a role, a subnet group, a parameter group and a security group of its own.
+   *
+   * @param scope the construct to add the cluster to, usually `this`
+   * @param id the cluster's name within the scope
+   * @param props what is read through it, and where it runs
+   */
+  constructor(scope: Construct, id: string, props: DaxClusterProps) {
+    super(scope, id);
+    const { indexes = [], tables = [], vpc, nodes = 3 } = props;
+    if (indexes.length + tables.length === 0) {
+      throw new InvalidArgumentError(constructField(this, 'indexes'), indexes, 'at least one sharded index or table');
+    }
+    if (!Token.isUnresolved(nodes) && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= MAX_NODES)) {
+      throw new InvalidArgumentError(constructField(this, 'nodes'), nodes, `a whole number from 1 to ${MAX_NODES}`);
+    }
+    for (const table of [...tables, ...indexes.map((index) => index.table)]) {
+      checkOwnEnvironment(constructField(this, 'tables'), 'a table', table, Stack.of(this));
+    }
+    this.role = new iam.Role(this, 'Role', {
+      assumedBy: new iam.ServicePrincipal('dax.amazonaws.com'),
+      description: 'What a cluster of DAX asks DynamoDB with',
+    });
+    for (const table of tables) this.allowOn(table, READS);
+    for (const index of indexes) {
+      index.grants.query(this.role);
+      if (!tables.includes(index.table)) this.allowOn(index.table, ['DescribeTable']);
+    }
+    const description = 'The nodes of a cluster of DAX';
+    const { securityGroups = [new ec2.SecurityGroup(this, 'SecurityGroup', { vpc, description })] } = props;
+    this.connections = new ec2.Connections({ securityGroups, defaultPort: ec2.Port.tcp(ENCRYPTED_PORT) });
+    const cluster = new CfnCluster(this, 'Resource', {
+      description: 'Caches what is read of sharded tables',
+      iamRoleArn: this.role.roleArn,
+      nodeType: props.nodeType ?? 'dax.r5.large',
+      replicationFactor: nodes,
+      subnetGroupName: new CfnSubnetGroup(this, 'Subnets', {
+        description: 'The subnets of the nodes',
+        subnetIds: vpc.selectSubnets(props.vpcSubnets).subnetIds,
+      }).ref,
+      securityGroupIds: securityGroups.map(({ securityGroupId }) => securityGroupId),
+      parameterGroupName: new CfnParameterGroup(this, 'Parameters', {
+        description: 'How old answers may be',
+        parameterNameValues: {
+          'query-ttl-millis': this.milliseconds('queryTimeToLive', props.queryTimeToLive),
+          'record-ttl-millis': this.milliseconds('itemTimeToLive', props.itemTimeToLive),
+        },
+      }).ref,
+      sseSpecification: { sseEnabled: true },
+      clusterEndpointEncryptionType: 'TLS',
+    });
+    // DAX asks DynamoDB with the role as soon as it is created.
+    cluster.node.addDependency(this.role);
+    this.clusterArn = cluster.attrArn;
+    this.clusterName = cluster.ref;
+    this.endpoint = cluster.attrClusterDiscoveryEndpointUrl;
   }
 
   private allowOn(table: dynamodb.ITableV2, actions: string[]): void {
@@ -380,5 +462,21 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
     refuseToken(field, timeToLive, allowed);
     if (timeToLive.toMilliseconds() >= 1) return String(timeToLive.toMilliseconds());
     throw new InvalidArgumentError(field, timeToLive.toString(), allowed);
+  }
+}
+
+/** A cluster that another app has. It adds nothing to the template. */
+class ImportedDaxCluster extends DaxClusterBase {
+  public readonly clusterArn: string;
+  public readonly clusterName: string;
+  public readonly endpoint: string;
+  public readonly connections: ec2.Connections;
+
+  constructor(scope: Construct, id: string, { clusterArn, endpoint, securityGroups }: DaxClusterAttributes) {
+    super(scope, id, { environmentFromArn: clusterArn });
+    this.clusterArn = clusterArn;
+    this.clusterName = Stack.of(this).splitArn(clusterArn, ArnFormat.SLASH_RESOURCE_NAME).resourceName!;
+    this.endpoint = endpoint;
+    this.connections = new ec2.Connections({ securityGroups, defaultPort: ec2.Port.tcp(ENCRYPTED_PORT) });
   }
 }

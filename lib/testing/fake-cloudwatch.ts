@@ -56,7 +56,8 @@ interface Arrival {
  * SDK's client does.
  *
  * It evaluates every minute, over periods that end at that minute, and knows alarms of metrics and of metric math, with
- * missing data; not those of composite alarms, percentiles, anomaly detection, nor of more than a day.
+ * missing data; not those of composite alarms, percentiles, anomaly detection, nor of more than
+ * two days.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */

@@ -7,8 +7,8 @@ interface Sample {
 
 export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount';
 
-/** Older samples are forgotten: no alarm that is evaluated every minute looks back further than a day. */
-const RETENTION_MS = 25 * 60 * 60 * 1_000;
+/** Older samples are forgotten: no alarm of the library looks back further than a day and some hours. */
+const RETENTION_MS = 48 * 60 * 60 * 1_000;
 
 const STATISTICS: Readonly<Record<Statistic, (values: readonly number[]) => number>> = {
   Sum: (values) => values.reduce((sum, value) => sum + value, 0),

@@ -50,7 +50,10 @@ const CONSTRUCTS: Record<string, StackName[]> = {
 const GRANTS: Record<string, StackName> = {
   'DaxCluster.bindReader': 'a function bound to a cluster of DAX',
   'DaxCluster.grantRead': 'a cluster of DAX',
+  'AdaptiveShardCountController.grantInvoke': 'invocations of functions',
   'FanOutQueryFunction.grantInvoke': 'invocations of functions',
+  'StreamAutoScaling.grantInvoke': 'invocations of functions',
+  'StreamReconciliation.grantInvoke': 'invocations of functions',
   'HashKeyRegistryGrants.administer': 'grants on a registry',
   'HashKeyRegistryGrants.allocate': 'grants on a registry',
   'HashKeyRegistryGrants.query': 'grants on a registry',

@@ -1,12 +1,12 @@
 import { Duration, Token, Tokenization } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct, type IConstruct } from 'constructs';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct, IConstruct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
+import type { MetricFamily } from '../../construct/metric-definition';
 import { constructField, refuseToken } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
@@ -19,11 +19,152 @@ import {
 } from '../../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../core/resharding/thresholds';
-import { addBundledFunction, type BundledFunctionOptions, runOnSchedule } from '../../function/bundled-function';
+import {
+  addBundledFunction,
+  BundledFunctionBase,
+  type BundledFunctionOptions,
+  type IBundledFunction,
+  runOnSchedule,
+} from '../../function/bundled-function';
 import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
-import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND, streamShardMetric } from '../stream-metrics';
+import {
+  SHARD_BYTES_PER_SECOND,
+  SHARD_RECORDS_PER_SECOND,
+  SHARDS_OF_STREAM_METRICS,
+  streamShardMetric,
+} from '../stream-metrics';
 import { ownShardCount } from './shard-count-owner';
+
+/**
+ * The automatic scaling of a stream, of this app or imported by `StreamAutoScaling.fromStreamAutoScalingAttributes`. Its metrics are in
+ * the namespace `EvenShards`, by the name of the stream, such as `OpenShards`.
+ */
+export interface IStreamAutoScaling extends IBundledFunction {
+  /**
+   * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records.
+   *
+   * @param props its period, label and color
+   */
+  metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression;
+}
+
+/** A scaling that exists, as `StreamAutoScaling.fromStreamAutoScalingAttributes` takes it. */
+export interface StreamAutoScalingAttributes {
+  /** The ARN of its function: `functionArn` in the app that has it. */
+  readonly functionArn: string;
+
+  /** The stream that it scales, of this app or imported. */
+  readonly stream: kinesis.IStreamRef;
+}
+
+/**
+ * What every scaling of a stream has, of this app or imported: the metrics of the stream and its shards.
+ *
+ * @internal
+ */
+abstract class StreamAutoScalingBase extends BundledFunctionBase implements IStreamAutoScaling {
+  /** @internal */
+  protected readonly _metrics: MetricFamily = SHARDS_OF_STREAM_METRICS;
+
+  /** @internal */
+  protected abstract readonly _stream: kinesis.IStreamRef;
+
+  /**
+   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
+   *
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
+   * average.
+   *
+   * @param metricName its name, such as `OpenShards`
+   * @param props its statistic, period, label and color
+   */
+  public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this._stream, metricName, props);
+  }
+
+  /**
+   * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records. Mean over a
+   * period and over all shards; a hot shard among cool ones does not show.
+   *
+   * Over 5 minutes by default. The statistic is given.
+   *
+   * @param props its period, label and color
+   */
+  public metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
+    const period = props?.period ?? Duration.minutes(5);
+    const shards = this.metricOpenShards({ period });
+    const needed = (load: string, metricName: string, capacity: number) =>
+      new cloudwatch.MathExpression({
+        expression: `FILL(${load}, 0) / ${capacity}`,
+        usingMetrics: {
+          [load]: this._sumOfStream(metricName, period),
+        },
+        period,
+      });
+    return new cloudwatch.MathExpression({
+      expression: '100 * MAX([byBytes, byRecords, byNobody]) / PERIOD(shards) / FILL(shards, REPEAT)',
+      usingMetrics: {
+        byBytes: needed('bytes', 'IncomingBytes', SHARD_BYTES_PER_SECOND),
+        byRecords: needed('records', 'IncomingRecords', SHARD_RECORDS_PER_SECOND),
+        // A stream that nobody writes to has no datapoints: 0 times the shards is the zero that it means.
+        byNobody: new cloudwatch.MathExpression({
+          expression: '0 * FILL(shards, REPEAT)',
+          usingMetrics: { shards },
+          period,
+        }),
+        shards,
+      },
+      label: 'utilization in %',
+      ...props,
+      period,
+    });
+  }
+
+  /**
+   * The shards of the stream; while it is scaled, those it is about to have.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.openShards, props);
+  }
+
+  /**
+   * How many of the ten updates of its shard count the stream may still have in this 24 hours.
+   *
+   * Minimum over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricShardCountUpdatesLeft(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.updatesLeft, props);
+  }
+
+  /**
+   * 1 while the load is high and the stream has the most shards that it may have, else 0.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricHighLoadAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, props);
+  }
+
+  /** The sum of a metric that Kinesis writes of the stream. @internal */
+  protected _sumOfStream(metricName: string, period: Duration): cloudwatch.Metric {
+    return new cloudwatch.Metric({
+      namespace: 'AWS/Kinesis',
+      metricName,
+      dimensionsMap: { StreamName: this._stream.streamRef.streamName },
+      statistic: cloudwatch.Stats.SUM,
+      period,
+    });
+  }
+}
 
 /** Between which shard counts a stream is scaled, and by which load. */
 export interface StreamAutoScalingOptions extends BundledFunctionOptions {
@@ -93,7 +234,23 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  * const scaling = new StreamAutoScaling(stack, 'Scaling', { stream, minCapacity: 2, maxCapacity: 64 });
  * monitoring.addStream(stream, { autoScaling: scaling });
  */
-export class StreamAutoScaling extends Construct implements ec2.IConnectable {
+export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamAutoScaling {
+  /**
+   * Imports a scaling that exists, of another app: to watch it, and to allow its invocation. Nothing is created, changed or
+   * looked up.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param attributes its function, and the stream that it scales
+   */
+  public static fromStreamAutoScalingAttributes(
+    scope: Construct,
+    id: string,
+    attributes: StreamAutoScalingAttributes,
+  ): IStreamAutoScaling {
+    return new ImportedStreamAutoScaling(scope, id, attributes);
+  }
+
   /** The function that scales. */
   public readonly function: lambda.Function;
 
@@ -109,7 +266,8 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
    */
   public readonly scaleInAlarm: cloudwatch.Alarm;
 
-  private readonly stream: kinesis.IStreamRef;
+  /** @internal */
+  protected readonly _stream: kinesis.IStreamRef;
 
   /**
    * Three alarms, and a function with a role, a log group and a schedule of its own.
@@ -122,7 +280,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
     super(scope, id);
     const settings = scalingSettings(this, props);
     const { stream } = settings;
-    this.stream = stream;
+    this._stream = stream;
     ownShardCount(this, stream, undefined);
     this.scaleOutAlarm = this.addBusyAlarm('ScaleOutAlarm', settings.targetPercent, 'more', settings);
     this.surgeAlarm = this.addBusyAlarm('SurgeAlarm', settings.surgePercent, 'twice as many', settings);
@@ -160,95 +318,6 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
     });
   }
 
-  /** The network connections of the function, if it runs in a VPC. */
-  public get connections(): ec2.Connections {
-    return this.function.connections;
-  }
-
-  /**
-   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
-   *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
-   *
-   * @param metricName its name, such as `OpenShards`
-   * @param props its statistic, period, label and color
-   */
-  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this.stream, metricName, props);
-  }
-
-  /**
-   * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records. Mean over a
-   * period and over all shards; a hot shard among cool ones does not show.
-   *
-   * Over 5 minutes by default. The statistic is given.
-   *
-   * @param props its period, label and color
-   */
-  public metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    const period = props?.period ?? Duration.minutes(5);
-    const shards = this.metricOpenShards({ period });
-    const needed = (load: string, metricName: string, capacity: number) =>
-      new cloudwatch.MathExpression({
-        expression: `FILL(${load}, 0) / ${capacity}`,
-        usingMetrics: {
-          [load]: this.sumOfStream(metricName, period),
-        },
-        period,
-      });
-    return new cloudwatch.MathExpression({
-      expression: '100 * MAX([byBytes, byRecords, byNobody]) / PERIOD(shards) / FILL(shards, REPEAT)',
-      usingMetrics: {
-        byBytes: needed('bytes', 'IncomingBytes', SHARD_BYTES_PER_SECOND),
-        byRecords: needed('records', 'IncomingRecords', SHARD_RECORDS_PER_SECOND),
-        // A stream that nobody writes to has no datapoints: 0 times the shards is the zero that it means.
-        byNobody: new cloudwatch.MathExpression({
-          expression: '0 * FILL(shards, REPEAT)',
-          usingMetrics: { shards },
-          period,
-        }),
-        shards,
-      },
-      label: 'utilization in %',
-      ...props,
-      period,
-    });
-  }
-
-  /**
-   * The shards of the stream; while it is scaled, those it is about to have.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props its statistic, period, label and color
-   */
-  public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(STREAM_SHARD_METRICS.openShards, props);
-  }
-
-  /**
-   * How many of the ten updates of its shard count the stream may still have in this 24 hours.
-   *
-   * Minimum over 5 minutes by default.
-   *
-   * @param props its statistic, period, label and color
-   */
-  public metricShardCountUpdatesLeft(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(STREAM_SHARD_METRICS.updatesLeft, props);
-  }
-
-  /**
-   * 1 while the load is high and the stream has the most shards that it may have, else 0.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props its statistic, period, label and color
-   */
-  public metricHighLoadAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, props);
-  }
-
   /** Raised when more of the shards' capacity is used than the target allows, in three minutes of six. */
   private addBusyAlarm(id: string, percent: number, given: string, { stream, maxCapacity }: ScalingSettings) {
     return new cloudwatch.Alarm(this, id, {
@@ -276,7 +345,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
 
   /** Accepted bytes are not what a stream that throttles was asked for, so such a stream counts as fully used. */
   private utilizationUnlessThrottled(period: Duration): cloudwatch.MathExpression {
-    const throttles = this.sumOfStream('WriteProvisionedThroughputExceeded', period);
+    const throttles = this._sumOfStream('WriteProvisionedThroughputExceeded', period);
     return new cloudwatch.MathExpression({
       expression: 'MAX([utilization, throttled])',
       usingMetrics: {
@@ -291,16 +360,19 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
       period,
     });
   }
+}
 
-  /** The sum of a metric that Kinesis writes of the stream. */
-  private sumOfStream(metricName: string, period: Duration): cloudwatch.Metric {
-    return new cloudwatch.Metric({
-      namespace: 'AWS/Kinesis',
-      metricName,
-      dimensionsMap: { StreamName: this.stream.streamRef.streamName },
-      statistic: cloudwatch.Stats.SUM,
-      period,
-    });
+/** A scaling that another app has. It adds nothing to the template. */
+class ImportedStreamAutoScaling extends StreamAutoScalingBase {
+  public readonly function: lambda.IFunction;
+
+  /** @internal */
+  protected readonly _stream: kinesis.IStreamRef;
+
+  constructor(scope: Construct, id: string, { functionArn, stream }: StreamAutoScalingAttributes) {
+    super(scope, id);
+    this.function = lambda.Function.fromFunctionArn(this, 'Function', functionArn);
+    this._stream = stream;
   }
 }
 

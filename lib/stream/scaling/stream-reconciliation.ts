@@ -1,19 +1,77 @@
 import { Duration } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct, type IConstruct } from 'constructs';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct, IConstruct } from 'constructs';
+import type { MetricFamily } from '../../construct/metric-definition';
 import { constructField } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
-import { addBundledFunction, type BundledFunctionOptions, runOnSchedule } from '../../function/bundled-function';
+import {
+  addBundledFunction,
+  BundledFunctionBase,
+  type BundledFunctionOptions,
+  type IBundledFunction,
+  runOnSchedule,
+} from '../../function/bundled-function';
 import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
-import { streamShardMetric } from '../stream-metrics';
+import { SHARDS_OF_STREAM_METRICS, streamShardMetric } from '../stream-metrics';
 import { ownShardCount } from './shard-count-owner';
+
+/**
+ * The reconciliation of a stream, of this app or imported by `StreamReconciliation.fromStreamReconciliationAttributes`. Its metrics are
+ * in the namespace `EvenShards`, by the name of the stream: `Skew`, `Drift` and `OpenShards`.
+ */
+export interface IStreamReconciliation extends IBundledFunction {}
+
+/** A reconciliation that exists, as `StreamReconciliation.fromStreamReconciliationAttributes` takes it. */
+export interface StreamReconciliationAttributes {
+  /** The ARN of its function: `functionArn` in the app that has it. */
+  readonly functionArn: string;
+
+  /** The stream that it looks at, of this app or imported. */
+  readonly stream: kinesis.IStreamRef;
+}
+
+/**
+ * What every reconciliation of a stream has, of this app or imported: the metrics of the stream's shards.
+ *
+ * @internal
+ */
+abstract class StreamReconciliationBase extends BundledFunctionBase implements IStreamReconciliation {
+  /** @internal */
+  protected readonly _metrics: MetricFamily = SHARDS_OF_STREAM_METRICS;
+
+  /** @internal */
+  protected abstract readonly _stream: kinesis.IStreamRef;
+
+  /**
+   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
+   *
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
+   * average.
+   *
+   * @param metricName its name, such as `Drift`
+   * @param props its statistic, period, label and color
+   */
+  public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this._stream, metricName, props);
+  }
+
+  /**
+   * How many times the mean the widest shard holds, at the last look: 1 is perfectly even, up to 1.05 counts as even.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricSkew(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.skew, props);
+  }
+}
 
 /** What a stream's reconciliation does, and when. */
 export interface StreamReconciliationOptions extends BundledFunctionOptions {
@@ -77,11 +135,28 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  * const reconciliation = new StreamReconciliation(stack, 'Look', { stream, shardCount: 8, repair: true });
  * monitoring.addStream(stream, { reconciliation });
  */
-export class StreamReconciliation extends Construct implements ec2.IConnectable {
+export class StreamReconciliation extends StreamReconciliationBase implements IStreamReconciliation {
+  /**
+   * Imports a reconciliation that exists, of another app: to watch it, and to allow its invocation. Nothing is created, changed or
+   * looked up.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param attributes its function, and the stream that it looks at
+   */
+  public static fromStreamReconciliationAttributes(
+    scope: Construct,
+    id: string,
+    attributes: StreamReconciliationAttributes,
+  ): IStreamReconciliation {
+    return new ImportedStreamReconciliation(scope, id, attributes);
+  }
+
   /** The function: to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 
-  private readonly stream: kinesis.IStreamRef;
+  /** @internal */
+  protected readonly _stream: kinesis.IStreamRef;
 
   /**
    * A function with a role, a log group and a schedule of its own.
@@ -93,7 +168,7 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
   constructor(scope: Construct, id: string, props: StreamReconciliationProps) {
     super(scope, id);
     const { stream, shardCount, repair } = reconciliationSettings(this, props);
-    this.stream = stream;
+    this._stream = stream;
     if (shardCount !== undefined) ownShardCount(this, stream, shardCount);
     this.function = addBundledFunction(
       this,
@@ -114,34 +189,19 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
       schedule: props.schedule ?? events.Schedule.rate(Duration.hours(1)),
     });
   }
+}
 
-  /** The network connections of the function, if it runs in a VPC. */
-  public get connections(): ec2.Connections {
-    return this.function.connections;
-  }
+/** A reconciliation that another app has. It adds nothing to the template. */
+class ImportedStreamReconciliation extends StreamReconciliationBase {
+  public readonly function: lambda.IFunction;
 
-  /**
-   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
-   *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
-   *
-   * @param metricName its name, such as `Drift`
-   * @param props its statistic, period, label and color
-   */
-  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this.stream, metricName, props);
-  }
+  /** @internal */
+  protected readonly _stream: kinesis.IStreamRef;
 
-  /**
-   * How many times the mean the widest shard holds, at the last look: 1 is perfectly even, up to 1.05 counts as even.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props its statistic, period, label and color
-   */
-  public metricSkew(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(STREAM_SHARD_METRICS.skew, props);
+  constructor(scope: Construct, id: string, { functionArn, stream }: StreamReconciliationAttributes) {
+    super(scope, id);
+    this.function = lambda.Function.fromFunctionArn(this, 'Function', functionArn);
+    this._stream = stream;
   }
 }
 

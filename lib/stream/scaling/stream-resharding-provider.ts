@@ -1,9 +1,9 @@
-import { type CfnElement, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { type CfnElement, Duration, type IResource, Resource, Stack, Validations } from 'aws-cdk-lib';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
-import { Construct, type IConstruct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { given } from '../../construct/blueprint';
 import {
   addBundledFunction,
@@ -13,6 +13,24 @@ import {
 } from '../../function/bundled-function';
 
 const ID = 'EvenShardsReshardProvider';
+
+/** A provider of resharding, of this app or imported by `StreamReshardingProvider.fromStreamReshardingProviderAttributes`. */
+export interface IStreamReshardingProvider extends IResource {
+  /** What a custom resource names to be answered by this provider. */
+  readonly serviceToken: string;
+
+  /** The role of the function that reshards. Each stream is allowed to it. */
+  readonly role: iam.IRole;
+}
+
+/** A provider that exists, as `StreamReshardingProvider.fromStreamReshardingProviderAttributes` takes it. */
+export interface StreamReshardingProviderAttributes {
+  /** What a custom resource names to be answered by it: `serviceToken` in the app that has the provider. */
+  readonly serviceToken: string;
+
+  /** The role of the function that reshards: `role` in the app that has the provider. */
+  readonly role: iam.IRole;
+}
 
 /** Properties of a `StreamReshardingProvider`. */
 export interface StreamReshardingProviderProps extends BundledFunctionOptions {
@@ -44,7 +62,23 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
  * const reshardingProvider = new StreamReshardingProvider(stack, 'Provider', { timeout: Duration.minutes(5) });
  * new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4, reshardingProvider });
  */
-export class StreamReshardingProvider extends Construct implements ec2.IConnectable {
+export class StreamReshardingProvider extends Resource implements IStreamReshardingProvider, ec2.IConnectable {
+  /**
+   * Imports a provider that exists, of another app of the same account and region, which a company keeps once for all its streams.
+   * What it needs on a stream is allowed to its role, if that may be changed.
+   *
+   * @param scope the construct to add the provider to, usually `this`
+   * @param id its name within the scope
+   * @param attributes what names it, and its role
+   */
+  public static fromStreamReshardingProviderAttributes(
+    scope: Construct,
+    id: string,
+    attributes: StreamReshardingProviderAttributes,
+  ): IStreamReshardingProvider {
+    return new ImportedStreamReshardingProvider(scope, id, attributes);
+  }
+
   /**
    * The one of the stack, with default settings.
    *
@@ -62,6 +96,9 @@ export class StreamReshardingProvider extends Construct implements ec2.IConnecta
 
   /** What a custom resource names to be answered by this provider. */
   public readonly serviceToken: string;
+
+  /** The role of the function of this library. Each stream is allowed to it. */
+  public readonly role: iam.IRole;
 
   /**
    * Four functions and a state machine, with roles and log groups of their own.
@@ -83,6 +120,7 @@ export class StreamReshardingProvider extends Construct implements ec2.IConnecta
       },
       props,
     );
+    this.role = this.function.role!;
     const logGroup = addLogGroup(this, 'FrameworkLogGroup');
     const [frameworkOnEventRole, frameworkCompleteAndTimeoutRole] = ['OnEventRole', 'CompleteRole'].map((id) => {
       const role = new iam.Role(this, id, { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
@@ -116,6 +154,18 @@ export class StreamReshardingProvider extends Construct implements ec2.IConnecta
   /** The network connections of its functions, if they run in a VPC. */
   public get connections(): ec2.Connections {
     return this.function.connections;
+  }
+}
+
+/** A provider that another app has. It adds nothing to the template. */
+class ImportedStreamReshardingProvider extends Resource implements IStreamReshardingProvider {
+  public readonly serviceToken: string;
+  public readonly role: iam.IRole;
+
+  constructor(scope: Construct, id: string, { serviceToken, role }: StreamReshardingProviderAttributes) {
+    super(scope, id, { environmentFromArn: serviceToken });
+    this.serviceToken = serviceToken;
+    this.role = role;
   }
 }
 

@@ -3,12 +3,12 @@ import { CustomResource, Lazy, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Construct } from 'constructs';
-import { checkOwnEnvironment, constructField, environmentOf } from '../../construct/props-checks';
+import { checkOwnEnvironment, constructField } from '../../construct/props-checks';
 import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
 import { streamProperties } from '../stream-properties';
 import { ownShardCount } from './shard-count-owner';
-import { StreamReshardingProvider } from './stream-resharding-provider';
+import { type IStreamReshardingProvider, StreamReshardingProvider } from './stream-resharding-provider';
 
 /** Properties of a `StreamResharding`. */
 export interface StreamReshardingProps {
@@ -34,7 +34,7 @@ export interface StreamReshardingProps {
    *
    * @default - all such resources of the stack share a provider with default settings
    */
-  readonly provider?: StreamReshardingProvider;
+  readonly provider?: IStreamReshardingProvider;
 }
 
 /**
@@ -113,10 +113,10 @@ export class StreamResharding extends Construct {
    * Who is allowed to reshard. A provider of another stack gets a policy of this one: its own would name the stream, and the two stacks
    * would need each other.
    */
-  private granteeOf(provider: StreamReshardingProvider): iam.IGrantable {
-    if (Stack.of(provider) === Stack.of(this)) return provider.function;
-    checkOwnEnvironment(constructField(this, 'provider'), 'a provider', environmentOf(provider), Stack.of(this));
-    return new iam.Policy(this, 'Policy', { roles: [provider.function.role!] });
+  private granteeOf(provider: IStreamReshardingProvider): iam.IGrantable {
+    checkOwnEnvironment(constructField(this, 'provider'), 'a provider', provider, Stack.of(this));
+    if (Stack.of(provider) === Stack.of(this)) return provider.role;
+    return new iam.Policy(this, 'Policy', { roles: [provider.role] });
   }
 
   /** Only the stack itself knows whether it is being rolled back, or the one that it is nested in. */

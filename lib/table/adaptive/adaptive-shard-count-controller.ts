@@ -1,18 +1,111 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
+import type { MetricFamily } from '../../construct/metric-definition';
 import { constructField } from '../../construct/props-checks';
 import { INDEX } from '../../core/foundation/function-environment';
 import { SHARD_COUNT_METRICS } from '../../core/foundation/function-metrics';
-import { addBundledFunction, type BundledFunctionOptions, checkLeastTimeout } from '../../function/bundled-function';
+import {
+  addBundledFunction,
+  BundledFunctionBase,
+  type BundledFunctionOptions,
+  checkLeastTimeout,
+  type IBundledFunction,
+  runOnSchedule,
+} from '../../function/bundled-function';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import { ADAPTIVE_COUNT_METRICS, storeMetric } from '../table-metrics';
+
+/**
+ * What raises the adaptive counts of an index, of this app or imported by
+ * `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`. Its metrics are in the namespace `EvenShards`, by the names
+ * of the table and the index, such as `ValuesAtMaximum`.
+ */
+export interface IAdaptiveShardCountController extends IBundledFunction {}
+
+/** A controller that exists, as `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes` takes it. */
+export interface AdaptiveShardCountControllerAttributes {
+  /** The ARN of its function: `functionArn` in the app that has it. */
+  readonly functionArn: string;
+
+  /** The index whose counts it raises, of this app or imported. */
+  readonly index: IShardedIndex;
+}
+
+/**
+ * What every controller has, of this app or imported: the metrics of its index.
+ *
+ * @internal
+ */
+abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase implements IAdaptiveShardCountController {
+  /** @internal */
+  protected readonly _metrics: MetricFamily = ADAPTIVE_COUNT_METRICS;
+
+  /** @internal */
+  protected abstract readonly _index: IShardedIndex;
+
+  /**
+   * Any metric that the function writes of the index, by its name: the guide to monitoring lists them.
+   *
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
+   * average.
+   *
+   * @param metricName its name, such as `ShardCountRaises`
+   * @param props its statistic, period, label and color
+   */
+  public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return storeMetric(this, ADAPTIVE_COUNT_METRICS, this._index, metricName, props);
+  }
+
+  /**
+   * Counts that were raised.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricShardCountRaises(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.raises, props);
+  }
+
+  /**
+   * Values of which throttled writes are known.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricThrottledValues(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.throttledValues, props);
+  }
+
+  /**
+   * Values that need more shards than the maximum of the index.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricValuesAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.valuesAtMaximum, props);
+  }
+
+  /**
+   * The most shards of a value that is throttled, after a raise.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricMostShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.mostShards, props);
+  }
+}
 
 /** Properties of a `AdaptiveShardCountController`. */
 export interface AdaptiveShardCountControllerProps extends BundledFunctionOptions {
@@ -59,7 +152,26 @@ const LEAST_TIMEOUT = Duration.minutes(2);
  * const controller = new AdaptiveShardCountController(stack, 'Counts', { index });
  * monitoring.addIndex(index, { shardCountController: controller });
  */
-export class AdaptiveShardCountController extends Construct implements ec2.IConnectable {
+export class AdaptiveShardCountController
+  extends AdaptiveShardCountControllerBase
+  implements IAdaptiveShardCountController
+{
+  /**
+   * Imports a controller that exists, of another app: to watch it, and to allow its invocation. Nothing is created, changed or
+   * looked up.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param attributes its function, and the index whose counts it raises
+   */
+  public static fromAdaptiveShardCountControllerAttributes(
+    scope: Construct,
+    id: string,
+    attributes: AdaptiveShardCountControllerAttributes,
+  ): IAdaptiveShardCountController {
+    return new ImportedAdaptiveShardCountController(scope, id, attributes);
+  }
+
   /** The function that raises counts. */
   public readonly function: lambda.Function;
 
@@ -69,7 +181,8 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    */
   public readonly throttledAlarm: cloudwatch.Alarm;
 
-  private readonly index: IShardedIndex;
+  /** @internal */
+  protected readonly _index: IShardedIndex;
 
   /**
    * An alarm, and a function with a role, a log group and two rules of its own.
@@ -81,7 +194,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
   constructor(scope: Construct, id: string, props: AdaptiveShardCountControllerProps) {
     super(scope, id);
     const { index } = props;
-    this.index = index;
+    this._index = index;
     const { table, indexName } = index;
     checkIndexEnvironment(constructField(this, 'index'), 'an index', index, Stack.of(this));
     // In less time, readers would be told to ask more shards and writers never to use them.
@@ -129,78 +242,16 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
       },
       targets: [new LambdaFunction(this.function)],
     });
-    new events.Rule(this, 'Schedule', {
+    runOnSchedule(this, this.function, {
       description: 'Looks for values of an index that need more shards',
       schedule: events.Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}), retryAttempts: 0 })],
+      retryAttempts: 0,
     });
-  }
-
-  /** The network connections of the function, if it runs in a VPC. */
-  public get connections(): ec2.Connections {
-    return this.function.connections;
-  }
-
-  /**
-   * Any metric that the function writes of the index, by its name: the guide to monitoring lists them.
-   *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
-   *
-   * @param metricName its name, such as `ShardCountRaises`
-   * @param props its statistic, period, label and color
-   */
-  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return storeMetric(this, ADAPTIVE_COUNT_METRICS, this.index, metricName, props);
-  }
-
-  /**
-   * Counts that were raised.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props its statistic, period, label and color
-   */
-  public metricShardCountRaises(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.raises, props);
-  }
-
-  /**
-   * Values of which throttled writes are known.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props its statistic, period, label and color
-   */
-  public metricThrottledValues(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.throttledValues, props);
-  }
-
-  /**
-   * Values that need more shards than the maximum of the index.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props its statistic, period, label and color
-   */
-  public metricValuesAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.valuesAtMaximum, props);
-  }
-
-  /**
-   * The most shards of a value that is throttled, after a raise.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props its statistic, period, label and color
-   */
-  public metricMostShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.mostShards, props);
   }
 
   /** DynamoDB puts the time at which it made a rule into its name. */
   private grantInsights(): void {
-    const { table, indexName, indexArn } = this.index;
+    const { table, indexName, indexArn } = this._index;
     iam.Grant.addToPrincipal({
       grantee: this.function,
       actions: ['dynamodb:DescribeContributorInsights'],
@@ -219,5 +270,19 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
       actions: ['cloudwatch:GetInsightRuleReport'],
       resourceArns: rules,
     });
+  }
+}
+
+/** A controller that another app has. It adds nothing to the template. */
+class ImportedAdaptiveShardCountController extends AdaptiveShardCountControllerBase {
+  public readonly function: lambda.IFunction;
+
+  /** @internal */
+  protected readonly _index: IShardedIndex;
+
+  constructor(scope: Construct, id: string, { functionArn, index }: AdaptiveShardCountControllerAttributes) {
+    super(scope, id);
+    this.function = lambda.Function.fromFunctionArn(this, 'Function', functionArn);
+    this._index = index;
   }
 }

@@ -1,10 +1,10 @@
 import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
-import { metricsOf, watchedAlarms } from '../../support/alarms/watched-alarms';
+import { type Measured, measuredOf, metricsOf, watchedAlarms } from '../../support/alarms/watched-alarms';
 
 const MINUTE = 60_000;
 
-/** The value of each metric in a minute, by its name; a metric without one has no value in that minute. */
-type Metrics = Record<string, number | undefined>;
+/** A metric without a value has none in that minute. */
+type Metrics = Measured;
 
 interface Fault {
   readonly fault: string;
@@ -72,6 +72,13 @@ const FAULTS: Fault[] = [
     within: 48,
   },
   {
+    fault: 'an ordered consumer is too slow',
+    alarm: 'EventsOrdersBehind',
+    well: { ...reading, IteratorAge: 2_000 },
+    ill: (minutes) => ({ IteratorAge: minutes * MINUTE }),
+    within: 78,
+  },
+  {
     fault: 'the event source mapping is switched off',
     alarm: 'EventsConsumerBehind',
     well: { ...reading, IteratorAge: 2_000 },
@@ -104,7 +111,14 @@ const FAULTS: Fault[] = [
     alarm: 'EventsScalingStopped',
     well: { Invocations: 1, Errors: 0 },
     ill: () => ({ Invocations: undefined, Errors: undefined }),
-    within: 28,
+    within: 18,
+  },
+  {
+    fault: 'Lambda has no room for the runs of scaling',
+    alarm: 'EventsScalingStopped',
+    well: { Invocations: 1, Errors: 0 },
+    ill: () => ({ 'AWS/Lambda Invocations': undefined, Errors: undefined }),
+    within: 18,
   },
   {
     fault: 'the day has no updates left',
@@ -139,7 +153,7 @@ const FAULTS: Fault[] = [
     alarm: 'OtherReconciliationStopped',
     well: hourly({ Invocations: 1 }),
     ill: () => ({ Invocations: undefined }),
-    within: 3 * 1_440 + 3,
+    within: 27 * 60,
   },
   {
     fault: 'a partition of an index refuses writes',
@@ -230,7 +244,7 @@ const FAULTS: Fault[] = [
     alarm: 'JobsbyStatusControllerStopped',
     well: { Invocations: 1, Errors: 0 },
     ill: () => ({ Invocations: undefined, Errors: undefined }),
-    within: 28,
+    within: 18,
   },
   {
     fault: 'a producer gives records up',
@@ -319,10 +333,72 @@ describe('each alarm', () => {
     }
   });
 
-  test.each(FAULTS)('does not ring for a day before $fault, in time and late', ({ alarm, well }) => {
-    for (const conditions of CONDITIONS) {
-      expect(play(alarm, conditions, 1_440, () => well)).toEqual([]);
-    }
+  test.each(FAULTS)(
+    'does not ring from the first minute for a day before $fault, in time and late',
+    ({ alarm, well }) => {
+      for (const conditions of CONDITIONS) {
+        expect(play(alarm, conditions, 1_440, () => well)).toEqual([]);
+      }
+    },
+  );
+});
+
+/** What runs on a schedule: when it first runs, and how long after a deployment it is missed. */
+const SCHEDULED = [
+  { alarm: 'EventsScalingStopped', first: 1, well: { Invocations: 1, Errors: 0 }, missed: 15, period: 5 },
+  { alarm: 'JobsbyStatusControllerStopped', first: 1, well: { Invocations: 1, Errors: 0 }, missed: 15, period: 5 },
+  { alarm: 'OtherReconciliationStopped', first: 60, well: hourly({ Invocations: 1 }), missed: 26 * 60, period: 60 },
+  { alarm: 'RelayLag', first: 1, well: { WaitingSeconds: 2, Invocations: 1 }, missed: 6, period: 1 },
+  { alarm: 'EventsOrdersParked', first: 1, well: { ParkedSeconds: 0, Invocations: 1 }, missed: 30, period: 15 },
+];
+
+describe('the alarm of what runs on a schedule', () => {
+  describe.each(SCHEDULED)('$alarm', ({ alarm, first, well, missed, period }) => {
+    const life = 2 * missed + 240;
+
+    test.each([0, 1, 4])('is silent before the first run, which comes %d minutes later than it should', (later) => {
+      for (const conditions of CONDITIONS) {
+        expect(play(alarm, conditions, life, (minute) => (minute < first + later ? {} : well))).toEqual([]);
+      }
+    });
+
+    test('is silent while the first run fails, or the first look at the rows comes late', () => {
+      for (const conditions of CONDITIONS) {
+        const failing = { ...well, Errors: 1, WaitingSeconds: undefined };
+        const firstRun = (minute: number) => minute < first + 1;
+        expect(play(alarm, conditions, life, (minute) => (firstRun(minute) ? failing : well))).toEqual([]);
+      }
+    });
+
+    test('rings when the schedule has begun, and no run has come of it', () => {
+      for (const conditions of CONDITIONS) {
+        const { every } = well as Metrics;
+        const rings = play(alarm, conditions, life, () => ({ every, 'AWS/Events Invocations': 1 }));
+        expect(rings[0]).toBeLessThanOrEqual(missed + first + conditions.extraMinutes + (every ?? 0));
+        // A period counts as soon as it has begun, and one whose metrics are late is silent.
+        expect(rings[0]).toBeGreaterThanOrEqual(missed - period - (period === 1 ? conditions.lateMinutes : 0));
+        expect(rings.at(-1)).toBe(life - 1);
+      }
+    });
+
+    test('goes on ringing after everything is silent, and ends with the first run', () => {
+      for (const conditions of CONDITIONS) {
+        const [stop, resume] = [240, 240 + 4 * missed];
+        const rings = play(alarm, conditions, resume + life, (minute) =>
+          minute >= stop && minute < resume ? {} : well,
+        );
+        expect(rings[0]).toBeGreaterThanOrEqual(stop);
+        expect(rings).toContain(resume - 1);
+        expect(rings.at(-1)).toBeLessThan(resume + missed + 130);
+      }
+    });
+
+    test('is silent at the end of the stack, whose functions go some minutes after its alarms', () => {
+      for (const conditions of CONDITIONS) {
+        const end = life - Math.min(missed - 4, 10);
+        expect(play(alarm, conditions, life, (minute) => (minute < end ? well : {}))).toEqual([]);
+      }
+    });
   });
 });
 
@@ -339,7 +415,7 @@ const CONDITIONS: Conditions[] = [0, 1, 2, 3].flatMap((lateMinutes) =>
   [true, false].map((fillsEmpty) => ({ lateMinutes, extraPeriods: 2, fillsEmpty, extraMinutes: lateMinutes })),
 );
 
-/** The minutes at whose end the alarm rings. The deployment was a while ago: the first hours do not count. */
+/** The minutes at whose end the alarm rings, from the first minute after its deployment on. */
 function play(
   alarm: string,
   { lateMinutes, extraPeriods, fillsEmpty }: Conditions,
@@ -354,13 +430,13 @@ function play(
   for (let minute = 0; minute < minutes; minute += 1) {
     const { every = 1, ...values } = metricsAt(minute);
     for (const metric of metrics) {
-      const Value = values[metric.MetricName as string];
+      const Value = measuredOf(metric, values);
       if (Value === undefined || minute % every !== 0) continue;
       const atMs = minute * MINUTE;
       cloudWatch.putMetricData({ ...metric, Value, atMs, arrivesAtMs: atMs + (1 + lateMinutes) * MINUTE });
     }
     cloudWatch.evaluate((minute + 1) * MINUTE);
-    if (cloudWatch.stateOf(alarm) === 'ALARM' && minute >= 65) rings.push(minute);
+    if (cloudWatch.stateOf(alarm) === 'ALARM') rings.push(minute);
   }
   return rings;
 }

@@ -1,5 +1,5 @@
 import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
-import { metricsOf, watchedAlarms } from './watched-alarms';
+import { type Measured, measuredOf, metricsOf, watchedAlarms } from './watched-alarms';
 
 const MINUTE = 60_000;
 
@@ -16,9 +16,9 @@ export class AlarmInPlay {
   }
 
   /** A minute goes by in which these metrics had these values, and others none. Tells whether the alarm is raised then. */
-  minute(measured: Readonly<Record<string, number | undefined>>): boolean {
+  minute(measured: Measured): boolean {
     for (const metric of metricsOf(alarms.get(this.id)!)) {
-      const Value = measured[metric.MetricName as string];
+      const Value = measuredOf(metric, measured);
       if (Value !== undefined) this.cloudWatch.putMetricData({ ...metric, Value, atMs: this.minutes * MINUTE });
     }
     this.minutes += 1;

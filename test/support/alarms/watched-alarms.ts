@@ -23,6 +23,14 @@ export function metricsOf({ Metrics, ...metric }: AlarmProperties): MetricIdenti
   return [...new Map(all.map((each) => [JSON.stringify(each), each])).values()];
 }
 
+/** What was measured of metrics, by their names, or by their namespaces and names where two have one name. */
+export type Measured = Readonly<Record<string, number | undefined>>;
+
+export function measuredOf({ Namespace, MetricName }: MetricIdentity, measured: Measured): number | undefined {
+  const full = `${Namespace} ${MetricName}`;
+  return full in measured ? measured[full] : measured[MetricName as string];
+}
+
 /** The alarms of everything that is watched, by their ids without hashes. */
 export function watchedAlarms(): Map<string, AlarmProperties> {
   const app = new App();

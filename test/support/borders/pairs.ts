@@ -12,6 +12,8 @@ import {
   DaxCluster,
   FanOutQueryFunction,
   HashKeyRegistry,
+  type IAdaptiveShardCountController,
+  type IDaxCluster,
   type IFanOutQueryFunction,
   type IHashKeyRegistry,
   type IKeyShardedTable,
@@ -20,6 +22,9 @@ import {
   type IOutboxRelayFunction,
   type IShardedIndex,
   type IShardedKeyspacesTable,
+  type IStreamAutoScaling,
+  type IStreamReconciliation,
+  type IStreamReshardingProvider,
   ItemVersion,
   type IUniformStream,
   KeyLayout,
@@ -170,10 +175,18 @@ export const databases: Partner<{ database: OutboxRelayDatabase; vpc: ec2.IVpc }
   },
 };
 
-const daxClusters: Partner<{ cluster: DaxCluster; vpc: ec2.IVpc }> = {
+const daxClusters: Partner<{ cluster: IDaxCluster; vpc: ec2.IVpc }> = {
   make: (scope) => {
     const vpc = networks(scope);
     return { cluster: new DaxCluster(scope, 'Cache', { tables: [tables(scope)], ...inNetwork(vpc) }), vpc };
+  },
+  import: (scope, env) => {
+    const cluster = DaxCluster.fromDaxClusterAttributes(scope, 'Cache', {
+      clusterArn: arn('dax', 'cache/shared', env),
+      endpoint: 'daxs://shared.dax-clusters.amazonaws.com',
+      securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(scope, 'CacheGroup', 'sg-2')],
+    });
+    return { cluster, vpc: importedNetwork(scope) };
   },
 };
 
@@ -209,8 +222,13 @@ const registries: Partner<IHashKeyRegistry> = {
     }),
 };
 
-const providers: Partner<StreamReshardingProvider> = {
+const providers: Partner<IStreamReshardingProvider> = {
   make: (scope) => new StreamReshardingProvider(scope, 'Provider'),
+  import: (scope, env) =>
+    StreamReshardingProvider.fromStreamReshardingProviderAttributes(scope, 'Provider', {
+      serviceToken: functionArn('provider', env),
+      role: iam.Role.fromRoleArn(scope, 'ProviderRole', `arn:aws:iam::${env.account}:role/provider`),
+    }),
 };
 
 const functionArn = (name: string, env: Environment) => arn('lambda', `function:${name}`, env);
@@ -230,6 +248,47 @@ const relays: Partner<IOutboxRelayFunction> = {
     return new OutboxRelayFunction(scope, 'Relay', { stream, database, ...inNetwork(vpc), functionName: 'relay' });
   },
   import: (scope, env) => OutboxRelayFunction.fromFunctionArn(scope, 'Relay', functionArn('relay', env)),
+};
+const scalings: Partner<{ stream: IUniformStream; autoScaling: IStreamAutoScaling }> = {
+  make: (scope) => {
+    const stream = streams.make(scope);
+    return { stream, autoScaling: new StreamAutoScaling(scope, 'Scaling', { stream, minCapacity: 1, maxCapacity: 4 }) };
+  },
+  import: (scope, env) => {
+    const stream = streams.import!(scope, env)!;
+    const attributes = { stream, functionArn: functionArn('scaler', env) };
+    return { stream, autoScaling: StreamAutoScaling.fromStreamAutoScalingAttributes(scope, 'Scaling', attributes) };
+  },
+};
+const reconciliations: Partner<{ stream: IUniformStream; reconciliation: IStreamReconciliation }> = {
+  make: (scope) => {
+    const stream = streams.make(scope);
+    return { stream, reconciliation: new StreamReconciliation(scope, 'Look', { stream }) };
+  },
+  import: (scope, env) => {
+    const stream = streams.import!(scope, env)!;
+    const attributes = { stream, functionArn: functionArn('reconciler', env) };
+    return {
+      stream,
+      reconciliation: StreamReconciliation.fromStreamReconciliationAttributes(scope, 'Look', attributes),
+    };
+  },
+};
+const controllers: Partner<{ index: IShardedIndex; shardCountController: IAdaptiveShardCountController }> = {
+  make: (scope) => {
+    const index = adaptiveIndexes.make(scope);
+    return { index, shardCountController: new AdaptiveShardCountController(scope, 'Controller', { index }) };
+  },
+  import: (scope, env) => {
+    const index = adaptiveIndexes.import!(scope, env)!;
+    const attributes = { index, functionArn: functionArn('controller', env) };
+    const shardCountController = AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes(
+      scope,
+      'Controller',
+      attributes,
+    );
+    return { index, shardCountController };
+  },
 };
 const queues: Partner<sqs.IQueue> = {
   make: (scope) => new sqs.Queue(scope, 'Dead', { queueName: 'dead' }),
@@ -341,6 +400,15 @@ export const PAIRS: Pair[] = [
   }),
   pair('ShardMonitoring', 'addStream', streams, (scope, stream) => {
     monitoring(scope).addStream(stream);
+  }),
+  pair('ShardMonitoring', 'addStream with autoScaling', scalings, (scope, { stream, ...options }) => {
+    monitoring(scope).addStream(stream, options);
+  }),
+  pair('ShardMonitoring', 'addStream with reconciliation', reconciliations, (scope, { stream, ...options }) => {
+    monitoring(scope).addStream(stream, options);
+  }),
+  pair('ShardMonitoring', 'addIndex with shardCountController', controllers, (scope, { index, ...options }) => {
+    monitoring(scope).addIndex(index, options);
   }),
   pair('ShardMonitoring', 'addConsumer', streams, (scope, stream) => {
     monitoring(scope).addConsumer(stream, StreamConsumerMetrics.fromPolling(stream));

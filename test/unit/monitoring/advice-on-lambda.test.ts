@@ -78,8 +78,9 @@ describe('an account whose concurrency others use up', () => {
     const days = (count: number, options?: object): boolean => {
       const hasPlace = runs(functionWith(options).properties);
       for (let minute = 0; minute < 1_440 * count; minute++) {
-        const isInvoked = hasPlace && minute % everyMinutes === 0;
-        alarm.minute(isInvoked ? { Invocations: 1, Errors: 0 } : {});
+        const isDue = minute % everyMinutes === 0;
+        const runs = hasPlace && { 'AWS/Lambda Invocations': 1, Errors: 0 };
+        alarm.minute(isDue ? { 'AWS/Events Invocations': 1, ...runs } : {});
       }
       return alarm.isRaised;
     };
@@ -94,7 +95,9 @@ describe('an account whose concurrency others use up', () => {
     const lag = new AlarmInPlay('RelayLag');
     const hour = (options?: object): boolean => {
       const hasPlace = runs(synthesized(new RelayStack(new App(), options), /^Relay/).properties);
-      for (let minute = 0; minute < 60; minute++) lag.minute(hasPlace ? { WaitingSeconds: 1 } : {});
+      for (let minute = 0; minute < 60; minute++) {
+        lag.minute({ 'AWS/Events Invocations': 1, ...(hasPlace && { WaitingSeconds: 1 }) });
+      }
       return lag.isRaised;
     };
     expect(hour()).toBe(true);

@@ -23,16 +23,18 @@ describe('ShardMonitoring of the relay of an outbox', () => {
     ]);
   });
 
-  test('raises an alarm when rows wait for five minutes, or nothing says whether they do', () => {
+  test('raises an alarm when rows wait for six minutes, or nothing says whether they do', () => {
     stack.monitoring.addOutbox(stack.relay);
 
     Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-      Namespace: 'EvenShards',
-      MetricName: 'WaitingSeconds',
-      Statistic: 'Maximum',
+      Metrics: Match.arrayWith([
+        Match.objectLike({ Expression: 'reported + IF(0 * FILL(heard, REPEAT) + 0 * due + heard < 1, 300, 0)' }),
+        Match.objectLike({ MetricStat: Match.objectLike({ Stat: 'Maximum' }) }),
+      ]),
       Threshold: 300,
-      EvaluationPeriods: 5,
-      TreatMissingData: 'breaching',
+      EvaluationPeriods: 9,
+      DatapointsToAlarm: 6,
+      TreatMissingData: 'ignore',
     });
   });
 

@@ -1,12 +1,13 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { type Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { type Alarm, type CfnAlarm, type IAlarmAction, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
 import {
   OrderedProducerFunction,
   OrderedStreamConsumer,
@@ -14,6 +15,7 @@ import {
   type ShardedIndex,
   ShardedTable,
   ShardMonitoring,
+  type ShardMonitoringProps,
   StreamConsumerMetrics,
   UniformStream,
 } from '../../../lib';
@@ -202,7 +204,13 @@ describe('ShardMonitoring', () => {
       const Dimensions = [{ Name: 'ConsumerName', Value: 'orders' }];
       template.hasResourceProperties('AWS::CloudWatch::Alarm', { MetricName: 'DeadKeys', Dimensions, Threshold: 0 });
       template.hasResourceProperties('AWS::CloudWatch::Alarm', {
-        ...{ MetricName: 'ParkedSeconds', Dimensions, Threshold: 1_200, TreatMissingData: 'breaching' },
+        Metrics: Match.arrayWith([
+          Match.objectLike({
+            MetricStat: Match.objectLike({ Metric: Match.objectLike({ MetricName: 'ParkedSeconds', Dimensions }) }),
+          }),
+        ]),
+        Threshold: 1_200,
+        TreatMissingData: 'ignore',
       });
     });
 
@@ -437,19 +445,21 @@ describe('ShardMonitoring', () => {
       Object.entries(returned).map(([row, alarms]) => [
         row,
         Object.fromEntries(
-          Object.entries<Alarm>({ ...alarms }).map(([name, alarm]) => [name, alarm.toAnnotation().value]),
+          Object.entries(alarms as Record<string, Alarm>).map(([name, alarm]) => [name, alarm.toAnnotation().value]),
         ),
       ]),
     );
     expect(thresholds).toEqual({
       stream: { writeThrottles: 10, iteratorAge: 3_600_000, scalingStopped: 0, noUpdatesLeft: 3, highLoadAtMaximum: 0 },
-      other: { skew: 1.5, reconciliationFailures: 0, reconciliationStopped: 1 },
+      other: { skew: 1.5, reconciliationFailures: 0, reconciliationStopped: 0 },
       consumer: { behind: 3_600_000 },
       index: { writeThrottles: 20 },
       producer: { failures: 30 },
       queue: { depth: 40 },
     });
-    expect(Object.values(returned).flatMap((alarms) => Object.values<Alarm>({ ...alarms }))).toEqual(monitoring.alarms);
+    expect(Object.values(returned).flatMap((alarms) => Object.values(alarms as Record<string, Alarm>))).toEqual(
+      monitoring.alarms,
+    );
   });
 
   test.each<[string, (monitoring: ShardMonitoring) => unknown, string]>([
@@ -482,6 +492,88 @@ describe('ShardMonitoring', () => {
     template.allResourcesProperties('AWS::CloudWatch::Alarm', { AlarmActions: [stack.resolve(topic.topicArn)] });
     expect(monitoring.alarms).toHaveLength(3);
     expect(widgets(stack)[0]).toMatchObject({ type: 'alarm', properties: { alarms: ['<...>', '<...>', '<...>'] } });
+  });
+
+  describe('acts by severity', () => {
+    const actionsOf = (type: string) =>
+      Object.fromEntries(
+        Object.values(Template.fromStack(stack).findResources(type)).map(({ Properties }) => [
+          Properties.AlarmName,
+          { raised: Properties.AlarmActions ?? [], ended: Properties.OKActions ?? [] },
+        ]),
+      );
+    const action = (alarmActionArn: string): IAlarmAction => ({ bind: () => ({ alarmActionArn }) });
+    const [every, page, ticket, ended] = ['every', 'page', 'ticket', 'ended'].map(action) as [
+      IAlarmAction,
+      IAlarmAction,
+      IAlarmAction,
+      IAlarmAction,
+    ];
+    const watch = (props: ShardMonitoringProps) =>
+      new ShardMonitoring(stack, 'Monitoring', { dashboard: false, ...props }).addStream(stream, {
+        reconciliation: stream.addReconciliation(),
+        iteratorAgeAlarm: false,
+      });
+
+    test('with names that sort by it', () => {
+      watch({ alarmActions: [every], pageActions: [page], ticketActions: [ticket], okActions: [ended] });
+
+      const calls = { raised: ['every', 'page'], ended: ['ended'] };
+      const waits = { raised: ['every', 'ticket'], ended: ['ended'] };
+      expect(actionsOf('AWS::CloudWatch::Alarm')).toEqual({
+        'EvenShards-Monitoring-page-Events-writeThrottles': calls,
+        'EvenShards-Monitoring-ticket-Events-reconciliationFailures': waits,
+        'EvenShards-Monitoring-ticket-Events-reconciliationStopped': waits,
+        'EvenShards-Monitoring-ticket-Events-skew': waits,
+      });
+    });
+
+    test('and tells the topics that were told of the beginning of its end, and nobody else', () => {
+      const topic = new Topic(stack, 'Topic');
+      watch({ alarmActions: [new SnsAction(topic), every] });
+
+      const arn = stack.resolve(topic.topicArn);
+      Template.fromStack(stack).allResourcesProperties('AWS::CloudWatch::Alarm', {
+        AlarmActions: [arn, 'every'],
+        OKActions: [arn],
+      });
+    });
+
+    test('by one composite for each thing, in place of its alarms that call somebody', () => {
+      const { composite, writeThrottles } = watch({
+        pageActions: [page],
+        ticketActions: [ticket],
+        okActions: [ended],
+        compositeAlarms: true,
+        alarmNamePrefix: 'shop',
+      });
+
+      expect(actionsOf('AWS::CloudWatch::CompositeAlarm')).toEqual({
+        'shop-page-Events': { raised: ['page'], ended: ['ended'] },
+      });
+      expect(stack.resolve(composite!.alarmName)).toEqual({ Ref: expect.stringMatching(/Composite/) });
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::CompositeAlarm', {
+        AlarmRule: { 'Fn::Join': ['', ['(ALARM("', stack.resolve(writeThrottles!.alarmArn), '"))']] },
+      });
+      expect(actionsOf('AWS::CloudWatch::Alarm')).toMatchObject({
+        'shop-page-Events-writeThrottles': { raised: [], ended: [] },
+        'shop-ticket-Events-skew': { raised: ['ticket'], ended: ['ended'] },
+      });
+    });
+
+    test('with names that are short enough for CloudWatch, wherever in the app a thing is', () => {
+      let scope: Construct = new Stack(stack, 'S'.repeat(60));
+      for (let depth = 0; depth < 5; depth++) scope = new Construct(scope, `Level${depth}${'x'.repeat(60)}`);
+      const far = new UniformStream(scope, 'Far', { shardCount: 1 });
+      const own = new Stack(new App(), 'M'.repeat(128));
+      const { writeThrottles } = new ShardMonitoring(stack, 'Monitoring').addStream(far, { shardLevelMetrics: false });
+      const { iteratorAge } = new ShardMonitoring(own, 'N'.repeat(200)).addStream(
+        new UniformStream(own, 'It', { shardCount: 1 }),
+      );
+
+      const nameOf = (alarm: Alarm) => (alarm.node.defaultChild as CfnAlarm).alarmName!;
+      expect([nameOf(writeThrottles!).length, nameOf(iteratorAge!).length].every((length) => length <= 255)).toBe(true);
+    });
   });
 
   test('watches two streams with one name in different places', () => {

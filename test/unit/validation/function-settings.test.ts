@@ -121,6 +121,13 @@ describe.each(constructs)('%s', (_, make) => {
       onFailure: new SqsDestination(new Queue(stack, 'Queue')),
       retryAttempts: 1,
       maxEventAge: Duration.hours(1),
+      environment: { MY_COLLECTOR: 'https://collector' },
+      codeSigningConfig: lambda.CodeSigningConfig.fromCodeSigningConfigArn(
+        stack,
+        'Signing',
+        'arn:aws:lambda:eu-west-1:1:code-signing-config:csc-1',
+      ),
+      ipv6AllowedForDualStack: true,
     });
 
     const template = Template.fromStack(stack);
@@ -141,6 +148,12 @@ describe.each(constructs)('%s', (_, make) => {
       KmsKeyArn: stack.resolve(environmentEncryption.keyArn),
       VpcConfig: { SecurityGroupIds: [stack.resolve(securityGroup.securityGroupId)], SubnetIds: Match.anyValue() },
       ReservedConcurrentExecutions: 7,
+      Environment: { Variables: Match.objectLike({ MY_COLLECTOR: 'https://collector' }) },
+      CodeSigningConfigArn: 'arn:aws:lambda:eu-west-1:1:code-signing-config:csc-1',
+    });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      FunctionName: 'mine',
+      VpcConfig: Match.objectLike({ Ipv6AllowedForDualStack: true }),
     });
     template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
@@ -151,6 +164,20 @@ describe.each(constructs)('%s', (_, make) => {
     expect(JSON.stringify(template)).toContain('ec2:CreateNetworkInterface');
   });
 
+  test('has its function as its default child, which escape hatches take', () => {
+    const it = make(stack, {});
+
+    expect(it.function.node.scope?.node.defaultChild).toBe(it.function.node.defaultChild);
+  });
+
+  test('leaves its own variables to itself', () => {
+    const EVEN_SHARDS_STREAM_NAME = 'mine';
+
+    expect(() => make(stack, { environment: { EVEN_SHARDS_STREAM_NAME } })).toThrow(
+      /: environment must be variables that the function does not set itself, got "EVEN_SHARDS_STREAM_NAME"/,
+    );
+  });
+
   test('runs as a role that it is given', () => {
     const role = new iam.Role(stack, 'MyRole', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     const it = make(stack, { role });
@@ -159,6 +186,18 @@ describe.each(constructs)('%s', (_, make) => {
     expect(it.function.node.scope?.node.tryFindChild('Role')).toBeUndefined();
     expect(JSON.stringify(Template.fromStack(stack).toJSON())).toContain('logs:PutLogEvents');
   });
+});
+
+test('a function runs in a public subnet, once its user says that it may', () => {
+  const stack = new Stack(new App(), 'EvenShards');
+  const vpc = new ec2.Vpc(stack, 'Vpc');
+  const vpcSubnets = { subnetType: ec2.SubnetType.PUBLIC };
+  const stream = streamOf(stack);
+  const make = (id: string, props: object) =>
+    new OrderedProducerFunction(stack, id, { stream, vpc, vpcSubnets, ...props });
+
+  expect(() => make('Refused', {})).toThrow('allowPublicSubnet');
+  expect(() => make('Allowed', { allowPublicSubnet: true })).not.toThrow();
 });
 
 test.each([

@@ -31,6 +31,8 @@ import {
   ShardedKeyspacesTable,
   ShardedTable,
   ShardMonitoring,
+  StreamAutoScaling,
+  StreamReconciliation,
   TableItemMover,
   UniformStream,
 } from '../../../lib';
@@ -262,9 +264,24 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     const { vpc, cluster } = networkOf(stack);
     const stream = streamOf(stack);
     const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
+    const { index } = jobsOf(stack);
+    const functionArn = (name: string) => `arn:aws:lambda:eu-west-1:111111111111:function:${name}`;
     const functions = {
+      AdaptiveShardCountController: AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes(
+        stack,
+        'Controller',
+        { functionArn: functionArn('controller'), index },
+      ),
+      StreamAutoScaling: StreamAutoScaling.fromStreamAutoScalingAttributes(stack, 'Scaling', {
+        functionArn: functionArn('scaler'),
+        stream,
+      }),
+      StreamReconciliation: StreamReconciliation.fromStreamReconciliationAttributes(stack, 'Look', {
+        functionArn: functionArn('reconciler'),
+        stream,
+      }),
       OrderedProducerFunction: new OrderedProducerFunction(stack, 'Producer', { stream }),
-      FanOutQueryFunction: new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack).index] }),
+      FanOutQueryFunction: new FanOutQueryFunction(stack, 'Query', { indexes: [index] }),
       KeyspacesFanOutQueryFunction: new KeyspacesFanOutQueryFunction(stack, 'Select', { tables: [blogsOf(stack)] }),
       OutboxRelayFunction: new OutboxRelayFunction(stack, 'Relay', { stream, database, vpc }),
     };

@@ -294,6 +294,27 @@ var relay = new OutboxRelayFunction(stack, "Relay", new OutboxRelayFunctionProps
 });
 var daxCluster = new DaxCluster(stack, "DaxCluster", new DaxClusterProps { Tables = new ITableV2[] { invoices }, Vpc = vpc });
 daxCluster.GrantRead(role);
+DaxCluster.FromDaxClusterAttributes(stack, "ImportedDaxCluster", new DaxClusterAttributes {
+    ClusterArn = "arn:aws:dax:eu-west-1:111111111111:cache/elsewhere",
+    Endpoint = "daxs://elsewhere.dax-clusters.eu-west-1.amazonaws.com",
+    SecurityGroups = securityGroups
+}).GrantRead(role);
+StreamAutoScaling.FromStreamAutoScalingAttributes(stack, "ImportedScaling", new StreamAutoScalingAttributes {
+    FunctionArn = "arn:aws:lambda:eu-west-1:111111111111:function:scaler",
+    Stream = clicks
+}).MetricUtilization();
+StreamReconciliation.FromStreamReconciliationAttributes(stack, "ImportedReconciliation", new StreamReconciliationAttributes {
+    FunctionArn = "arn:aws:lambda:eu-west-1:111111111111:function:reconciler",
+    Stream = clicks
+}).Metric("Skew");
+AdaptiveShardCountController.FromAdaptiveShardCountControllerAttributes(stack, "ImportedController", new AdaptiveShardCountControllerAttributes {
+    FunctionArn = "arn:aws:lambda:eu-west-1:111111111111:function:controller",
+    Index = importedIndex
+}).Metric("ShardCountRaises");
+StreamReshardingProvider.FromStreamReshardingProviderAttributes(stack, "ImportedProvider", new StreamReshardingProviderAttributes {
+    ServiceToken = "arn:aws:lambda:eu-west-1:111111111111:function:provider",
+    Role = role
+});
 relay.GrantInvoke(role);
 new OutboxRelayFunction(stack, "InstanceRelay", new OutboxRelayFunctionProps {
     Stream = clicks,

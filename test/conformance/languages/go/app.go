@@ -363,6 +363,27 @@ func main() {
 		Vpc:    vpc,
 	})
 	daxCluster.GrantRead(role)
+	shards.DaxCluster_FromDaxClusterAttributes(stack, jsii.String("ImportedDaxCluster"), &shards.DaxClusterAttributes{
+		ClusterArn:     jsii.String("arn:aws:dax:eu-west-1:111111111111:cache/elsewhere"),
+		Endpoint:       jsii.String("daxs://elsewhere.dax-clusters.eu-west-1.amazonaws.com"),
+		SecurityGroups: securityGroups,
+	}).GrantRead(role)
+	shards.StreamAutoScaling_FromStreamAutoScalingAttributes(stack, jsii.String("ImportedScaling"), &shards.StreamAutoScalingAttributes{
+		FunctionArn: jsii.String("arn:aws:lambda:eu-west-1:111111111111:function:scaler"),
+		Stream:      clicks,
+	}).MetricUtilization(nil)
+	shards.StreamReconciliation_FromStreamReconciliationAttributes(stack, jsii.String("ImportedReconciliation"), &shards.StreamReconciliationAttributes{
+		FunctionArn: jsii.String("arn:aws:lambda:eu-west-1:111111111111:function:reconciler"),
+		Stream:      clicks,
+	}).Metric(jsii.String("Skew"), nil)
+	shards.AdaptiveShardCountController_FromAdaptiveShardCountControllerAttributes(stack, jsii.String("ImportedController"), &shards.AdaptiveShardCountControllerAttributes{
+		FunctionArn: jsii.String("arn:aws:lambda:eu-west-1:111111111111:function:controller"),
+		Index:       importedIndex,
+	}).Metric(jsii.String("ShardCountRaises"), nil)
+	shards.StreamReshardingProvider_FromStreamReshardingProviderAttributes(stack, jsii.String("ImportedProvider"), &shards.StreamReshardingProviderAttributes{
+		ServiceToken: jsii.String("arn:aws:lambda:eu-west-1:111111111111:function:provider"),
+		Role:         role,
+	})
 	relay.GrantInvoke(role)
 	shards.NewOutboxRelayFunction(stack, jsii.String("InstanceRelay"), &shards.OutboxRelayFunctionProps{
 		Stream: clicks,

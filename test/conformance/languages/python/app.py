@@ -337,6 +337,37 @@ relay = shards.OutboxRelayFunction(
 )
 dax_cluster = shards.DaxCluster(stack, "DaxCluster", tables=[invoices], vpc=vpc)
 dax_cluster.grant_read(role)
+shards.DaxCluster.from_dax_cluster_attributes(
+    stack,
+    "ImportedDaxCluster",
+    cluster_arn="arn:aws:dax:eu-west-1:111111111111:cache/elsewhere",
+    endpoint="daxs://elsewhere.dax-clusters.eu-west-1.amazonaws.com",
+    security_groups=security_groups,
+).grant_read(role)
+shards.StreamAutoScaling.from_stream_auto_scaling_attributes(
+    stack,
+    "ImportedScaling",
+    function_arn="arn:aws:lambda:eu-west-1:111111111111:function:scaler",
+    stream=clicks,
+).metric_utilization()
+shards.StreamReconciliation.from_stream_reconciliation_attributes(
+    stack,
+    "ImportedReconciliation",
+    function_arn="arn:aws:lambda:eu-west-1:111111111111:function:reconciler",
+    stream=clicks,
+).metric("Skew")
+shards.AdaptiveShardCountController.from_adaptive_shard_count_controller_attributes(
+    stack,
+    "ImportedController",
+    function_arn="arn:aws:lambda:eu-west-1:111111111111:function:controller",
+    index=imported_index,
+).metric("ShardCountRaises")
+shards.StreamReshardingProvider.from_stream_resharding_provider_attributes(
+    stack,
+    "ImportedProvider",
+    service_token="arn:aws:lambda:eu-west-1:111111111111:function:provider",
+    role=role,
+)
 relay.grant_invoke(role)
 shards.OutboxRelayFunction(
     stack,

@@ -299,6 +299,27 @@ const relay = new shards.OutboxRelayFunction(stack, 'Relay', {
 });
 const daxCluster = new shards.DaxCluster(stack, 'DaxCluster', { tables: [invoices], vpc });
 daxCluster.grantRead(role);
+shards.DaxCluster.fromDaxClusterAttributes(stack, 'ImportedDaxCluster', {
+  clusterArn: 'arn:aws:dax:eu-west-1:111111111111:cache/elsewhere',
+  endpoint: 'daxs://elsewhere.dax-clusters.eu-west-1.amazonaws.com',
+  securityGroups,
+}).grantRead(role);
+shards.StreamAutoScaling.fromStreamAutoScalingAttributes(stack, 'ImportedScaling', {
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:scaler',
+  stream: clicks,
+}).metricUtilization();
+shards.StreamReconciliation.fromStreamReconciliationAttributes(stack, 'ImportedReconciliation', {
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:reconciler',
+  stream: clicks,
+}).metric('Skew');
+shards.AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes(stack, 'ImportedController', {
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:controller',
+  index: importedIndex,
+}).metric('ShardCountRaises');
+shards.StreamReshardingProvider.fromStreamReshardingProviderAttributes(stack, 'ImportedProvider', {
+  serviceToken: 'arn:aws:lambda:eu-west-1:111111111111:function:provider',
+  role,
+});
 relay.grantInvoke(role);
 new shards.OutboxRelayFunction(stack, 'InstanceRelay', {
   stream: clicks,

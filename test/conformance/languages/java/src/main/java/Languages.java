@@ -363,6 +363,27 @@ public final class Languages {
             .vpc(vpc)
             .build());
         daxCluster.grantRead(role);
+        DaxCluster.fromDaxClusterAttributes(stack, "ImportedDaxCluster", DaxClusterAttributes.builder()
+            .clusterArn("arn:aws:dax:eu-west-1:111111111111:cache/elsewhere")
+            .endpoint("daxs://elsewhere.dax-clusters.eu-west-1.amazonaws.com")
+            .securityGroups(securityGroups)
+            .build()).grantRead(role);
+        StreamAutoScaling.fromStreamAutoScalingAttributes(stack, "ImportedScaling", StreamAutoScalingAttributes.builder()
+            .functionArn("arn:aws:lambda:eu-west-1:111111111111:function:scaler")
+            .stream(clicks)
+            .build()).metricUtilization();
+        StreamReconciliation.fromStreamReconciliationAttributes(stack, "ImportedReconciliation", StreamReconciliationAttributes.builder()
+            .functionArn("arn:aws:lambda:eu-west-1:111111111111:function:reconciler")
+            .stream(clicks)
+            .build()).metric("Skew");
+        AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes(stack, "ImportedController", AdaptiveShardCountControllerAttributes.builder()
+            .functionArn("arn:aws:lambda:eu-west-1:111111111111:function:controller")
+            .index(importedIndex)
+            .build()).metric("ShardCountRaises");
+        StreamReshardingProvider.fromStreamReshardingProviderAttributes(stack, "ImportedProvider", StreamReshardingProviderAttributes.builder()
+            .serviceToken("arn:aws:lambda:eu-west-1:111111111111:function:provider")
+            .role(role)
+            .build());
         relay.grantInvoke(role);
         new OutboxRelayFunction(stack, "InstanceRelay", OutboxRelayFunctionProps.builder()
             .stream(clicks)
