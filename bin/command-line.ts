@@ -26,11 +26,11 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   check: { run: (args) => check(args), summary: 'what a deployment would do to what is deployed, before it is made' },
   cql: { run: cql, summary: 'the CREATE TABLE of each Keyspaces table of an app' },
-  keys: { run: keys, summary: 'the next explicit hash keys that load shards evenly, and the tree that they come from' },
   doctor: {
     run: (args) => doctor(args),
     summary: 'what of a deployed stack is uneven, near a limit or costs too much, and the change to make',
   },
+  keys: { run: keys, summary: 'the next explicit hash keys that load shards evenly, and the tree that they come from' },
   local: { run: local, summary: 'run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda' },
   parked: {
     run: (args) => parked(args),

@@ -21,5 +21,5 @@ export async function askingAccount<T>(ask: () => Promise<T>): Promise<T> {
 function isOfAccount(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { name, message } = error;
-  return '$metadata' in error || 'code' in error || /Credential/.test(name) || /^Region is missing/.test(message);
+  return '$metadata' in error || 'code' in error || /Credential/.test(name) || /^Region /.test(message);
 }

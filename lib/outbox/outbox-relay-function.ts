@@ -27,6 +27,7 @@ import {
 import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
 import { checkEnvelope } from '../core/outbox/envelope';
 import { checkSchemaName } from '../core/outbox/outbox-schema';
+import { guardDeployment } from '../deployed/deployment-guard';
 import {
   addBundledFunction,
   type BaseBundledFunctionOptions,
@@ -334,6 +335,7 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
    */
   constructor(scope: Construct, id: string, props: OutboxRelayFunctionProps) {
     super(scope, id);
+    guardDeployment(this);
     const settings = relaySettings(this, props);
     const { streams, database } = settings;
     const securityGroups = props.securityGroups ?? [

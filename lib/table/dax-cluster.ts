@@ -11,6 +11,7 @@ import { grantOnKey } from '../construct/kept-table';
 import { average, familyMetric, type MetricFamily, sum, whereMetricsAre } from '../construct/metric-definition';
 import { checkOwnEnvironment, constructField, refuseToken } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { guardDeployment } from '../deployed/deployment-guard';
 import { bindConfig } from '../function/bind-config';
 import type { IShardedIndex, ShardedIndexBindingOptions } from './index/sharded-index';
 
@@ -397,6 +398,7 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
    */
   constructor(scope: Construct, id: string, props: DaxClusterProps) {
     super(scope, id);
+    guardDeployment(this);
     const { indexes = [], tables = [], vpc, nodes = 3 } = props;
     if (indexes.length + tables.length === 0) {
       throw new InvalidArgumentError(constructField(this, 'indexes'), indexes, 'at least one sharded index or table');

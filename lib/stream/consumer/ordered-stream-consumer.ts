@@ -30,6 +30,7 @@ import {
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../core/foundation/function-environment';
 import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION } from '../../core/foundation/function-metrics';
+import { guardDeployment } from '../../deployed/deployment-guard';
 import { orderedStream } from '../stream-checks';
 import { ORDERED_CONSUMER_METRICS } from './consumer-metrics';
 import { addUnboundedMapping } from './unbounded-mapping';
@@ -330,6 +331,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
    */
   constructor(scope: Construct, id: string, props: OrderedStreamConsumerProps) {
     super(scope, id);
+    guardDeployment(this);
     const { handler, stream, startingPosition, retryInterval = Duration.minutes(1) } = props;
     orderedStream(this, stream);
     checkOwnStack(this, handler);

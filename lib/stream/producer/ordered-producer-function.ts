@@ -19,6 +19,7 @@ import {
 } from '../../core/foundation/function-environment';
 import { PRODUCER_METRICS, REASON_DIMENSION } from '../../core/foundation/function-metrics';
 import { PRODUCER_LAST_SEND_MS } from '../../core/foundation/last-send';
+import { guardDeployment } from '../../deployed/deployment-guard';
 import {
   addBundledFunction,
   BundledFunctionBase,
@@ -311,6 +312,7 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
    */
   constructor(scope: Construct, id: string, props: OrderedProducerFunctionProps) {
     super(scope, id);
+    guardDeployment(this);
     const settings = producerSettings(this, props);
     const { stream, registry, allocatesHashKeys, lingerMs } = settings;
     this.function = addBundledFunction(

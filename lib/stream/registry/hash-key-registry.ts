@@ -15,6 +15,7 @@ import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../core/foundation/function-environment';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-aliases';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../../core/registry/registry-table';
+import { guardDeployment } from '../../deployed/deployment-guard';
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { orderedStream } from '../stream-checks';
 import { grantOnStream } from '../stream-grants';
@@ -202,6 +203,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
    */
   constructor(scope: Construct, id: string, props: HashKeyRegistryProps) {
     super(scope, id);
+    guardDeployment(this);
     this.stream = orderedStream(this, props.stream);
     this.table = new dynamodb.TableV2(
       this,

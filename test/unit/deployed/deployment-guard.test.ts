@@ -1,6 +1,15 @@
 import { Annotations, CfnOutput, Duration, NestedStack, type Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { FanOutQueryFunction, ShardCounts, type ShardedIndex, ShardedTable, UniformStream } from '../../../lib';
+import { Stream } from 'aws-cdk-lib/aws-kinesis';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import {
+  FanOutQueryFunction,
+  OrderedProducerFunction,
+  ShardCounts,
+  type ShardedIndex,
+  ShardedTable,
+  UniformStream,
+} from '../../../lib';
 import { deployInTurn } from '../../support/fakes/deploy-in-turn';
 
 const RENAMED = 'cdk-even-shards:Deployment.renamed';
@@ -73,6 +82,18 @@ describe('synthesis of what follows a deployment', () => {
     };
     expect(idsOf(orders(['one', 'two']), orders(['one']))).toEqual([
       ['/Orders/Jobs/Resource', 'cdk-even-shards:Deployment.indexInUse'],
+    ]);
+  });
+
+  test('warns of the hash buckets of a producer, and of what else is in a stack that only imports its stream', () => {
+    const producer = (hashBuckets: number, id: string) => (stack: Stack) => {
+      const stream = Stream.fromStreamArn(stack, 'Events', 'arn:aws:kinesis:us-east-1:111111111111:stream/events');
+      new OrderedProducerFunction(stack, 'Producer', { stream, hashBuckets });
+      new Queue(stack, id);
+    };
+    expect(idsOf(producer(256, 'Old'), producer(512, 'New'))).toEqual([
+      ['/Orders/New/Resource', RENAMED],
+      ['/Orders/Producer/Function/Resource', 'cdk-even-shards:Deployment.hashBuckets'],
     ]);
   });
 
