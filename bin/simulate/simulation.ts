@@ -1,6 +1,7 @@
 import { hashOfId, jumpConsistentHash } from '../../lib/core/foundation/calculated-shard';
 import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
 import { randomShard } from '../../lib/core/foundation/random-shard';
+import { productOfCodePoints } from '../../lib/core/keyspaces/product-of-code-points';
 import { weightedShards } from '../../lib/core/planning/weighted-shards';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import {
@@ -9,7 +10,6 @@ import {
   HASH_KEY_STRATEGIES,
   type KeyRecords,
   PRODUCT_SUFFIX,
-  productOfCodePoints,
   RANDOM_SUFFIX,
   type Strategy,
   WEIGHTED_SUFFIX,

@@ -66,16 +66,6 @@ export const PRODUCT_SUFFIX: Strategy = {
   places: 'items',
 };
 
-/**
- * The calculated suffix that the guides of DynamoDB and Keyspaces suggest: the product of the code points of an id,
- * modulo the suffixes. Here to be compared: an id with an even character or a few digits ends in few of them.
- */
-export function productOfCodePoints(id: string, shards: number): number {
-  let product = 1 % shards;
-  for (const character of id) product = (product * character.codePointAt(0)!) % shards;
-  return product;
-}
-
 /** The busiest key first; of equally busy ones, the one that appeared first. */
 export function busiestFirst(keys: KeyRecords): KeyRecords {
   return [...keys].sort(([, a], [, b]) => b - a);

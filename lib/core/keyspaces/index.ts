@@ -41,6 +41,7 @@ export {
   UnknownTableError,
   UnreadableRowError,
 } from './keyspaces-errors';
+export { productOfCodePoints } from './product-of-code-points';
 export { type ReshardRowsOptions, type ReshardRowsReport, reshardRows, type StrayRowOutcome } from './reshard-rows';
 export { type SelectRowOptions, selectRow } from './select-row';
 export { shardColumns } from './shard-columns';

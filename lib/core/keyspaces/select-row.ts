@@ -1,13 +1,15 @@
+import { calculatedShard } from '../foundation/calculated-shard';
 import { InvalidArgumentError, shortened } from '../foundation/errors';
 import { type PageTrail, trailTo } from '../foundation/page-trail';
 import { checkIndexShardCount } from '../foundation/shard-count';
 import { columnValue } from './column-value';
 import { type CqlClient, type CqlRow, checkCqlClient, type ReadConsistency } from './cql-client';
 import { InvalidColumnValueError, UnknownColumnError } from './keyspaces-errors';
+import { productOfCodePoints } from './product-of-code-points';
 import { checkProjection, consistencyLevel } from './row-select';
 import { selectRows } from './select-rows';
 import { type Statement, selectStatement } from './select-statement';
-import { shardOfRow } from './shard-columns';
+import { calculatedFromText } from './shard-columns';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
 
@@ -26,6 +28,13 @@ export interface SelectRowOptions {
    * @default none: one SELECT
    */
   formerShardCounts?: number[];
+  /**
+   * Counts by which others have placed rows, as the guide of Amazon Keyspaces suggests: `productOfCodePoints` of the text that the
+   * shard is calculated from, modulo the count. These shards are asked last, one after the other, until the row is found. `reshardRows`
+   * moves such rows to the shards of writers.
+   * @default none
+   */
+  productShardCounts?: number[];
 }
 
 /**
@@ -45,8 +54,9 @@ export async function selectRow(
   checkCqlClient(client);
   checkOnce(config);
   if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
-  const { consistency, projection, formerShardCounts = [] } = options;
-  checkFormerCounts(formerShardCounts);
+  const { consistency, projection, formerShardCounts = [], productShardCounts = [] } = options;
+  checkCounts('formerShardCounts', formerShardCounts);
+  checkCounts('productShardCounts', productShardCounts);
   const { strategy, partitionKey, clusteringColumns, firstShard, tableName } = config;
   if (strategy !== 'calculated') {
     const allowed = `calculated to find a row of ${shortened(tableName)} in one shard: use fanOutSelect with eq on every clustering column`;
@@ -67,8 +77,14 @@ export async function selectRow(
     return columnValue(`key.${column.name}`, column, value);
   });
   const counts = [shardsOfValue(config, partition).write, ...formerShardCounts];
-  for (const shard of new Set(counts.map((count) => firstShard + shardOfRow('key', config, key, count)))) {
-    const statement = selectStatement(config, { partition, shard }, false, { equal, range: {} }, projection);
+  const text = calculatedFromText('key', config, key);
+  const shards = [
+    ...counts.map((count) => calculatedShard(text, count)),
+    ...productShardCounts.map((count) => productOfCodePoints(text, count)),
+  ];
+  for (const shard of new Set(shards)) {
+    const place = { partition, shard: firstShard + shard };
+    const statement = selectStatement(config, place, false, { equal, range: {} }, projection);
     const row = await firstRow(client, statement, level);
     if (row !== undefined) return { ...row };
   }
@@ -86,9 +102,7 @@ async function firstRow(client: CqlClient, statement: Statement, consistency: nu
   }
 }
 
-function checkFormerCounts(formerShardCounts: unknown): void {
-  if (!Array.isArray(formerShardCounts)) {
-    throw new InvalidArgumentError('formerShardCounts', formerShardCounts, 'an array of shard counts');
-  }
-  for (const count of formerShardCounts) checkIndexShardCount('formerShardCounts', count);
+function checkCounts(field: string, counts: unknown): void {
+  if (!Array.isArray(counts)) throw new InvalidArgumentError(field, counts, 'an array of shard counts');
+  for (const count of counts) checkIndexShardCount(field, count);
 }

@@ -30,6 +30,11 @@ export function shardColumns(config: ShardedKeyspacesConfig, row: object): Recor
 
 /** The calculated shard of a row among so many, counted from 0. */
 export function shardOfRow(field: string, config: ShardedKeyspacesConfig, row: object, shardCount: number): number {
+  return calculatedShard(calculatedFromText(field, config, row), shardCount);
+}
+
+/** The text that the calculated shard of a row follows from. */
+export function calculatedFromText(field: string, config: ShardedKeyspacesConfig, row: object): string {
   const values = calculatedFromColumns(config).map((column): ColumnValue => {
     const value = (row as Record<string, unknown>)[column.name];
     if (value === undefined || value === null) {
@@ -41,5 +46,5 @@ export function shardOfRow(field: string, config: ShardedKeyspacesConfig, row: o
     }
     return columnValue(`${field}.${column.name}`, column, value);
   });
-  return calculatedShard(joinedText(values), shardCount);
+  return joinedText(values);
 }

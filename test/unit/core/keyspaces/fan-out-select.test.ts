@@ -9,8 +9,10 @@ import {
   InvalidClusteringConditionError,
   InvalidColumnValueError,
   InvalidCursorError,
+  productOfCodePoints,
   type ShardedKeyspacesConfig,
   selectRow,
+  shardColumns,
   UnknownColumnError,
 } from '../../../../lib/core';
 import { cqlFailure } from '../../../../lib/core/keyspaces/cql-failure';
@@ -248,6 +250,21 @@ describe('selectRow', () => {
     );
   });
 
+  test('finds a row that others have placed by the product of the code points, if it is told so, and asks there last', async () => {
+    const asked: unknown[] = [];
+    const placed = config.firstShard + productOfCodePoints('3#3', 200);
+    const execute: FakeCassandra['execute'] = async (_query, parameters) => {
+      asked.push(parameters[1]);
+      return { rows: parameters[1] === placed ? [key] : [] };
+    };
+    const of = shardColumns(config, key).shard;
+    expect(await selectRow({ execute }, config, key, { productShardCounts: [200] })).toEqual(key);
+    expect(asked).toEqual([of, placed]);
+    asked.length = 0;
+    expect(await selectRow({ execute }, config, key)).toBeUndefined();
+    expect(asked).toEqual([of]);
+  });
+
   test('finds a row behind an empty page', async () => {
     const execute: FakeCassandra['execute'] = async (_query, _parameters, { pageState }) =>
       pageState === undefined ? { rows: [], pageState: 'on' } : { rows: [key] };
@@ -257,6 +274,7 @@ describe('selectRow', () => {
   test.each<[unknown, string]>([
     [null, 'options must be an object, got null'],
     [{ formerShardCounts: 5 }, 'formerShardCounts must be an array of shard counts, got 5'],
+    [{ productShardCounts: [0] }, 'productShardCounts must be a whole number from 1 to 10000, got 0'],
     [{ formerShardCounts: [4, 0] }, 'formerShardCounts must be a whole number from 1 to 10000, got 0'],
   ])('refuses the options %j', async (options, message) => {
     const table = events(1);

@@ -5,6 +5,7 @@ import {
   type CqlKeyType,
   InvalidArgumentError,
   InvalidColumnValueError,
+  productOfCodePoints,
   type ShardedKeyspacesConfig,
   shardColumns,
 } from '../../../../lib/core';
@@ -127,9 +128,12 @@ describe('shardColumns', () => {
 });
 
 /** The document's own calculation: the product of the code points of a title, modulo 200, plus 1. */
-function productOfCodePoints(title: string): number {
-  return [...title].reduce((product, character) => (product * character.codePointAt(0)!) % 200, 1) + 1;
-}
+const shardOfTheDocument = (title: string): number => 1 + productOfCodePoints(title, 200);
+
+test.each(['Notes', 'é', 'a😀b', ''])('productOfCodePoints is the product, whatever its size: %s', (title) => {
+  const product = [...title].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);
+  expect(productOfCodePoints(title, 200)).toBe(Number(product % 200n));
+});
 
 describe('100,000 rows of a day over 200 shards', () => {
   const COUNT = 100_000;
@@ -161,7 +165,7 @@ describe('100,000 rows of a day over 200 shards', () => {
   test.each(SETS)(
     '%s: the product of the code points crowds a few, shardColumns uses all of them evenly',
     (name, titleOf) => {
-      const product = spread(productOfCodePoints, titleOf);
+      const product = spread(shardOfTheDocument, titleOf);
       const counted = { ...config, shards: { default: { write: SHARDS, read: SHARDS } } };
       const ours = spread((title) => shardColumns(counted, { publish_date, title }).shard!, titleOf);
       expect(ours.used).toBe(SHARDS);
