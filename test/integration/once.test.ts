@@ -78,6 +78,14 @@ describeOnPostgres('once.postgres', () => {
     expect(await effects()).toEqual(texts);
   });
 
+  test('takes a key with a NUL, and keeps it apart from others', async () => {
+    const records = (partitionKey: string, text: string) =>
+      shardOf([text], { shardId: 'shardId-000000000000' }).map((record) => ({ ...record, partitionKey }));
+    for (const partitionKey of ['a\0', 'a\\0', 'a', 'a\\']) await consume(records(partitionKey, `of ${partitionKey.length}`));
+    await consume(records('a\0', 'again'));
+    expect(await effects()).toEqual(['of 2', 'of 3', 'of 1', 'of 2']);
+  });
+
   test('keeps keys and shards apart', async () => {
     await consume(shardOf(['a1', 'b1'], { from: 5 }));
     await consume(shardOf(['a2'], { from: 1, shardId: 'shardId-000000000001' }));

@@ -24,7 +24,7 @@ import {
 } from '../../lib/core';
 import { AGGREGATION, SEQUENCE, STREAM_NAME } from '../../lib/core/foundation/function-environment';
 import { seededRandom } from '../../lib/testing/seeded-random';
-import { FAULTS, type FaultyKinesis, startFaultyKinesis } from './faulty-kinesis';
+import { FAULTS, type FaultyKinesis, startFaultyKinesis } from '../support/fakes/faulty-kinesis';
 
 /**
  * The producer's bundle and the example's, with real emulators, and between the producer and its stream a network that

@@ -34,6 +34,23 @@ const BACKOFF_CAP_MS = 2_000;
 /** How long a handler may take to heed its signal. */
 const GRACE_MS = 100;
 
+/** Attempts whose handlers go on though nobody waits for them any more, by their keys. */
+export class UnendedAttempts {
+  private readonly ends = new Map<string, Promise<unknown>>();
+
+  /** When the last one of the key ends; undefined if there is none. */
+  of(partitionKey: string): Promise<unknown> | undefined {
+    return this.ends.get(partitionKey);
+  }
+
+  add(partitionKey: string, end: Promise<unknown>): void {
+    this.ends.set(partitionKey, end);
+    void end.then(() => {
+      if (this.ends.get(partitionKey) === end) this.ends.delete(partitionKey);
+    });
+  }
+}
+
 /** For how long handlers were at work. */
 export interface HandlersWork {
   busyMs: number;
@@ -52,7 +69,13 @@ class Running {
   constructor(
     readonly deadlineMs: number,
     readonly end: (outcome: Outcome) => void,
+    /** Notes that its handler goes on. */
+    private readonly leave: () => void,
   ) {}
+
+  get isOver(): boolean {
+    return this.isAborted;
+  }
 
   /** Made when a handler asks for it: a controller for each record costs more than all else that a record costs. */
   get signal(): AbortSignal {
@@ -63,6 +86,7 @@ class Running {
 
   abort(): void {
     this.isAborted = true;
+    this.leave();
     this.controller?.abort();
   }
 }
@@ -75,6 +99,7 @@ export class Attempts {
 
   constructor(
     private readonly settings: ConsumerSettings,
+    private readonly unended: UnendedAttempts,
     private readonly slots: Slots,
     private readonly time: WorkTime,
   ) {
@@ -120,14 +145,18 @@ export class Attempts {
     const { clock } = this.settings;
     const startedAt = clock.now();
     return new Promise((resolve) => {
-      const running = new Running(startedAt + this.time.attemptTimeoutMs, (outcome) => {
+      const end = (outcome: Outcome): void => {
         this.running.delete(running);
         if (work !== undefined) work.busyMs += clock.now() - startedAt;
         resolve(outcome);
-      });
+      };
+      const running: Running = new Running(startedAt + this.time.attemptTimeoutMs, end, () =>
+        this.unended.add(record.partitionKey, call),
+      );
       this.running.add(running);
       this.watch();
-      void this.call(record, attempt, running).then(running.end);
+      const call = this.callBehind(this.unended.of(record.partitionKey), record, attempt, running);
+      void call.then(running.end);
     });
   }
 
@@ -156,6 +185,17 @@ export class Attempts {
     running.abort();
     await this.settings.clock.sleep(GRACE_MS);
     running.end({ error, hasEnded: false });
+  }
+
+  /** An attempt of the invocation before, or of a retry, may go on: it could take effect behind this one. */
+  private async callBehind(
+    before: Promise<unknown> | undefined,
+    record: ParkedRecord,
+    attempt: number,
+    running: Running,
+  ): Promise<Outcome> {
+    if (before !== undefined) await before;
+    return running.isOver ? 'unfinished' : this.call(record, attempt, running);
   }
 
   private async call(record: ParkedRecord, attempt: number, running: Running): Promise<Outcome> {

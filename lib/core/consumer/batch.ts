@@ -1,5 +1,5 @@
 import { EvenShardsError } from '../foundation/errors';
-import { Attempts, type HandlersWork, type WorkTime } from './attempts';
+import { Attempts, type HandlersWork, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
 import { afterFailure, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
@@ -41,10 +41,11 @@ export class Batch {
   constructor(
     private readonly settings: ConsumerSettings,
     private readonly passed: PassedPlaces,
+    unended: UnendedAttempts,
     private readonly time: WorkTime,
     byKey: ReadonlyMap<string, readonly Arrival[]>,
   ) {
-    this.attempts = new Attempts(settings, new Slots(settings.concurrency), time);
+    this.attempts = new Attempts(settings, unended, new Slots(settings.concurrency), time);
     this.lanes = Array.from(byKey, ([partitionKey, records]) => ({
       partitionKey,
       records,

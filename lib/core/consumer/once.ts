@@ -53,11 +53,16 @@ export function onceFor(parking: ParkingStore, partitionKey: string, place: Plac
   ];
   return Object.assign(once, {
     async postgres(client: OncePostgresClient): Promise<void> {
-      const values = [parking.consumer, partitionKey, place.series, place.number];
+      const values = [parking.consumer, partitionKey, place.series, place.number].map(withoutNul);
       const { rowCount } = await client.query(RAISE_NUMBER, values);
       if (rowCount !== 1) throw new RecordDoneError();
     },
   });
+}
+
+/** Postgres takes no NUL in a text, and a partition key may have one. No two texts become the same. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
 }
 
 /** How far the error may be from what a handler throws. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../foundation/errors';
-import type { WorkTime } from './attempts';
+import { UnendedAttempts, type WorkTime } from './attempts';
 import { Batch } from './batch';
 import {
   type ConsumerSettings,
@@ -71,6 +71,7 @@ const DEFAULT_LEASE_MS = 60_000;
 export class OrderedConsumer {
   private readonly settings: ConsumerSettings;
   private readonly passed: PassedPlaces;
+  private readonly unended = new UnendedAttempts();
 
   /** @throws InvalidArgumentError that names the option that is out of its bounds */
   constructor(handle: RecordHandler, options: OrderedConsumerOptions) {
@@ -134,7 +135,7 @@ export class OrderedConsumer {
     records: readonly ShardRecord[],
     time: WorkTime & { over?: Promise<void> },
   ): Promise<BatchProgress & { busyMs: readonly number[] }> {
-    const batch = new Batch(this.settings, this.passed, time, arrivalsByKey(records, this.settings.onCorrupt));
+    const batch = new Batch(this.settings, this.passed, this.unended, time, arrivalsByKey(records, this.settings.onCorrupt));
     const problems: unknown[] = [];
     const work = batch.run().then(
       (found) => void problems.push(...found),
@@ -146,7 +147,7 @@ export class OrderedConsumer {
   }
 
   private retry(time: WorkTime & { leaseMs: number }): Promise<RetrySummary> {
-    return new Retry(this.settings, this.passed, time).run();
+    return new Retry(this.settings, this.passed, this.unended, time).run();
   }
 
   private openTime(signal = new AbortController().signal): WorkTime & { leaseMs: number } {

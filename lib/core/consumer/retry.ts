@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseFence } from '../foundation/fence';
-import { Attempts, type Outcome, type WorkTime } from './attempts';
+import { Attempts, type Outcome, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { afterDone, afterFailure, tellIfDead } from './parked-key-changes';
 import type { ParkedKey, ParkedRecord } from './parking-store';
@@ -42,9 +42,10 @@ export class Retry {
   constructor(
     private readonly settings: ConsumerSettings,
     private readonly passed: PassedPlaces,
+    unended: UnendedAttempts,
     private readonly time: WorkTime & { leaseMs: number },
   ) {
-    this.attempts = new Attempts(settings, new Slots(settings.concurrency), time);
+    this.attempts = new Attempts(settings, unended, new Slots(settings.concurrency), time);
     this.keySlots = new Slots(settings.concurrency);
   }
 

@@ -1,4 +1,5 @@
 import { countsScenarios } from './adaptive-counts/scenarios';
+import { consumerScenarios } from './consumer/scenarios';
 import type { Scenario } from './explore';
 import { pagesScenarios } from './fan-out/scenarios';
 import { handOverScenarios } from './hand-over/scenarios';
@@ -41,5 +42,6 @@ export function scenariosOf({ faults, changes }: Bound): Scenario[] {
     ...reshardScenarios(faults),
     ...straysScenarios(faults),
     ...outboxScenarios(faults),
+    ...consumerScenarios(faults),
   ];
 }

@@ -69,7 +69,14 @@ const FAULTS: Fault[] = [
     alarm: 'EventsOrdersParked',
     well: { ParkedSeconds: 0 },
     ill: () => ({ ParkedSeconds: undefined }),
-    within: 48,
+    within: 93,
+  },
+  {
+    fault: 'the function of an ordered consumer is throttled, and falls behind',
+    alarm: 'EventsOrdersBehind',
+    well: { ...reading, IteratorAge: 2_000 },
+    ill: (minutes) => ({ IteratorAge: minutes * MINUTE }),
+    within: 78,
   },
   {
     fault: 'an ordered consumer is too slow',

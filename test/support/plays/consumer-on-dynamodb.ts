@@ -4,7 +4,7 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { shardOf, textOf } from '../fakes/stream-events';
 import { createParkingTable, PARKING_TABLE } from './parking-stores';
 
-const EFFECTS_TABLE = 'Effects';
+export const EFFECTS_TABLE = 'Effects';
 const KEYS = ['a', 'b', 'c'];
 const MOST_TURNS = 500;
 /** Until the next retry of a key, and until a lease is over. */

@@ -263,6 +263,33 @@ describe('the signal of a handler', () => {
   });
 });
 
+describe('an attempt that goes on when its invocation has answered', () => {
+  /** The first attempt at a1 takes three times as long as its invocation. */
+  const slow = (ms: number) => {
+    const ends: string[] = [];
+    const w: World = world({ attempts: 2, attemptTimeoutMs: MINUTE_MS }, async (record, { attempt }) => {
+      if (textOf(record) === 'a1' && ends.length === 0) await w.clock.sleep(ms);
+      ends.push(`${textOf(record)} ${attempt}`);
+    });
+    return { w, ends };
+  };
+
+  test('has ended before the next one of its key begins', async () => {
+    const { w } = slow(30_000);
+    expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
+    expect(await w.deliver(['a1', 'b1', 'a2'])).toEqual([]);
+    expect(w.effects).toEqual(['b1', 'a1', 'a1', 'a2']);
+  });
+
+  test('parks its key if it does not end, and no other waits', async () => {
+    const { w } = slow(100 * MINUTE_MS);
+    expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
+    expect(await w.deliver(['a1', 'b1', 'a2'], { remainingMs: 5 * MINUTE_MS })).toEqual([]);
+    expect(w.effects).toEqual(['b1']);
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
+  });
+});
+
 describe('a key that moves', () => {
   const end = () => ({ ...shardOf(['a'])[0]!, sequenceNumber: '2', data: fenceData({ moveId: 'm', side: 'end' }) });
 

@@ -1,7 +1,9 @@
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 import { type ConsumerFacts, checkConsumerHistory } from './consumer-history';
 
-beforeEach(() => void jest.spyOn(console, 'error').mockImplementation(() => {}));
+beforeEach(() => {
+  for (const method of ['error', 'log'] as const) jest.spyOn(console, method).mockImplementation(() => {});
+});
 
 test(
   'random histories of failures, crashes, lost answers, copies, moves, splits and racing retries apply each record once, in order',

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom } from '../../lib/testing/seeded-random';
+import { seededRandom } from '../../../lib/testing/seeded-random';
 
 /** What can happen to a request on its way. */
 export const FAULTS = [

@@ -1,0 +1,354 @@
+import {
+  DynamoDbParkingStore,
+  OrderedConsumer,
+  type ParkingItem,
+  type ParkingTableClient,
+  type Place,
+  RecordDoneError,
+  type ShardRecord,
+} from '../../../../lib/core/consumer';
+import type { Clock } from '../../../../lib/core/foundation/clock';
+import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
+import type { Scenario } from '../explore';
+import { Faults } from '../faults';
+import type { World } from '../world';
+import { ParkingTable } from '../../../support/fakes/parking-table';
+
+/** What can go wrong. */
+export type ConsumerFault =
+  | 'a handler fails'
+  | 'a handler fails behind its effect'
+  | 'a handler does not end'
+  | 'a request fails'
+  | 'an answer is lost'
+  | 'a process ends'
+  | 'an invocation is given up'
+  | 'the time is over';
+
+export interface ConsumerBounds {
+  /** The records of a shard, "a1" with the key "a". A text that is there twice is a copy that its producer left. */
+  records: readonly string[];
+  /** Those of the shard into which it is split. */
+  behindSplit?: readonly string[];
+  batch: number;
+  /** Records that fail, until their cause is gone. */
+  poison?: readonly string[];
+  /** Those whose cause can go at any moment. @default none: it goes when the shard has been read */
+  heals?: readonly string[];
+  /** How many retries there are, each at any moment. @default 0 */
+  retries?: number;
+  /** Whether a retry begins when the leases of those before are over. @default false */
+  leasesEnd?: boolean;
+  /** Of these so many happen. */
+  faults: number;
+  kinds?: readonly ConsumerFault[];
+}
+
+export function consumerScenario(name: string, bounds: ConsumerBounds): Scenario {
+  return { name, play: (world) => new Play(world, bounds).play() };
+}
+
+const HOUR_MS = 3_600_000;
+const SECOND_MS = 1_000;
+const LONG_MS = 10_000;
+const MOST_TURNS_IN_VAIN = 6;
+
+class Play {
+  private readonly table = new ParkingTable();
+  private readonly effects = new Map<string, string[]>();
+  private readonly done = new Map<string, string>();
+  private readonly faults: Faults;
+  /** A promise that a handler has seen broken: what it throws is heard by nobody. */
+  broken?: string;
+  private readonly poison: Set<string>;
+  private isCalm = false;
+  private nowMs = 0;
+  private processes = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly bounds: ConsumerBounds,
+  ) {
+    this.faults = new Faults(world, bounds.faults);
+    this.poison = new Set(bounds.poison);
+  }
+
+  async play(): Promise<void> {
+    const { records, behindSplit = [], heals, retries = 0 } = this.bounds;
+    const heal = (): void => this.heal(heals);
+    if (heals) this.world.offer('the cause is gone', { writes: ['cause'] }, heal, { mayStayAway: true });
+    const read = async (): Promise<void> => {
+      await this.readShard('shard-1', records);
+      await this.readShard('shard-2', behindSplit);
+    };
+    const work = [read(), ...Array.from({ length: retries }, (_, index) => this.retry(`retry ${index + 1}`))];
+    await this.world.until(Promise.all(work));
+    this.heal(this.bounds.poison ?? []);
+    this.isCalm = true;
+    await this.world.untilNothingIsLeft();
+    for (let turn = 1; (await this.lastRetry(turn)) > 0; turn++) promise(turn < 4, 'no key stays parked');
+    this.check([...records, ...behindSplit]);
+  }
+
+  private heal(texts: readonly string[] = []): void {
+    for (const text of texts) this.poison.delete(text);
+  }
+
+  /** As Lambda does: a batch behind the one before, and again what was not acknowledged. */
+  private async readShard(shardId: string, texts: readonly string[]): Promise<void> {
+    const records = recordsOf(shardId, texts);
+    let process = new Process(this);
+    let turns = 0;
+    for (let position = 0; position < records.length; turns++) {
+      promise(turns < records.length + MOST_TURNS_IN_VAIN, 'a shard goes on');
+      const batch = records.slice(position, position + this.bounds.batch);
+      const isGivenUp = this.goesWrong('an invocation is given up', process.name);
+      const time = new AbortController();
+      const takeBack = this.offerFault('the time is over', `${process.name} at ${position}`, () => time.abort());
+      const progress = process.consumer.process(batch, { signal: time.signal });
+      const givenUp = isGivenUp ? this.world.answer(`${process.name} is given up`, { writes: ['reader'] }) : undefined;
+      const end = await Promise.race([progress, process.hasEnded, ...(givenUp ? [givenUp] : [])]);
+      takeBack();
+      if (end === undefined) process = new Process(this);
+      else {
+        const before = position;
+        position = end.comesAgain === undefined ? position + batch.length : records.indexOf(end.comesAgain);
+        this.checkOthers(texts.slice(before, position));
+      }
+    }
+  }
+
+  private async retry(name: string): Promise<void> {
+    await this.world.answer(`${name} begins`, { writes: ['time'] });
+    // Every parked key is due.
+    this.nowMs += this.bounds.leasesEnd ? HOUR_MS : SECOND_MS;
+    const process = new Process(this, name);
+    await Promise.race([process.consumer.retryParked().catch(() => undefined), process.hasEnded]);
+  }
+
+  private async lastRetry(turn: number): Promise<number> {
+    this.nowMs += 2 * HOUR_MS;
+    const { stillParked } = await this.world.until(new Process(this, `last retry ${turn}`).consumer.retryParked());
+    return stillParked;
+  }
+
+  /** Of an acknowledged batch, what has no cause to fail has taken effect. */
+  private checkOthers(texts: readonly string[]): void {
+    if (this.bounds.faults > 0) return;
+    const { poison = [] } = this.bounds;
+    const free = texts.filter((text) => !poison.some((each) => each[0] === text[0]));
+    promise(
+      free.every((text) => this.textsOf(text[0]!).includes(text)),
+      'a key waits for no other',
+    );
+  }
+
+  private check(written: readonly string[]): void {
+    promise(this.broken === undefined, this.broken ?? '');
+    for (const key of new Set(written.map((text) => text[0]!))) {
+      const texts = this.textsOf(key);
+      const expected = [...new Set(written.filter((text) => text[0] === key))];
+      promise(new Set(texts).size === texts.length, 'no record takes effect twice');
+      promise(
+        expected.every((text) => texts.includes(text)),
+        'no record is lost',
+      );
+      promise(texts.join() === expected.join(), 'each key is in order');
+    }
+  }
+
+  private textsOf(key: string): string[] {
+    return this.effects.get(key) ?? [];
+  }
+
+  /** As a transaction of `once` does: the effect and its number, or neither. */
+  apply(key: string, { series, number }: Place, text: string): void {
+    const name = `${key} ${series}`;
+    if (number <= (this.done.get(name) ?? '')) throw new RecordDoneError();
+    this.done.set(name, number);
+    this.effects.set(key, [...this.textsOf(key), text]);
+  }
+
+  isPoison(text: string): boolean {
+    return this.poison.has(text);
+  }
+
+  goesWrong(kind: ConsumerFault, where: string): boolean {
+    if (this.isCalm || !(this.bounds.kinds ?? []).includes(kind)) return false;
+    return this.faults.choose(`${where}: ${kind}`);
+  }
+
+  /** One that happens at any moment, unless it is taken back. */
+  private offerFault(kind: ConsumerFault, where: string, happen: () => void): () => void {
+    if (!(this.bounds.kinds ?? []).includes(kind)) return () => {};
+    return this.faults.offer(`${where}: ${kind}`, { writes: ['*'] }, happen);
+  }
+
+  nameOfNext(): string {
+    this.processes += 1;
+    return `process ${this.processes}`;
+  }
+
+  async call(process: Process, method: keyof ParkingTableClient, input: never): Promise<unknown> {
+    const reads = ['getItem', 'batchGetItem', 'query'].includes(method);
+    const places = placesOf(input);
+    const where = await process.step(method, reads ? { reads: places } : { writes: places });
+    if (this.goesWrong('a request fails', where)) throw new Error('refused');
+    const answer: unknown = this.table[method](input);
+    if (this.goesWrong('an answer is lost', where)) throw new Error('no answer');
+    await process.mayEnd(where);
+    return answer;
+  }
+
+  offer(name: string, happen: () => void): () => void {
+    return this.world.offer(name, { writes: ['*'] }, happen);
+  }
+
+  answer(name: string, footprint: { reads?: string[]; writes: string[] }): Promise<void> {
+    return this.world.answer(name, footprint);
+  }
+
+  get timeOfDay(): number {
+    return this.nowMs;
+  }
+}
+
+/** A process of the consumer, whose every await is a step. */
+class Process {
+  readonly name: string;
+  readonly consumer: OrderedConsumer;
+  readonly hasEnded: Promise<undefined>;
+  private end!: () => void;
+  private isEnded = false;
+  private steps = 0;
+  private elapsedMs = 0;
+  private readonly running = new Set<string>();
+  /** What happens when the time of an attempt is over. */
+  private readonly timers = new Set<() => void>();
+
+  constructor(
+    private readonly play: Play,
+    name = play.nameOfNext(),
+  ) {
+    this.name = name;
+    this.hasEnded = new Promise((resolve) => {
+      this.end = () => {
+        this.isEnded = true;
+        resolve(undefined);
+      };
+    });
+    const methods = ['getItem', 'batchGetItem', 'query', 'putItem', 'updateItem', 'deleteItem'] as const;
+    const client = Object.fromEntries(
+      methods.map((method) => [method, (input: never) => play.call(this, method, input)]),
+    ) as unknown as ParkingTableClient;
+    const parking = new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'c' });
+    parking.onceItem = (_: string, place: Place) => ({ place }) as never;
+    this.consumer = new OrderedConsumer(
+      async (record, { once }) => {
+        const text = textOf(record);
+        if (this.running.has(text)) play.broken = 'nothing is attempted beside an attempt';
+        this.running.add(text);
+        await this.handle(record.partitionKey, text, once<{ place?: Place }>([])[0]!.place!);
+        this.running.delete(text);
+      },
+      {
+        parking,
+        ...{ clock: this.clock, random: () => 0.5, timeOfDay: () => play.timeOfDay },
+        ...{ attempts: 2, concurrency: 2, retryMs: 1, maxTries: 1_000, maxAgeMs: Number.MAX_SAFE_INTEGER },
+        attemptTimeoutMs: LONG_MS,
+      },
+    );
+  }
+
+  /** Where the process is, once it goes on. */
+  async step(what: string, { reads, writes = [] }: { reads?: string[]; writes?: string[] }): Promise<string> {
+    this.steps += 1;
+    const where = `${this.name} ${what} ${this.steps}`;
+    await this.play.answer(where, { ...(reads && { reads }), writes: [this.name, ...writes] });
+    if (this.isEnded) await new Promise(() => {});
+    return where;
+  }
+
+  async mayEnd(where: string): Promise<void> {
+    if (this.play.goesWrong('a process ends', where)) this.end();
+    if (this.isEnded) await new Promise(() => {});
+  }
+
+  private async handle(key: string, text: string, place: Place): Promise<void> {
+    try {
+      const where = await this.step(`handles ${text}`, { reads: ['cause'], writes: [`effects ${key}`] });
+      if (this.play.goesWrong('a handler does not end', where)) await this.hang(where);
+      if (this.play.isPoison(text) || this.play.goesWrong('a handler fails', where)) throw new Error('poison');
+      this.play.apply(key, place, text);
+      await this.mayEnd(where);
+      if (this.play.goesWrong('a handler fails behind its effect', where)) throw new Error('behind its effect');
+    } catch (error) {
+      this.running.delete(text);
+      throw error;
+    }
+  }
+
+  /** Until the time of the attempt is over; it does not heed its signal, and may take effect late. */
+  private async hang(where: string): Promise<void> {
+    const goesOn = this.play.answer(`${where} goes on`, { writes: ['*'] });
+    this.play.offer(`${where} takes too long`, () => {
+      this.elapsedMs += LONG_MS;
+      for (const fire of [...this.timers]) fire();
+    });
+    await goesOn;
+  }
+
+  /** Short times are over at once. Long ones are when a handler takes too long. */
+  private get clock(): Clock {
+    const schedule = (callback: () => void, delayMs: number): (() => void) => {
+      let isCancelled = false;
+      const fire = (): void => {
+        this.timers.delete(fire);
+        if (!isCancelled) callback();
+      };
+      if (delayMs >= LONG_MS) this.timers.add(fire);
+      else queueMicrotask(fire);
+      return () => {
+        isCancelled = true;
+        this.timers.delete(fire);
+      };
+    };
+    return {
+      now: () => this.elapsedMs,
+      schedule,
+      sleep: (delayMs) => new Promise((resolve) => void schedule(resolve, delayMs)),
+    };
+  }
+}
+
+/** What a request reads or writes: marks, keys, or rows. Names of items are random, and differ from run to run. */
+function placesOf({ Key, Item, RequestItems, ExpressionAttributeValues }: Record<string, ParkingItem>): string[] {
+  const items = [Key, Item, ...(RequestItems?.Parked.Keys ?? []), { id: ExpressionAttributeValues?.[':id'] }];
+  const ids = items.flatMap((item) => item?.id?.S ?? []);
+  return [...new Set(ids.map((id) => JSON.parse(id)[1]))];
+}
+
+function recordsOf(shardId: string, texts: readonly string[]): ShardRecord[] {
+  return texts.map((text, index) => ({
+    shardId,
+    partitionKey: text[0]!,
+    sequenceNumber: String(index + 1),
+    data: sequenced(text),
+  }));
+}
+
+/** A producer has numbered it: its copies have the same number, in whichever shard they are. */
+function sequenced(text: string): Uint8Array {
+  const builder = new AggregateBuilder({ maxBytes: 1_000 });
+  const sequence = { producerId: 'p', sequenceNumber: BigInt(text.slice(1)) };
+  builder.tryAdd({ partitionKey: text[0]!, data: Buffer.from(text), sequence });
+  return builder.build().data;
+}
+
+function textOf({ data }: { data: Uint8Array }): string {
+  return Buffer.from(data).toString();
+}
+
+function promise(isKept: boolean, words: string): void {
+  if (!isKept) throw new Error(words);
+}

@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kinesis } from '@aws-sdk/client-kinesis';
+import type { Pool } from 'pg';
+import {
+  type Once,
+  OrderedConsumer,
+  type ParkingStore,
+  type ShardRecord,
+  type UserRecord,
+} from '../../../lib/core/consumer';
+import { OutboxRelay } from '../../../lib/core/outbox';
+import { OrderedProducer, type PutRecordsClient } from '../../../lib/core/producer';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+
+export const STREAM = 'Events';
+
+/** Where the consumer applies what it reads. */
+export interface Effects {
+  /** One write of the effect and of its number. */
+  apply(account: string, change: number, once: Once): Promise<void>;
+  /** The changes of an account, in the order in which they took effect. */
+  changesOf(account: string): Promise<number[]>;
+}
+
+export interface PlayedParts {
+  /** The outbox is there. */
+  pool: Pool;
+  /** Has a stream of two shards. */
+  kinesis: Kinesis;
+  /** The same stream, behind a network that throttles, fails, delays, and loses answers. */
+  network: PutRecordsClient;
+  /** Anew for each process. */
+  parking(): ParkingStore;
+  effects: Effects;
+  seed: number;
+}
+
+export interface PlayedFacts {
+  committed: number;
+  rolledBack: number;
+  shards: number;
+  crashes: number;
+  parked: number;
+}
+
+const ACCOUNTS = ['ada', 'bob', 'cy', 'dan', 'eve', 'fay'];
+const CHANGES = 25;
+const WRITERS = 4;
+const LONG_MS = 60_000;
+const LOOK_AGAIN_MS = 20;
+
+/**
+ * Transactions of a database, an outbox, its relay, a stream whose shards are split and that throttles, and a consumer with poison
+ * records that crashes: throws unless what took effect is what was committed, each account's in order and each once.
+ */
+export async function playTransactionsToEffects(parts: PlayedParts): Promise<PlayedFacts> {
+  const { pool, kinesis, network, parking, effects, seed } = parts;
+  const random = seededRandom(seed);
+  const facts: PlayedFacts = { committed: 0, rolledBack: 0, shards: 0, crashes: 0, parked: 0 };
+  let isCalm = false;
+  let isSplit = false;
+  const mayBePoisoned = (account: string) => account < 'd';
+  const isPoison = (account: string, change: number) => !isCalm && change % 10 === 3 && mayBePoisoned(account);
+  await pool.query('CREATE TABLE account (name text PRIMARY KEY, changes int NOT NULL DEFAULT 0)');
+  await pool.query('INSERT INTO account SELECT unnest($1::text[])', [ACCOUNTS]);
+
+  const ended = new AbortController();
+  const producer = new OrderedProducer(network, { streamName: STREAM, aggregation: true, sequence: true });
+  const relaying = new OutboxRelay(pool, producer, { pollMs: 50, saveMs: 50 }).run({ signal: ended.signal });
+  const consuming = consume();
+  try {
+    await Promise.all(Array.from({ length: WRITERS }, write));
+    // Accounts without a poison record wait for no other.
+    await untilAllTookEffect(ACCOUNTS.filter((account) => !mayBePoisoned(account)));
+    isCalm = true;
+    await untilAllTookEffect(ACCOUNTS);
+  } finally {
+    ended.abort();
+    await Promise.all([relaying, consuming]);
+    await producer.close();
+  }
+  return facts;
+
+  /** Each in order and once. Throws what is wrong when so much time has passed that it stays so. */
+  async function untilAllTookEffect(accounts: readonly string[]): Promise<void> {
+    for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
+      const wrong = await Promise.all(accounts.map(whatIsWrongWith));
+      const [first] = wrong.flatMap((each) => each ?? []);
+      if (first === undefined) return;
+      if (waitedMs >= LONG_MS) throw new Error(first);
+      await sleep(LOOK_AGAIN_MS);
+    }
+  }
+
+  async function whatIsWrongWith(account: string): Promise<string | undefined> {
+    const { rows } = await pool.query('SELECT changes FROM account WHERE name = $1', [account]);
+    const expected = Array.from({ length: rows[0].changes }, (_, index) => index + 1).join();
+    const found = (await effects.changesOf(account)).join();
+    return found === expected ? undefined : `${account} has ${found}, and ${expected} was committed`;
+  }
+
+  /** Transactions one after the other, some of which are rolled back. Others wait for the row that one has changed. */
+  async function write(): Promise<void> {
+    for (let change = 0; change < CHANGES; change++) {
+      const account = ACCOUNTS[Math.floor(random() * ACCOUNTS.length)]!;
+      const client = await pool.connect();
+      const ends = random() < 0.2 ? 'ROLLBACK' : 'COMMIT';
+      await client.query('BEGIN');
+      const raise = 'UPDATE account SET changes = changes + 1 WHERE name = $1 RETURNING changes';
+      const { rows } = await client.query(raise, [account]);
+      await client.query('SELECT outbox.put($1, $2::text)', [account, JSON.stringify({ change: rows[0].changes })]);
+      await client.query(ends);
+      client.release();
+      if (ends === 'COMMIT') facts.committed += 1;
+      else facts.rolledBack += 1;
+      if (isSplit || facts.committed < (WRITERS * CHANGES) / 3) continue;
+      isSplit = true;
+      await splitFirstShard();
+    }
+  }
+
+  async function splitFirstShard(): Promise<void> {
+    const [shard] = (await kinesis.listShards({ StreamName: STREAM })).Shards!;
+    const { StartingHashKey, EndingHashKey } = shard!.HashKeyRange!;
+    const middle = (BigInt(StartingHashKey!) + BigInt(EndingHashKey!)) / 2n;
+    const NewStartingHashKey = String(middle);
+    await kinesis.splitShard({ StreamName: STREAM, ShardToSplit: shard!.ShardId!, NewStartingHashKey });
+  }
+
+  /** As an event source mapping does, with a retrier beside it. */
+  async function consume(): Promise<void> {
+    const shards = new Map<string, Promise<void>>();
+    const retrying = retryNowAndThen();
+    while (!ended.signal.aborted) {
+      const { Shards = [] } = await kinesis.listShards({ StreamName: STREAM });
+      for (const { ShardId: id, ParentShardId: parent } of Shards) {
+        if (shards.has(id!)) continue;
+        facts.shards += 1;
+        shards.set(
+          id!,
+          Promise.resolve(parent && shards.get(parent)).then(() => readShard(id!)),
+        );
+      }
+      await sleep(50);
+    }
+    await Promise.all([...shards.values(), retrying]);
+  }
+
+  async function readShard(ShardId: string): Promise<void> {
+    const StreamName = STREAM;
+    const start = { StreamName, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
+    let { ShardIterator } = await kinesis.getShardIterator(start);
+    let waiting: ShardRecord[] = [];
+    while (!ended.signal.aborted && (ShardIterator !== undefined || waiting.length > 0)) {
+      if (ShardIterator !== undefined && waiting.length === 0) {
+        const { Records = [], NextShardIterator } = await kinesis.getRecords({ ShardIterator, Limit: 10 });
+        ShardIterator = NextShardIterator ?? undefined;
+        waiting = Records.map(({ PartitionKey, SequenceNumber, Data }) => ({
+          ...{ shardId: ShardId, partitionKey: PartitionKey!, sequenceNumber: SequenceNumber! },
+          data: Buffer.from(Data!),
+        }));
+      }
+      if (waiting.length === 0) await sleep(20);
+      else waiting = await behind(waiting);
+    }
+  }
+
+  /** What comes again of a batch: all of it, if the process has crashed. */
+  async function behind(batch: ShardRecord[]): Promise<ShardRecord[]> {
+    const progress = await inProcess((consumer) => consumer.process(batch));
+    if (progress === undefined) return batch;
+    return progress.comesAgain === undefined ? [] : batch.slice(batch.indexOf(progress.comesAgain));
+  }
+
+  async function retryNowAndThen(): Promise<void> {
+    while (!ended.signal.aborted) {
+      await inProcess((consumer) => consumer.retryParked());
+      await sleep(20);
+    }
+  }
+
+  async function inProcess<T>(work: (consumer: OrderedConsumer) => Promise<T>): Promise<T | undefined> {
+    let crash = (): void => {};
+    const crashed = new Promise<undefined>((resolve) => {
+      crash = () => {
+        facts.crashes += 1;
+        resolve(undefined);
+      };
+    });
+    const mayCrash = async (): Promise<void> => {
+      if (isCalm || random() >= 0.03) return;
+      crash();
+      await new Promise(() => {});
+    };
+    const handle = async ({ partitionKey, data }: UserRecord, { once }: { once: Once }): Promise<void> => {
+      const { change } = JSON.parse(Buffer.from(data).toString());
+      await mayCrash();
+      if (isPoison(partitionKey, change)) throw new Error('poison');
+      await effects.apply(partitionKey, change, once);
+      await mayCrash();
+    };
+    const consumer = new OrderedConsumer(handle, {
+      parking: parking(),
+      ...{ attempts: 2, retryMs: 10, maxTries: 1_000_000, attemptTimeoutMs: 5_000 },
+      // A parked key waits for a second at most, and the lease of a process that has crashed as long.
+      timeOfDay: () => Date.now() * 1_000,
+      maxAgeMs: Number.MAX_SAFE_INTEGER,
+      onFailure: ({ isParked }) => {
+        if (isParked) facts.parked += 1;
+      },
+    });
+    return Promise.race([work(consumer).catch(() => undefined), crashed]);
+  }
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { DynamoDbParkingStore, OrderedConsumer, type ParkingTableClient } from '../../../../lib/core/consumer';
+import { ParkingTable } from '../../../support/fakes/parking-table';
+import { shardOf } from '../../../support/fakes/stream-events';
+
+const BATCHES = 50;
+const KEYS_OF_BATCH = 100;
+
+/** Items that were read, and requests that were sent, by method. */
+interface Cost {
+  itemsRead: number;
+  requests: Record<string, number>;
+}
+
+function countedStore(): { store: DynamoDbParkingStore; cost: Cost } {
+  const table = new ParkingTable();
+  const cost: Cost = { itemsRead: 0, requests: {} };
+  const methods = ['getItem', 'batchGetItem', 'query', 'putItem', 'updateItem', 'deleteItem'] as const;
+  const counted = methods.map((method) => {
+    const call = async (input: never): Promise<unknown> => {
+      cost.requests[method] = (cost.requests[method] ?? 0) + 1;
+      if (method === 'getItem') cost.itemsRead += 1;
+      // What is not there costs as much as what is.
+      if (method === 'batchGetItem') cost.itemsRead += (input as Parameters<ParkingTable['batchGetItem']>[0]).RequestItems.Parked!.Keys.length;
+      return table[method](input);
+    };
+    return [method, call];
+  });
+  const client = Object.fromEntries(counted) as ParkingTableClient;
+  return { store: new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'c' }), cost };
+}
+
+const parkedKey = (partitionKey: string) => ({
+  ...{ partitionKey, first: 0, next: 1, past: {}, since: 0, tries: 2, retries: 0, dueAt: 0, dead: false },
+});
+const record = (partitionKey: string) => ({
+  ...{ partitionKey, data: Buffer.from('x'), subSequenceNumber: 0, places: [{ series: 's', number: '1' }] },
+});
+
+/** What the guide says that a batch of a hundred keys reads. */
+const saidByGuide = [...readFileSync('docs/guides/consuming.md', 'utf8').matchAll(/^\| (none|[\d,]+) \| (\d+) \|/gm)].map(
+  ([, keys, reads]) => [keys === 'none' ? 0 : Number(keys!.replace(',', '')), Number(reads)] as const,
+);
+
+test('the guide says what 0, 1, 100 and 10,000 parked keys cost', () => {
+  expect(saidByGuide.map(([keys]) => keys)).toEqual([0, 1, 100, 10_000]);
+});
+
+test.each(saidByGuide)('with %d parked keys, a batch of 100 keys reads %d items', async (keys, reads) => {
+  const { store, cost } = countedStore();
+  for (let key = 0; key < keys; key++) await store.save(parkedKey(`parked ${key}`), [record(`parked ${key}`)]);
+  cost.itemsRead = 0;
+  cost.requests = {};
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const found = await store.find(Array.from({ length: KEYS_OF_BATCH }, (_, key) => `key ${batch} ${key}`));
+    expect(found.size).toBe(0);
+  }
+  expect(Math.round(cost.itemsRead / BATCHES)).toBe(reads);
+  if (keys === 0) expect(cost.requests).toEqual({ getItem: BATCHES });
+});
+
+test('to park a key takes two marks, the item of its records and that of the key; to append takes the latter two', async () => {
+  const { store, cost } = countedStore();
+  const key = await store.save(parkedKey('a'), [record('a')]);
+  expect(cost.requests).toEqual({ updateItem: 2, putItem: 2 });
+  cost.requests = {};
+  await store.save({ ...key!, next: 2 }, [record('a')]);
+  expect(cost.requests).toEqual({ putItem: 2 });
+});
+
+test('a batch whose keys are not parked writes nothing', async () => {
+  const { store, cost } = countedStore();
+  await store.save(parkedKey('p'), [record('p')]);
+  cost.requests = {};
+  const consumer = new OrderedConsumer(() => {}, { parking: store });
+  expect(await consumer.process(shardOf(['a1', 'b1', 'a2']))).toEqual({ problems: [] });
+  expect(Object.keys(cost.requests).filter((method) => !/get/i.test(method))).toEqual([]);
+});
