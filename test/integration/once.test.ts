@@ -81,7 +81,8 @@ describeOnPostgres('once.postgres', () => {
   test('takes a key with a NUL, and keeps it apart from others', async () => {
     const records = (partitionKey: string, text: string) =>
       shardOf([text], { shardId: 'shardId-000000000000' }).map((record) => ({ ...record, partitionKey }));
-    for (const partitionKey of ['a\0', 'a\\0', 'a', 'a\\']) await consume(records(partitionKey, `of ${partitionKey.length}`));
+    for (const partitionKey of ['a\0', 'a\\0', 'a', 'a\\'])
+      await consume(records(partitionKey, `of ${partitionKey.length}`));
     await consume(records('a\0', 'again'));
     expect(await effects()).toEqual(['of 2', 'of 3', 'of 1', 'of 2']);
   });

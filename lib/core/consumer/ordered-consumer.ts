@@ -135,7 +135,13 @@ export class OrderedConsumer {
     records: readonly ShardRecord[],
     time: WorkTime & { over?: Promise<void> },
   ): Promise<BatchProgress & { busyMs: readonly number[] }> {
-    const batch = new Batch(this.settings, this.passed, this.unended, time, arrivalsByKey(records, this.settings.onCorrupt));
+    const batch = new Batch(
+      this.settings,
+      this.passed,
+      this.unended,
+      time,
+      arrivalsByKey(records, this.settings.onCorrupt),
+    );
     const problems: unknown[] = [];
     const work = batch.run().then(
       (found) => void problems.push(...found),

@@ -9,10 +9,10 @@ import {
 } from '../../../../lib/core/consumer';
 import type { Clock } from '../../../../lib/core/foundation/clock';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
+import { ParkingTable } from '../../../support/fakes/parking-table';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import type { World } from '../world';
-import { ParkingTable } from '../../../support/fakes/parking-table';
 
 /** What can go wrong. */
 export type ConsumerFault =

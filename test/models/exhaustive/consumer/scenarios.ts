@@ -10,11 +10,35 @@ export function consumerScenarios(faults: number): Scenario[] {
   const poisoned: ConsumerBounds = { ...base, poison: ['a1'], retries: 1 };
   const once: ConsumerBounds = { ...base, records: ['a1'], poison: ['a1'], faults: 1 };
   const all: Record<string, ConsumerBounds> = {
-    'handlers fail': { ...base, records: ['a1', 'b1', 'a2'], batch: 3, kinds: ['a handler fails', 'a handler fails behind its effect'] },
+    'handlers fail': {
+      ...base,
+      records: ['a1', 'b1', 'a2'],
+      batch: 3,
+      kinds: ['a handler fails', 'a handler fails behind its effect'],
+    },
     'a handler does not end': { ...base, faults: 1, kinds: ['a handler does not end'] },
-    'a key beside a poison key': { ...base, records: ['a1', 'b1', 'a2'], batch: 3, poison: ['a1'], retries: 1, faults: 0 },
-    'the time is over': { ...base, records: ['a1', 'a2', 'a3', 'a4', 'a5'], batch: 5, faults: 1, kinds: ['the time is over'] },
-    'copies follow': { ...base, records: ['a1', 'a2', 'a1', 'a2'], batch: 2, poison: ['a1'], kinds: ['a process ends'] },
+    'a key beside a poison key': {
+      ...base,
+      records: ['a1', 'b1', 'a2'],
+      batch: 3,
+      poison: ['a1'],
+      retries: 1,
+      faults: 0,
+    },
+    'the time is over': {
+      ...base,
+      records: ['a1', 'a2', 'a3', 'a4', 'a5'],
+      batch: 5,
+      faults: 1,
+      kinds: ['the time is over'],
+    },
+    'copies follow': {
+      ...base,
+      records: ['a1', 'a2', 'a1', 'a2'],
+      batch: 1,
+      poison: ['a1'],
+      kinds: ['a process ends'],
+    },
     'a retry and a batch': { ...poisoned, heals: ['a1'], faults: 0 },
     'a retry and a batch, processes end': { ...poisoned, heals: ['a1'], faults: 1, kinds: ['a process ends'] },
     'a retry and a batch, answers are lost': { ...poisoned, faults: 1, kinds: ['an answer is lost'] },

@@ -21,7 +21,8 @@ function countedStore(): { store: DynamoDbParkingStore; cost: Cost } {
       cost.requests[method] = (cost.requests[method] ?? 0) + 1;
       if (method === 'getItem') cost.itemsRead += 1;
       // What is not there costs as much as what is.
-      if (method === 'batchGetItem') cost.itemsRead += (input as Parameters<ParkingTable['batchGetItem']>[0]).RequestItems.Parked!.Keys.length;
+      if (method === 'batchGetItem')
+        cost.itemsRead += (input as Parameters<ParkingTable['batchGetItem']>[0]).RequestItems.Parked!.Keys.length;
       return table[method](input);
     };
     return [method, call];
@@ -38,9 +39,9 @@ const record = (partitionKey: string) => ({
 });
 
 /** What the guide says that a batch of a hundred keys reads. */
-const saidByGuide = [...readFileSync('docs/guides/consuming.md', 'utf8').matchAll(/^\| (none|[\d,]+) \| (\d+) \|/gm)].map(
-  ([, keys, reads]) => [keys === 'none' ? 0 : Number(keys!.replace(',', '')), Number(reads)] as const,
-);
+const saidByGuide = [
+  ...readFileSync('docs/guides/consuming.md', 'utf8').matchAll(/^\| (none|[\d,]+) \| (\d+) \|/gm),
+].map(([, keys, reads]) => [keys === 'none' ? 0 : Number(keys!.replace(',', '')), Number(reads)] as const);
 
 test('the guide says what 0, 1, 100 and 10,000 parked keys cost', () => {
   expect(saidByGuide.map(([keys]) => keys)).toEqual([0, 1, 100, 10_000]);
