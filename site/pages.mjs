@@ -38,7 +38,7 @@ const GUIDES = [
 
 /** The pages of the site, by their sections. A guide that is not in the list above comes behind the others. */
 export const sections = [
-  { name: 'Start', documents: ['README.md', 'CHANGELOG.md'] },
+  { name: 'Start', documents: ['README.md', ...markdownIn('docs/start'), 'CHANGELOG.md'] },
   { name: 'Guides', documents: guides() },
   { name: 'Constructs', documents: ['dist/reference/README.md', ...markdownIn('dist/reference/constructs')] },
   { name: 'Doors', documents: [...markdownIn('dist/reference').slice(1), 'docs/glossary.md'] },

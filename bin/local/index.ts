@@ -4,6 +4,7 @@ import { unlessFailed } from './emulators/emulator-thread';
 import { endWithLauncher } from './end-with-launcher';
 import { cassandraOf, gateOptions, LOCAL_HELP, localFlags, port } from './local-flags';
 import { examples, readyLine } from './ready-message';
+import { runCommand } from './run-command';
 import { startLocal } from './run-local';
 import { runSample } from './sample';
 import { FunctionLogs } from './window/function-logs';
@@ -11,9 +12,10 @@ import { startWindow } from './window/window-server';
 
 /** `even-shards local`. */
 export async function local(args: string[]): Promise<void> {
-  const flags = localFlags(args);
+  const [own, command] = withoutCommand(args);
+  const flags = localFlags(own, command);
   if (flags.help) return console.log(LOCAL_HELP);
-  const print = flags.json ? console.error : console.log;
+  const print = flags.json || command !== undefined ? console.error : console.log;
   // The window watches what passes, limited or not.
   const gates = gateOptions(flags) ?? (flags.serve ? {} : undefined);
   const logs = new FunctionLogs();
@@ -42,10 +44,20 @@ export async function local(args: string[]): Promise<void> {
   if (flags.json) console.log(readyLine(stack, window));
   if (window !== undefined) print(examples(stack, window).join('\n'));
   const { input = [], 'partition-key': partitionKey, ...sample } = flags;
-  const run = flags.serve ? stack.failure : runSample(stack, { ...sample, input, partitionKey, print });
-  await unlessFailed(run, stack.failure);
+  const run = async (): Promise<void> => {
+    if (command !== undefined) process.exitCode = await runCommand(stack, command);
+    else if (flags.serve) await stack.failure;
+    else await runSample(stack, { ...sample, input, partitionKey, print });
+  };
+  await unlessFailed(run(), stack.failure);
   report();
   await stack.stop();
+}
+
+/** The arguments before `--`, and the command behind it. */
+function withoutCommand(args: string[]): [own: string[], command: string[] | undefined] {
+  const at = args.indexOf('--');
+  return at === -1 ? [args, undefined] : [args.slice(0, at), args.slice(at + 1)];
 }
 
 /** Everything runs in threads of this process: its end is the end of them all. */

@@ -6,9 +6,11 @@ import type { GateOptions } from './limits/gates';
 
 const COMMAND = 'even-shards local';
 
-export const LOCAL_HELP = `usage: even-shards local [options]
+export const LOCAL_HELP = `usage: even-shards local [options] [-- COMMAND...]
 
 Runs a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda, sends it sample records, and reads them back.
+With a command, it runs that in place of the sample: its SDK finds the local services, and it has a variable with the configuration of
+each sharded index and table (BY_STATUS), and one with the name of each function (QUERY of Orders/Query/Function).
 
 options:
   --app DIRECTORY      the cloud assembly (default: cdk.out)
@@ -70,11 +72,14 @@ const NEEDS = [
 ] as const;
 
 /** What the command line asks for. */
-export function localFlags(args: string[]) {
+export function localFlags(args: string[], command?: readonly string[]) {
   const flags = parsedFlags(COMMAND, { args: args.flatMap(withScale), options: OPTIONS }).values;
   if (flags.help) return flags;
   if (flags.serve && flags.input !== undefined) {
     throw new UsageError('--serve runs no sample, so it takes no --input', COMMAND);
+  }
+  if (command !== undefined && (command.length === 0 || flags.serve || flags.json || flags.input !== undefined)) {
+    throw new UsageError('-- needs a command behind it, and no --serve, --json or --input before it', COMMAND);
   }
   for (const [option, needed] of NEEDS) {
     if (flags[option] !== undefined && flags[needed] === undefined) {

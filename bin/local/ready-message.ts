@@ -2,6 +2,7 @@ import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/foundation/function-env
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalResource } from './assembly/deployment-plan';
+import { knownConfigs } from './known-configs';
 import type { LocalStack } from './run-local';
 import { indexesOf, producersOf } from './sample/sample-targets';
 import type { Window } from './window/window-server';
@@ -16,6 +17,7 @@ export function readyLine({ endpoints, functions, streams, tables, keyspaces }: 
     streams: namesByPath(streams),
     tables: namesByPath(tables),
     ...(keyspaces && { keyspacesTables: namesByPath(keyspaces.tables) }),
+    indexes: Object.fromEntries(knownConfigs(functions, tables).map(({ path, config }) => [path, config])),
   });
 }
 

@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { variableName } from '../core/foundation/function-environment';
 import { checkEnvironmentSize } from './environment-size';
 
 /** Source: the Lambda API reference, Environment: Variables. */
@@ -26,7 +27,7 @@ const boundVariables = new WeakMap<lambda.Function, Record<string, string>>();
 
 /** Puts a configuration into the environment of a function. */
 export function bindConfig({ name, config, json }: Bound, user: lambda.Function, environmentVariable?: string): void {
-  const variable = environmentVariable ?? inCapitals(name);
+  const variable = environmentVariable ?? variableName(name);
   const field = constructField(user, 'environmentVariable');
   if (!VARIABLE_NAME.test(variable)) {
     throw new InvalidArgumentError(
@@ -67,12 +68,4 @@ function variablesOf(user: lambda.Function): Record<string, string> {
 function hasVariable(user: lambda.Function, variable: string): boolean {
   const { environment } = user.node.defaultChild as lambda.CfnFunction;
   return Object.hasOwn(Stack.of(user).resolve(environment)?.variables ?? {}, variable);
-}
-
-/** `byStatus` is BY_STATUS. */
-function inCapitals(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/[^a-zA-Z0-9]+/g, '_')
-    .toUpperCase();
 }

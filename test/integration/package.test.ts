@@ -96,7 +96,9 @@ describe('the package', () => {
   test('holds what its users need and nothing else', () => {
     const sources = filesOf(join(ROOT, 'lib')).map((file) => file.replace(/\.ts$/, ''));
     const bundled = readdirSync(join(ROOT, 'lambda'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    const documents = filesOf(join(ROOT, 'docs')).map((file) => join('docs', file));
+    const documents = ['docs', 'examples/other-languages'].flatMap((folder) =>
+      filesOf(join(ROOT, folder)).map((file) => join(folder, file)),
+    );
     expect(filesOf(installed).sort()).toEqual(
       [
         ...['.jsii', 'LICENSE', 'README.md', 'package.json', ...documents],

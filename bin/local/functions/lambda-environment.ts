@@ -21,23 +21,16 @@ const NOBODY = '127.0.0.1:1';
 export function lambdaEnvironment(definition: LocalFunction, endpoints: Endpoints): Record<string, string> {
   return {
     ...definition.environment,
+    ...clientEnvironment(endpoints),
     _HANDLER: definition.handler,
-    AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
-    AWS_DEFAULT_REGION: LOCAL_REGION,
-    // Calls to services that are not emulated end at the local Lambda endpoint, which refuses them: none leaves the machine.
-    AWS_ENDPOINT_URL: endpoints.lambda,
-    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-    AWS_ENDPOINT_URL_KINESIS: endpoints.kinesis,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMb),
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
     AWS_LAMBDA_LOG_STREAM_NAME: 'local',
-    AWS_REGION: LOCAL_REGION,
     // The driver reads no endpoint from its environment: without a Cassandra it is to find nobody, on this machine.
     ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? NOBODY }),
-    AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
     LAMBDA_TASK_ROOT: definition.codeDirectory,
     PATH: process.env.PATH ?? '',
   };
@@ -46,4 +39,18 @@ export function lambdaEnvironment(definition: LocalFunction, endpoints: Endpoint
 /** Whether a construct has told it of a table of Amazon Keyspaces. */
 function knowsKeyspaces({ environment }: LocalFunction): boolean {
   return Object.values(environment).some((text) => text.includes('"keyspaceName"'));
+}
+
+/** What makes any SDK call the emulators. */
+export function clientEnvironment(endpoints: Endpoints): Record<string, string> {
+  return {
+    AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
+    AWS_DEFAULT_REGION: LOCAL_REGION,
+    // Calls to services that are not emulated end at the local Lambda endpoint, which refuses them: none leaves the machine.
+    AWS_ENDPOINT_URL: endpoints.lambda,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+    AWS_ENDPOINT_URL_KINESIS: endpoints.kinesis,
+    AWS_REGION: LOCAL_REGION,
+    AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+  };
 }

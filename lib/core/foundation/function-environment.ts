@@ -113,3 +113,11 @@ export const PARKING_TABLE_NAME = 'EVEN_SHARDS_PARKING_TABLE_NAME';
 
 /** A function that an `OrderedStreamConsumer` is for: the name of the consumer in that table. */
 export const CONSUMER_NAME = 'EVEN_SHARDS_CONSUMER_NAME';
+
+/** The name of a variable about something of this name: `BY_STATUS` of `byStatus`. */
+export function variableName(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^a-zA-Z0-9]+/g, '_')
+    .toUpperCase();
+}

@@ -18,6 +18,7 @@ const FOR_GO = { version: '2.260.0', constructs: '10.6.0' };
 export const LANGUAGES = {
   python: {
     tools: [['python3', '-m', 'venv', '--help']],
+    published: (packages) => ({ environment: { PIP_FIND_LINKS: join(packages, 'python') } }),
     runs: ({ folder, packages, run }) => [
       (env) => {
         const [wheel] = readdirSync(join(packages, 'python')).filter((file) => file.endsWith('.whl'));
@@ -41,6 +42,13 @@ export const LANGUAGES = {
       ['javac', '-version'],
       ['mvn', '--version'],
     ],
+    published: (packages) => {
+      // Without the mark of a repository, so that Maven takes it for installed.
+      const installed = join(homedir(), '.m2/repository/io/github/cdk-even-shards');
+      rmSync(installed, { recursive: true, force: true });
+      cpSync(join(packages, 'java/io/github/cdk-even-shards'), installed, { recursive: true });
+      return {};
+    },
     runs: ({ folder, packages, run }) => {
       const project = join(folder, 'app');
       const localRepository = join(homedir(), '.m2/repository');
@@ -89,6 +97,12 @@ export const LANGUAGES = {
     tools: [['go', 'version']],
     // Its build would take the very versions of the bindings that the module proxy does not have.
     pacmak: ['--code-only'],
+    published: (packages) => ({
+      environment: { GOFLAGS: '-mod=mod' },
+      goReplacements: [
+        `github.com/cdk-even-shards/cdk-even-shards-go/cdkevenshards=${packages}/go/cdkevenshards`,
+      ].concat(replacementsOf('test/conformance/languages/go/go.mod')),
+    }),
     runs: ({ folder, run }) => [
       (env) => {
         const app = join(folder, 'app');
@@ -101,6 +115,8 @@ export const LANGUAGES = {
   },
   dotnet: {
     tools: [['dotnet', '--version']],
+    page: 'csharp',
+    published: (packages) => ({ environment: { RestoreAdditionalProjectSources: join(packages, 'dotnet') } }),
     runs: ({ folder, packages, run }) => [
       (env) => {
         const versions = [`-p:EvenShardsVersion=${version}`, `-p:CdkVersion=${OLDEST.version}`];
@@ -121,6 +137,12 @@ export const LANGUAGES = {
     ],
   },
 };
+
+/** The versions that take the place of those which the module proxy does not have. */
+function replacementsOf(file) {
+  const lines = [...readFileSync(file, 'utf8').matchAll(/^\t(\S+) => (\S+) (\S+)$/gm)];
+  return lines.map(([, module, replacement, at]) => `${module}=${replacement}@${at}`);
+}
 
 /** Writes what `even-shards plan` prints for a language, as files that are stacks. */
 function writePlanned(language, folder) {

@@ -1,19 +1,23 @@
 /**
  * Packs the constructs for other languages, and requires that the app of each makes the same template and the same assets
- * as the app in TypeScript: npm run languages [python] [java] [go] [dotnet].
+ * as the app in TypeScript, and that the page of docs/start for it works as it stands: npm run languages [python] [java] [go] [dotnet].
  *
  * Without names, it takes every language whose tools are found, and says which it skips. The packages are in
  * dist/languages afterwards, as publib takes them. Run npm run build before.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LANGUAGES } from './languages.mjs';
+import { followPage } from './start-pages.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const PACKAGES = join(ROOT, 'dist/languages');
 const CACHE = join(ROOT, 'node_modules/.cache/languages');
 const TABLET = join(CACHE, 'tablet.json');
+const STAGE = join(CACHE, 'stage');
+const STAGED = join(STAGE, 'package');
 
 /** Without jsii's warnings of deprecated APIs, and of the version of Node.js. */
 const ENVIRONMENT = { ...process.env, JSII_DEPRECATED: 'quiet', JSII_SILENCE_SUPPORT_WARNING: '1' };
@@ -31,6 +35,7 @@ if (found.length < asked.length) fail('a language that was asked for has no tool
 if (!existsSync(join(ROOT, '.jsii'))) fail('there is nothing to pack: run npm run build');
 
 mkdirSync(CACHE, { recursive: true });
+stage();
 run('npm', ['ci', '--no-audit', '--no-fund', '--prefix', 'test/conformance/languages']);
 translateSnippets();
 rmSync(PACKAGES, { recursive: true, force: true });
@@ -51,6 +56,17 @@ for (const name of found) {
     console.log(`${name}: the same template and assets as TypeScript's, with aws-cdk-lib ${cdk.version}`);
   }
 }
+for (const name of ['typescript', ...found]) follow(name);
+
+/** The page for those who begin with a language works as it stands. */
+function follow(name) {
+  const { page = name, published } = LANGUAGES[name] ?? {};
+  followPage(`docs/start/${page}.md`, join(tmpdir(), `start-${page}`), {
+    tarball: tarball(),
+    ...published?.(PACKAGES),
+  });
+  console.log(`${name}: docs/start/${page}.md works as it stands`);
+}
 
 /** Every example of the documentation of the constructs must compile, so that it is translated and not copied. */
 function translateSnippets() {
@@ -58,10 +74,24 @@ function translateSnippets() {
   rmSync(join(ROOT, '.jsii.tabl.json'), { force: true });
 }
 
+/**
+ * What is packed is what npm would publish, and nothing else of the work tree: jsii-pacmak copies the folder for each language. The
+ * CDK, which it needs, it finds above the cache.
+ */
+function stage() {
+  rmSync(STAGE, { recursive: true, force: true });
+  mkdirSync(STAGE, { recursive: true });
+  const packed = ['pack', '--ignore-scripts', '--silent', '--pack-destination', STAGE];
+  run('npm', packed);
+  const [tarball] = readdirSync(STAGE);
+  run('tar', ['-xzf', join(STAGE, tarball), '-C', STAGE]);
+  rmSync(join(STAGE, tarball));
+}
+
 function pack(target, options = []) {
   const packing = ['--pack-command', 'npm pack --ignore-scripts --silent', '--no-parallel'];
   const snippets = ['--rosetta-tablet', TABLET, '--rosetta-unknown-snippets', 'fail'];
-  run(tool('jsii-pacmak'), ['--targets', target, '--outdir', PACKAGES, ...snippets, ...packing, ...options]);
+  run(tool('jsii-pacmak'), ['--targets', target, '--outdir', PACKAGES, ...snippets, ...packing, ...options, STAGED]);
 }
 
 /** The assembly of the app in TypeScript, from the packed tarball and a version of the CDK. */
@@ -72,18 +102,18 @@ function inTypeScript({ version, constructs }) {
   synthesized.set(version, outdir);
   rmSync(join(folder, 'node_modules/cdk-even-shards'), { recursive: true, force: true });
   rmSync(outdir, { recursive: true, force: true });
-  const tarball = join(
-    PACKAGES,
-    'js',
-    `cdk-even-shards@${JSON.parse(readFileSync(join(ROOT, 'package.json'))).version}.jsii.tgz`,
-  );
-  const packages = [tarball, `aws-cdk-lib@${version}`, `constructs@${constructs}`];
+  const packages = [tarball(), `aws-cdk-lib@${version}`, `constructs@${constructs}`];
   run('npm', ['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', folder, ...packages]);
   const app = join(folder, 'app.js');
   const bundling = ['--platform=node', '--format=cjs', '--log-level=warning', `--outfile=${app}`];
   run('node_modules/.bin/esbuild', ['test/conformance/languages/typescript/app.ts', ...bundling]);
   run(process.execPath, [app], { env: { ...ENVIRONMENT, CDK_OUTDIR: outdir } });
   return outdir;
+}
+
+function tarball() {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json')));
+  return join(PACKAGES, 'js', `cdk-even-shards@${version}.jsii.tgz`);
 }
 
 function tool(name) {

@@ -214,6 +214,7 @@ test('--serve --json tells where everything is, and serves it', async () => {
     },
     streams: { 'Orders/Events': expect.stringMatching(/^Orders-Events/), 'Beta/Archive/Events': 'archive' },
     tables: { 'Orders/Table': expect.stringMatching(/^Orders-Table/) },
+    indexes: {},
   });
   const logs: string[] = [];
   errors.on('line', (line) => logs.push(line));
@@ -223,6 +224,24 @@ test('--serve --json tells where everything is, and serves it', async () => {
   expect(await response.json()).toEqual({ orders: 1 });
   await end(child, 'SIGTERM');
   expect(logs).toContain('[Orders/Writer/Function] invoked');
+});
+
+test('a command behind -- finds the local services and the names of functions, and its exit code is that of the run', () => {
+  const program = `
+    const { AWS_ENDPOINT_URL_DYNAMODB: endpoint, WRITER: writer } = process.env;
+    console.log(JSON.stringify({ endpoint, writer }));
+    process.exit(7);`;
+  const { status, stdout } = run('local', '--app', app, '--', process.execPath, '-e', program);
+  expect(status).toBe(7);
+  expect(JSON.parse(stdout)).toEqual({
+    endpoint: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    writer: expect.stringMatching(/^Orders-WriterFunction/),
+  });
+});
+
+test.each([[['--']], [['--serve', '--', 'node']], [['--json', '--', 'node']]])('refuses %j', (args) => {
+  const { status, stderr } = run('local', '--app', app, ...args);
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('-- needs a command behind it') });
 });
 
 test('--serve prints invocations that work, as curl has them and for the AWS CLI', async () => {

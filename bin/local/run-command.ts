@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { variableName } from '../../lib/core/foundation/function-environment';
+import { UsageError } from '../flags';
+import { clientEnvironment } from './functions/lambda-environment';
+import { knownConfigs } from './known-configs';
+import type { LocalStack } from './run-local';
+
+/**
+ * Runs a command as an application of the stack: its SDK finds the local endpoints, and it is told of each sharded index and table as
+ * `bindReader` would tell it (`BY_STATUS`), and of the name of each function (`QUERY` of `Orders/Query/Function`).
+ *
+ * @returns its exit code
+ */
+export async function runCommand(stack: LocalStack, [program, ...programArguments]: string[]): Promise<number> {
+  const child = spawn(program!, programArguments, {
+    stdio: 'inherit',
+    env: { ...process.env, ...variables(stack), ...clientEnvironment(stack.endpoints) },
+  });
+  const ended = once(child, 'exit');
+  child.once('error', () => {}); // `once` rejects with it
+  const [code] = await ended.catch((cause: Error) => {
+    throw new UsageError(`cannot run ${program}: ${cause.message}`, 'even-shards local');
+  });
+  return code ?? 1;
+}
+
+function variables({ functions, tables }: LocalStack): Record<string, string> {
+  const ofFunctions = functions.map(({ path, name }): [string, string] => [functionVariable(path), name]);
+  const ofConfigs = knownConfigs(functions, tables).map(({ path, variable, config }): [string, string] => [
+    variable ?? variableName(path.split('/').at(-1)!),
+    JSON.stringify(config),
+  ]);
+  return Object.fromEntries([...ofFunctions, ...ofConfigs]);
+}
+
+/** The path without its stack, and without the child that holds the function. */
+function functionVariable(path: string): string {
+  return variableName(
+    path
+      .split('/')
+      .slice(1)
+      .join('/')
+      .replace(/\/Function$/, ''),
+  );
+}

@@ -1,0 +1,70 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+
+/**
+ * Does what a page of docs/start says, block by block: writes each file that a paragraph names at its end, runs each block of shell, and
+ * expects what a block of text shows. Until they are published, `tarball` is the package on npm, and `environment` and `goReplacements`
+ * say where the package of the language is.
+ */
+export function followPage(page, folder, { tarball, environment = {}, goReplacements }) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const shims = `${folder}.shims`;
+  writeShim(join(shims, 'npm'), npmWith(tarball));
+  if (goReplacements !== undefined) writeShim(join(shims, 'go'), goWith(goReplacements));
+  const env = { ...process.env, ...environment, PATH: [shims, process.env.PATH].join(delimiter) };
+  let printed = '';
+  for (const { language, file, code } of blocksOf(page)) {
+    if (file !== undefined) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), code);
+    } else if (language === 'sh') {
+      printed = runShell(page, code, { cwd: folder, env });
+    } else if (language === 'text' && printed !== code) {
+      throw new Error(`${page} shows\n${code}and its command printed\n${printed}`);
+    }
+  }
+}
+
+/** The blocks of a page, and the file that the paragraph before one names: "In `app.py`:", or "`pom.xml` names ...". */
+function blocksOf(page) {
+  const text = readFileSync(page, 'utf8');
+  return [...text.matchAll(/((?:.+\n)*)\n```(\w+)\n([\s\S]*?)```\n/g)].map(([, paragraph, language, code]) => {
+    const named = /(?:In|^)\s`([\w./-]+\.\w+)`(?=:\n$| names)/.exec(` ${paragraph}`)?.[1];
+    return { language, code, file: language === 'sh' || language === 'text' ? undefined : named };
+  });
+}
+
+function runShell(page, code, options) {
+  const { status, stdout, error } = spawnSync('bash', ['-euo', 'pipefail', '-c', code], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+  if (status === 0) return stdout;
+  throw new Error(`${page}: failed: ${code}${stdout}${error?.message ?? ''}`);
+}
+
+function writeShim(file, code) {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `#!/usr/bin/env bash\n${code}`);
+  chmodSync(file, 0o755);
+}
+
+/** An npm that knows the package before it is published. */
+function npmWith(tarball) {
+  return `arguments=()
+for argument; do [ "$argument" = cdk-even-shards ] && argument='${tarball}'; arguments+=("$argument"); done
+exec '${process.execPath}' '${process.env.npm_execpath}' "\${arguments[@]}" --no-audit --no-fund
+`;
+}
+
+/** A Go whose modules begin with what takes the place of modules that no proxy has. */
+function goWith(replacements) {
+  const go = execFileSync('which', ['go'], { encoding: 'utf8' }).trim();
+  const edits = replacements.map((replacement) => `'-replace=${replacement}'`).join(' ');
+  return `'${go}' "$@" || exit
+if [ "$1 $2" = 'mod init' ]; then exec '${go}' mod edit ${edits}; fi
+`;
+}

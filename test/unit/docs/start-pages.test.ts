@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { jsii, name, version } from '../../../package.json';
+
+/** What `npm run languages` cannot see, because it stands in for the registries: the names by which they know the package. */
+const { python, java, go } = jsii.targets;
+const { groupId, artifactId } = java.maven;
+
+test.each([
+  ['typescript', [`npm install ${name} `, `from '${name}'`]],
+  ['python', [`pip install ${python.distName} `, `from ${python.module} import`]],
+  [
+    'java',
+    [`<artifactId>${artifactId}</artifactId>`, `<groupId>${groupId}</groupId>`, `<version>${version}</version>`],
+  ],
+  ['java', [`import ${java.package}.`]],
+  ['go', [`"${go.moduleName}/${go.packageName}"`]],
+])('the page to start with %s has the names of the package', (page, names) => {
+  const text = readFileSync(`docs/start/${page}.md`, 'utf8');
+  expect(names.filter((each) => !text.includes(each))).toEqual([]);
+});
