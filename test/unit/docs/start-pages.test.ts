@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { jsii, name, version } from '../../../package.json';
 
 /** What `npm run languages` cannot see, because it stands in for the registries: the names by which they know the package. */
-const { python, java, go } = jsii.targets;
+const { python, java, go, dotnet } = jsii.targets;
 const { groupId, artifactId } = java.maven;
 
 test.each([
@@ -13,6 +13,7 @@ test.each([
     [`<artifactId>${artifactId}</artifactId>`, `<groupId>${groupId}</groupId>`, `<version>${version}</version>`],
   ],
   ['java', [`import ${java.package}.`]],
+  ['csharp', [`package ${dotnet.packageId}\n`, `using ${dotnet.namespace};`]],
   ['go', [`"${go.moduleName}/${go.packageName}"`]],
 ])('the page to start with %s has the names of the package', (page, names) => {
   const text = readFileSync(`docs/start/${page}.md`, 'utf8');

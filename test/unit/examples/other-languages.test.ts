@@ -326,6 +326,41 @@ public class Cases {
   }, 60_000);
 });
 
+describeWhere('mcs', ['--version'], 'C#, on Mono', () => {
+  const questions = QUESTIONS.slice(0, -balanced.length);
+
+  beforeAll(() => {
+    const methods = questions.map((question, at) => `static object C${at}() { return ${questionInCSharp(question)}; }`);
+    const program = `using System; using System.Collections.Generic; using System.Linq; using System.Text;
+public static class Cases {
+  ${methods.join('\n  ')}
+  public static void Main() {
+    var all = new Func<object>[] { ${questions.map((_, at) => `C${at}`).join(', ')} };
+    foreach (var one in all) {
+      try { Console.WriteLine(Json(one())); }
+      catch (ArgumentException refused) { Console.WriteLine("{\\"error\\":" + Json(refused.Message) + "}"); }
+    }
+  }
+  static string Json(object value) {
+    if (value is string text) return "\\"" + string.Concat(text.Select(unit => "\\\\u" + ((int)unit).ToString("x4"))) + "\\"";
+    if (value is IDictionary<string, object> item) return "{" + string.Join(",", item.Select(each => Json(each.Key) + ":" + Notation(each.Value))) + "}";
+    return "[" + string.Join(",", ((IEnumerable<object>)value).Select(Json)) + "]";
+  }
+  static string Notation(object value) {
+    if (value is byte[] bytes) return "{\\"B\\":" + Json(Convert.ToBase64String(bytes)) + "}";
+    return "{\\"" + (value is string ? "S" : "N") + "\\":" + Json(Convert.ToString(value, System.Globalization.CultureInfo.InvariantCulture)) + "}";
+  }
+}`;
+    writeFileSync(join(folder, 'Cases.cs'), program);
+    const sources = [join(examples, 'csharp/ShardedIndexWriter.cs'), join(folder, 'Cases.cs')];
+    execFileSync('mcs', ['-langversion:7', `-out:${join(folder, 'cases.exe')}`, ...sources], { stdio: 'inherit' });
+  }, 120_000);
+
+  test('adds, finds and refuses what the core does', () => {
+    expect(answers('mono', [join(folder, 'cases.exe')])).toEqual(ANSWERS.slice(0, questions.length));
+  }, 60_000);
+});
+
 /** Skips aloud where a language is not installed. */
 function describeWhere(command: string, args: string[], language: string, suite: () => void): void {
   const found = spawnSync(command, args).status === 0;
@@ -385,8 +420,28 @@ function inJava(value: unknown): string {
   return `Map.<String, Object>ofEntries(${entries.join(', ')})`;
 }
 
+function questionInCSharp({ config, item, value }: Question): string {
+  const entries = Object.entries(item!).map(([name, each]) => `[${inJava(name)}] = ${attributeInCSharp(each)}`);
+  const of = `${inCSharp(config)}, ${value === undefined ? '' : `${attributeInCSharp(value)}, `}${dictionary(entries)}`;
+  return `ShardedIndexWriter.${value === undefined ? 'ShardAttributes' : 'ShardKeys'}(${of})`;
+}
+
+function attributeInCSharp(value: AttributeValue): string {
+  if ('B' in value) return `Convert.FromBase64String("${Buffer.from(value.B).toString('base64')}")`;
+  return 'N' in value ? `${value.N}m` : inJava(Object.values(value)[0]);
+}
+
+function inCSharp(value: unknown): string {
+  if (Array.isArray(value)) return `new List<object> { ${value.map(inCSharp).join(', ')} }`;
+  if (typeof value !== 'object' || value === null) return inJava(value);
+  return dictionary(Object.entries(value).map(([name, each]) => `[${inJava(name)}] = ${inCSharp(each)}`));
+}
+
+const dictionary = (entries: string[]) => `new Dictionary<string, object> { ${entries.join(', ')} }`;
+
 function characterInJava(character: string): string {
   const code = character.charCodeAt(0);
   if (code > 0x7e) return `\\u${code.toString(16).padStart(4, '0')}`;
-  return code < 0x20 || '"\\'.includes(character) ? `\\${code.toString(8).padStart(3, '0')}` : character;
+  if ('"\\'.includes(character)) return `\\${character}`;
+  return code < 0x20 ? `" + (char)${code} + "` : character;
 }

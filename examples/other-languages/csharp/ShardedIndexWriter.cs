@@ -1,0 +1,175 @@
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.Linq;
+using System.Security.Cryptography;
+using System.Text;
+
+/// <summary>
+/// What a writer adds to an item so that readers of cdk-even-shards find it, and the key by which a reader gets one item.
+/// A config is the JSON of bindWriter's or bindReader's environment variable, parsed into dictionaries, lists, texts and numbers.
+/// An item has texts, numbers, and byte arrays by name.
+/// </summary>
+public static class ShardedIndexWriter
+{
+    private static readonly HashSet<string> Fields = new HashSet<string> {
+        "version", "tableName", "tableKey", "keyLayout", "valueAttribute", "shardAttribute", "sortKeyAttributes", "shards", "strategy",
+        "firstShard", "separator", "shardWidth", "shardPlacement"
+    };
+
+    private static readonly Random Random = new Random();
+
+    /// <summary>The attributes to add: those of an index, or the partition key of a table that is sharded by its own key.</summary>
+    public static Dictionary<string, object> ShardAttributes(IDictionary<string, object> config, IDictionary<string, object> item)
+    {
+        Check(config);
+        var isTable = !config.ContainsKey("indexName");
+        string value = null;
+        if (config.ContainsKey("valueAttribute"))
+        {
+            var given = Get(item, (string)config["valueAttribute"]);
+            // An item without the value is not in the index.
+            if (given == null && !isTable) return new Dictionary<string, object>();
+            value = ValueText(config, given);
+        }
+        var count = Number(CountOf(config, value)["write"]);
+        int shard;
+        if ((string)config["strategy"] == "random") lock (Random) shard = Random.Next(count);
+        else shard = CalculatedShard(ItemText(Texts(config[isTable ? "shardedBy" : "tableKey"]), item), count);
+        return new Dictionary<string, object> { [(string)config["shardAttribute"]] = PlaceOf(config, value, shard) };
+    }
+
+    /// <summary>
+    /// The keys of all places where an item of a table can stand, the place for writers first. There is one, unless the count of the
+    /// table changes. The key has the sort key, and the attributes of shardedBy.
+    /// </summary>
+    public static List<Dictionary<string, object>> ShardKeys(
+        IDictionary<string, object> config, object value, IDictionary<string, object> key)
+    {
+        Check(config);
+        if (config.ContainsKey("indexName") || (string)config["strategy"] == "random")
+        {
+            throw new ArgumentException(
+                "config.strategy must be calculated, and config.indexName absent, to know the key of an item");
+        }
+        var tableKey = Texts(config["tableKey"]);
+        var text = ValueText(config, value);
+        var decides = ItemText(Texts(config["shardedBy"]), key);
+        ItemText(tableKey.Skip(1), key);
+        var count = CountOf(config, text);
+        var write = Number(count["write"]);
+        var least = count.ContainsKey("since") ? Number(count["since"]) : write;
+        var ofWriters = CalculatedShard(decides, write);
+        var others = Enumerable.Range(least, Number(count["read"]) - least + 1)
+            .Select(shards => CalculatedShard(decides, shards))
+            .Where(shard => shard != ofWriters)
+            .Distinct()
+            .OrderBy(shard => shard);
+        return new[] { ofWriters }.Concat(others).Select(shard => new Dictionary<string, object> {
+            [tableKey[0]] = PlaceOf(config, text, shard), [tableKey[1]] = key[tableKey[1]]
+        }).ToList();
+    }
+
+    /// <summary>Jump consistent hash (Lamping and Veach, 2014) of the first 8 bytes of the MD5 of the id.</summary>
+    public static int CalculatedShard(string id, int shardCount)
+    {
+        ulong state = 0;
+        using (var md5 = MD5.Create())
+        {
+            foreach (var one in md5.ComputeHash(Encoding.UTF8.GetBytes(id)).Take(8)) state = (state << 8) | one;
+        }
+        int bucket = 0;
+        long following = 0;
+        while (following < shardCount)
+        {
+            bucket = (int)following;
+            state = unchecked(state * 2862933555777941757UL + 1);
+            following = (long)((bucket + 1) * ((double)(1L << 31) / ((state >> 33) + 1)));
+        }
+        return bucket;
+    }
+
+    /// <summary>What the shard attribute holds: a number, or a text of the value and the shard.</summary>
+    private static object PlaceOf(IDictionary<string, object> config, string value, int shard)
+    {
+        var number = Number(Get(config, "firstShard") ?? 0) + shard;
+        if ((string)config["keyLayout"] == "multi-attribute" || value == null) return number;
+        var digits = number.ToString(CultureInfo.InvariantCulture).PadLeft(Number(Get(config, "shardWidth") ?? 1), '0');
+        var separator = (string)Get(config, "separator") ?? "#";
+        return (string)Get(config, "shardPlacement") == "prefix" ? digits + separator + value : value + separator + digits;
+    }
+
+    /// <summary>How many shards a value has for writers and for readers.</summary>
+    private static IDictionary<string, object> CountOf(IDictionary<string, object> config, string value)
+    {
+        var shards = (IDictionary<string, object>)config["shards"];
+        var byValue = Get(shards, "byValue") as IDictionary<string, object>;
+        var isNamed = byValue != null && value != null && byValue.ContainsKey(value);
+        return (IDictionary<string, object>)(isNamed ? byValue[value] : shards["default"]);
+    }
+
+    /// <summary>Refuses what this writer does not know: it would put items where nobody looks for them.</summary>
+    private static void Check(IDictionary<string, object> config)
+    {
+        if (Number(Get(config, "version") ?? 1) != 1)
+        {
+            throw new ArgumentException("config.version must be 1 or absent, got " + config["version"]);
+        }
+        var own = config.ContainsKey("indexName") ? "indexName" : "shardedBy";
+        var unknown = config.Keys.FirstOrDefault(field => field != own && !Fields.Contains(field));
+        if (unknown != null) throw new ArgumentException("config." + unknown + " is not known: update this writer");
+        CheckWord(config, "keyLayout", "multi-attribute", "single-attribute");
+        CheckWord(config, "strategy", "random", "calculated");
+        CheckWord(config, "shardPlacement", "suffix", "prefix", null);
+    }
+
+    private static void CheckWord(IDictionary<string, object> config, string field, params string[] words)
+    {
+        var word = Get(config, field);
+        if (words.Contains(word as string) && (word == null || word is string)) return;
+        throw new ArgumentException("config." + field + " is not known: update this writer, got " + word);
+    }
+
+    /// <summary>The text of the value of an item, as partition keys and counts have it.</summary>
+    private static string ValueText(IDictionary<string, object> config, object value)
+    {
+        var text = value is byte[] ? null : KeyText(value);
+        if (string.IsNullOrEmpty(text))
+        {
+            throw new ArgumentException(
+                config["valueAttribute"] + " must be a number or a text that is not empty, got " + value);
+        }
+        if (!config.ContainsKey("indexName") && text.Contains((string)config["separator"]))
+        {
+            throw new ArgumentException(
+                config["valueAttribute"] + " must not contain " + config["separator"] + ", got " + value);
+        }
+        return text;
+    }
+
+    /// <summary>What decides a calculated shard.</summary>
+    private static string ItemText(IEnumerable<string> attributes, IDictionary<string, object> item)
+    {
+        return string.Join("#", attributes.Select(name => KeyText(Get(item, name)) ?? throw new ArgumentException(
+            name + " must be a text, a number or binary: it decides the shard, got " + Get(item, name))));
+    }
+
+    /// <summary>A text is itself, binary is base64, and a number has decimal digits without an exponent or needless zeros.</summary>
+    private static string KeyText(object value)
+    {
+        if (value is string text) return text;
+        if (value is byte[] bytes) return Convert.ToBase64String(bytes);
+        if (value is int || value is long || value is short) return Convert.ToString(value, CultureInfo.InvariantCulture);
+        if (value is decimal number) return number.ToString("0.############################", CultureInfo.InvariantCulture);
+        return null;
+    }
+
+    private static object Get(IDictionary<string, object> from, string name)
+    {
+        return from.TryGetValue(name, out var value) ? value : null;
+    }
+
+    private static int Number(object value) => Convert.ToInt32(value, CultureInfo.InvariantCulture);
+
+    private static List<string> Texts(object list) => ((IEnumerable<object>)list).Cast<string>().ToList();
+}
