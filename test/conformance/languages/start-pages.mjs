@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /**
  * Does what a page of docs/start says, block by block: writes each file that a paragraph names at its end, runs each block of shell, and
@@ -42,7 +43,8 @@ function runShell(page, code, options) {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   });
-  if (status === 0) return stdout;
+  // Maven colours what it prints, even if that is nothing.
+  if (status === 0) return stripVTControlCharacters(stdout);
   throw new Error(`${page}: failed: ${code}${stdout}${error?.message ?? ''}`);
 }
 
