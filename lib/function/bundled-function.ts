@@ -360,7 +360,8 @@ export function addBundledFunction(
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
   );
-  scope.node.defaultChild = added.node.defaultChild;
+  // What holds data goes before the function that looks after it, such as the table of a registry.
+  scope.node.defaultChild ??= added.node.defaultChild;
   if (added.isBoundToVpc) role.addToPrincipalPolicy(networkInterfaces());
   return added;
 }

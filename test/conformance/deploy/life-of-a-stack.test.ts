@@ -254,7 +254,8 @@ describeIf('a stack, from its first deployment to its last', () => {
       'leaves it the four that it had, if the first deployment fails at its end',
       async () => {
         await kinesis.createStream({ StreamName: 'imported', ShardCount: 4 });
-        const { status } = await deployImporter({ shardCount: 8, takenStreamName: TAKEN });
+        await kinesis.createStream({ StreamName: 'taken-too', ShardCount: 1 });
+        const { status } = await deployImporter({ shardCount: 8, takenStreamName: 'taken-too' });
         expect(status).toBe('ROLLBACK_COMPLETE');
         expect(account.log.join('\n')).toMatch(
           /EvenShardsStreamShardCount Resharding\w*: created\n(.*\n)*.*Taken FAILED/,
