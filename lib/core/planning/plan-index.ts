@@ -8,7 +8,7 @@ import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { readUnitsPerPage } from './read-units-per-page';
 import { ceilOf, floorOf, isAbove } from './rounding';
 import { type ExceededServiceLimit, exceededLimits } from './service-limits';
-import { mostShardsForOverload, shardsForOverload } from './shards-for-overload';
+import { mostShardsForOverload, shardsForOverload, surelyNeedsMoreThan } from './shards-for-overload';
 import { PARTITION_GB, PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits } from './suffix-range';
 import { weightedShards } from './weighted-shards';
 
@@ -171,11 +171,16 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   // Partitions that are full on average have no room for chance, which is what the formula of AWS leaves out.
   const isByFormula = utilization === FULL && (isAssumed || isFull(average));
   if (!isAbove(average, utilization) && !isByFormula) {
+    const rule = 'shards that share a partition';
+    // The exact number takes seconds, and would be refused.
+    if (surelyNeedsMoreThan(MAX_INDEX_SHARDS, { partitions, probability, utilization: average })) {
+      throw tooManyShards(traffic, rule);
+    }
     const onThese = shardsForOverload({ partitions, probability, utilization: average });
     // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
     const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
     rules.push({
-      rule: 'shards that share a partition',
+      rule,
       shards: isAssumed ? mostShardsForOverload(fewer, onThese) : onThese,
     });
   }
@@ -183,13 +188,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
     rules.push({ rule: 'bytes of a shard', shards: Math.max(1, ceilOf(storedGb / (PARTITION_GB * utilization))) });
   }
   const { shards: needed, rule: boundBy } = bindingRule(rules);
-  if (needed > MAX_INDEX_SHARDS) {
-    throw new InvalidArgumentError(
-      'writesPerSecond',
-      traffic.writesPerSecond,
-      `traffic that at most ${MAX_INDEX_SHARDS} shards can carry, but the rule "${boundBy}" needs ${needed} shards, and each page of a query asks every shard`,
-    );
-  }
+  if (needed > MAX_INDEX_SHARDS) throw tooManyShards(traffic, boundBy);
 
   const byValue = shares && weightedShards({ shards: needed, shares });
   const counts = byValue === undefined ? [needed] : Object.values(byValue);
@@ -229,6 +228,11 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
     exceeded: exceededLimits({ tableWrites: unitsPerSecond, tableReads: pagesPerSecond * readUnits }),
     monthlyCost: monthlyCost(index, readUnits),
   };
+}
+
+function tooManyShards({ writesPerSecond }: IndexTraffic, rule: IndexRule): InvalidArgumentError {
+  const allowed = `traffic that at most ${MAX_INDEX_SHARDS} shards can carry, but the rule "${rule}" needs more, and each page of a query asks every shard`;
+  return new InvalidArgumentError('writesPerSecond', writesPerSecond, allowed);
 }
 
 /** No number of shards is even enough where every partition is full on average. */

@@ -58,6 +58,24 @@ export function mostShardsForOverload(
   return most;
 }
 
+/**
+ * Whether surely more than so many shards are needed. It is known at once: the first peak beyond them is too high by a lower bound
+ * of its probability. False tells nothing.
+ */
+export function surelyNeedsMoreThan(
+  shards: number,
+  { partitions, probability, utilization }: { partitions: number; probability: number; utilization: number },
+): boolean {
+  const factor = overloadFactor({ utilization });
+  const most = floorOf((shards * factor) / partitions);
+  const peak = ceilOf(((most + 1) * partitions) / factor) - 1;
+  return (
+    peak >= shards &&
+    factor < partitions &&
+    leastOverload(binomialTail(peak, 1 / partitions, most), partitions) >= probability
+  );
+}
+
 /** The smallest number of shards as above, or `atLeast` if that is more. */
 function shardsAbove(atLeast: number, partitions: number, probability: number, factor: number): number {
   if (factor >= partitions) return atLeast;
@@ -107,8 +125,13 @@ function boundOf(partitions: number, probability: number, factor: number): numbe
 function isBelow(probability: number, most: number, shards: number, partitions: number): boolean {
   const ofOne = binomialTail(shards, 1 / partitions, most);
   if (partitions * ofOne < probability) return true;
-  if (-Math.expm1(partitions * Math.log1p(-ofOne)) >= probability) return false;
+  if (leastOverload(ofOne, partitions) >= probability) return false;
   return moreThan(most, shards, partitions) < probability;
+}
+
+/** The least probability for any partition, if this is the probability for one. */
+function leastOverload(ofOne: number, partitions: number): number {
+  return -Math.expm1(partitions * Math.log1p(-ofOne));
 }
 
 /** The Kullback-Leibler divergence of one coin from another. */

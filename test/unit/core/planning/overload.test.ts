@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { InvalidArgumentError, overloadProbability, shardsForOverload } from '../../../../lib/core';
+import { surelyNeedsMoreThan } from '../../../../lib/core/planning/shards-for-overload';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 
 /** Every placement of the shards, one by one. */
@@ -217,5 +218,28 @@ describe('shardsForOverload', () => {
   ])('refuses %j', (query, message) => {
     expect(() => shardsForOverload(query)).toThrow(InvalidArgumentError);
     expect(() => shardsForOverload(query)).toThrow(message);
+  });
+});
+
+describe('surelyNeedsMoreThan', () => {
+  test('never says of a number of shards that is enough that it is not', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 40 }),
+        fc.double({ min: 0.001, max: 0.9, noNaN: true }),
+        fc.double({ min: 0.1, max: 0.75, noNaN: true }),
+        (partitions, probability, utilization) => {
+          const needed = shardsForOverload({ partitions, probability, utilization });
+          for (const shards of [needed, needed + 1, 2 * needed]) {
+            expect(surelyNeedsMoreThan(shards, { partitions, probability, utilization })).toBe(false);
+          }
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  test.each([300, 1_429, 5_000])('knows at once that 10,000 shards are too few on %d busy partitions', (partitions) => {
+    expect(surelyNeedsMoreThan(10_000, { partitions, probability: 0.05, utilization: 0.9 })).toBe(true);
   });
 });

@@ -188,8 +188,8 @@ describe('planIndex', () => {
     [{ pageItems: 0 }, 'pageItems must be a whole number from 1 to 10000, got 0'],
     [{ shares: { a: Number.NaN } }, 'shares["a"] must be a number of at least 0, got NaN'],
     [{ writesPerSecond: 1e6 }, 'writesPerSecond must be traffic that at most 10000 shards can carry'],
+    [{ writesPerSecond: 5e6 }, 'the rule "shards that share a partition" needs more'],
   ])('refuses %j', (change, message) => {
-    // Once for both: to find that no count of shards is enough takes seconds.
     const refusal = refusalOf({ writesPerSecond: 1, ...change });
     expect(refusal).toBeInstanceOf(InvalidArgumentError);
     expect(refusal).toMatchObject({ message: expect.stringContaining(message) });

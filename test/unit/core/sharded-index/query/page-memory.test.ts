@@ -1,0 +1,96 @@
+import { type DynamoDbItem, FanOutHistory, fanOutQuery } from '../../../../../lib/core';
+import { PageInProgress } from '../../../../../lib/core/foundation/fan-out/page-in-progress';
+import { ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-buffer';
+import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-bytes';
+import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { timeIndex } from '../../../../support/tables/fan-out/time-index';
+
+/** The bytes that a page holds at every moment, in its buffers and in itself, against what the docstring of `fanOutQuery` says. */
+
+const MEGABYTE = 2 ** 20;
+
+const sizes = new WeakMap<DynamoDbItem, number>();
+function sizeOf(item: DynamoDbItem): number {
+  const bytes = sizes.get(item) ?? itemBytes(item);
+  sizes.set(item, bytes);
+  return bytes;
+}
+
+let most: number;
+beforeEach(() => {
+  const buffers = new Set<ShardBuffer<DynamoDbItem>>();
+  let ofPage = 0;
+  most = 0;
+  const { absorb } = ShardBuffer.prototype;
+  jest.spyOn(ShardBuffer.prototype, 'absorb').mockImplementation(function (this: ShardBuffer<never>, page, until) {
+    absorb.call(this, page, until);
+    buffers.add(this);
+    let bytes = ofPage;
+    for (const { buffered } of buffers) for (const { item } of buffered) bytes += sizeOf(item);
+    most = Math.max(most, bytes);
+  });
+  const { take } = PageInProgress.prototype;
+  jest.spyOn(PageInProgress.prototype, 'take').mockImplementation(function (this: PageInProgress<never>, position) {
+    const before = this.positions.length;
+    const taken = take.call(this, position);
+    if (this.positions.length > before) ofPage += itemBytes(position.item);
+    return taken;
+  });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Items of about so many bytes, some of which are up to sixteen times as large as others if they are mixed. */
+function filled(shards: number, bytes: number, mixed: boolean, total: number): FakeIndex {
+  const index = new FakeIndex(timeIndex(shards));
+  const random = seededRandom(11);
+  const pads = Array.from({ length: 9 }, (_, step) => {
+    const size = mixed ? Math.min(390_000, (bytes / 4) * 2 ** (step / 2)) : bytes;
+    return 'x'.repeat(Math.max(1, Math.round(size) - 50));
+  });
+  for (let number = 0, held = 0; held < total && number < 30_000; number++) {
+    const pad = pads[Math.floor(random() * pads.length)]!;
+    held += pad.length;
+    const key = { id: { S: `item-${number}` }, at: { N: String(1_000_000 + number) } };
+    index.put({ ...key, shard: { N: String(Math.floor(random() * shards)) }, pad: { S: pad } });
+  }
+  return index;
+}
+
+const CELLS = [1, 10, 100, 1_000].flatMap((shards) =>
+  [1_000, 30_000, 390_000].flatMap((bytes) =>
+    [100_000, 2_000_000].flatMap((maxPageBytes) =>
+      [5, 50].flatMap((concurrency) =>
+        [false, true].map((mixed) => ({ shards, bytes, maxPageBytes, concurrency, mixed, warm: shards % 3 === 1 })),
+      ),
+    ),
+  ),
+);
+
+test.each(CELLS)(
+  'of $shards shards, $bytes bytes an item, mixed $mixed, for $maxPageBytes at $concurrency',
+  async (cell) => {
+    const { shards, bytes, maxPageBytes, concurrency, mixed, warm } = cell;
+    const index = filled(shards, bytes, mixed, 3 * maxPageBytes + 2 * shards * bytes);
+    const clock = new VirtualClock();
+    const random = seededRandom(shards + bytes);
+    // Answers come one after the other, in any order.
+    const client = {
+      query: async (input: Parameters<FakeIndex['query']>[0]) => {
+        await clock.sleep(1 + Math.floor(20 * random()));
+        return index.query(input);
+      },
+    };
+    const history = new FanOutHistory();
+    const options = { clock, history, concurrency, maxPageBytes, itemBytes: sizeOf };
+    if (warm) await clock.runUntil(fanOutQuery(client, timeIndex(shards), { limit: 5 }, options));
+    most = 0;
+    const { items } = await clock.runUntil(fanOutQuery(client, timeIndex(shards), {}, options));
+    expect(items.length).toBeGreaterThan(0);
+    const page = Math.max(maxPageBytes, itemBytes(items[0]!));
+    expect(most).toBeLessThanOrEqual(1.5 * page + concurrency * MEGABYTE);
+  },
+);
