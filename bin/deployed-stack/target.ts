@@ -101,12 +101,9 @@ export function chosen<T extends Named>(command: string, kind: string, all: read
   const found = all.filter(isNamed);
   if (found.length === 1) return found[0]!;
   const there = all.length === 0 ? 'there is none' : `there is ${all.map(({ path }) => path).join(', ')}`;
-  const problem =
-    name === undefined
-      ? `name ${kind}`
-      : found.length === 0
-        ? `no ${kind.replace(/^an? /, '')} is called ${name}`
-        : `${name} is not one ${kind.replace(/^an? /, '')} alone`;
+  const noun = kind.replace(/^an? /, '');
+  let problem = `name ${kind}`;
+  if (name !== undefined) problem = `${found.length === 0 ? 'no' : 'more than one'} ${noun} is called ${name}`;
   throw new UsageError(`${problem}: ${there}`, command);
 }
 

@@ -39,8 +39,9 @@ export function diagnose({ streams, indexes, tables, consumers }: Observations):
   return found.sort((one, other) => WEIGHTS.indexOf(one.weight) - WEIGHTS.indexOf(other.weight));
 }
 
-/** A shard that gets so many times the mean is hot; chance alone makes less of some thousand records. */
+/** A shard that gets so many times the mean is hot: chance alone makes less of it, once the mean has a hundred records. */
 const HOT = 1.5;
+const ENOUGH_RECORDS = 100;
 
 /** The share of a limit from which on it is near. */
 const NEAR = 0.75;
@@ -110,7 +111,8 @@ function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservatio
     const mean = total / openShards.length;
     const [hottest] = [...shardLoads].sort((a, b) => b.records + b.throttled - (a.records + a.throttled));
     const times = (hottest!.records + hottest!.throttled) / mean;
-    if (times < HOT || openShards.length === 1) return;
+    const isKnown = mean >= ENOUGH_RECORDS || hottest!.throttled > 0;
+    if (!isKnown || times < HOT || openShards.length === 1) return;
     const refused = hottest!.throttled > 0 ? `, and has refused ${counted(hottest!.throttled, 'write')}` : '';
     const what = `${hottest!.shardId} gets ${rounded(times)} times the records of the mean${refused}`;
     say('hotShard', hottest!.throttled > 0 ? 'refused' : 'uneven', what, change);

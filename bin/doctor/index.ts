@@ -78,10 +78,18 @@ async function examine(target: Target, flags: DoctorFlags, hours: number, metric
   const onProgress = (line: string) => console.error(line);
   const found = diagnose(await observe(resources, clients, measured, { scan: flags.scan, onProgress }));
   const { streams, shardings, consumers } = resources;
-  const looked = `${streams.length} streams, ${shardings.length} sharded indexes and tables, ${consumers.length} ordered consumers`;
+  const looked = [
+    counted(streams.length, 'stream', 'streams'),
+    counted(shardings.length, 'sharded index or table', 'sharded indexes and tables'),
+    counted(consumers.length, 'ordered consumer', 'ordered consumers'),
+  ].join(', ');
   if (flags.json) console.log(JSON.stringify({ looked, found }, null, 2));
   else console.log(report(found, looked).join('\n'));
   if (found.length > 0) process.exitCode = EXIT_FOUND;
+}
+
+function counted(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
 }
 
 /** What is wrong as a table, the heaviest first, and the change that each asks for. */

@@ -42,7 +42,7 @@ export async function local(args: string[]): Promise<void> {
   };
   const window = flags.serve ? await startWindow(stack, stack.gates!, logs) : undefined;
   if (flags.json) console.log(readyLine(stack, window));
-  if (window !== undefined) print(examples(stack, window).join('\n'));
+  if (window !== undefined) print(examples(stack, window, flags.app).join('\n'));
   const { input = [], 'partition-key': partitionKey, ...sample } = flags;
   const run = async (): Promise<void> => {
     if (command !== undefined) process.exitCode = await runCommand(stack, command);

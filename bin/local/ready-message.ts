@@ -26,7 +26,7 @@ function namesByPath(resources: readonly Pick<LocalResource, 'path' | 'name'>[])
 }
 
 /** What a person can do now. */
-export function examples(stack: LocalStack, window: Window): string[] {
+export function examples(stack: LocalStack, window: Window, app: string): string[] {
   // Version 1 of the AWS CLI does not look at AWS_REGION.
   const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1';
   const payloads = new Map<string, object>([
@@ -46,10 +46,31 @@ export function examples(stack: LocalStack, window: Window): string[] {
       `# ${path}`,
       `curl ${lambda}/2015-03-31/functions/${name}/invocations -d '${JSON.stringify(payloads.get(path) ?? {})}'`,
     ]),
+    ...deployedCommands(stack, window, app),
     '# with the AWS CLI, version 1 or 2',
     `echo '{}' | ${environment} aws lambda invoke --endpoint-url ${lambda} \\`,
     '  --function-name NAME --payload fileb:///dev/stdin /dev/stdout',
   ];
+}
+
+/** The commands that work on what is deployed, on what this run has deployed. */
+function deployedCommands(stack: LocalStack, { url }: Window, app: string): string[] {
+  const { kinesis, dynamodb } = stack.endpoints;
+  const where = `--app ${app} --kinesis-endpoint ${kinesis} --dynamodb-endpoint ${dynamodb}`;
+  const [index] = indexesOf(stack);
+  const [stream] = stack.streams;
+  const value = index?.config.valueAttribute === undefined ? '' : ` --value ${sampleText(index.config)}`;
+  return [
+    '# to read, to follow, and to find what is wrong',
+    ...(index === undefined ? [] : [`npx even-shards query ${index.config.indexName}${value} ${where}`]),
+    ...(stream === undefined ? [] : [`npx even-shards tail ${stream.path} ${where}`]),
+    `npx even-shards doctor ${where} --window ${url}`,
+  ];
+}
+
+/** A value that an index has a count for, or any. */
+function sampleText({ shards }: ShardedIndexConfig): string {
+  return Object.keys(shards.byValue ?? {})[0] ?? 'a';
 }
 
 /** A value of a table: of each column of its key, if it is one of Amazon Keyspaces. */
@@ -69,7 +90,7 @@ const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }]
 /** What the state machine of a resharding sends for an audit. */
 const SAMPLE_SEGMENT = { segment: 0, totalSegments: 1, request: { mode: 'audit' } };
 
-function samplePayload(index: string, { valueAttribute, shards }: ShardedIndexConfig): object {
-  const [value = 'a'] = Object.keys(shards.byValue ?? {});
-  return valueAttribute === undefined ? { index } : { index, value };
+function samplePayload(index: string, config: ShardedIndexConfig): object {
+  const { valueAttribute } = config;
+  return valueAttribute === undefined ? { index } : { index, value: sampleText(config) };
 }

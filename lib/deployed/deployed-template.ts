@@ -26,11 +26,37 @@ export function deployedTemplate(
   const files = [file, basename(file), ...(stackName === undefined ? [] : [`${stackName}.template.json`])];
   const found = files.map((each) => join(folder, each)).find((each) => existsSync(each));
   if (found === undefined) return undefined;
+  const template = parsed(readFileSync(found, 'utf8'));
+  if (isTemplate(template)) return template;
+  throw new InvalidArgumentError(
+    field,
+    found,
+    'a folder whose templates are JSON, with resources by their logical ids',
+  );
+}
+
+/** A template that was fetched can be JSON in a text of JSON. */
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(readFileSync(found, 'utf8')) ?? undefined;
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'string' ? JSON.parse(json) : json;
   } catch {
-    throw new InvalidArgumentError(field, found, 'a folder whose templates are JSON');
+    return undefined;
   }
+}
+
+/** Whatever else it holds. */
+function isTemplate(json: unknown): json is Template {
+  const { Resources = {} } = Object(json) as { Resources?: unknown };
+  return isObject(json) && isObject(Resources) && Object.values(Resources).every(isResource);
+}
+
+function isResource(resource: unknown): boolean {
+  return typeof Object(resource).Type === 'string';
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @throws an error with the code `INVALID_ARGUMENT` if there is no such folder */

@@ -1,7 +1,10 @@
 import { rmSync } from 'node:fs';
 import { doctor } from '../../bin/doctor';
+import { examples } from '../../bin/local/ready-message';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { writeItems } from '../../bin/local/sample/write-items';
+import { query } from '../../bin/query';
+import { tail } from '../../bin/tail';
 import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
 import { FakeCloudWatch } from '../../lib/testing';
 import { printed } from '../support/command';
@@ -50,9 +53,18 @@ describe('even-shards doctor on a local run with limits', () => {
 
   test('finds nothing in a stack that is as it should be, and ends with 0', async () => {
     expect(await printed(doctor, ...where, '--scan')).toBe(
-      'nothing to do; looked at 1 streams, 4 sharded indexes and tables, 0 ordered consumers',
+      'nothing to do; looked at 1 stream, 4 sharded indexes and tables, 0 ordered consumers',
     );
     expect(process.exitCode).toBeUndefined();
+  });
+
+  test('is among the commands that a local run prints, which work as they are', async () => {
+    const lines = examples(stack, watched.window, watched.app).filter((line) => line.startsWith('npx even-shards '));
+    const commands = new Map(lines.map((line) => [line.split(' ')[2]!, line.split(' ').slice(3)]));
+    expect([...commands.keys()]).toEqual(['query', 'tail', 'doctor']);
+    expect(await printed(query, ...commands.get('query')!)).toMatch(/^0 items from \d+ shards/);
+    expect(await printed(tail, ...commands.get('tail')!, '--once')).toBe('');
+    expect(await printed(doctor, ...commands.get('doctor')!)).toMatch(/^nothing to do/);
   });
 
   test('finds a hot shard', async () => {
@@ -128,7 +140,7 @@ describe('even-shards doctor on a local run with limits', () => {
   test('prints what it finds as a table, the heaviest first', async () => {
     const text = await printed(doctor, ...where, '--scan');
     const [summary, , header, , first] = text.split('\n');
-    expect(summary).toMatch(/^\d found, the heaviest first; looked at 1 streams, 4 sharded indexes and tables/);
+    expect(summary).toMatch(/^\d found, the heaviest first; looked at 1 stream, 4 sharded indexes and tables/);
     expect(header).toMatch(/^ {5}weight +where +what$/);
     expect(first).toMatch(/^ {2}1 {2}loss +App\/Jobs\/byStatus +strays$/);
     expect(text).toContain('\n   change: ');

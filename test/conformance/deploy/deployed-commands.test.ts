@@ -89,7 +89,7 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
   test('doctor reads every metric that it asks for', async () => {
     const examined = async () => {
       const { looked, found } = JSON.parse(await printed(doctor, '--json', ...where));
-      expect(looked).toBe('1 streams, 1 sharded indexes and tables, 0 ordered consumers');
+      expect(looked).toBe('1 stream, 1 sharded index or table, 0 ordered consumers');
       return (found as { id: string }[]).map(({ id }) => id);
     };
     // moto leaves the encryption of a template out.

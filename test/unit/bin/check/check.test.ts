@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
@@ -88,6 +88,21 @@ describe('even-shards check', () => {
       const template = readdirSync(folder).find((file) => /^ShopOrders.*template.json$/.test(file))!;
       cpSync(join(folder, template), join(fetched, 'Shop-Orders.template.json'));
       expect(await printed(check, '--deployed', fetched, '--app', coming)).toContain('Deployment.renamed');
+      rmSync(fetched, { recursive: true });
+    });
+  });
+
+  test('takes a template in a text of JSON, and refuses what is no template', async () => {
+    await withDeployments({}, { tableId: 'Orders' }, async (_, coming) => {
+      const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
+      const file = join(fetched, 'Shop-Orders.template.json');
+      const run = () => printed(check, '--deployed', fetched, '--app', coming);
+      writeFileSync(file, JSON.stringify(JSON.stringify({ Resources: {} })));
+      expect(await run()).toMatch(/^nothing to look out for; 1 of 1 stack is deployed/);
+      for (const wrong of ['Resources:', '7', '{"Resources":[]}', '{"Resources":{"A":null}}']) {
+        writeFileSync(file, wrong);
+        await expect(run()).rejects.toThrow(/deployed must be a folder whose templates are JSON, with resources by/);
+      }
       rmSync(fetched, { recursive: true });
     });
   });

@@ -48,7 +48,7 @@ describe('a stream', () => {
     ['whose single shard gets everything', { openShards: shards(1), shardLoads: loads(9), peak: LITTLE }, []],
     [
       'one of whose shards gets half of it, and refuses nothing',
-      { shardLoads: loads(1, 1, 1, 3) },
+      { shardLoads: loads(100, 100, 100, 300) },
       ['uneven hotShard'],
     ],
     [
@@ -56,6 +56,7 @@ describe('a stream', () => {
       { shardLoads: [...loads(1, 1, 1), { ...loads(9)[0]!, throttled: 1 }] },
       ['refused hotShard'],
     ],
+    ['that has had too few records to tell', { shardLoads: loads(1, 1, 1, 9) }, []],
     ['that has twice the shards that it needs', { openShards: shards(8) }, ['cost idleShards']],
     ['on demand, whose shards are not ours', { openShards: shards(8), isProvisioned: false }, []],
     ['whose consumer is at the tip', { iteratorAgeHours: 1 }, []],
