@@ -18,7 +18,7 @@ export async function benchProcessorTime(client: Client, relayClient: Client): P
   console.log(`microseconds of processor time a row of 100 bytes, of a backlog of ${rounded(ROWS)}\n`);
   const table: string[][] = [];
   await client.query('SELECT outbox.divide(1)');
-  for (const keys of [1, 10_000]) {
+  for (const keys of [1, 100, 10_000]) {
     for (const aggregation of ['per-key', 'packed'] as const) {
       await client.query('TRUNCATE outbox.message, outbox.parked');
       await fillOutbox(client, ROWS, keys);
@@ -35,26 +35,32 @@ export async function benchProcessorTime(client: Client, relayClient: Client): P
   writeTable('processor-time', ['microseconds a row', 'relay', 'server', 'rows a second, with a core for each'], table);
 }
 
-async function timeOf(client: Client, aggregation: 'per-key' | 'packed'): Promise<{ relay: number; server: number }> {
-  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+type Aggregation = 'per-key' | 'packed';
+
+async function timeOf(client: Client, aggregation: Aggregation): Promise<{ relay: number; server: number }> {
+  const [cpu, before] = [process.cpuUsage(), await serverSecondsOf(client)];
+  await relayBacklog(client, ROWS, aggregation);
+  const { user, system } = process.cpuUsage(cpu);
+  return { relay: (user + system) / ROWS, server: (1_000_000 * ((await serverSecondsOf(client)) - before)) / ROWS };
+}
+
+/** Relays until so many rows are sent and noted. */
+export async function relayBacklog(client: Client, rows: number, aggregation: Aggregation): Promise<void> {
   const producer = new OrderedProducer(stubKinesis(1), { streamName: 'Events', aggregation });
   const relay = new OutboxRelay(client, producer, { leaseMs: 200 });
   const abort = new AbortController();
-  const [cpu, ticks] = [process.cpuUsage(), ticksOf(rows[0].pid)];
   const running = relay.run({ signal: abort.signal });
-  while (relay.summary().relayed < ROWS) await pause(5);
-  const { user, system } = process.cpuUsage(cpu);
-  const serverSeconds = (ticksOf(rows[0].pid) - ticks) / TICKS_PER_SECOND;
+  while (relay.summary().relayed < rows) await pause(5);
   abort.abort();
   await running;
-  return { relay: (user + system) / ROWS, server: (1_000_000 * serverSeconds) / ROWS };
 }
 
-/** Not a number where there is no `/proc`. */
-function ticksOf(pid: number): number {
+/** What the session of a client has taken of the server's processors. Not a number where there is no `/proc`. */
+export async function serverSecondsOf(client: Client): Promise<number> {
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return Number(fields[11]) + Number(fields[12]);
+    const fields = readFileSync(`/proc/${rows[0].pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   } catch {
     return Number.NaN;
   }

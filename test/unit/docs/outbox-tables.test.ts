@@ -56,9 +56,26 @@ describe('the tables of the guide to the outbox', () => {
 
   test('bound the rows a second by the slower of two cores', () => {
     const rows = table('processor-time');
-    expect([...rows.keys()]).toEqual(['1 key', '1 key, packs', '10,000 keys', '10,000 keys, packs']);
+    expect([...rows.keys()]).toEqual([
+      '1 key',
+      '1 key, packs',
+      '100 keys',
+      '100 keys, packs',
+      '10,000 keys',
+      '10,000 keys, packs',
+    ]);
     for (const [relay, server, rate] of [...rows.values()].map((cells) => cells.map(numberIn))) {
       expect(rate! / (1_000_000 / Math.max(relay!, server!))).toBeCloseTo(1, 1);
+    }
+  });
+
+  test('show that a verification takes less of the server than the relay', () => {
+    const relayed = table('processor-time');
+    const verified = table('verification');
+    expect([...verified.keys()]).toEqual(['1 key', '100 keys', '10,000 keys']);
+    for (const [keys, [aRow, idle]] of verified) {
+      expect(numberIn(aRow!)).toBeLessThan(numberIn(relayed.get(keys)![1]!));
+      expect(numberIn(idle!)).toBeLessThan(10);
     }
   });
 

@@ -1,0 +1,33 @@
+import type { Client } from 'pg';
+import { rounded } from '../../support/tables/producer/table';
+import { fillOutbox } from './backlog';
+import { writeTable } from './guide';
+import { relayBacklog, serverSecondsOf } from './processor-time';
+
+const ROWS = 200_000;
+const IDLE_CALLS = 200;
+
+/** What it takes of the server to compare each row that was relayed with what is noted of it. */
+export async function benchVerification(client: Client, relayClient: Client): Promise<void> {
+  console.log(`processor time of verify, of ${rounded(ROWS)} rows\n`);
+  const table: string[][] = [];
+  await client.query('SELECT outbox.divide(1)');
+  const verify = async (calls: number): Promise<number> => {
+    const before = await serverSecondsOf(client);
+    for (let call = 0; call < calls; call++) await client.query('SELECT outbox.verify()');
+    return (await serverSecondsOf(client)) - before;
+  };
+  for (const keys of [1, 100, 10_000]) {
+    await client.query('TRUNCATE outbox.message, outbox.parked, outbox.ended');
+    await fillOutbox(client, ROWS, keys);
+    await relayBacklog(relayClient, ROWS, 'per-key');
+    const seconds = await verify(1);
+    const idleSeconds = await verify(IDLE_CALLS);
+    table.push([
+      `${rounded(keys)} key${keys === 1 ? '' : 's'}`,
+      rounded((1_000_000 * seconds) / ROWS, 2),
+      rounded((1_000 * idleSeconds) / IDLE_CALLS, 2),
+    ]);
+  }
+  writeTable('verification', ['', 'microseconds a row', 'milliseconds, where no row is new'], table);
+}
