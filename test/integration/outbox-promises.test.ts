@@ -309,6 +309,19 @@ describeOnPostgres('an outbox', () => {
       expect(binary).toMatchObject({ datacontenttype: 'application/octet-stream', data_base64: '/wA=' });
     });
 
+    test.each([
+      ['JSON', 900_000, "to_jsonb(repeat('x', 895901))"],
+      ['bytes', 700_000, "decode(repeat('ff', 695903), 'hex')"],
+    ])('as CloudEvents, for which the guide leaves room: of the most %s', async (_, bytes, data) => {
+      await client.query(`SELECT outbox.accept_records_of(${bytes})`);
+      const headers = { traceparent: 'x'.repeat(55), tracestate: 'x'.repeat(512) };
+      const put = `SELECT outbox.put($1, ${data}, NULL, $2, $3)`;
+      await client.query(put, ['k', 't'.repeat(256), headers]);
+      start(relayTo(kinesis, { envelope: { cloudEvents: { source: '/repositories' } } }));
+      await until(() => records().length === 1);
+      expect(await one('SELECT parked_rows::int AS parked FROM outbox.lag()')).toEqual({ parked: 0 });
+    });
+
     test('for several streams, each in order, and keeps those of a topic that has none', async () => {
       const others = newKinesis();
       for (let n = 0; n < 20; n++) await client.query(PUT, ['k', `${n}`, null, null, n % 2 ? 'odd' : 'even']);

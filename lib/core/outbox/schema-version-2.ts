@@ -322,7 +322,7 @@ BEGIN
   SELECT batch_from INTO least FROM ${schema}.range ORDER BY ${EARLIEST} LIMIT 1;
   WITH passed AS MATERIALIZED (
     SELECT id, slot, bucket, partition_key FROM ${schema}.message
-    WHERE xid >= pg_snapshot_xmax(since) AND pg_visible_in_snapshot(xid, least)
+    WHERE xid >= pg_snapshot_xmax(since) AND xid < pg_snapshot_xmax(least) AND pg_visible_in_snapshot(xid, least)
     UNION ALL
     SELECT m.* FROM pg_snapshot_xip(since) late CROSS JOIN LATERAL (
       SELECT id, slot, bucket, partition_key FROM ${schema}.message WHERE xid = late OFFSET 0

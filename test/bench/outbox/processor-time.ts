@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
-import { OutboxRelay } from '../../../lib/core/outbox';
+import { OutboxRelay, type OutboxRelayOptions } from '../../../lib/core/outbox';
 import { rounded } from '../../support/tables/producer/table';
 import { pause } from './approaches';
 import { fillOutbox } from './backlog';
@@ -45,9 +45,14 @@ async function timeOf(client: Client, aggregation: Aggregation): Promise<{ relay
 }
 
 /** Relays until so many rows are sent and noted. */
-export async function relayBacklog(client: Client, rows: number, aggregation: Aggregation): Promise<void> {
+export async function relayBacklog(
+  client: Client,
+  rows: number,
+  aggregation: Aggregation,
+  options: OutboxRelayOptions = {},
+): Promise<void> {
   const producer = new OrderedProducer(stubKinesis(1), { streamName: 'Events', aggregation });
-  const relay = new OutboxRelay(client, producer, { leaseMs: 200 });
+  const relay = new OutboxRelay(client, producer, { leaseMs: 200, ...options });
   const abort = new AbortController();
   const running = relay.run({ signal: abort.signal });
   while (relay.summary().relayed < rows) await pause(5);

@@ -20,7 +20,10 @@ export async function benchVerification(client: Client, relayClient: Client): Pr
   for (const keys of [1, 100, 10_000]) {
     await client.query('TRUNCATE outbox.message, outbox.parked, outbox.ended');
     await fillOutbox(client, ROWS, keys);
-    await relayBacklog(relayClient, ROWS, 'per-key');
+    // Slots that are rotated are verified.
+    await relayBacklog(relayClient, ROWS, 'per-key', { rotateMs: 3_600_000 });
+    // As the next look does: the last batch has ended.
+    await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot(), batch_to = NULL, after_id = 0');
     const seconds = await verify(1);
     const idleSeconds = await verify(IDLE_CALLS);
     table.push([

@@ -87,6 +87,19 @@ describe('the tables of the guide to the outbox', () => {
     expect(ninetyNinth).toBeLessThan(50);
   });
 
+  test('say what the list prices make of a month', () => {
+    // Source: the price lists of AWS Lambda and AWS Fargate, us-east-1, ARM, 2026.
+    const [gigabyteSecond, invocation, processorHour, gigabyteHour] = [0.0000133334, 0.0000002, 0.03238, 0.00356];
+    const [hours, memory] = [730, 0.5];
+    const invocations = 60 * hours;
+    const atOnce = invocations - invocations / 15;
+    const priceOf = (what: string) => Number(new RegExp(`^\\| ${what}[^|]*\\| ([\\d.]+) \\|`, 'm').exec(guide)![1]);
+    expect(priceOf('the function with 512 MiB')).toBeCloseTo(3_600 * hours * memory * gigabyteSecond, 2);
+    const standby = atOnce * 0.5 * memory * gigabyteSecond + invocations * invocation;
+    expect(priceOf('its invocations that find another')).toBeCloseTo(standby, 2);
+    expect(priceOf('the smallest container')).toBeCloseTo(hours * (0.25 * processorHour + memory * gigabyteHour), 2);
+  });
+
   test('show what each way to write costs', () => {
     expect([...table('writers').keys()]).toEqual([
       'plain insert',
