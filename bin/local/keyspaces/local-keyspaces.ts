@@ -1,7 +1,7 @@
 import type { Client } from 'cassandra-driver';
 import type { ShardedKeyspacesConfig } from '../../../lib/core/keyspaces';
 import { type CassandraAddress, CassandraError, connectToCassandra } from '../../cassandra/connect';
-import { type TableOfApp, tablesOfApp } from '../../cassandra/tables-of-app';
+import { type CassandraTableProperties, type TableOfApp, tablesOfApp } from '../../cassandra/tables-of-app';
 import { createKeyspace, createTable } from '../../cql/create-table';
 import type { AssemblyStack } from '../assembly/cloud-assembly';
 import type { LeftOut } from '../assembly/deployment-plan';
@@ -42,7 +42,10 @@ export async function localKeyspaces(
   try {
     for (const name of new Set(declared.map(({ properties }) => properties.KeyspaceName)))
       await make(client, `the keyspace ${name}`, createKeyspace(name));
-    for (const { path, properties } of declared) await make(client, path, createTable(properties));
+    for (const { path, properties } of declared) {
+      await make(client, path, createTable(properties));
+      await checkKey(client, properties);
+    }
   } catch (error) {
     await client.shutdown();
     throw error;
@@ -60,6 +63,36 @@ async function make(client: Client, what: string, statement: string): Promise<vo
   } catch (error) {
     throw new CassandraError(`cannot create ${what}`, error);
   }
+}
+
+/** A table that was there before, with another key, would be asked in vain. */
+async function checkKey(client: Client, table: CassandraTableProperties): Promise<void> {
+  const { KeyspaceName, TableName, PartitionKeyColumns, ClusteringKeyColumns = [] } = table;
+  const query =
+    'SELECT column_name, kind, position, type, clustering_order FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?';
+  const { rows } = await client.execute(query, [KeyspaceName, TableName], { prepare: true });
+  const there = rows
+    .filter(({ position }) => position >= 0)
+    .sort((a, b) => Number(a.kind < b.kind) - Number(a.kind > b.kind) || a.position - b.position)
+    .map(({ column_name, type, clustering_order: order }) => keyColumn(column_name, type, order));
+  const declared = [
+    ...PartitionKeyColumns.map(({ ColumnName, ColumnType }) => keyColumn(ColumnName, ColumnType, 'none')),
+    ...ClusteringKeyColumns.map(({ Column, OrderBy = 'ASC' }) =>
+      keyColumn(Column.ColumnName, Column.ColumnType, OrderBy.toLowerCase()),
+    ),
+  ];
+  if (String(there) === String(declared)) return;
+  const problem = new Error(`its key is ${there.join(', ')}, and that of the app is ${declared.join(', ')}`);
+  throw new CassandraError(`cannot use the table ${KeyspaceName}.${TableName}, which was there before`, problem);
+}
+
+function keyColumn(name: string, type: string, order: string): string {
+  // Cassandra knows varchar by its other name.
+  const known = type
+    .trim()
+    .toLowerCase()
+    .replace(/^varchar$/, 'text');
+  return [name, known, ...(order === 'none' ? [] : [order])].join(' ');
 }
 
 export function describeTables({ tables }: LocalKeyspaces): string[] {

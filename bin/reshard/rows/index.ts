@@ -14,7 +14,7 @@ import { CassandraError, cassandraAddress, connectToCassandra, connectToKeyspace
 import { tablesOfApp } from '../../cassandra/tables-of-app';
 import { numberOf, parsedFlags, UsageError } from '../../flags';
 import { readCloudAssembly } from '../../local/assembly/cloud-assembly';
-import { type RowsReport, rowsLine, sumOf } from './rows-report';
+import { countsLine, type RowsReport, rowsLine, sumOf } from './rows-report';
 import { forgetState, keepState, stateOf } from './rows-state';
 
 const COMMAND = 'even-shards reshard rows';
@@ -99,6 +99,7 @@ export async function reshardRowsOfTable(args: string[], connect: Connect = conn
   const moves = { ...scan, movesPerSecond, staticColumns: flags['static-column'] };
   const client = await connect(flags.cassandra, flags.region);
   const release = stopOnSignals(stopped);
+  console.error(`${table}: ${countsLine(config)}`);
   try {
     const run = flags['dry-run'] ? findStrayRows(client, config, scan) : reshardRows(client, config, moves);
     const report = await run.catch((error) => {

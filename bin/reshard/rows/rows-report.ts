@@ -1,9 +1,21 @@
-import type { ReshardRowsReport, StrayRowsReport } from '../../../lib/core/keyspaces';
+import { shortened } from '../../../lib/core/foundation/errors';
+import type { ReshardRowsReport, ShardedKeyspacesConfig, StrayRowsReport } from '../../../lib/core/keyspaces';
 
 /** What a run, or several that went on one where another was stopped, have done. A run that only looks has no outcomes. */
 export type RowsReport = StrayRowsReport & Partial<Pick<ReshardRowsReport, 'outcomes'>>;
 
+/** More counts of single values are not printed. */
+const MOST_VALUES = 5;
+
 const number = new Intl.NumberFormat('en');
+
+/** Which counts rows are judged by: an assembly of yesterday has others. */
+export function countsLine({ shards: { default: others, byValue = {} } }: ShardedKeyspacesConfig): string {
+  const own = Object.entries(byValue).map(([value, { write }]) => `${number.format(write)} of ${shortened(value)}`);
+  const shown =
+    own.length > MOST_VALUES ? [...own.slice(0, MOST_VALUES), `and ${own.length - MOST_VALUES} values more`] : own;
+  return `rows belong to ${[`${number.format(others.write)} shards of each value`, ...shown].join(', ')}`;
+}
 
 /** The report as one line. */
 export function rowsLine({ rowsScanned, strays, hidden, outcomes }: RowsReport): string {

@@ -1,9 +1,11 @@
 import { systemClock } from '../foundation/clock';
 import { pause } from '../foundation/pause';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, type StatementOptions } from './cql-client';
-import { UnknownColumnError } from './keyspaces-errors';
+import { UnknownColumnError, UnreadableRowError } from './keyspaces-errors';
+import { hasLostTime, LongTime } from './long-time';
 import { selectRows } from './select-rows';
 import { quoted } from './select-statement';
+import { selectWholeRows } from './select-whole-rows';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import {
   checkRate,
@@ -112,6 +114,7 @@ class RowMover {
     if (seen === undefined) return 'settled';
     let { row, shardOfWriters } = seen;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
+      this.refuseLostTimes(row);
       const copy = { ...row, [this.config.shardColumn]: shardOfWriters };
       const isCopied = await this.insert(copy);
       if (await this.deleteAsRead(row)) return isCopied ? 'moved' : 'settled';
@@ -124,38 +127,45 @@ class RowMover {
     return 'refused';
   }
 
+  /** A collection whose times are lost would be copied with others. */
+  private refuseLostTimes(row: CqlRow): void {
+    const lost = this.columns.find((name) => hasLostTime(row[name]));
+    if (lost !== undefined) {
+      const column = { name: lost, type: 'timestamp that a Date holds' };
+      throw new UnreadableRowError(this.config, row[this.config.shardColumn], column);
+    }
+  }
+
   /** Whether there was no row of the key. */
   private insert(row: CqlRow): Promise<boolean> {
-    const names = [...this.key, ...this.columns.filter((name) => row[name] !== null && row[name] !== undefined)];
-    const places = names.map(() => '?').join(', ');
-    const query = `INSERT INTO ${this.table} (${names.map(quoted).join(', ')}) VALUES (${places}) IF NOT EXISTS`;
-    return this.isApplied(
-      query,
-      names.map((name) => row[name]),
-    );
+    const names = [...this.key, ...this.columns.filter((name) => !isNull(row[name]))];
+    const { places, parameters } = placesOf(names.map((name) => row[name]));
+    const query = `INSERT INTO ${this.table} (${names.map(quoted).join(', ')}) VALUES (${places.join(', ')}) IF NOT EXISTS`;
+    return this.isApplied(query, parameters);
   }
 
   /** Whether the row was as it was read, and is gone now. */
   private deleteAsRead(row: CqlRow): Promise<boolean> {
-    const isSame = this.columns.map((name) => `${quoted(name)} = ?`).join(' AND ');
-    const condition = this.columns.length > 0 ? isSame : 'EXISTS';
-    const values = [...this.key, ...this.columns].map((name) => row[name] ?? null);
-    return this.isApplied(`DELETE FROM ${this.table} WHERE ${this.whereKey} IF ${condition}`, values);
+    // Cassandra takes a row that is gone for one whose columns are all null.
+    const compared = this.columns.some((name) => !isNull(row[name])) ? this.columns : [];
+    const names = [...this.key, ...compared];
+    const { places, parameters } = placesOf(names.map((name) => row[name] ?? null));
+    const equal = names.map((name, index) => `${quoted(name)} = ${places[index]}`);
+    const where = equal.slice(0, this.key.length).join(' AND ');
+    const condition = equal.slice(this.key.length).join(' AND ') || 'EXISTS';
+    return this.isApplied(`DELETE FROM ${this.table} WHERE ${where} IF ${condition}`, parameters);
   }
 
   /** The stray as it is now; undefined if there is none any more. */
   private async asItIs(row: CqlRow): Promise<StrayRow | undefined> {
     const names = [...this.key, ...this.columns].map(quoted).join(', ');
-    const query = `SELECT ${names} FROM ${this.table} WHERE ${this.whereKey}`;
-    const parameters = this.key.map((name) => row[name]);
+    const { places, parameters } = placesOf(this.key.map((name) => row[name]));
+    const where = this.key.map((name, index) => `${quoted(name)} = ${places[index]}`).join(' AND ');
+    const query = `SELECT ${names} FROM ${this.table} WHERE ${where}`;
     const { LOCAL_QUORUM: consistency } = CONSISTENCY_LEVELS;
     const options = { prepare: true, consistency, isIdempotent: true } as const;
-    const { rows } = await selectRows(this.client, { query, parameters }, options);
+    const { rows } = await selectWholeRows(this.client, { query, parameters }, options);
     return rows[0] && strayOf(this.config, rows[0]);
-  }
-
-  private get whereKey(): string {
-    return this.key.map((name) => `${quoted(name)} = ?`).join(' AND ');
   }
 
   /** A statement whose answer was lost may have been applied: what it finds then, the next move or the next scan settles. */
@@ -169,4 +179,16 @@ class RowMover {
     const { rows } = await selectRows(this.client, { query, parameters }, options);
     return Object(rows[0])['[applied]'] === true;
   }
+}
+
+/** What stands for values in a statement, and those that the driver sends beside it. */
+function placesOf(values: readonly unknown[]): { places: string[]; parameters: unknown[] } {
+  return {
+    places: values.map((value) => (value instanceof LongTime ? value.literal : '?')),
+    parameters: values.filter((value) => !(value instanceof LongTime)),
+  };
+}
+
+function isNull(value: unknown): boolean {
+  return value === null || value === undefined;
 }

@@ -8,8 +8,8 @@ import { checkGoingOn, pause, Stopped } from '../foundation/pause';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
-import { selectRows } from './select-rows';
 import { quoted } from './select-statement';
+import { selectWholeRows } from './select-whole-rows';
 import { shardOfRow } from './shard-columns';
 import { columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
@@ -135,7 +135,7 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
       checkGoingOn(signal);
       const startedMs = clock.now();
       const { rows, pageState } = await untilAnswered(options, () =>
-        selectRows(client, statement, {
+        selectWholeRows(client, statement, {
           prepare: true,
           consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
           isIdempotent: true,

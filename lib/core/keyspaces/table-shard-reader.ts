@@ -2,12 +2,13 @@ import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/sh
 import type { TotalOrder } from '../foundation/fan-out/total-order';
 import { type PageTrail, trailTo } from '../foundation/page-trail';
 import type { CqlClient, CqlRow } from './cql-client';
-import { compareKeys, type Keyed, type KeyedRow, keyedRow, millisecondsOf } from './keyed-row';
+import { compareKeys, type Keyed, type KeyedRow, keyedRow } from './keyed-row';
+import { withMilliseconds } from './long-time';
 import { rowBytes } from './row-bytes';
 import type { RowCursor } from './row-cursor';
 import type { RowSelect } from './row-select';
 import { selectRows } from './select-rows';
-import { quoted, type Statement, selectStatement } from './select-statement';
+import { type Statement, selectStatement } from './select-statement';
 import { type ShardSegment, segmentsBehind, segmentUpTo } from './shard-segment';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import type { TableShard } from './table-shard';
@@ -115,12 +116,6 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     if (!select.shardByShard) return order.compare({ item: row, shard: this.shard }, cursor) > 0;
     return this.shard !== cursor.shard || compareKeys(config, select, row.key, cursor.item.key) > 0;
   }
-}
-
-/** The same statement, whose rows have the milliseconds of these columns, too. */
-function withMilliseconds({ query, parameters }: Statement, columns: readonly string[]): Statement {
-  const more = columns.map((name) => `toUnixTimestamp(${quoted(name)}) AS ${quoted(millisecondsOf(name))}`);
-  return { query: query.replace('SELECT ', () => `SELECT ${more.join(', ')}, `), parameters };
 }
 
 /** What is left of a shard: behind the cursor, all of it, or nothing. */

@@ -13,14 +13,14 @@ import { type RunningCassandra, startCassandra } from './cassandra';
 
 /** A local run of an app with a table of Amazon Keyspaces, against a Cassandra that somebody else has started. */
 
-function synthesized(): string {
+function synthesized(tableName = 'blogs'): string {
   const directory = mkdtempSync(join(tmpdir(), 'keyspaces-app-'));
   const app = new App({ outdir: directory });
   const stack = new Stack(app, 'App');
   const keyspace = new CfnKeyspace(stack, 'Tracker', { keyspaceName: 'tracker' });
   const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
     keyspaceName: keyspace.ref,
-    tableName: 'blogs',
+    tableName,
     partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
     clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
     regularColumns: [{ name: 'words', cqlType: CqlType.INT }],
@@ -118,4 +118,16 @@ test('a second run on the same Cassandra finds the tables, and changes none of t
   const event = { table: 'blogs', value: { day }, limit: 1 };
   expect(await again.invoke('App/Query/Function', event)).toMatchObject({ count: 1 });
   await again.stop();
+});
+
+test('a table that was there before, with another key, is refused by its name, and stays as it is', async () => {
+  const { client } = stack.keyspaces!;
+  await client.execute(
+    'CREATE TABLE tracker.posts (day date, shard int, title text, PRIMARY KEY ((day, shard), title)) WITH CLUSTERING ORDER BY (title DESC)',
+  );
+  const address = { host: '127.0.0.1', port: cassandra.port };
+  const starting = startLocal({ app: synthesized('posts'), cassandra: address });
+  await expect(starting).rejects.toThrow(
+    '[CASSANDRA] cannot use the table tracker.posts, which was there before: its key is day date, shard int, title text desc, and that of the app is day date, shard int, title text asc',
+  );
 });

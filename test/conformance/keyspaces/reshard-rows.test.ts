@@ -63,6 +63,18 @@ async function tableOf(tableName: string): Promise<ShardedKeyspacesConfig> {
   return config;
 }
 
+const byDay: ShardedKeyspacesConfig = {
+  keyspaceName: 'tracker',
+  tableName: 'grown',
+  partitionKey: [{ name: 'day', type: 'date' }],
+  shardColumn: 'shard',
+  firstShard: 0,
+  clusteringColumns: [{ name: 'id', type: 'int', order: 'ASC' }],
+  columns: [],
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+};
+
 const day = '2020-07-09';
 
 async function put(config: ShardedKeyspacesConfig, id: number, version: number): Promise<void> {
@@ -172,6 +184,60 @@ test.each([1, 2, 3, 4])(
   },
   120_000,
 );
+
+/** A row of each type, as another client may have written it. */
+const ODD_COLUMNS: [type: string, literal: string][] = [
+  ['list<text>', "['a', 'b']"],
+  ['set<int>', '{}'],
+  ['map<text, int>', "{'a': 1}"],
+  ['frozen<list<text>>', "['a']"],
+  ['tuple<int, text>', "(1, 'a')"],
+  ['duration', '1mo2d3h'],
+  ['inet', "'10.0.0.1'"],
+  ['double', 'NaN'],
+  ['timestamp', '9223372036854775807'],
+  ['timestamp', '1594279800000'],
+  ['date', "'-0044-03-15'"],
+  ['decimal', '1E-400000000'],
+  ['varint', '9'.repeat(400)],
+  ['time', "'08:30:00.123456789'"],
+  ['text', 'null'],
+];
+
+test.each(ODD_COLUMNS.map(([type, literal], number) => ({ type, literal, number })))(
+  'a row with $literal in a column of the type $type is moved as it is',
+  async ({ type, literal, number }) => {
+    const tableName = `odd_column_${number}`;
+    await client.execute(
+      `CREATE TABLE tracker.${tableName} (day date, shard int, id int, odd ${type}, PRIMARY KEY ((day, shard), id))`,
+    );
+    await client.execute(`INSERT INTO tracker.${tableName} (day, shard, id, odd) VALUES ('${day}', 9, 1, ${literal})`);
+    const rows = `SELECT shard, toJson(odd) AS odd FROM tracker.${tableName}`;
+    const [before] = (await client.execute(rows)).rows;
+    const config = counted({ ...byDay, tableName, columns: ['odd'] }, 5);
+    expect((await reshardRows(client, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
+    const after = (await client.execute(rows)).rows.map(({ shard, odd }) => ({ shard, odd }));
+    expect(after).toEqual([{ ...shardColumns(config, { day, id: 1 }), odd: before!.odd }]);
+  },
+);
+
+test.each([
+  ['timestamp', '-9223372036854775808'],
+  ['decimal', '1E-400000000'],
+  ['varint', '9'.repeat(500)],
+  ['date', '0'],
+  ['double', '-0.0'],
+] as const)('a row whose key is a %s, %s, is moved', async (type, literal) => {
+  const tableName = `odd_key_${type}`;
+  await client.execute(
+    `CREATE TABLE tracker.${tableName} (day date, shard int, id ${type}, v text, PRIMARY KEY ((day, shard), id))`,
+  );
+  await client.execute(`INSERT INTO tracker.${tableName} (day, shard, id, v) VALUES ('${day}', 9, ${literal}, 'v')`);
+  const clusteringColumns = [{ name: 'id', type, order: 'ASC' as const }];
+  const config = counted({ ...byDay, tableName, clusteringColumns, columns: ['v'] }, 5);
+  expect((await reshardRows(client, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
+  expect(await findStrayRows(client, config)).toMatchObject({ rowsScanned: 1, strays: 0 });
+});
 
 test('the command moves the rows of a table by the counts of its app, stopped by a signal and run again', async () => {
   const five = await tableOf('commanded');

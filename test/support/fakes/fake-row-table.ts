@@ -56,9 +56,12 @@ export class FakeRowTable implements CqlClient {
     }
     const found = names.length === 0 ? undefined : this.rows.get(this.keyOf(given));
     if (query.startsWith('DELETE')) {
-      const isApplied =
-        found !== undefined && names.every((name) => textOf(found[name] ?? null) === textOf(given[name]));
-      if (isApplied) this.delete(found);
+      const [, condition] = query.split(' IF ');
+      const compared = [...condition!.matchAll(/"(\w+)" = \?/g)].map(([, name]) => name!);
+      // As Cassandra has it: of a row that is gone every column is null.
+      const isSame = compared.every((name) => textOf(found?.[name] ?? null) === textOf(given[name]));
+      const isApplied = condition === 'EXISTS' ? found !== undefined : isSame;
+      if (isApplied && found !== undefined) this.delete(found);
       return applied(isApplied);
     }
     if (names.length > 0) return { rows: found ? [found] : [] };

@@ -63,7 +63,8 @@ const strayCount = (table: FakeRowTable) =>
 test('moves each row to its place by the counts of the app, and says what was done', async () => {
   const table = filled(five);
   const strays = strayCount(table);
-  const { stdout, exitCode } = await run(table, '--app', twenty.app);
+  const { stdout, stderr, exitCode } = await run(table, '--app', twenty.app);
+  expect(stderr).toBe('tracker.blogs: rows belong to 1 shards of each value, 20 of 2020-07-09');
   // A row that is moved to a part that is still to be read is read twice.
   expect(stdout.replace(/\d+ rows/, 'rows')).toBe(
     `tracker.blogs: rows read, ${strays} in another shard than writers give them, 0 of these found by no query; ${strays} moved, 0 settled, 0 refused`,
@@ -79,10 +80,12 @@ test('knows of the app what the construct tells its functions', async () => {
   await run(byApp, '--app', twenty.app);
   const client = Object.assign(byFile, { shutdown: async () => {} });
   const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+  const told = jest.spyOn(console, 'error').mockImplementation(() => {});
   await reshard(['rows', '--help']);
   await reshardRowsOfTable(['--config', config, '--region', 'eu-west-1', '--json'], async () => client);
   const [[help], [report]] = log.mock.calls as [[string], [string]];
   log.mockRestore();
+  told.mockRestore();
   expect(help).toMatch(/^usage: even-shards reshard rows/);
   expect(JSON.parse(report)).toMatchObject({
     table: 'tracker.blogs',

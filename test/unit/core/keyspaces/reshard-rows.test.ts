@@ -1,4 +1,5 @@
 import {
+  type CqlRow,
   findStrayRows,
   type ReshardRowsReport,
   reshardRows,
@@ -136,6 +137,39 @@ test('a row that its writer deletes where the former count put it, and then wher
   await reshardRows(table, twenty);
   expect(table.all.filter(({ id }) => id === row.id)).toEqual([]);
 });
+
+test.each(['row', null])('a row whose body is %j, deleted while it is copied, stays deleted', async (body) => {
+  const table = new FakeRowTable(five);
+  const [row] = [0, 1, 2, 3]
+    .map((id) => ({ day: 'd', id, body }))
+    .map((each): CqlRow => ({ ...each, ...shardColumns(five, each) }))
+    .filter((each) => each.shard !== shardColumns(twenty, each).shard);
+  table.insert(row!);
+  table.before = (query) => {
+    if (query.startsWith('INSERT')) table.delete(row!);
+  };
+  const { outcomes } = await reshardRows(table, twenty);
+  expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
+});
+
+test.each([
+  ['a list', [new Date(Number.NaN)]],
+  ['a set', new Set([new Date(Number.NaN)])],
+  ['a map', new Map([['a', new Date(Number.NaN)]])],
+  ['a type of the table', { at: new Date(Number.NaN) }],
+])(
+  'a time in %s that the driver has lost ends the move with where it is, before anything is written',
+  async (_, body) => {
+    const table = filled();
+    const stray = table.all.find((row) => row.shard !== shardColumns(twenty, row).shard)!;
+    table.insert({ ...stray, body });
+    const moving = reshardRows(table, twenty);
+    await expect(moving).rejects.toThrow(
+      `a row of shard ${stray.shard} of tracker.blogs has a value in column body that is no`,
+    );
+    expect(table.all).toContainEqual({ ...stray, body });
+  },
+);
 
 test.each([{ attempts: 0 }, { attempts: 1.5 }])('refuses %j', async (options) => {
   const table = filled();

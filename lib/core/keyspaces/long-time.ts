@@ -1,0 +1,54 @@
+import type { CqlRow } from './cql-client';
+import { millisecondsOf } from './keyed-row';
+import { quoted, type Statement } from './select-statement';
+
+/** A timestamp that a `Date` cannot hold. It writes its milliseconds since 1970. */
+export class LongTime {
+  constructor(private readonly milliseconds: bigint) {}
+
+  toString(): string {
+    return String(this.milliseconds);
+  }
+
+  /** As a statement holds it, since the driver cannot send it. */
+  get literal(): string {
+    return `blobAsTimestamp(0x${BigInt.asUintN(64, this.milliseconds).toString(16).padStart(16, '0')})`;
+  }
+}
+
+function isLost(value: unknown): boolean {
+  return value instanceof Date && Number.isNaN(value.getTime());
+}
+
+/** Whether a value holds such a time, however deep in collections, tuples and types of the table's own. */
+export function hasLostTime(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false;
+  if (value instanceof Map) return [...value].some((entry) => entry.some(hasLostTime));
+  if (value instanceof Set || Array.isArray(value)) return [...value].some(hasLostTime);
+  return isLost(value) || (Object.getPrototypeOf(value) === Object.prototype && Object.values(value).some(hasLostTime));
+}
+
+/** The columns in which the driver has made an invalid `Date` of a time, which does not say which time it is. */
+export function columnsBeyondDates(rows: readonly CqlRow[]): string[] {
+  const names = rows.flatMap((row) => Object.keys(row).filter((name) => isLost(row[name])));
+  return [...new Set(names)];
+}
+
+/** The same statement, whose rows have the milliseconds of these columns, too. */
+export function withMilliseconds({ query, parameters }: Statement, columns: readonly string[]): Statement {
+  const more = columns.map((name) => `toUnixTimestamp(${quoted(name)}) AS ${quoted(millisecondsOf(name))}`);
+  return { query: query.replace('SELECT ', () => `SELECT ${more.join(', ')}, `), parameters };
+}
+
+/** Rows of such a statement, with each time that a `Date` cannot hold as one that can be written again. */
+export function withLongTimes(rows: readonly CqlRow[], columns: readonly string[]): CqlRow[] {
+  return rows.map((row) => {
+    const whole: CqlRow = { ...row };
+    for (const name of columns) {
+      const milliseconds: unknown = row[millisecondsOf(name)];
+      delete whole[millisecondsOf(name)];
+      if (isLost(whole[name])) whole[name] = new LongTime(BigInt(String(milliseconds)));
+    }
+    return whole;
+  });
+}
