@@ -1,6 +1,6 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
-import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { FanOutQueryFunction, KeyShardedTable, ShardCounts } from 'cdk-even-shards';
+import { AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
+import { FanOutQueryFunction, KeyShardedTable, ShardCounts, ShardingStrategy } from 'cdk-even-shards';
 import type { Construct } from 'constructs';
 
 /** Invoices that get 5,000 transactions of 1 KB a second each, by the formula of the documents: their partition keys end in -1 to -5. */
@@ -15,6 +15,17 @@ export class InvoiceStack extends Stack {
       separator: '-',
       firstShard: 1,
     });
-    new FanOutQueryFunction(this, 'Query', { tables: [table], cache: Duration.seconds(1) });
+    // "Using Random number as PK": the head rows alone have a country, each with a random number from 1 to N beside it.
+    const byCountry = table.addShardedIndex({
+      indexName: 'byCountry',
+      valueAttribute: { name: 'Trans_country', type: AttributeType.STRING },
+      sortKey: { name: 'Invoice_Date', type: AttributeType.STRING },
+      shardCounts: ShardCounts.byValue({ USA: 5 }, 1),
+      firstShard: 1,
+      strategy: ShardingStrategy.RANDOM,
+      projectionType: ProjectionType.INCLUDE,
+      nonKeyAttributes: ['Amount_Due', 'Currency'],
+    });
+    new FanOutQueryFunction(this, 'Query', { tables: [table], indexes: [byCountry], cache: Duration.seconds(1) });
   }
 }

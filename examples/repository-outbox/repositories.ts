@@ -2,9 +2,11 @@ import type { Pool, PoolClient } from 'pg';
 
 /** What happens to a repository, as consumers of the stream read it. */
 export interface RepositoryEvent {
-  action: 'create' | 'update' | 'destroy';
+  action: 'create' | 'update' | 'commit' | 'destroy';
   repository: string;
   description?: string;
+  /** The hash of a commit. */
+  commit?: string;
 }
 
 /**
@@ -33,6 +35,15 @@ export class Repositories {
       ]);
       if (rowCount === 0) throw new Error(`there is no repository ${repository}`);
       await putEvent(client, { action: 'update', repository, description });
+    });
+  }
+
+  /** The key is that of the repository, and not the commit's own hash: a consumer must see it before the repository is destroyed. */
+  commit(repository: string, commit: string): Promise<void> {
+    return this.transaction(async (client) => {
+      const { rowCount } = await client.query('SELECT FROM repositories WHERE name = $1 FOR SHARE', [repository]);
+      if (rowCount === 0) throw new Error(`there is no repository ${repository}`);
+      await putEvent(client, { action: 'commit', repository, commit });
     });
   }
 

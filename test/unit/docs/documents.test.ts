@@ -37,3 +37,26 @@ test('names commands that there are', () => {
   expect(commands.length).toBeGreaterThan(3);
   expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
 });
+
+/** Every claim, algorithm, sample, figure and recommendation of the five documents, one a line. */
+describe('the documents, line by line', () => {
+  const lines = readFileSync('docs/guides/documents-line-by-line.md', 'utf8')
+    .split('\n')
+    .filter((line) => /^\| \d+ \|/.test(line))
+    .map((line) => line.split(' | ') as [number: string, it: string, here: string]);
+
+  test('are five documents of lines without a gap', () => {
+    expect(lines.map(([number]) => Number(number.slice(2)))).toEqual(lines.map((_, index) => index + 1));
+    expect(lines.length).toBeGreaterThanOrEqual(140);
+  });
+
+  test.each(lines)('%s: %s', (_, __, here) => {
+    const shown = [...here.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
+    const pages = [...here.matchAll(/\]\(([^)#]+)/g)].map(([, page]) => `docs/guides/${page}`);
+    const files = [...shown.filter((text) => text.startsWith('test/')), ...pages];
+    const commands = shown.flatMap((text) => /^npx even-shards (\w+)/.exec(text)?.[1] ?? []);
+    expect(files.length + commands.length).toBeGreaterThan(0);
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+    expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
+  });
+});

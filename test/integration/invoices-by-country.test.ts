@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { type InvoiceHead, InvoiceHeads } from '../../examples/invoice-table/invoice-heads';
+import { InvoiceStack } from '../../examples/invoice-table/invoice-stack';
+import type { ShardedIndexConfig, ShardedTableConfig } from '../../lib/core';
+
+/** "Using Random number as PK" of "Designing Partition Keys": head rows, and the invoices of a country, in the stack of the example. */
+describe('examples/invoice-table, its head rows', () => {
+  const app = mkdtempSync(join(tmpdir(), 'invoice-heads-'));
+  let stack: LocalStack;
+  let heads: InvoiceHeads;
+
+  /** The invoices of the document, and many more of one country. */
+  const DOCUMENT: InvoiceHead[] = [
+    {
+      InvoiceNumber: '121212',
+      Invoice_Date: '2018-05-17 T1',
+      Trans_country: 'USA',
+      Amount_Due: 10_000,
+      Currency: 'USD',
+    },
+    {
+      InvoiceNumber: '121213',
+      Invoice_Date: '2018-04-1 T2',
+      Trans_country: 'USA',
+      Amount_Due: 500_000,
+      Currency: 'USD',
+    },
+    {
+      InvoiceNumber: '121214',
+      Invoice_Date: '2018-04-1 T2',
+      Trans_country: 'FRA',
+      Amount_Due: 500_000,
+      Currency: 'EUR',
+    },
+  ];
+  const MORE = Array.from(
+    { length: 60 },
+    (_, n): InvoiceHead => ({
+      InvoiceNumber: String(300_000 + n),
+      Invoice_Date: `2019-01-01 T${String(n).padStart(2, '0')}`,
+      Trans_country: 'USA',
+      Amount_Due: n,
+      Currency: 'USD',
+    }),
+  );
+
+  beforeAll(async () => {
+    const root = new App({ outdir: app });
+    new InvoiceStack(root, 'Example');
+    root.synth();
+    stack = await startLocal({ app });
+    const { environment } = stack.functions.find(({ path }) => path === 'Example/Query/Function')!;
+    const { byCountry }: Record<string, ShardedIndexConfig> = JSON.parse(environment.EVEN_SHARDS_INDEXES!);
+    const { Invoices }: Record<string, ShardedTableConfig> = JSON.parse(environment.EVEN_SHARDS_TABLES!);
+    heads = new InvoiceHeads(stack.clients.dynamodb, Invoices!, byCountry!);
+    for (const head of [...DOCUMENT, ...MORE]) await heads.open(head);
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(app, { recursive: true });
+  });
+
+  async function all(country: string): Promise<string[]> {
+    const numbers: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await heads.ofCountry(country, cursor);
+      numbers.push(...page.invoices.map(({ InvoiceNumber }) => InvoiceNumber));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return numbers;
+  }
+
+  test('the invoices of the USA come in one order, the newest first, whatever their random numbers are', async () => {
+    const newest = MORE.map(({ InvoiceNumber }) => InvoiceNumber).reverse();
+    expect(await all('USA')).toEqual([...newest, '121212', '121213']);
+  });
+
+  test('a country with few invoices has one number, and shows what the index projects', async () => {
+    expect(await heads.ofCountry('FRA')).toEqual({
+      invoices: [{ InvoiceNumber: '121214', Invoice_Date: '2018-04-1 T2', Amount_Due: 500_000, Currency: 'EUR' }],
+    });
+  });
+
+  test('the hot country is spread over the random numbers 1 to 5, and the others have 1', async () => {
+    const { Items = [] } = await stack.clients.dynamodb.scan({ TableName: stack.tables[0]!.name });
+    const numbersOf = (country: string) =>
+      new Set(
+        Items.flatMap(({ Trans_country, byCountryShard }) => (Trans_country?.S === country ? byCountryShard?.S : [])),
+      );
+    expect([...numbersOf('USA')].sort()).toEqual([1, 2, 3, 4, 5].map((shard) => `USA#${shard}`));
+    expect([...numbersOf('FRA')]).toEqual(['FRA#1']);
+  });
+});

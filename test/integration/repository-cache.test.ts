@@ -1,0 +1,126 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { Repositories, type RepositoryEvent } from '../../examples/repository-outbox/repositories';
+import { RepositoryCache } from '../../examples/repository-outbox/repository-cache';
+import { OrderedProducer } from '../../lib/core';
+import { systemClock } from '../../lib/core/foundation/clock';
+import { migrateOutbox } from '../../lib/core/outbox';
+import { FakeKinesis } from '../../lib/testing/fake-kinesis';
+import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+
+/** "Partition Key Selection" of "Guaranteeing Order with Kinesis Bulk Puts": the cache of a consumer, by the key that its events have. */
+
+const SHARDS = 4;
+const COMMITS = '../shared/data/commits.ndjson.gz';
+
+/** Repositories are created, get commits, and every third is destroyed in the end. */
+function eventsOf(commits: readonly { repository: string; commit: string }[]): RepositoryEvent[] {
+  const names = [...new Set(commits.map(({ repository }) => repository))];
+  const event = (action: 'create' | 'destroy') => (repository: string) => ({ action, repository });
+  return [
+    ...names.map(event('create')),
+    ...commits.map(({ repository, commit }) => ({ action: 'commit' as const, repository, commit })),
+    ...names.filter((_, n) => n % 3 === 0).map(event('destroy')),
+  ];
+}
+
+/** What a consumer has that reads one shard after the other: between shards, no order is promised. */
+async function cacheBehind(
+  events: readonly RepositoryEvent[],
+  keyOf: (event: RepositoryEvent) => string,
+): Promise<RepositoryCache> {
+  const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: SHARDS });
+  const producer = new OrderedProducer(kinesis, { streamName: 'Events' });
+  await producer.putAll(
+    events.map((event) => ({ partitionKey: keyOf(event), data: Buffer.from(JSON.stringify(event)) })),
+  );
+  await producer.close();
+  const cache = new RepositoryCache();
+  for (const shardId of [...new Set(kinesis.records().map((record) => record.shardId))].sort()) {
+    for (const { data } of kinesis.records().filter((record) => record.shardId === shardId)) {
+      cache.apply(JSON.parse(Buffer.from(data).toString()));
+    }
+  }
+  return cache;
+}
+
+const byRepository = ({ repository }: RepositoryEvent) => repository;
+const byHash = ({ commit, repository }: RepositoryEvent) => commit ?? repository;
+const byEvent = (event: RepositoryEvent) => `${event.action} ${byHash(event)}`;
+
+/** The cache of one who sees all events in their order. */
+function rightCache(events: readonly RepositoryEvent[]): RepositoryCache {
+  const cache = new RepositoryCache();
+  for (const event of events) cache.apply(event);
+  return cache;
+}
+
+const generated = Array.from({ length: 600 }, (_, n) => ({
+  repository: `account-${n % 5}/project-${n % 30}`,
+  commit: `c0ab1e5c${n.toString(16).padStart(4, '0')}`,
+}));
+
+describe('a cache of repositories and their commits', () => {
+  const events = eventsOf(generated);
+
+  test('is right if commits have the key of their repository, over any number of shards', async () => {
+    const [cache, right] = [await cacheBehind(events, byRepository), rightCache(events)];
+    expect(cache.names()).toEqual(right.names());
+    for (const name of right.names()) expect(cache.commitsOf(name)).toEqual(right.commitsOf(name));
+    expect(cache.commitsOfNone).toEqual([]);
+  });
+
+  test('gets commits of repositories that are not there if commits have their own hash as their key', async () => {
+    expect((await cacheBehind(events, byHash)).commitsOfNone.length).toBeGreaterThan(0);
+  });
+
+  test('keeps repositories that are gone if create and destroy have keys of their own', async () => {
+    const right = rightCache(events);
+    expect((await cacheBehind(events, byEvent)).names().length).toBeGreaterThan(right.names().length);
+  });
+
+  (existsSync(COMMITS) ? test : test.skip)(
+    `is right after a part of the real commits of each repository, too${existsSync(COMMITS) ? '' : ' (skipped: the sample of commits is not there)'}`,
+    async () => {
+      const lines = gunzipSync(readFileSync(COMMITS))
+        .toString()
+        .trim()
+        .split('\n')
+        .filter((_, n) => n % 40 === 0);
+      const real = eventsOf(lines.map((line) => JSON.parse(line)));
+      const [cache, right] = [await cacheBehind(real, byRepository), rightCache(real)];
+      expect(cache.names()).toEqual(right.names());
+      expect(cache.commitsOfNone).toEqual([]);
+      for (const name of right.names()) expect(cache.commitsOf(name)).toEqual(right.commitsOf(name));
+    },
+    60_000,
+  );
+});
+
+describeOnPostgres('the repositories of the example', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  }, 90_000);
+  afterAll(() => server?.stop());
+
+  test('put each commit into the outbox under the key of its repository, and none of a repository that is gone', async () => {
+    const url = await server.createDatabase('commits');
+    const owner = await server.connect(url);
+    await migrateOutbox(owner);
+    const repositories = new Repositories(server.pool(url));
+    await repositories.createTable();
+    await repositories.create('brandur/my-project', 'mine');
+    await repositories.commit('brandur/my-project', 'c0ab1e5c');
+    await repositories.destroy('brandur/my-project');
+    await expect(repositories.commit('brandur/my-project', 'late')).rejects.toThrow('there is no repository');
+    const { rows } = await owner.query(
+      `SELECT partition_key AS key, convert_from(data, 'UTF8')::json->>'action' AS action FROM outbox.message ORDER BY id`,
+    );
+    await owner.end();
+    const key = 'brandur/my-project';
+    expect(rows).toEqual(['create', 'commit', 'destroy'].map((action) => ({ key, action })));
+  }, 60_000);
+});
