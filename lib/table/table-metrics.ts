@@ -90,7 +90,10 @@ export const FAN_OUT_QUERY_METRICS = {
   ...QUERY_FUNCTION_METRICS,
   metrics: {
     ...QUERY_FUNCTION_METRICS.metrics,
-    [QUERY_METRICS.itemsHidden]: sum('Count', 'items that were read and are in no page: a filter hides them'),
+    [QUERY_METRICS.itemsHidden]: sum(
+      'Count',
+      'items that were read and are in no page: a filter hides them. Where they are most of `ItemsRead`, give the condition an index of its own',
+    ),
     [QUERY_METRICS.consumedReadUnits]: sum('Count', 'read units that pages have consumed'),
     [QUERY_METRICS.cacheHits]: sum('Count', 'pages and counts that came from the memory of a function with a `cache`'),
   },
