@@ -9,7 +9,7 @@
  * fetches for Python. mappers: ElectroDB, dynamodb-toolbox, dynamoose and PynamoDB, which examples/mappers has
  * manifests for, also on the emulators of dynamodb. dax: the clients of
  * DAX, which have a manifest beside the test. deploy: the command line of the CDK, and moto's server in place of AWS, which the
- * test fetches. linters: cfn-lint and checkov, which the test fetches, and the validator of cfn-guard. browser: a headless
+ * test fetches. linters: cfn-lint and checkov, which the test fetches, the validator of cfn-guard, and awslint, the CDK's own, after a build. browser: a headless
  * Chromium, which npm has installed, after a build. node: the unit tests on the lowest Node.js that the package supports and on the
  * newest long-term one, which the packages `node-PLATFORM-ARCHITECTURE` of npm bring without a script.
  */
@@ -25,7 +25,7 @@ const STORES = {
   mappers: dynamoDbLocal,
   dax: daxClients,
   deploy: lambdaRuntime,
-  linters: cfnGuard,
+  linters,
   browser: () => ({}),
 };
 const OLDEST_JAVA = 17;
@@ -98,10 +98,13 @@ function daxClients() {
   return {};
 }
 
-function cfnGuard() {
-  if (!['linux', 'darwin'].includes(process.platform) || !['x64', 'arm64'].includes(process.arch)) return {};
+function linters() {
+  const environment = {
+    AWSLINT: fetchPackage('awslint', '2.72.1', 'the linter of the CDK, under the Apache License 2.0'),
+  };
+  if (!['linux', 'darwin'].includes(process.platform) || !['x64', 'arm64'].includes(process.arch)) return environment;
   const what = 'AWS CloudFormation Guard with the rules of AWS Control Tower, under the Apache License 2.0';
-  return { CFN_GUARD: fetchPackage('@cdklabs/cdk-validator-cfnguard', '0.0.62', what) };
+  return { ...environment, CFN_GUARD: fetchPackage('@cdklabs/cdk-validator-cfnguard', '0.0.62', what) };
 }
 
 /** The folder of a package of npm, which is fetched into a cache the first time, and is nobody's dependency. */

@@ -1,17 +1,30 @@
 import '../../support/oldest-cdk';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { BlogsStack } from '../../../examples/keyspaces-blogs/blogs-stack';
+import { BORDERS, type Border, type Pair } from '../../support/borders/borders';
+import { synthesize } from '../../support/borders/judge';
+import { PAIRS } from '../../support/borders/pairs';
 import { synthesizeOrdersApp } from '../deploy/orders-app';
 import explained from './explained.json';
-import { CFN_GUARD, cfnGuard, cfnLint, checkov, type Finding, fetchLinters } from './linters';
+import {
+  AWSLINT,
+  awslint,
+  CFN_GUARD,
+  cfnGuard,
+  cfnLint,
+  cfnLintAll,
+  checkov,
+  type Finding,
+  fetchLinters,
+} from './linters';
 
 /**
- * What three linters that others wrote find in the templates of the reference app, of an app whose stream is resharded, and of
- * the example for Keyspaces: `npm run conformance linters`. Each finding that stays is explained in explained.json, and what is
+ * What linters that others wrote find in the templates of the reference app, of an app whose stream is resharded, and of the example
+ * for Keyspaces, in those of each border that works, and in the library itself: `npm run conformance linters`. Each finding that stays is explained in explained.json, and what is
  * explained there is found.
  */
 
@@ -19,6 +32,9 @@ const available = fetchLinters();
 if (!available) console.log('SKIPPED: cfn-lint and checkov need python3 with venv, and the Python Package Index');
 const withGuard = process.env[CFN_GUARD] !== undefined;
 if (!withGuard) console.log('SKIPPED: the validator of cfn-guard has no program for this machine');
+
+const withAwslint = process.env[AWSLINT] !== undefined;
+if (!withAwslint) console.log('SKIPPED: awslint is fetched by npm run conformance linters');
 
 const text = ({ linter, rule, type }: Finding) => `${linter} ${rule} ${type}`;
 
@@ -45,17 +61,36 @@ describe('what linters find in the templates', () => {
     templates.flatMap((template) => linter(template, JSON.parse(readFileSync(template, 'utf8')).Resources)).map(text);
 
   test.each([
-    ['cfn-lint', cfnLint, available],
-    ['checkov', checkov, available],
-    ['cfn-guard', cfnGuard, withGuard],
+    ['cfn-lint', () => findings(cfnLint), available],
+    ['checkov', () => findings(checkov), available],
+    ['cfn-guard', () => findings(cfnGuard), withGuard],
+    ['awslint', () => awslint().map(text), withAwslint],
   ] as const)(
     'all that %s finds is explained, and all that is explained is found',
-    (name, linter, isThere) => {
+    (name, found, isThere) => {
       if (!isThere) return;
       const known = (explained as (Finding & { reason: string })[]).filter((finding) => finding.linter === name);
-      expect([...new Set(findings(linter))].sort()).toEqual(known.map(text).sort());
+      expect([...new Set(found())].sort()).toEqual(known.map(text).sort());
       for (const { reason } of known) expect(reason).toMatch(/^[A-Z].{40,}\.$/);
     },
     300_000,
   );
+
+  test('cfn-lint finds no error in any template of a border that works', () => {
+    if (!available) return;
+    const bodies = PAIRS.flatMap((pair) => BORDERS.flatMap((border) => templatesOf(pair, border)));
+    const files = [...new Set(bodies)].map((body, number) => {
+      const file = join(folder, `border-${number}.template.json`);
+      writeFileSync(file, body);
+      return file;
+    });
+    expect(files.length).toBeGreaterThan(100);
+    const errors = cfnLintAll(files).filter(({ rule }) => rule.startsWith('E'));
+    expect([...new Set(errors.map(text))]).toEqual([]);
+  }, 1_800_000);
+
+  function templatesOf(pair: Pair, border: Border): string[] {
+    const synthesis = synthesize(pair, border);
+    return synthesis === undefined || 'refusal' in synthesis ? [] : synthesis.templates.map(({ body }) => body);
+  }
 });

@@ -1,15 +1,19 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A rule that a linter finds broken, and the type of resource that breaks it. */
+/** A rule that a linter finds broken, and the type of resource, or the kind of interface, that breaks it. */
 export interface Finding {
-  readonly linter: 'cfn-lint' | 'checkov' | 'cfn-guard';
+  readonly linter: 'cfn-lint' | 'checkov' | 'cfn-guard' | 'awslint';
   readonly rule: string;
   readonly type: string;
 }
 
 /** Where `npm run conformance linters` put the validator of cfn-guard that comes with the rules of AWS Control Tower. */
 export const CFN_GUARD = 'CFN_GUARD';
+
+/** Where `npm run conformance linters` put the linter that the CDK has for its own libraries. */
+export const AWSLINT = 'AWSLINT';
 
 const FOLDER = resolve('node_modules/.cache/linters-1.58.0-3.3.30');
 const program = (name: string) => join(FOLDER, 'bin', name);
@@ -28,12 +32,17 @@ export function fetchLinters(): boolean {
 }
 
 export function cfnLint(template: string, resources: Resources): Finding[] {
-  const found = json('cfn-lint', ['--format', 'json', '--', template]) as {
+  return cfnLintOf([template], () => resources);
+}
+
+function cfnLintOf(templates: readonly string[], resourcesOf: (template: string) => Resources): Finding[] {
+  const found = json('cfn-lint', ['--format', 'json', '--', ...templates]) as {
     Rule: { Id: string };
+    Filename: string;
     Location: { Path: string[] };
   }[];
-  return found.map(({ Rule, Location: { Path } }) => {
-    const type = Path[0] === 'Resources' ? resources[Path[1]!]!.Type : Path[0]!;
+  return found.map(({ Rule, Filename, Location: { Path } }) => {
+    const type = Path[0] === 'Resources' ? resourcesOf(Filename)[Path[1]!]!.Type : (Path[0] ?? 'template');
     return { linter: 'cfn-lint', rule: Rule.Id, type };
   });
 }
@@ -65,6 +74,27 @@ export function cfnGuard(template: string, resources: Resources): Finding[] {
       type: resources[resourceLogicalId]!.Type,
     })),
   );
+}
+
+/** What breaks the rules of the CDK for its own libraries, of what jsii says is public. It looks at the last build. */
+export function awslint(): Finding[] {
+  const bin = join(process.env[AWSLINT]!, 'bin', 'awslint.js');
+  const { stdout, stderr } = spawnSync(process.execPath, [bin, '--no-compile', '--no-config'], { encoding: 'utf8' });
+  const found = [...`${stdout}${stderr}`.matchAll(/^(?:error|warning): \[awslint:([\w-]+):([\w.-]+)\]/gm)];
+  if (found.length === 0 && stderr !== '') throw new Error(`awslint did not answer: ${stderr}`);
+  return found.map(([, rule, name]) => ({ linter: 'awslint', rule: rule!, type: kindOf(name!) }));
+}
+
+/** Of `cdk-even-shards.StreamAlarms.skew`, `Alarms`. */
+function kindOf(name: string): string {
+  const [, type = name] = name.split('.');
+  return /Props$|Options$|Attributes$|Alarms$/.exec(type)?.[0] ?? type;
+}
+
+/** What cfn-lint finds in many templates, which it reads much faster at once. */
+export function cfnLintAll(templates: readonly string[]): Finding[] {
+  const resources = new Map(templates.map((each) => [each, JSON.parse(readFileSync(each, 'utf8')).Resources]));
+  return cfnLintOf(templates, (template) => resources.get(template)!);
 }
 
 function json(name: string, linterArguments: string[]): unknown {

@@ -10,6 +10,7 @@ interface Resource {
 }
 interface StackTemplate {
   readonly file: string;
+  readonly body: string;
   readonly resources: { readonly [logicalId: string]: Resource };
 }
 
@@ -36,7 +37,10 @@ function synthesizeAnew(pair: Pair, border: Border): Synthesis | undefined {
     const warnings = stacks.flatMap(({ messages }) => messages.map(({ entry }) => String(entry.data)));
     const templates = readdirSync(directory)
       .filter((file) => file.endsWith('.template.json'))
-      .map((file) => ({ file, resources: JSON.parse(readFileSync(join(directory, file), 'utf8')).Resources ?? {} }));
+      .map((file) => {
+        const body = readFileSync(join(directory, file), 'utf8');
+        return { file, body, resources: JSON.parse(body).Resources ?? {} };
+      });
     rmSync(directory, { recursive: true });
     return { templates, warnings };
   } catch (error) {

@@ -144,9 +144,9 @@ const inNetwork = (vpc: ec2.IVpc) => ({
 });
 const importedNetwork = (scope: Construct) =>
   ec2.Vpc.fromVpcAttributes(scope, 'Vpc', {
-    vpcId: 'vpc-1',
+    vpcId: 'vpc-0123456789abcdef0',
     availabilityZones: ['eu-west-1a', 'eu-west-1b'],
-    privateSubnetIds: ['subnet-1', 'subnet-2'],
+    privateSubnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
   });
 
 /** A database and its network, which a company keeps in a stack of their own. */
@@ -169,7 +169,7 @@ export const databases: Partner<{ database: OutboxRelayDatabase; vpc: ec2.IVpc }
       instanceResourceId: 'db-1',
       instanceEndpointAddress: 'database.eu-west-1.rds.amazonaws.com',
       port: 5432,
-      securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(scope, 'DatabaseGroup', 'sg-1')],
+      securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(scope, 'DatabaseGroup', 'sg-0123456789abcdef0')],
     });
     return { database: OutboxRelayDatabase.fromInstance(instance, { iamUser: 'relay' }), vpc: importedNetwork(scope) };
   },
@@ -184,7 +184,7 @@ const daxClusters: Partner<{ cluster: IDaxCluster; vpc: ec2.IVpc }> = {
     const cluster = DaxCluster.fromDaxClusterAttributes(scope, 'Cache', {
       clusterArn: arn('dax', 'cache/shared', env),
       endpoint: 'daxs://shared.dax-clusters.amazonaws.com',
-      securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(scope, 'CacheGroup', 'sg-2')],
+      securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(scope, 'CacheGroup', 'sg-0123456789abcdef1')],
     });
     return { cluster, vpc: importedNetwork(scope) };
   },
