@@ -28,6 +28,8 @@ export type ConsumerFault =
 export interface ConsumerBounds {
   /** The records of a shard, "a1" with the key "a". A text that is there twice is a copy that its producer left. */
   records: readonly string[];
+  /** Poison records that were parked before anything else, and whose cause is gone. */
+  before?: readonly string[];
   /** Those of the shard into which it is split. */
   behindSplit?: readonly string[];
   batch: number;
@@ -62,7 +64,6 @@ class Play {
   broken?: string;
   private readonly poison: Set<string>;
   private isCalm = false;
-  private nowMs = 0;
   private processes = 0;
 
   constructor(
@@ -74,20 +75,22 @@ class Play {
   }
 
   async play(): Promise<void> {
-    const { records, behindSplit = [], heals, retries = 0 } = this.bounds;
+    const { before = [], records, behindSplit = [], heals, retries = 0 } = this.bounds;
+    await this.world.until(this.readShard('shard-0', before));
+    this.heal(before);
     const heal = (): void => this.heal(heals);
     if (heals) this.world.offer('the cause is gone', { writes: ['cause'] }, heal, { mayStayAway: true });
     const read = async (): Promise<void> => {
       await this.readShard('shard-1', records);
       await this.readShard('shard-2', behindSplit);
     };
-    const work = [read(), ...Array.from({ length: retries }, (_, index) => this.retry(`retry ${index + 1}`))];
+    const work = [read(), ...Array.from({ length: retries }, (_, index) => this.retry(index + 1))];
     await this.world.until(Promise.all(work));
     this.heal(this.bounds.poison ?? []);
     this.isCalm = true;
     await this.world.untilNothingIsLeft();
     for (let turn = 1; (await this.lastRetry(turn)) > 0; turn++) promise(turn < 4, 'no key stays parked');
-    this.check([...records, ...behindSplit]);
+    this.check([...before, ...records, ...behindSplit]);
   }
 
   private heal(texts: readonly string[] = []): void {
@@ -118,17 +121,17 @@ class Play {
     }
   }
 
-  private async retry(name: string): Promise<void> {
-    await this.world.answer(`${name} begins`, { writes: ['time'] });
-    // Every parked key is due.
-    this.nowMs += this.bounds.leasesEnd ? HOUR_MS : SECOND_MS;
-    const process = new Process(this, name);
+  /** Every key that is parked is due, and the leases of those before are over, if they are to be. */
+  private async retry(number: number): Promise<void> {
+    const name = `retry ${number}`;
+    await this.world.answer(`${name} begins`, { writes: [name] });
+    const process = new Process(this, name, this.bounds.leasesEnd ? number * HOUR_MS : SECOND_MS);
     await Promise.race([process.consumer.retryParked().catch(() => undefined), process.hasEnded]);
   }
 
   private async lastRetry(turn: number): Promise<number> {
-    this.nowMs += 2 * HOUR_MS;
-    const { stillParked } = await this.world.until(new Process(this, `last retry ${turn}`).consumer.retryParked());
+    const { consumer } = new Process(this, `last retry ${turn}`, (10 + turn) * HOUR_MS);
+    const { stillParked } = await this.world.until(consumer.retryParked());
     return stillParked;
   }
 
@@ -207,10 +210,6 @@ class Play {
   answer(name: string, footprint: { reads?: string[]; writes: string[] }): Promise<void> {
     return this.world.answer(name, footprint);
   }
-
-  get timeOfDay(): number {
-    return this.nowMs;
-  }
 }
 
 /** A process of the consumer, whose every await is a step. */
@@ -229,6 +228,8 @@ class Process {
   constructor(
     private readonly play: Play,
     name = play.nameOfNext(),
+    /** Of its own, so that the steps of one process change nothing for another but by the table. */
+    timeOfDay = 0,
   ) {
     this.name = name;
     this.hasEnded = new Promise((resolve) => {
@@ -253,7 +254,7 @@ class Process {
       },
       {
         parking,
-        ...{ clock: this.clock, random: () => 0.5, timeOfDay: () => play.timeOfDay },
+        ...{ clock: this.clock, random: () => 0.5, timeOfDay: () => timeOfDay },
         ...{ attempts: 2, concurrency: 2, retryMs: 1, maxTries: 1_000, maxAgeMs: Number.MAX_SAFE_INTEGER },
         attemptTimeoutMs: LONG_MS,
       },

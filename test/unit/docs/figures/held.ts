@@ -3,6 +3,7 @@ import { COPY_LIFE_MS, OUTLIVED_AFTER_MS, REFRESH_AFTER_MS } from '../../../../l
 import { nextShardCount, TARGET_UTILISATION } from '../../../../lib/core/adaptive-counts/next-shard-count';
 import { uncounted } from '../../../../lib/core/adaptive-counts/wanted-writes';
 import {
+  CONSUMER_METRICS,
   PRODUCER_METRICS,
   QUERY_METRICS,
   STREAM_SHARD_METRICS,
@@ -201,7 +202,9 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `more than ${construct('monitoring/dax-monitoring', 'NEARLY_FULL_PERCENT')} % of its memory`,
     `near ${n(core('adaptive-counts/insight-minutes', 'CONSUMED_OF_WRITE_UNIT') * 60 * PARTITION_WRITE_UNITS)} a minute`,
     `a shard takes, ${SHARD_LIMITS.bytesWritten / 1e6} MB and ${n(SHARD_LIMITS.recordsWritten)} records a second: ${(60 * SHARD_LIMITS.bytesWritten) / 1e6} MB and ${n(60 * SHARD_LIMITS.recordsWritten)} in the minute`,
-    `(up to ${Object.keys(PRODUCER_METRICS).length - 1} of a producer and one for each reason of a failure, ${Object.keys(QUERY_METRICS).length} of a query function, ${[STREAM_SHARD_METRICS.openShards, STREAM_SHARD_METRICS.skew, STREAM_SHARD_METRICS.drift].length} of a reconciliation)`,
+    `(up to ${Object.keys(PRODUCER_METRICS).length - 1} of a producer and one for each reason of a failure, ${Object.keys(QUERY_METRICS).length} of a query function, ${[STREAM_SHARD_METRICS.openShards, STREAM_SHARD_METRICS.skew, STREAM_SHARD_METRICS.drift].length} of a reconciliation, ${Object.keys(CONSUMER_METRICS).length} of an ordered consumer)`,
+    `draws batches of ${core('consumer/ordered-consumer', 'LONG_BATCH_MS')} ms and more`,
+    `tried ${core('consumer/consumer-options', 'maxTries')} times`,
     `$${500 * 3 * 0.3} a month for 500 shards`,
   ],
   'ordered-producer.md': [
