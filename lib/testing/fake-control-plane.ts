@@ -168,7 +168,6 @@ export class FakeControlPlane {
   splitShard({ ShardToSplit, NewStartingHashKey }: SplitShardInput): Promise<object> {
     return this.call('splitShard', () => {
       const shard = this.openShard(ShardToSplit);
-      this.checkActive();
       this.checkQuota(1);
       const newStartingHashKey = BigInt(NewStartingHashKey!);
       const { startingHashKey, endingHashKey } = shard.range;
@@ -178,6 +177,7 @@ export class FakeControlPlane {
           `NewStartingHashKey ${newStartingHashKey} is not both greater than one plus ${startingHashKey} and less than ${endingHashKey}`,
         );
       }
+      this.checkActive();
       this.reshard([() => this.shardMap.split(shard, newStartingHashKey)].values());
       return {};
     });
@@ -186,13 +186,13 @@ export class FakeControlPlane {
   mergeShards({ ShardToMerge, AdjacentShardToMerge }: MergeShardsInput): Promise<object> {
     return this.call('mergeShards', () => {
       const [shard, adjacent] = [this.openShard(ShardToMerge), this.openShard(AdjacentShardToMerge)];
-      this.checkActive();
-      if (Math.abs(this.openShards.indexOf(shard) - this.openShards.indexOf(adjacent)) !== 1) {
+      if (shard.range.endingHashKey + 1n !== adjacent.range.startingHashKey) {
         throw serviceError(
           'InvalidArgumentException',
           `Shards ${ShardToMerge} and ${AdjacentShardToMerge} are not an adjacent pair of shards eligible for merging`,
         );
       }
+      this.checkActive();
       this.reshard([() => this.shardMap.merge(shard, adjacent)].values());
       return {};
     });

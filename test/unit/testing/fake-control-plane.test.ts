@@ -125,10 +125,11 @@ describe('FakeControlPlane', () => {
         }),
       );
     await expect(merge(0, 2)).rejects.toMatchObject({ name: 'InvalidArgumentException' });
-    await merge(2, 1);
+    await expect(merge(2, 1)).rejects.toMatchObject({ name: 'InvalidArgumentException' });
+    await merge(1, 2);
     await clock.runOut();
     expect(kinesis.openShards.map(({ shardId }) => numberOf(shardId))).toEqual([0, 3]);
-    expect(kinesis.openShards[1]!.parents.map(({ shardId }) => numberOf(shardId))).toEqual([2, 1]);
+    expect(kinesis.openShards[1]!.parents.map(({ shardId }) => numberOf(shardId))).toEqual([1, 2]);
   });
 
   test('pages through shards, open ones alone with AT_LATEST, by tokens that expire', async () => {

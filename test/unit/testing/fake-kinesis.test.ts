@@ -118,3 +118,47 @@ describe('FakeKinesis', () => {
     ]);
   });
 });
+
+/** As kinesalite has them, which took them from AWS. */
+describe('what FakeKinesis refuses of a split and of a merge', () => {
+  const IDS = ['shardId-000000000000', 'shardId-000000000001'] as const;
+  const half = HASH_KEY_SPACE / 2n;
+
+  test.each([
+    [0n, 'InvalidArgumentException'],
+    [1n, 'InvalidArgumentException'],
+    [2n, undefined],
+    [half - 2n, undefined],
+    [half - 1n, 'InvalidArgumentException'],
+    [half, 'InvalidArgumentException'],
+  ])('a split at %s', async (key, refusal) => {
+    const { clock, kinesis } = setUp({ shardCount: 2 });
+    const split = kinesis.splitShard({ StreamName: 'Events', ShardToSplit: IDS[0], NewStartingHashKey: String(key) });
+    const refused = await clock.runUntil(
+      split.then(
+        () => undefined,
+        ({ name }: Error) => name,
+      ),
+    );
+    expect(refused).toBe(refusal);
+  });
+
+  test('a merge of the upper shard with the lower one', async () => {
+    const { clock, kinesis } = setUp({ shardCount: 2 });
+    const merge = { StreamName: 'Events', ShardToMerge: IDS[1], AdjacentShardToMerge: IDS[0] };
+    await expect(clock.runUntil(kinesis.mergeShards(merge))).rejects.toMatchObject({
+      name: 'InvalidArgumentException',
+    });
+  });
+
+  test('a wrong argument before a stream that is busy', async () => {
+    const { clock, kinesis } = setUp({ shardCount: 2 });
+    const split = (key: bigint) =>
+      kinesis.splitShard({ StreamName: 'Events', ShardToSplit: IDS[0], NewStartingHashKey: String(key) });
+    await clock.runUntil(
+      kinesis.splitShard({ StreamName: 'Events', ShardToSplit: IDS[1], NewStartingHashKey: String(half + 9n) }),
+    );
+    await expect(clock.runUntil(split(0n))).rejects.toMatchObject({ name: 'InvalidArgumentException' });
+    await expect(clock.runUntil(split(9n))).rejects.toMatchObject({ name: 'ResourceInUseException' });
+  });
+});
