@@ -63,7 +63,7 @@ describe('an application that imports one name', () => {
     'adaptive-counts: AdaptiveIndex': 11_700,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_200,
-    'keyspaces: fanOutSelect': 43_000,
+    'keyspaces: fanOutSelect': 44_000,
     'planning: planIndex': 12_600,
     'outbox: OutboxRelay': 48_000,
     'testing: FakeKinesis': 17_200,
