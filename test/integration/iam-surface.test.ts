@@ -67,6 +67,7 @@ const GRANTS: Record<string, StackName> = {
   'KeyShardedTableGrants.write': 'grants on a sharded table',
   'KeyspacesFanOutQueryFunction.grantInvoke': 'invocations of functions',
   'OrderedProducerFunction.grantInvoke': 'invocations of functions',
+  'OrderedStreamConsumer.grantOperate': 'a consumer with a key',
   'OutboxRelayFunction.grantInvoke': 'invocations of functions',
   'ShardedIndex.bindReader': 'functions bound to an index',
   'ShardedIndex.bindWriter': 'functions bound to an index',

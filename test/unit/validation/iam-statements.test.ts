@@ -145,7 +145,8 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
       table: jobsOf(stack).table,
     }),
   'a consumer': (stack) => consumerOf(stack),
-  'a consumer with a key': (stack) => consumerOf(stack, customerManaged(stack)),
+  'a consumer with a key': (stack) =>
+    consumerOf(stack, customerManaged(stack)).grantOperate(callerOf(stack, 'grantOperate')),
   'a registry': (stack) => registryOf(stack),
   'a registry with a key': (stack) => registryOf(stack, customerManaged(stack)),
   'a query': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack).index] }),

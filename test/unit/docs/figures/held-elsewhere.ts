@@ -74,14 +74,16 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
       'of another year than 0 to 9999',
       'days or milliseconds since 1970',
       'on port 9142, with private DNS',
+      'with 150,000 digits',
     ],
-    byCommand: ['Apache Cassandra 5', 'version 17'],
+    byCommand: ['Apache Cassandra 5', 'version 17', '(2,600 with'],
   },
   'limits.md': {
     byTest: ['as of November 2026', 'at most 2.5 times what a reader would pay'],
     byOthers: ['1,000 records or 1 MB a second', 'ten times in 24 hours'],
     ofExamples: ['items larger than 4 kB', 'take an item for 4 kB until they know better', 'Decision 0049'],
   },
+  'second-day.md': { byOthers: ['a read unit for each 8 KB'] },
   'monitoring.md': {
     byTest: ['$0.10 a month', '$0.30 for each metric', '$3 for a dashboard', '$0.30 a month', '$0.50 for each GB'],
     byOthers: [

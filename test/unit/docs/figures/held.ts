@@ -206,6 +206,11 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `draws batches of ${core('consumer/ordered-consumer', 'LONG_BATCH_MS')} ms and more`,
     `tried ${core('consumer/consumer-options', 'maxTries')} times`,
     `$${500 * 3 * 0.3} a month for 500 shards`,
+    `each of them takes ${n(PARTITION_READ_UNITS)} units`,
+  ],
+  'second-day.md': [
+    `or of up to ${declared('bin/doctor/index.ts', 'MOST_HOURS')} (`,
+    `give ${declared('bin/doctor/index.ts', 'MOST_HOURS')} before`,
   ],
   'ordered-producer.md': [
     `\`requestTimeoutMs\` (${seconds(core('producer/producer-options', 'requestTimeoutMs'))} seconds)`,
