@@ -1,6 +1,6 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
-import { FanOutQueryFunction, KeyShardedTable, ShardCounts, ShardingStrategy } from 'cdk-even-shards';
+import { FanOutQueryFunction, KeyLayout, KeyShardedTable, ShardCounts, ShardingStrategy } from 'cdk-even-shards';
 import type { Construct } from 'constructs';
 
 /** Invoices that get 5,000 transactions of 1 KB a second each, by the formula of the documents: their partition keys end in -1 to -5. */
@@ -25,6 +25,7 @@ export class InvoiceStack extends Stack {
       strategy: ShardingStrategy.RANDOM,
       projectionType: ProjectionType.INCLUDE,
       nonKeyAttributes: ['Amount_Due', 'Currency'],
+      keyLayout: KeyLayout.SINGLE_ATTRIBUTE, // for emulators without multi-attribute keys
     });
     new FanOutQueryFunction(this, 'Query', { tables: [table], indexes: [byCountry], cache: Duration.seconds(1) });
   }

@@ -82,7 +82,7 @@ describe('even-shards check --account', () => {
   });
 
   test('tells an account that does not answer from findings', async () => {
-    const denied = Object.assign(new Error('not authorized'), { name: 'AccessDenied' });
+    const denied = Object.assign(new Error('not authorized'), { name: 'AccessDenied', $metadata: {} });
     const cloudformation = { getTemplate: () => Promise.reject(denied) };
     await expect(checked({}, { cloudformation })).rejects.toThrow(AccountError);
   });

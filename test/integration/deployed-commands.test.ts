@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { put } from '../../bin/put';
 import { query } from '../../bin/query';
@@ -194,12 +195,14 @@ describe('what is deployed, from the command line', () => {
       const before = log.mock.calls.length;
       await until(async () => {
         await putSome();
+        // It looks once a second: what is put faster could reach its limit at once.
+        for (let looks = 0; looks < 40 && log.mock.calls.length === before; looks++) await setTimeout(50);
         return log.mock.calls.length > before;
       });
     }
 
     async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-      while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+      while (!(await holds())) await setTimeout(50);
     }
 
     async function active(StreamName: string): Promise<void> {

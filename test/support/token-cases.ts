@@ -236,7 +236,10 @@ export const tokenCases: TokenCase[] = [
   },
   {
     name: 'UniformStreamAttributes.hashBuckets',
-    give: (stack) => UniformStream.fromUniformStreamAttributes(stack, 'New', { streamArn: '', hashBuckets: token() }),
+    give: (stack) => {
+      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+      UniformStream.fromUniformStreamAttributes(stack, 'New', { streamArn, hashBuckets: token() });
+    },
     refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
   },
   {
