@@ -10,6 +10,8 @@ const programsOf = (folder: string) => readdirSync(folder).flatMap((file) => /^(
 const FEW_CASES: Record<string, string[]> = {
   'fan-out': ['20', '1'],
   'fan-out-dynalite': ['2', '1'],
+  'fan-out-inserts': ['20', '1'],
+  'grown-counts': ['1200'],
   fuzz: ['--only', 'registry', '--seed', '1'],
   moves: ['3', '1'],
   outbox: ['1', '1'],
