@@ -8,11 +8,11 @@ import {
   DATABASE_PORT,
   DATABASE_SECRET_ARN,
   STREAM_NAME,
-} from '../../lib/core/foundation/function-environment';
-import { migrateOutbox } from '../../lib/core/outbox';
-import { type Invocation, LambdaFunction } from '../support/lambda-function';
-import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
-import { PostgresServer } from '../support/postgres/postgres-server';
+} from '../../../lib/core/foundation/function-environment';
+import { migrateOutbox } from '../../../lib/core/outbox';
+import { type Invocation, LambdaFunction } from '../../support/lambda-function';
+import { describeOnPostgres } from '../../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../../support/postgres/postgres-server';
 
 /** The bundled relay function with services that do not answer: an invocation ends before its time is up. */
 
