@@ -26,7 +26,7 @@ export interface MetricDatum extends MetricIdentity {
 }
 
 /** What `getMetricData` is asked. */
-interface FakeMetricDataInput {
+export interface FakeMetricDataInput {
   readonly MetricDataQueries: readonly {
     readonly Id: string;
     readonly MetricStat: { readonly Metric: MetricIdentity; readonly Period: number; readonly Stat: Statistic };

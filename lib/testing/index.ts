@@ -7,7 +7,12 @@
 export type { AlarmStateValue } from './alarm-state';
 export { DynamoDbLimits, type KeyLoad } from './dynamodb-limits';
 export type { ThrottlingReason, ThrottlingReasonText } from './dynamodb-throttling';
-export { FakeCloudWatch, type FakeCloudWatchOptions, type MetricDatum } from './fake-cloudwatch';
+export {
+  FakeCloudWatch,
+  type FakeCloudWatchOptions,
+  type FakeMetricDataInput,
+  type MetricDatum,
+} from './fake-cloudwatch';
 export { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
 export {
   type EntryFate,
@@ -20,6 +25,7 @@ export type { FakeShard, StoredRecord } from './fake-shard';
 export { HotPartitionTable, type HotPartitionTableOptions } from './hot-partition-table';
 export { KinesisLimits, type KinesisResource } from './kinesis-limits';
 export type { ServiceLimitsOptions } from './limit-scale';
+export type { Statistic } from './metric-samples';
 export type { AlarmProperties, MetricIdentity } from './parsed-alarm';
 export { seededRandom } from './seeded-random';
 export { SERVICE_SHARD_LIMITS, type ShardLimits } from './shard-token-bucket';

@@ -5,6 +5,7 @@ interface Sample {
   readonly value: number;
 }
 
+/** How CloudWatch makes one value of the samples of a period. */
 export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount';
 
 /** Older samples are forgotten: no alarm of the library looks back further than a day and some hours. */

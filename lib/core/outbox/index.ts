@@ -18,7 +18,7 @@ export {
   OutboxTopicError,
 } from './outbox-errors';
 export { migrateOutbox, type OutboxMigration, outboxMigrations, outboxMigrationsOf } from './outbox-migrations';
-export { OutboxRelay } from './outbox-relay';
+export { OutboxRelay, type RelayRunOptions } from './outbox-relay';
 export { OUTBOX_SCHEMA_VERSION } from './outbox-schema';
 export type { OutboxVerification } from './outbox-verification';
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-client';

@@ -15,7 +15,8 @@ import { noRelaySummary, type RelaySummary } from './relay-summary';
 import { type ReplayOptions, replay } from './replay';
 import { Streams } from './streams';
 
-interface RunOptions {
+/** How a relay runs, and until when. */
+export interface RelayRunOptions {
   /** Tells the relay to end. */
   signal?: AbortSignal;
   /**
@@ -88,7 +89,7 @@ export class OutboxRelay {
    *   that is not there or a permission that the relay lacks; and unless a connection of a pool can be replaced by another,
    *   whatever else it throws, and OutboxConnectionError when it gives no answer
    */
-  async run({ signal, standsBy = true }: RunOptions = {}): Promise<RelaySummary> {
+  async run({ signal, standsBy = true }: RelayRunOptions = {}): Promise<RelaySummary> {
     if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called when the first has ended');
     this.isRunning = true;
     const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
@@ -175,7 +176,7 @@ export class OutboxRelay {
 
   private async relayOverOneConnection(
     patience: Patience,
-    options: RunOptions,
+    options: RelayRunOptions,
     onConnected: () => void,
   ): Promise<void> {
     const pooled = isPool(this.postgres) ? await connect(this.postgres, patience) : undefined;
@@ -215,7 +216,7 @@ export class OutboxRelay {
   }
 
   /** Takes ranges and gives them back as workers come and go, until the signal aborts, or it is to stand by and should not. */
-  private async holdRanges(database: OutboxDatabase, { signal, standsBy }: RunOptions): Promise<void> {
+  private async holdRanges(database: OutboxDatabase, { signal, standsBy }: RelayRunOptions): Promise<void> {
     const { clock, leaseMs, rotateMs } = this.settings;
     let rotatedAtMs = clock.now();
     try {
