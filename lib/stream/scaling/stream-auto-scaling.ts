@@ -6,7 +6,6 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
-import type { MetricFamily } from '../../construct/metric-definition';
 import { constructField, refuseToken } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
@@ -21,20 +20,15 @@ import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../core/resharding/thresholds';
 import {
   addBundledFunction,
-  BundledFunctionBase,
   type BundledFunctionOptions,
   type IBundledFunction,
   runOnSchedule,
 } from '../../function/bundled-function';
 import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
-import {
-  SHARD_BYTES_PER_SECOND,
-  SHARD_RECORDS_PER_SECOND,
-  SHARDS_OF_STREAM_METRICS,
-  streamShardMetric,
-} from '../stream-metrics';
+import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream-metrics';
 import { ownShardCount } from './shard-count-owner';
+import { StreamShardsFunctionBase } from './stream-shards-function';
 
 /**
  * The automatic scaling of a stream, of this app or imported by `StreamAutoScaling.fromStreamAutoScalingAttributes`. Its metrics are in
@@ -63,26 +57,7 @@ export interface StreamAutoScalingAttributes {
  *
  * @internal
  */
-abstract class StreamAutoScalingBase extends BundledFunctionBase implements IStreamAutoScaling {
-  /** @internal */
-  protected readonly _metrics: MetricFamily = SHARDS_OF_STREAM_METRICS;
-
-  /** @internal */
-  protected abstract readonly _stream: kinesis.IStreamRef;
-
-  /**
-   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
-   *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
-   *
-   * @param metricName its name, such as `OpenShards`
-   * @param props its statistic, period, label and color
-   */
-  public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this._stream, metricName, props);
-  }
-
+abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements IStreamAutoScaling {
   /**
    * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records. Mean over a
    * period and over all shards; a hot shard among cool ones does not show.

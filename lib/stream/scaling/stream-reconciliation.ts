@@ -4,22 +4,20 @@ import * as events from 'aws-cdk-lib/aws-events';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
-import type { MetricFamily } from '../../construct/metric-definition';
 import { constructField } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
 import {
   addBundledFunction,
-  BundledFunctionBase,
   type BundledFunctionOptions,
   type IBundledFunction,
   runOnSchedule,
 } from '../../function/bundled-function';
 import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
-import { SHARDS_OF_STREAM_METRICS, streamShardMetric } from '../stream-metrics';
 import { ownShardCount } from './shard-count-owner';
+import { StreamShardsFunctionBase } from './stream-shards-function';
 
 /**
  * The reconciliation of a stream, of this app or imported by `StreamReconciliation.fromStreamReconciliationAttributes`. Its metrics are
@@ -41,26 +39,7 @@ export interface StreamReconciliationAttributes {
  *
  * @internal
  */
-abstract class StreamReconciliationBase extends BundledFunctionBase implements IStreamReconciliation {
-  /** @internal */
-  protected readonly _metrics: MetricFamily = SHARDS_OF_STREAM_METRICS;
-
-  /** @internal */
-  protected abstract readonly _stream: kinesis.IStreamRef;
-
-  /**
-   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
-   *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
-   *
-   * @param metricName its name, such as `Drift`
-   * @param props its statistic, period, label and color
-   */
-  public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this._stream, metricName, props);
-  }
-
+abstract class StreamReconciliationBase extends StreamShardsFunctionBase implements IStreamReconciliation {
   /**
    * How many times the mean the widest shard holds, at the last look: 1 is perfectly even, up to 1.05 counts as even.
    *
