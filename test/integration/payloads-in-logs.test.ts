@@ -10,6 +10,7 @@ import {
   TABLES,
 } from '../../lib/core/foundation/function-environment';
 import { indexConfig } from '../support/index-config';
+import { keyspacesConfig } from '../support/keyspaces-config';
 import { LambdaFunction } from '../support/lambda-function';
 
 const CANARY = 'canary-7f3a91';
@@ -24,17 +25,14 @@ const index = indexConfig({
   keyLayout: 'single-attribute',
   shards: { default: { write: 2, read: 2 } },
 });
-const table = {
+const table = keyspacesConfig({
   keyspaceName: 'k',
   tableName: 't',
   partitionKey: [{ name: 'author', type: 'text' }],
-  shardColumn: 'shard',
   firstShard: 0,
   clusteringColumns: [{ name: 'digest', type: 'blob', order: 'ASC' }],
-  columns: ['body'],
   shards: { default: { write: 2, read: 2 } },
-  strategy: 'calculated',
-};
+});
 
 beforeAll(async () => {
   server = createServer(async (request, response) => {

@@ -17,6 +17,7 @@ import {
   shardColumns,
 } from '../../../lib/core/keyspaces';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { keyspacesConfig } from '../../support/keyspaces-config';
 import { type RunningCassandra, startCassandra } from './cassandra';
 import { emitted } from './create-table';
 
@@ -63,17 +64,13 @@ async function tableOf(tableName: string): Promise<ShardedKeyspacesConfig> {
   return config;
 }
 
-const byDay: ShardedKeyspacesConfig = {
-  keyspaceName: 'tracker',
+const byDay = keyspacesConfig({
   tableName: 'grown',
   partitionKey: [{ name: 'day', type: 'date' }],
-  shardColumn: 'shard',
   firstShard: 0,
-  clusteringColumns: [{ name: 'id', type: 'int', order: 'ASC' }],
   columns: [],
   shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
-};
+});
 
 const day = '2020-07-09';
 

@@ -21,7 +21,6 @@ import {
   type QueryClient,
   SequenceHistory,
   type ShardedIndexConfig,
-  type ShardedKeyspacesConfig,
   shardAttributes,
   shardUpdate,
 } from '../../../lib/core';
@@ -29,6 +28,7 @@ import { AggregateBuilder } from '../../../lib/core/producer/aggregate-builder';
 import { FakeCassandra } from '../../support/fakes/fake-cassandra';
 import { FakeIndex } from '../../support/fakes/fake-index';
 import { indexConfig } from '../../support/index-config';
+import { keyspacesConfig } from '../../support/keyspaces-config';
 import {
   CANARY,
   hostileValue,
@@ -48,20 +48,16 @@ const INDEX = indexConfig({
   shards: { default: { write: 2, read: 3 }, byValue: { open: { write: 4, read: 4 } } },
 });
 
-const BLOGS: ShardedKeyspacesConfig = {
+const BLOGS = keyspacesConfig({
   keyspaceName: 'k',
-  tableName: 'blogs',
   partitionKey: [{ name: 'author', type: 'blob' }],
-  shardColumn: 'shard',
   firstShard: 0,
   clusteringColumns: [
     { name: 'number', type: 'decimal', order: 'ASC' },
     { name: 'digest', type: 'blob', order: 'ASC' },
   ],
-  columns: ['body'],
   shards: { default: { write: 2, read: 2 } },
-  strategy: 'calculated',
-};
+});
 
 /** What callers, files and other programs hand over, in this process. */
 export const INPUT_TARGETS: readonly FuzzTarget[] = [

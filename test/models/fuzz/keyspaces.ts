@@ -4,8 +4,9 @@ import type { QueryEvent } from '../../../lambda/keyspaces-query-fanout/query-ev
 import { queryPage } from '../../../lambda/keyspaces-query-fanout/query-page';
 import { SigV4AuthProvider } from '../../../lambda/keyspaces-query-fanout/sigv4-authenticator';
 import { loggable } from '../../../lambda/loggable';
-import { FanOutHistory, type ShardedKeyspacesConfig, shardColumns } from '../../../lib/core';
+import { FanOutHistory, shardColumns } from '../../../lib/core';
 import { FakeCassandra } from '../../support/fakes/fake-cassandra';
+import { keyspacesConfig } from '../../support/keyspaces-config';
 import { CANARY, type Dice } from '../../support/random-json';
 import { CassandraStub, FATES, type Fate, LIES } from './cassandra-stub';
 import type { FuzzCase } from './fuzz-case';
@@ -13,20 +14,16 @@ import type { FuzzTarget } from './fuzz-target';
 
 const REGION = 'eu-west-1';
 
-const BLOGS: ShardedKeyspacesConfig = {
+const BLOGS = keyspacesConfig({
   keyspaceName: 'k',
-  tableName: 'blogs',
   partitionKey: [{ name: 'author', type: 'text' }],
-  shardColumn: 'shard',
   firstShard: 0,
   clusteringColumns: [
     { name: 'number', type: 'bigint', order: 'ASC' },
     { name: 'title', type: 'text', order: 'ASC' },
   ],
-  columns: ['body'],
   shards: { default: { write: 3, read: 3 } },
-  strategy: 'calculated',
-};
+});
 const TYPES = { author: 'text', shard: 'int', number: 'bigint', title: 'text', body: 'text' } as const;
 const AUTHORS = [`${CANARY} a`, `${CANARY} b`];
 const ROWS = 40;

@@ -14,6 +14,7 @@ import {
 } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import type { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { keyspacesConfig } from '../keyspaces-config';
 import { FakeCassandra, textOf } from './fake-cassandra';
 
 /** Values of each type, from the least to the greatest as Cassandra has them: few, so that equal ones are the rule. */
@@ -73,20 +74,16 @@ export interface ModelShape {
 const CLUSTERING_NAMES = ['created', 'order', 'Title'];
 
 export function modelConfig(shape: ModelShape, tableName: string): ShardedKeyspacesConfig {
-  return {
-    keyspaceName: 'tracker',
+  return keyspacesConfig({
     tableName,
     partitionKey: [
       { name: 'day', type: 'text' },
       ...(shape.byRegion ? [{ name: 'region', type: 'int' as const }] : []),
     ],
-    shardColumn: 'shard',
-    firstShard: 1,
     clusteringColumns: shape.clustering.map((column, index) => ({ name: CLUSTERING_NAMES[index]!, ...column })),
     columns: ['headline', 'body'],
-    shards: { default: { write: 1, read: 1 } },
     strategy: 'random',
-  };
+  });
 }
 
 /** What a case needs of a table, real or not. */

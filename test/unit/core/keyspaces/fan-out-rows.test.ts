@@ -1,18 +1,9 @@
-import { fanOutRows, fanOutSelectCount, type ShardedKeyspacesConfig } from '../../../../lib/core/keyspaces';
+import { fanOutRows, fanOutSelectCount } from '../../../../lib/core/keyspaces';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
+import { keyspacesConfig } from '../../../support/keyspaces-config';
 
-const config: ShardedKeyspacesConfig = {
-  keyspaceName: 'tracker',
-  tableName: 'events',
-  partitionKey: [{ name: 'day', type: 'text' }],
-  shardColumn: 'shard',
-  firstShard: 1,
-  clusteringColumns: [{ name: 'id', type: 'int', order: 'ASC' }],
-  columns: ['body'],
-  shards: { default: { write: 4, read: 4 } },
-  strategy: 'calculated',
-};
+const config = keyspacesConfig({ tableName: 'events', shards: { default: { write: 4, read: 4 } } });
 const request = { value: { day: 'd' } };
 
 function events(count: number): FakeCassandra {

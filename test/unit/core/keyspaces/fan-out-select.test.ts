@@ -17,22 +17,19 @@ import {
 } from '../../../../lib/core';
 import { cqlFailure } from '../../../../lib/core/keyspaces/cql-failure';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
+import { keyspacesConfig } from '../../../support/keyspaces-config';
 
 const SHARDS = 4;
-const config: ShardedKeyspacesConfig = {
-  keyspaceName: 'tracker',
+const config = keyspacesConfig({
   tableName: 'events',
   partitionKey: [{ name: 'day', type: 'date' }],
-  shardColumn: 'shard',
   firstShard: 0,
   clusteringColumns: [
     { name: 'minute', type: 'int', order: 'DESC' },
     { name: 'id', type: 'int', order: 'ASC' },
   ],
-  columns: ['body'],
   shards: { default: { write: SHARDS, read: SHARDS } },
-  strategy: 'calculated',
-};
+});
 const day = '2020-07-09';
 const byNumber = (a: string, b: string) => Number(a) - Number(b);
 

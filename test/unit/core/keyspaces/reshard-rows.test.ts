@@ -9,18 +9,9 @@ import {
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { FakeRowTable } from '../../../support/fakes/fake-row-table';
+import { keyspacesConfig } from '../../../support/keyspaces-config';
 
-const five: ShardedKeyspacesConfig = {
-  keyspaceName: 'tracker',
-  tableName: 'blogs',
-  partitionKey: [{ name: 'day', type: 'text' }],
-  shardColumn: 'shard',
-  firstShard: 1,
-  clusteringColumns: [{ name: 'id', type: 'int', order: 'ASC' }],
-  columns: ['body'],
-  shards: { default: { write: 5, read: 20 } },
-  strategy: 'calculated',
-};
+const five = keyspacesConfig({ shards: { default: { write: 5, read: 20 } } });
 const twenty: ShardedKeyspacesConfig = { ...five, shards: { default: { write: 20, read: 20 } } };
 const ROWS = 100;
 

@@ -9,22 +9,18 @@ import {
   type ShardedKeyspacesConfig,
   shardColumns,
 } from '../../../../lib/core';
+import { keyspacesConfig } from '../../../support/keyspaces-config';
 
-const config: ShardedKeyspacesConfig = {
-  keyspaceName: 'tracker',
-  tableName: 'blogs',
+const config = keyspacesConfig({
   partitionKey: [{ name: 'publish_date', type: 'date' }],
-  shardColumn: 'shard',
-  firstShard: 1,
   clusteringColumns: [
     { name: 'title', type: 'text', order: 'ASC' },
     { name: 'version', type: 'bigint', order: 'DESC' },
   ],
   columns: ['description'],
   shards: { default: { write: 200, read: 200 }, byValue: { '2020-07-09': { write: 5, read: 10 } } },
-  strategy: 'calculated',
   calculatedFrom: ['title'],
-};
+});
 const publish_date = '2020-07-10';
 
 describe('shardColumns', () => {

@@ -2,25 +2,17 @@ import { types } from 'cassandra-driver';
 import { plainRow } from '../../../../lambda/keyspaces-query-fanout/plain-row';
 import { queryMetrics } from '../../../../lambda/keyspaces-query-fanout/query-metrics';
 import { queryPage } from '../../../../lambda/keyspaces-query-fanout/query-page';
-import {
-  FanOutHistory,
-  InvalidArgumentError,
-  type ShardedKeyspacesConfig,
-  UnknownTableError,
-} from '../../../../lib/core';
+import { FanOutHistory, InvalidArgumentError, UnknownTableError } from '../../../../lib/core';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
+import { keyspacesConfig } from '../../../support/keyspaces-config';
 
-const config: ShardedKeyspacesConfig = {
-  keyspaceName: 'tracker',
-  tableName: 'blogs',
+const config = keyspacesConfig({
   partitionKey: [{ name: 'author', type: 'blob' }],
-  shardColumn: 'shard',
   firstShard: 0,
   clusteringColumns: [{ name: 'digest', type: 'blob', order: 'ASC' }],
-  columns: ['body'],
   shards: { default: { write: 4, read: 4 } },
   strategy: 'random',
-};
+});
 const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a, 'base64'), Buffer.from(b, 'base64'));
 const ann = Buffer.from('ann');
 const context = { getRemainingTimeInMillis: () => 30_000 };
