@@ -16,35 +16,63 @@ describe('examples/keyspaces-blogs', () => {
     template.resourceCountIs('AWS::Lambda::Function', 1);
   });
 
-  test('publishes blogs, finds one, and reads a day in order', async () => {
-    const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-    const table = new FakeCassandra({
-      partitionKey: ['publish_date', 'shard'],
-      clusteringColumns: [{ name: 'title', order: 'ASC', compare }],
-    });
-    const client = {
-      async execute(query: string, parameters: unknown[], options: StatementOptions) {
-        if (!query.startsWith('INSERT')) return table.execute(query, parameters, options);
-        const [publish_date, shard, title, description] = parameters;
-        table.insert({ publish_date, shard, title, description });
-        return { rows: [] };
-      },
-    };
-    const blogs = new Blogs(client as unknown as Client, configOf(stack));
+  describe('"Write sharding", its day of 2020-07-09', () => {
     const publish_date = '2020-07-09';
-    for (let number = 0; number < 60; number++) {
-      await blogs.publish({ publish_date, title: `title ${String(number).padStart(2, '0')}`, description: number });
+    const TITLES = Array.from({ length: 60 }, (_, number) => `title ${String(number).padStart(2, '0')}`);
+    const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+    let table: FakeCassandra;
+    let client: Client;
+
+    beforeEach(() => {
+      table = new FakeCassandra({
+        partitionKey: ['publish_date', 'shard'],
+        clusteringColumns: [{ name: 'title', order: 'ASC', compare }],
+      });
+      client = {
+        async execute(query: string, parameters: unknown[], options: StatementOptions) {
+          if (!query.startsWith('INSERT')) return table.execute(query, parameters, options);
+          const [publish_date, shard, title, description] = parameters;
+          table.insert({ publish_date, shard, title, description });
+          return { rows: [] };
+        },
+      } as unknown as Client;
+    });
+
+    const publishAll = async (blogs: Blogs) => {
+      for (const [description, title] of TITLES.entries()) await blogs.publish({ publish_date, title, description });
+    };
+
+    async function titlesOf(blogs: Blogs): Promise<string[]> {
+      const titles: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await blogs.ofDay(publish_date, cursor);
+        titles.push(...page.rows.map(({ title }) => title));
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return titles;
     }
-    expect(await blogs.find(publish_date, 'title 07')).toEqual({ publish_date, title: 'title 07', description: 7 });
-    const titles: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await blogs.ofDay(publish_date, cursor);
-      titles.push(...page.rows.map(({ title }) => title));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    expect(titles).toHaveLength(60);
-    expect(titles).toEqual([...titles].sort());
+
+    const shardsAsked = () => new Set(table.sent.map(({ parameters }) => parameters[1]));
+
+    test('"random values": all rows of a day take a SELECT of each of its keys, from (2020-07-09, 1) to (2020-07-09, 200)', async () => {
+      const blogs = new Blogs(client, { ...configOf(stack), strategy: 'random' });
+      await publishAll(blogs);
+      expect(await titlesOf(blogs)).toEqual(TITLES);
+      expect([...shardsAsked()].sort((a, b) => Number(a) - Number(b))).toEqual(
+        Array.from({ length: 200 }, (_, index) => index + 1),
+      );
+      await expect(blogs.find(publish_date, 'title 07')).rejects.toMatchObject({ field: 'config.strategy' });
+    });
+
+    test('"calculated values": one SELECT finds a row by its title, and the whole day still takes all of them', async () => {
+      const blogs = new Blogs(client, configOf(stack));
+      await publishAll(blogs);
+      expect(await blogs.find(publish_date, 'title 07')).toEqual({ publish_date, title: 'title 07', description: 7 });
+      expect(table.sent).toHaveLength(1);
+      expect(await titlesOf(blogs)).toEqual(TITLES);
+      expect(shardsAsked().size).toBe(200);
+    });
   });
 });
 

@@ -1,6 +1,7 @@
-import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, Stack } from 'aws-cdk-lib';
 import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
 import { cql } from '../../../../bin/cql';
+import { BlogsStack } from '../../../../examples/keyspaces-blogs/blogs-stack';
 import { CqlType, ShardCounts, ShardedKeyspacesTable } from '../../../../lib';
 
 async function printed(app: App): Promise<string> {
@@ -15,23 +16,12 @@ async function printed(app: App): Promise<string> {
 
 test('prints the table of the document: a day spread over shards, in the order of the titles', async () => {
   const app = new App();
-  const stack = new Stack(app, 'Blogs');
-  const keyspace = new CfnKeyspace(stack, 'Tracker', { keyspaceName: 'tracker' });
-  keyspace.applyRemovalPolicy(RemovalPolicy.RETAIN);
-  new ShardedKeyspacesTable(stack, 'Table', {
-    keyspaceName: keyspace.ref,
-    tableName: 'blogs',
-    partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
-    clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
-    regularColumns: [{ name: 'description', cqlType: CqlType.INT }],
-    shardCounts: ShardCounts.uniform(200),
-    firstShard: 1,
-  });
+  new BlogsStack(app, 'Blogs');
   expect(await printed(app)).toBe(
     [
       "CREATE KEYSPACE IF NOT EXISTS tracker WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};",
       '',
-      '-- Blogs/Table',
+      '-- Blogs/Blogs',
       'CREATE TABLE IF NOT EXISTS tracker.blogs (',
       '  publish_date date,',
       '  shard int,',
