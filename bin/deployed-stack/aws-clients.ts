@@ -15,6 +15,9 @@ export interface ServiceEndpoints {
   readonly region?: string;
 }
 
+/** A whole account shares a few control calls a second with everybody who asks: three attempts, the default, may not get one through. */
+const ATTEMPTS = 8;
+
 export interface AwsClients {
   readonly cloudformation: CloudFormation;
   readonly cloudwatch: CloudWatch;
@@ -36,11 +39,11 @@ export function awsClients({ endpoint, kinesis, dynamodb, region }: ServiceEndpo
     return { ...(at !== undefined && { endpoint: at }), ...(region !== undefined && { region }) };
   };
   return {
-    cloudformation: new CloudFormation(options(undefined)),
-    cloudwatch: new CloudWatch(options(undefined)),
-    dynamodb: new DynamoDB(options(dynamodb)),
+    cloudformation: new CloudFormation({ ...options(undefined), maxAttempts: ATTEMPTS }),
+    cloudwatch: new CloudWatch({ ...options(undefined), maxAttempts: ATTEMPTS }),
+    dynamodb: new DynamoDB({ ...options(dynamodb), maxAttempts: ATTEMPTS }),
     // The client's default is HTTP/2, which fails on a plain-text endpoint.
-    kinesis: new Kinesis({ ...options(kinesis), requestHandler: new NodeHttpHandler() }),
+    kinesis: new Kinesis({ ...options(kinesis), maxAttempts: ATTEMPTS, requestHandler: new NodeHttpHandler() }),
   };
 }
 

@@ -1,0 +1,64 @@
+import { exitCodeOf, runCommand } from '../../../bin/commands';
+import type { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { version } from '../../../package.json';
+import { printed } from '../../support/command';
+
+test.each([
+  [['--help'], 'usage: even-shards <command>'],
+  [['local', '--help'], 'usage: even-shards local'],
+  [['plan', '--help'], 'usage: even-shards plan'],
+  [['simulate', '--help'], 'usage: even-shards simulate'],
+  [['--version'], version],
+])('%j explains itself', async (args, expected) => {
+  expect(await printed(runCommand, ...args)).toContain(expected);
+});
+
+test.each([
+  [[], 'no command given'],
+  [['deploy'], 'unknown command deploy'],
+  [['--fast'], 'unknown option --fast'],
+  [['local', '--fast'], "unknown option '--fast'"],
+  [['local', 'now'], "unexpected argument 'now'"],
+  [['plan'], 'give --input, --records-per-second or --writes-per-second'],
+  [['plan', '--input', '/no/such/file', '--key', 'a'], 'cannot read /no/such/file: ENOENT'],
+  [['simulate', '--shards', '0'], '--shards must be a whole number from 1 to 5000, got 0'],
+  [['simulate', '--input', '/no/such/file', '--key', 'a'], 'cannot read /no/such/file: ENOENT'],
+  [['local', '--port', '70000'], '--port must be a whole number from 0 to 65535, got "70000"'],
+  [['local', '--serve', '--input', 'a', '--partition-key', 'b'], '--serve runs no sample, so it takes no --input'],
+  [['local', '--partition-key', 'a'], '--partition-key needs --input'],
+  [['local', '--id', 'a', '--sort', 'b'], '--id needs --input'],
+  [['local', '--sort', 'a'], '--sort needs --input'],
+  [['local', '--value', 'a'], '--value needs --input'],
+  [['local', '--input', 'a'], '--input needs --partition-key'],
+  [['local', '--limits=-1'], '--limits must be a number above 0, got "-1"'],
+  [['local', '--port', '-1'], '--port must be a whole number from 0 to 65535, got "-1"'],
+  ...['0', '-1', '-0.5', '', 'half', 'NaN', 'Infinity', '1e400', '1,5'].map((scale): [string[], string] => [
+    ['local', '--serve', '--limits', scale],
+    `--limits must be a number above 0, got "${scale}"`,
+  ]),
+  [['local', '--limits', '1', '--limits', '2'], '--limits is given twice'],
+  [['local', '--limits', '1', 'now'], "unexpected argument 'now'"],
+  [['local', '--seed', '1'], '--seed needs --faults'],
+  ...['-1', '1.5', 'abc', '4294967296', ''].map((seed): [string[], string] => [
+    ['local', '--faults', 'kinesis:slow=1%', '--seed', seed],
+    `--seed must be a whole number from 0 to 4294967295, got "${seed}"`,
+  ]),
+  ...['', 'kinesis', 'kinesis:explode=1%', 's3:slow=1%', 'kinesis:slow=1', 'kinesis:slow=101%'].map(
+    (faults): [string[], string] => [
+      ['local', '--faults', faults],
+      '--faults must be each fault once, as service:fault=0..100%, of the services dynamodb, kinesis and the faults ' +
+        `error, lost-answer, slow, throttle, joined by commas, got "${faults}"`,
+    ],
+  ),
+  [['local', '--faults', 'kinesis:slow=1%,kinesis:slow=2%'], '--faults must be each fault once'],
+  [['local', '--faults', 'kinesis:slow=1%', '--faults', 'dynamodb:slow=1%'], '--faults is given twice'],
+  [['local', '--faults'], "option '--faults <value>' argument missing"],
+  [['local', '--kinesis-endpoint', 'https://localhost'], '--kinesis-endpoint must be an http URL on the loopback'],
+  [['local', '--input', 'a', '--partition-key', 'b', '--id', 'c'], '--id needs --sort'],
+  [['local', '--input', 'a', '--partition-key', 'b', '--sort', 'c'], '--sort needs --id'],
+  [['local', '--input', 'a', '--partition-key', 'b', '--value', 'c'], '--value needs --id'],
+])('%j is refused before anything starts', async (args, problem) => {
+  const refusal: EvenShardsError = await runCommand(args).catch((error) => error);
+  expect(exitCodeOf(refusal)).toBe(2);
+  expect(refusal.problem.slice(0, problem.length)).toBe(problem);
+});
