@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import ts from 'typescript';
 import packageJson from '../../package.json';
-import EXPORTS from './door-exports.json';
+import EXPORTS from '../support/door-exports.json';
 
 /** What a user can import, and what an import brings along: of the built package, through the doors of its manifest. */
 

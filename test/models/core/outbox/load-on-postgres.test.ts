@@ -1,6 +1,6 @@
-import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
-import { type Load, playLoad } from '../support/postgres/play-load';
-import { PostgresServer } from '../support/postgres/postgres-server';
+import { describeOnPostgres } from '../../../support/postgres/describe-on-postgres';
+import { type Load, playLoad } from '../../../support/postgres/play-load';
+import { PostgresServer } from '../../../support/postgres/postgres-server';
 
 const WHOLE = { lost: [], missing: 0, foreign: [], disordered: [] };
 const LOAD = { writers: 8, transactionsOfEach: 120, keys: 40, longestPauseMs: 0, workers: 1, isDisturbed: false };

@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import packageJson from '../../package.json';
-import { synthesizeReferenceApp } from '../support/reference-app';
-import EXPORTS from './door-exports.json';
+import packageJson from '../../../package.json';
+import EXPORTS from '../../support/door-exports.json';
+import { synthesizeReferenceApp } from '../../support/reference-app';
 
 /** The package as users get it: packed, installed from the tarball, and used from projects that know nothing of this one. */
 
-const ROOT = join(__dirname, '../..');
+const ROOT = join(__dirname, '../../..');
 const NAME = packageJson.name;
 
 /** A user's project with the CDK, as a cdk app has it. */

@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { type LocalStack, startLocal } from '../../bin/local/run-local';
-import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedTable } from '../../lib';
-import { INDEXES } from '../../lib/core/foundation/function-environment';
+import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedTable } from '../../../lib';
+import { INDEXES } from '../../../lib/core/foundation/function-environment';
 
 /** examples/other-languages/python/orders.py, on the emulators: a function in Python that puts and queries. */
 

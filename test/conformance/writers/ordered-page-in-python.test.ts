@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
 import {
   type DynamoDbItem,
   fanOutQuery,
@@ -11,8 +11,8 @@ import {
   type ShardedConfig,
   type SortKeyValue,
   shardAttributes,
-} from '../../lib/core';
-import { createTable } from '../support/sharded-tables';
+} from '../../../lib/core';
+import { createTable } from '../../support/sharded-tables';
 
 /** examples/other-languages/python/ordered_page.py on the emulator, compared with fanOutQuery. */
 
