@@ -1,6 +1,7 @@
 import { type Duration, Token } from 'aws-cdk-lib';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { InvalidTableConfigError } from '../core/keyspaces/keyspaces-errors';
+import { ShardingStrategy } from '../table/index/sharded-index-options';
 import type { KeyspacesColumn, ShardedKeyspacesTableProps } from './sharded-keyspaces-table-options';
 
 /** Source: the CloudFormation reference, AWS::Cassandra::Table, KeyspaceName and TableName. */
@@ -19,6 +20,11 @@ const MOST_COLUMNS_WITH_TIME_TO_LIVE = 166;
 /** @throws an error unless Amazon Keyspaces can have the table; errors name the properties behind `prefix` */
 export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps): void {
   const { keyspaceName, tableName, regularColumns = [], defaultTimeToLive } = props;
+  if (props.strategy === ShardingStrategy.PRODUCT_OF_CODE_POINTS) {
+    const allowed =
+      'CALCULATED or RANDOM: the product crowds a few shards, and is for a table that others have filled, which is imported';
+    throw new InvalidTableConfigError(`${prefix}strategy`, props.strategy, allowed);
+  }
   checkName(`${prefix}keyspaceName`, keyspaceName);
   checkName(`${prefix}tableName`, tableName);
   if (SYSTEM_KEYSPACES.includes(keyspaceName.toLowerCase())) {

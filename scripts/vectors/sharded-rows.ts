@@ -103,6 +103,11 @@ const CONFIGS: Record<string, ShardedKeyspacesConfig> = {
     shards: { default: count(200) },
   },
   'one random shard': { ...posts, shards: { default: count(1) }, strategy: 'random' },
+  'rows that the product of the code points has placed': {
+    ...posts,
+    shards: { default: count(200) },
+    strategy: 'product',
+  },
   ...Object.fromEntries(TYPES.map((type) => [type, ofType(type)])),
 };
 
@@ -120,6 +125,10 @@ const ROWS: [config: string, row: Record<string, string>][] = [
   ),
   ['no column but the shard in the partition key', { title: 'a' }],
   ['one random shard', { day: '2020-07-09', title: 'a' }],
+  ...['', 'Notes', 'Zürich', '東京', '😀'].map((title): [string, Record<string, string>] => [
+    'rows that the product of the code points has placed',
+    { day: '2020-07-09', title },
+  ]),
   ...TYPES.flatMap((type) =>
     VALUES[type].map((value): [string, Record<string, string>] => [type, { day: '2020-07-09', value }]),
   ),

@@ -41,10 +41,17 @@ public final class ShardedRowWriter {
     String value = rowText((List<Map<String, Object>>) config.get("partitionKey"), row);
     var count = (Map<String, Number>) byValue.getOrDefault(value, shards.get("default"));
     int write = count.get("write").intValue();
-    int shard = config.get("strategy").equals("random")
-        ? ThreadLocalRandom.current().nextInt(write)
-        : ShardedIndexWriter.calculatedShard(rowText(deciding(config), row), write);
+    int shard = switch ((String) config.get("strategy")) {
+      case "random" -> ThreadLocalRandom.current().nextInt(write);
+      case "product" -> productOfCodePoints(rowText(deciding(config), row), write);
+      default -> ShardedIndexWriter.calculatedShard(rowText(deciding(config), row), write);
+    };
     return Map.of((String) config.get("shardColumn"), ((Number) config.get("firstShard")).intValue() + shard);
+  }
+
+  /** As others have placed the rows of a table that is taken over. */
+  private static int productOfCodePoints(String text, int shardCount) {
+    return text.codePoints().reduce(1 % shardCount, (product, codePoint) -> (int) ((long) product * codePoint % shardCount));
   }
 
   /** The clustering columns that a calculated shard follows from. */
@@ -64,7 +71,7 @@ public final class ShardedRowWriter {
     }
     var unknown = new HashSet<>(config.keySet());
     unknown.removeAll(FIELDS);
-    if (!List.of("random", "calculated").contains(config.get("strategy"))) unknown.add("strategy");
+    if (!List.of("random", "calculated", "product").contains(config.get("strategy"))) unknown.add("strategy");
     for (String field : unknown) {
       throw new IllegalArgumentException("config." + field + " is not known: update this writer");
     }

@@ -1,4 +1,3 @@
-import { calculatedShard } from '../foundation/calculated-shard';
 import { InvalidArgumentError, shortened } from '../foundation/errors';
 import { type PageTrail, trailTo } from '../foundation/page-trail';
 import { checkIndexShardCount } from '../foundation/shard-count';
@@ -9,7 +8,7 @@ import { productOfCodePoints } from './product-of-code-points';
 import { checkProjection, consistencyLevel } from './row-select';
 import { selectRows } from './select-rows';
 import { type Statement, selectStatement } from './select-statement';
-import { calculatedFromText } from './shard-columns';
+import { calculatedFromText, shardOfText } from './shard-columns';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
 
@@ -38,7 +37,7 @@ export interface SelectRowOptions {
 }
 
 /**
- * Reads one row of a table with calculated shards, by its key: one SELECT of one shard.
+ * Reads one row of a table with calculated shards, or with the product of others, by its key: one SELECT of one shard.
  *
  * @param key the partition key but for the shard, and every clustering column
  * @returns undefined if there is no such row
@@ -58,8 +57,8 @@ export async function selectRow(
   checkCounts('formerShardCounts', formerShardCounts);
   checkCounts('productShardCounts', productShardCounts);
   const { strategy, partitionKey, clusteringColumns, firstShard, tableName } = config;
-  if (strategy !== 'calculated') {
-    const allowed = `calculated to find a row of ${shortened(tableName)} in one shard: use fanOutSelect with eq on every clustering column`;
+  if (strategy === 'random') {
+    const allowed = `calculated or product to find a row of ${shortened(tableName)} in one shard: use fanOutSelect with eq on every clustering column`;
     throw new InvalidArgumentError('config.strategy', strategy, allowed);
   }
   if (typeof key !== 'object' || key === null) throw new InvalidArgumentError('key', key, 'an object');
@@ -79,7 +78,7 @@ export async function selectRow(
   const counts = [shardsOfValue(config, partition).write, ...formerShardCounts];
   const text = calculatedFromText('key', config, key);
   const shards = [
-    ...counts.map((count) => calculatedShard(text, count)),
+    ...counts.map((count) => shardOfText(config, text, count)),
     ...productShardCounts.map((count) => productOfCodePoints(text, count)),
   ];
   for (const shard of new Set(shards)) {

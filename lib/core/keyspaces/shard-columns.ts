@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { randomShard } from '../foundation/random-shard';
 import { type ColumnValue, columnValue } from './column-value';
 import { InvalidColumnValueError } from './keyspaces-errors';
+import { productOfCodePoints } from './product-of-code-points';
 import { calculatedFromColumns, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-of-value';
 
@@ -30,7 +31,12 @@ export function shardColumns(config: ShardedKeyspacesConfig, row: object): Recor
 
 /** The calculated shard of a row among so many, counted from 0. */
 export function shardOfRow(field: string, config: ShardedKeyspacesConfig, row: object, shardCount: number): number {
-  return calculatedShard(calculatedFromText(field, config, row), shardCount);
+  return shardOfText(config, calculatedFromText(field, config, row), shardCount);
+}
+
+/** The shard among so many, counted from 0, that writers give the text that shards follow from. */
+export function shardOfText({ strategy }: ShardedKeyspacesConfig, text: string, shardCount: number): number {
+  return strategy === 'product' ? productOfCodePoints(text, shardCount) : calculatedShard(text, shardCount);
 }
 
 /** The text that the calculated shard of a row follows from. */

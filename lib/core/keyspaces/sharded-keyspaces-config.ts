@@ -35,9 +35,13 @@ export interface ShardedKeyspacesConfig {
   columns: string[];
   /** Shard counts. A value of several columns is written with "#" between them. */
   shards: IndexShards;
-  /** `calculated`: the shard follows from clustering columns. `random`: it is drawn for each write. */
-  strategy: 'random' | 'calculated';
-  /** The clustering columns that a calculated shard follows from. Absent: all of them. */
+  /**
+   * `calculated`: the shard follows from clustering columns. `random`: it is drawn for each write. `product`: the shard is the product
+   * of the code points of those columns, as others have placed the rows of a table that is taken over. It is uneven: move such rows to
+   * calculated shards.
+   */
+  strategy: 'random' | 'calculated' | 'product';
+  /** The clustering columns that a calculated shard, or a product, follows from. Absent: all of them. */
   calculatedFrom?: string[];
 }
 
@@ -103,12 +107,12 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
     const allowed = `a whole number from 0 to ${LARGEST_INT - MAX_INDEX_SHARDS}`;
     throw new InvalidTableConfigError(`${prefix}firstShard`, firstShard, allowed);
   }
-  if (strategy !== 'random' && strategy !== 'calculated') {
-    throw new InvalidTableConfigError(`${prefix}strategy`, strategy, 'random or calculated');
+  if (!['random', 'calculated', 'product'].includes(strategy)) {
+    throw new InvalidTableConfigError(`${prefix}strategy`, strategy, 'random, calculated or product');
   }
   if (calculatedFrom !== undefined) {
     const known = namesOf(clusteringColumns);
-    const valid = Array.isArray(calculatedFrom) && calculatedFrom.length > 0 && strategy === 'calculated';
+    const valid = Array.isArray(calculatedFrom) && calculatedFrom.length > 0 && strategy !== 'random';
     if (!valid || calculatedFrom.some((name) => !known.includes(name)) || hasTwins(calculatedFrom)) {
       const allowed = `of ${known.join(', ')}, each once, for calculated shards: a row is found again by its key alone`;
       throw new InvalidTableConfigError(`${prefix}calculatedFrom`, calculatedFrom, allowed);

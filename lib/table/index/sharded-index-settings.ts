@@ -11,8 +11,9 @@ import {
 } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
 import { givenNumbering } from '../shard-numbering';
+import { itemStrategy } from './item-strategy';
 import { requireShardCounts } from './shard-counts';
-import { type BaseShardedIndexOptions, KeyLayout, ShardingStrategy } from './sharded-index-options';
+import { type BaseShardedIndexOptions, KeyLayout } from './sharded-index-options';
 
 /** Source: the DynamoDB API reference, GlobalSecondaryIndex: IndexName. */
 const INDEX_NAME = /^[a-zA-Z0-9_.-]{3,255}$/;
@@ -68,7 +69,7 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
     shardAttribute: options.shardAttribute ?? `${indexName}Shard`,
     sortKeyAttributes: sortKeys.map(({ name }) => name),
     shards: shardCounts._config,
-    strategy: `${options.strategy ?? ShardingStrategy.CALCULATED}` as const,
+    strategy: itemStrategy(constructField(table, `${indexName}.strategy`), options.strategy),
     ...givenNumbering(table, `${indexName}.`, options),
   };
   const read: Read = { indexed, options, config: fixed, refuseIf: refusals(table) };

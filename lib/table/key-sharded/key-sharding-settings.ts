@@ -3,8 +3,10 @@ import { constructField, inConstructTerms } from '../../construct/props-checks';
 import { checkTableKey } from '../../core/sharded-index/config/check-sharded-config';
 import { SHARD_SEPARATOR, type ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
+import { itemStrategy } from '../index/item-strategy';
 import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
-import { ShardingStrategy } from '../index/sharded-index-options';
+
+import type { ShardingStrategy } from '../index/sharded-index-options';
 import { givenNumbering, type ShardNumberingOptions } from '../shard-numbering';
 
 /** How a table is sharded by its own key, whether it is created or imported. */
@@ -62,7 +64,7 @@ export function keyShardingConfig(
       'fixed: a new count changes the keys of items, so shardKey would refuse all items of a value that grows';
     throw new InvalidIndexConfigError(constructField(table, 'shardCounts'), 'ShardCounts.adaptive', allowed);
   }
-  const strategy = `${options.strategy ?? ShardingStrategy.CALCULATED}` as const;
+  const strategy = itemStrategy(constructField(table, 'strategy'), options.strategy);
   const [partitionKey = '', ...sortKey] = tableKey;
   const config: ShardedTableConfig = {
     tableName,

@@ -73,6 +73,15 @@ describe('examples/keyspaces-blogs', () => {
       expect(await titlesOf(blogs)).toEqual(TITLES);
       expect(shardsAsked().size).toBe(200);
     });
+
+    test('"the product of the code points": one SELECT finds a row where the document puts it', async () => {
+      const blogs = new Blogs(client, { ...configOf(stack), strategy: 'product' });
+      await publishAll(blogs);
+      const product = [...'title 07'].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);
+      expect(await blogs.find(publish_date, 'title 07')).toMatchObject({ description: 7 });
+      expect(table.sent.map(({ parameters }) => parameters[1])).toEqual([Number(product % 200n) + 1]);
+      expect(await titlesOf(blogs)).toEqual(TITLES);
+    });
   });
 });
 

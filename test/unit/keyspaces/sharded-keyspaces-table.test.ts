@@ -193,6 +193,13 @@ describe('permissions', () => {
   });
 });
 
+test('an import takes the strategy of those who have filled the table', () => {
+  const stack = new Stack(new App(), 'Stack');
+  const strategy = ShardingStrategy.PRODUCT_OF_CODE_POINTS;
+  const table = ShardedKeyspacesTable.fromTableAttributes(stack, 'Blogs', { ...blogs, strategy });
+  expect(JSON.parse(stack.resolve(table.toConfigJson()))).toMatchObject({ strategy: 'product' });
+});
+
 describe('bad properties', () => {
   test('are no shard counts, where no type checker asks for them', () => {
     expect(() => stackWith({ shardCounts: undefined as never })).toThrow(
@@ -232,6 +239,11 @@ describe('bad properties', () => {
       'a calculated shard of random ones',
       { calculatedFrom: ['title'], strategy: ShardingStrategy.RANDOM },
       'for calculated shards',
+    ],
+    [
+      'a new table with the product of the code points',
+      { strategy: ShardingStrategy.PRODUCT_OF_CODE_POINTS },
+      'strategy must be CALCULATED or RANDOM',
     ],
     ['a negative first shard', { firstShard: -1 }, 'firstShard must be a whole number from 0'],
     [

@@ -403,6 +403,11 @@ describe('ShardedTable', () => {
     const createdAt = string('createdAt');
     test.each<[string, Partial<ShardedIndexOptions>, string]>([
       [
+        'the strategy of tables of Amazon Keyspaces that others have filled',
+        { strategy: ShardingStrategy.PRODUCT_OF_CODE_POINTS },
+        'byStatus.strategy must be CALCULATED or RANDOM',
+      ],
+      [
         'the name of another index',
         { indexName: 'other' },
         'indexName must be different from the names of all other indexes of the table, got "other"',

@@ -262,6 +262,13 @@ describe('selectRow', () => {
     expect(asked).toEqual([of]);
   });
 
+  test('is one SELECT of the product where others have placed the rows so', async () => {
+    const table = events(1);
+    await selectRow(table, { ...config, strategy: 'product' }, key);
+    const shard = config.firstShard + productOfCodePoints('3#3', SHARDS);
+    expect(table.sent.map(({ parameters }) => parameters[1])).toEqual([shard]);
+  });
+
   test('finds a row behind an empty page', async () => {
     const execute: FakeCassandra['execute'] = async (_query, _parameters, { pageState }) =>
       pageState === undefined ? { rows: [], pageState: 'on' } : { rows: [key] };

@@ -30,6 +30,20 @@ function expectMoved(table: FakeRowTable): void {
   for (const row of table.all) expect(row.shard).toBe(shardColumns(twenty, row).shard);
 }
 
+test('rows that others have placed by the product of the code points move to calculated shards, and none is a stray before', async () => {
+  const product: ShardedKeyspacesConfig = { ...twenty, strategy: 'product' };
+  const table = new FakeRowTable(twenty);
+  for (let id = 0; id < ROWS; id++) {
+    const shard = 1 + (Array.from(String(id)).reduce((all, digit) => all * digit.codePointAt(0)!, 1) % 20);
+    table.insert({ day: 'd', id, body: `row ${id}`, shard });
+  }
+  expect(await findStrayRows(table, product)).toMatchObject({ rowsScanned: ROWS, strays: 0 });
+  const { outcomes, strays } = await reshardRows(table, twenty);
+  expect(strays).toBeGreaterThan(ROWS / 2);
+  expect(outcomes).toEqual({ moved: strays, settled: 0, refused: 0 });
+  expectMoved(table);
+});
+
 const throttled = () => Object.assign(new Error('timed out'), { name: 'ResponseError', code: 0x1100 });
 
 test.each([1, 2, 3, 4, 5])(

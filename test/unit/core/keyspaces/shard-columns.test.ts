@@ -103,6 +103,13 @@ describe('shardColumns', () => {
     expect(Math.max(...drawn)).toBe(200);
   });
 
+  test('is the product of the code points where others have placed the rows so, of the columns that it follows from', () => {
+    const product: ShardedKeyspacesConfig = { ...config, strategy: 'product' };
+    const row = { publish_date, title: 'Notes', version: 7 };
+    expect(shardColumns(product, row)).toEqual({ shard: shardOfTheDocument('Notes') });
+    expect(shardColumns({ ...product, calculatedFrom: undefined }, row).shard).toBe(shardOfTheDocument('Notes#7'));
+  });
+
   test.each<[object, string]>([
     [{ title: 'a' }, 'row.publish_date must be given: it is part of the partition key, got undefined'],
     [{ publish_date }, 'row.title must be given: the calculated shard follows from it, got undefined'],

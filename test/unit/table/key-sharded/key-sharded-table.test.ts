@@ -88,6 +88,11 @@ describe('KeyShardedTable', () => {
     ['no sort key', { sortKey: undefined }, 'sharding.config.tableKey must be the partition key and the sort key'],
     ['a separator with digits', { separator: '0' }, 'sharding.config.separator must be a text without digits'],
     ['a first shard below 0', { firstShard: -1 }, 'sharding.config.firstShard must be a whole number of at least 0'],
+    [
+      'the strategy of tables of Amazon Keyspaces that others have filled',
+      { strategy: ShardingStrategy.PRODUCT_OF_CODE_POINTS },
+      'strategy must be CALCULATED or RANDOM',
+    ],
     ['its sort key as the value', { valueAttribute: 'ClientTransactionId' }, 'another attribute than the sort key'],
   ])('refuses %s', (_, props, message) => {
     expect(() => invoices(props)).toThrow(InvalidIndexConfigError);
