@@ -24,6 +24,7 @@ import { FunctionPool } from './functions/function-pool';
 import type { LogSink } from './functions/function-thread';
 import { endpointOf, functionReference, startInvokeServer } from './functions/invoke-server';
 import { type Endpoints, lambdaEnvironment } from './functions/lambda-environment';
+import { runtimePackages } from './functions/runtime-packages';
 import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
 
@@ -148,8 +149,10 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     await unlessFailed(deploy(plan, ungatedClients), failure);
     const keyspaces = cassandra && (await localKeyspaces(cassandra, stacks));
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
+    const packages = runtimePackages(app);
     for (const definition of plan.functions) {
-      const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), onFunctionLog);
+      const environment = lambdaEnvironment(definition, endpoints, packages);
+      const pool = new FunctionPool(definition, environment, onFunctionLog);
       pools.set(definition.name, pool);
       parts.push(pool);
     }

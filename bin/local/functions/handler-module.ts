@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, extname, join, relative } from 'node:path';
+import { delimiter, dirname, extname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileFunction, constants } from 'node:vm';
+import { importFromPackages } from './import-from-packages';
+import { RUNTIME_SCOPES } from './runtime-packages';
 
 export type Handler = (event: unknown, context: object, callback: HandlerCallback) => unknown;
 export type HandlerCallback = (error?: unknown, result?: unknown) => void;
@@ -30,7 +32,26 @@ function moduleFile(codeDirectory: string, file: string): string {
 }
 
 async function loadModule(codeDirectory: string, file: string): Promise<unknown> {
-  return isEsModule(codeDirectory, file) ? await import(pathToFileURL(file).href) : requireModule(file);
+  const isModule = isEsModule(codeDirectory, file);
+  if (isModule) importFromPackages((process.env.NODE_PATH ?? '').split(delimiter).filter((folder) => folder !== ''));
+  try {
+    return isModule ? await import(pathToFileURL(file).href) : requireModule(file);
+  } catch (error) {
+    const missing = missingPackage(error);
+    throw missing === undefined ? error : runtimeError('ImportModuleError', missing);
+  }
+}
+
+/** What to do about a package that Lambda's runtime brings, and that was not found. */
+function missingPackage(error: unknown): string | undefined {
+  const { code, message } = Object(error);
+  if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  const [, name, scope] = /'((@[^/']+)\/[^/']+)/.exec(message) ?? [];
+  if (name === undefined || !RUNTIME_SCOPES.includes(scope!)) return undefined;
+  return (
+    `Error: Cannot find module '${name}': Lambda's runtime brings it, and a local run takes it from the packages of the app; ` +
+    `install it there: npm install --save-dev ${name}`
+  );
 }
 
 /** Lambda unpacks the asset at the root of its own tree: a package.json outside it, such as the CDK app's, has no say. */

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
 import { foreignRequestProblem } from './foreign-request';
 import type { InvocationResult } from './function-thread';
 
 /** A function as the server needs it. */
 export interface Invocable {
+  readonly definition: LocalFunction;
   /** @param qualifier the alias or version that it is invoked by, if by one */
   invoke(payload: string, qualifier?: string): Promise<InvocationResult>;
 }
@@ -25,7 +27,7 @@ export class PortUnavailableError extends EvenShardsError {
   }
 }
 
-/** Serves the Invoke operation of the Lambda API on the loopback interface; port 0 takes a free one. */
+/** Serves Invoke and GetFunctionConfiguration of the Lambda API on the loopback interface; port 0 takes a free one. */
 export async function startInvokeServer(port: number, functions: ReadonlyMap<string, Invocable>): Promise<Server> {
   const server = createServer((request, response) => {
     answer(request, functions).then(
@@ -84,14 +86,11 @@ const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
 async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {
   const problem = foreignRequestProblem(request.headers);
   if (problem !== undefined) throw new ApiError(403, 'AccessDeniedException', problem);
-  const { name, qualifier } = requestedFunction(request);
+  const { operation, name, qualifier } = requestedFunction(request);
+  if (operation === 'configuration') return configurationReply(functionNamed(name, functions).definition);
   const type = invocationType(request);
   const payload = await readJson(request, MAX_PAYLOAD_BYTES[type]!);
-  const invocable = functions.get(name);
-  if (invocable === undefined) {
-    const arn = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${name}`;
-    throw new ApiError(404, 'ResourceNotFoundException', `Function not found: ${arn}`);
-  }
+  const invocable = functionNamed(name, functions);
   if (type === 'DryRun') return { status: 204 };
   const result = invocable.invoke(payload, qualifier);
   if (type === 'RequestResponse') return invocationReply(await result);
@@ -100,17 +99,34 @@ async function answer(request: IncomingMessage, functions: ReadonlyMap<string, I
   return { status: 202 };
 }
 
-function requestedFunction({ method, url = '' }: IncomingMessage): FunctionReference {
-  const [, name, query] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?(.*))?$/.exec(url) ?? [];
-  if (method !== 'POST' || name === undefined) {
-    throw new ApiError(404, 'UnknownOperationException', `${method} ${url} is not emulated: of Lambda only Invoke is`);
+function functionNamed(name: string, functions: ReadonlyMap<string, Invocable>): Invocable {
+  const found = functions.get(name);
+  if (found !== undefined) return found;
+  const arn = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${name}`;
+  throw new ApiError(404, 'ResourceNotFoundException', `Function not found: ${arn}`);
+}
+
+/** The method of each operation, by the end of its path. */
+const OPERATIONS = { invocations: 'POST', configuration: 'GET' } as const;
+
+interface Requested extends FunctionReference {
+  readonly operation: keyof typeof OPERATIONS;
+}
+
+function requestedFunction({ method, url = '' }: IncomingMessage): Requested {
+  const [, name, end, query] =
+    /^\/2015-03-31\/functions\/([^/?]+)\/(invocations|configuration)(?:\?(.*))?$/.exec(url) ?? [];
+  const operation = end as keyof typeof OPERATIONS;
+  if (name === undefined || method !== OPERATIONS[operation]) {
+    const message = `${method} ${url} is not emulated: of Lambda, Invoke and GetFunctionConfiguration are`;
+    throw new ApiError(404, 'UnknownOperationException', message);
   }
   const nameOrArn = decoded(name);
   const reference = functionReference(nameOrArn);
   if (reference === undefined)
     throw new ApiError(400, 'ValidationException', `${nameOrArn} is not a function name or ARN`);
   const qualifier = new URLSearchParams(query).get('Qualifier') ?? reference.qualifier;
-  return { ...reference, qualifier };
+  return { operation, ...reference, qualifier };
 }
 
 /** What cannot be decoded stays as it is: no name or ARN has a percent sign. */
@@ -160,6 +176,15 @@ function invocationReply({ payload, functionError }: InvocationResult): Reply {
     headers: { 'X-Amz-Executed-Version': '$LATEST', ...(functionError && { 'X-Amz-Function-Error': functionError }) },
     body: payload,
   };
+}
+
+function configurationReply({ name, arn, runtime, handler, environment, ...limits }: LocalFunction): Reply {
+  const configuration = {
+    ...{ FunctionName: name, FunctionArn: arn, Runtime: runtime, Handler: handler },
+    ...{ Timeout: limits.timeoutSeconds, MemorySize: limits.memoryMb, Environment: { Variables: environment } },
+    ...{ Version: '$LATEST', PackageType: 'Zip', State: 'Active', LastUpdateStatus: 'Successful' },
+  };
+  return { status: 200, body: JSON.stringify(configuration) };
 }
 
 function refusal(error: unknown): Reply {

@@ -1,3 +1,4 @@
+import { delimiter } from 'node:path';
 import { CASSANDRA } from '../../../lib/core/foundation/function-environment';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_REGION } from '../assembly/emulated-types';
@@ -17,8 +18,16 @@ export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local
 /** A port that nothing listens on. */
 const NOBODY = '127.0.0.1:1';
 
-/** The environment of a function: what its template declares, what Lambda adds, and the way to the emulators. */
-export function lambdaEnvironment(definition: LocalFunction, endpoints: Endpoints): Record<string, string> {
+/**
+ * The environment of a function: what its template declares, what Lambda adds, and the way to the emulators.
+ *
+ * @param packages folders of the packages that Lambda's runtime brings, which it names in the same variable
+ */
+export function lambdaEnvironment(
+  definition: LocalFunction,
+  endpoints: Endpoints,
+  packages: readonly string[] = [],
+): Record<string, string> {
   return {
     ...definition.environment,
     ...clientEnvironment(endpoints),
@@ -32,8 +41,14 @@ export function lambdaEnvironment(definition: LocalFunction, endpoints: Endpoint
     // The driver reads no endpoint from its environment: without a Cassandra it is to find nobody, on this machine.
     ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? NOBODY }),
     LAMBDA_TASK_ROOT: definition.codeDirectory,
+    ...nodePath([definition.environment.NODE_PATH, ...packages]),
     PATH: process.env.PATH ?? '',
   };
+}
+
+function nodePath(folders: readonly (string | undefined)[]): Record<string, string> {
+  const known = folders.filter((folder) => folder !== undefined);
+  return known.length === 0 ? {} : { NODE_PATH: known.join(delimiter) };
 }
 
 /** Whether a construct has told it of a table of Amazon Keyspaces. */

@@ -12,7 +12,11 @@ afterAll(async () => {
 });
 
 /** Invokes a function of these files with `{ name: 'x' }`, from an asset inside a project of ES modules. */
-async function invoke(files: Record<string, string>, handler: string): Promise<unknown> {
+async function invoke(
+  files: Record<string, string>,
+  handler: string,
+  environment: Record<string, string> = {},
+): Promise<unknown> {
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
   const codeDirectory = mkdtempSync(join(project, 'asset.'));
   for (const [file, content] of Object.entries(files)) {
@@ -32,7 +36,7 @@ async function invoke(files: Record<string, string>, handler: string): Promise<u
       timeoutSeconds: 3,
       memoryMb: 128,
     },
-    {},
+    environment,
   );
   pools.push(pool);
   const { payload } = await pool.invoke('{"name":"x"}');
@@ -106,4 +110,45 @@ test.each<[string, Record<string, string>, string, object]>([
   ],
 ])('reports %s', async (_, files, handler, error) => {
   await expect(invoke(files, handler)).resolves.toMatchObject(error);
+});
+
+describe('what the runtime of Lambda brings', () => {
+  const packages = join(project, 'functions/node_modules');
+  const files = {
+    '@aws-sdk/lib-dynamodb/package.json': '{"main":"index.js","exports":{".":"./index.js"}}',
+    '@aws-sdk/lib-dynamodb/index.js': 'exports.hello = (name) => require("@aws-sdk/beside") + name;',
+    '@aws-sdk/beside/index.js': 'module.exports = "hello/";',
+  };
+  beforeAll(() => {
+    for (const [file, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(packages, file)), { recursive: true });
+      writeFileSync(join(packages, file), content);
+    }
+  });
+
+  test.each([
+    ['index.js', 'const { hello } = require("@aws-sdk/lib-dynamodb"); exports.handler = async (e) => hello(e.name);'],
+    ['index.mjs', 'import { hello } from "@aws-sdk/lib-dynamodb"; export const handler = async (e) => hello(e.name);'],
+  ])('is found by %s in the packages of the app', async (file, content) => {
+    const found = invoke({ [file]: content }, 'index.handler', { NODE_PATH: packages });
+    await expect(found).resolves.toBe('hello/x');
+  });
+
+  test.each([
+    ['index.js', 'require("@aws-sdk/client-s3/commands");'],
+    ['index.mjs', 'import "@aws-sdk/client-s3/commands";'],
+  ])('where the app lacks it, %s is told what to install', async (file, content) => {
+    await expect(invoke({ [file]: content }, 'index.handler', { NODE_PATH: packages })).resolves.toMatchObject({
+      errorType: 'Runtime.ImportModuleError',
+      errorMessage:
+        "Error: Cannot find module '@aws-sdk/client-s3': Lambda's runtime brings it, and a local run takes it from the packages " +
+        'of the app; install it there: npm install --save-dev @aws-sdk/client-s3',
+    });
+  });
+
+  test('a package that it does not bring is reported as it is', async () => {
+    await expect(invoke({ 'index.js': 'require("left-out")' }, 'index.handler')).resolves.toMatchObject({
+      errorMessage: expect.stringContaining("Cannot find module 'left-out'\n"),
+    });
+  });
 });

@@ -3,10 +3,23 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Lambda } from '@aws-sdk/client-lambda';
+import type { LocalFunction } from '../../../../../bin/local/assembly/deployment-plan';
 import { endpointOf, PortUnavailableError, startInvokeServer } from '../../../../../bin/local/functions/invoke-server';
 
 const invoke = jest.fn();
-const functions = new Map([['writer', { invoke }]]);
+const definition: LocalFunction = {
+  path: 'Orders/Writer',
+  name: 'writer',
+  arn: 'arn:aws:lambda:us-east-1:000000000000:function:writer',
+  runtime: 'nodejs24.x',
+  handler: 'index.handler',
+  codeDirectory: '/asset',
+  environment: { BY_STATUS: '{"tableName":"orders"}' },
+  unset: {},
+  timeoutSeconds: 30,
+  memoryMb: 256,
+};
+const functions = new Map([['writer', { invoke, definition }]]);
 let server: Server;
 let lambda: Lambda;
 
@@ -146,7 +159,31 @@ describe('the Invoke API', () => {
   test('refuses the operations it does not have', async () => {
     await expect(lambda.listFunctions({})).rejects.toMatchObject({
       name: 'UnknownOperationException',
-      message: expect.stringContaining('is not emulated: of Lambda only Invoke is'),
+      message: expect.stringContaining('is not emulated: of Lambda, Invoke and GetFunctionConfiguration are'),
+    });
+  });
+});
+
+describe('the configuration of a function', () => {
+  test('is what its template declares, with the layout of this run', async () => {
+    await expect(lambda.getFunctionConfiguration({ FunctionName: 'writer' })).resolves.toMatchObject({
+      FunctionName: 'writer',
+      FunctionArn: definition.arn,
+      Runtime: 'nodejs24.x',
+      Handler: 'index.handler',
+      Timeout: 30,
+      MemorySize: 256,
+      Environment: { Variables: definition.environment },
+      State: 'Active',
+      LastUpdateStatus: 'Successful',
+    });
+    expect(invoke).not.toHaveBeenCalled();
+  });
+
+  test('of a function that is not there is refused', async () => {
+    await expect(lambda.getFunctionConfiguration({ FunctionName: 'reader' })).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      $metadata: { httpStatusCode: 404 },
     });
   });
 });
