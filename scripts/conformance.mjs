@@ -1,6 +1,6 @@
 /**
  * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers |
- * dax | deploy | linters | package | writers | browser | node] [arguments].
+ * dax | deploy | linters | package | writers | browser | apps | node] [arguments].
  *
  * dynamodb: DynamoDB Local, Amazon's own emulator, and dynoxide, if it is installed: both have multi-attribute keys. keyspaces: Apache Cassandra. They are
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
@@ -11,7 +11,7 @@
  * DAX, which have a manifest beside the test. deploy: the command line of the CDK, and moto's server in place of AWS, which the
  * test fetches. package: what npm packs, installed where nothing of this project is, after a build. writers: those of
  * examples/other-languages, each where its language is found. linters: cfn-lint and checkov, which the test fetches, the validator of cfn-guard, and awslint, the CDK's own, after a build. browser: a headless
- * Chromium, which npm has installed, after a build. node: the unit tests on the lowest Node.js that the package supports and on the
+ * Chromium, which npm has installed, after a build. apps: apps in the manner of aws-samples/aws-cdk-examples, in a local run, after a build. node: the unit tests on the lowest Node.js that the package supports and on the
  * newest long-term one, which the packages `node-PLATFORM-ARCHITECTURE` of npm bring without a script.
  */
 import { spawnSync } from 'node:child_process';
@@ -30,6 +30,7 @@ const STORES = {
   package: () => ({}),
   writers: () => ({}),
   browser: () => ({}),
+  apps: () => ({}),
 };
 const OLDEST_JAVA = 17;
 

@@ -44,6 +44,12 @@ interface Write {
   readonly after: (before: JsonItem | undefined) => JsonItem | undefined;
 }
 
+/** What writes load, and why they were refused, if they were. */
+interface Taken {
+  readonly loads: readonly KeyLoad[];
+  readonly reason?: ThrottlingReason;
+}
+
 /**
  * Lets through what DynamoDB would, partition key by partition key of tables and indexes, and answers the rest in its
  * words. To know which entries of indexes a write changes, it reads the item before.
@@ -81,29 +87,31 @@ export class DynamoDbGate {
 
   private async write(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
     const write = await this.writeOf(operation, input);
-    const reason = write === undefined ? undefined : await this.takeAll([write]);
-    return reason === undefined ? forward(input) : refused(reason);
+    const { loads, reason } = await this.takeAll(write === undefined ? [] : [write]);
+    return reason === undefined ? this.counted(await forward(input), loads) : refused(reason);
   }
 
   private async batchWrite({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
     const admitted: Record<string, JsonItem[]> = {};
     const unprocessed: Record<string, JsonItem[]> = {};
+    const admittedLoads: KeyLoad[] = [];
     let reason: ThrottlingReason | undefined;
     for (const [tableName, requests] of Object.entries<JsonItem[]>(input.RequestItems ?? {})) {
       for (const request of requests) {
         const write = request.PutRequest
           ? await this.writeOf('PutItem', { TableName: tableName, ...request.PutRequest })
           : await this.writeOf('DeleteItem', { TableName: tableName, ...request.DeleteRequest });
-        const refusedFor = write === undefined ? undefined : await this.takeAll([write]);
+        const { loads, reason: refusedFor } = await this.takeAll(write === undefined ? [] : [write]);
+        if (refusedFor === undefined) admittedLoads.push(...loads);
         const to = refusedFor === undefined ? admitted : unprocessed;
         to[tableName] = [...(to[tableName] ?? []), request];
         reason ??= refusedFor;
       }
     }
-    if (reason === undefined) return forward(input);
+    if (reason === undefined) return this.counted(await forward(input), admittedLoads);
     // Source: the API reference, BatchWriteItem: it fails only when none of its writes could be done.
     if (Object.keys(admitted).length === 0) return refused(reason);
-    const answer = await forward({ ...input, RequestItems: admitted });
+    const answer = this.counted(await forward({ ...input, RequestItems: admitted }), admittedLoads);
     return withUnprocessed(answer, 'UnprocessedItems', unprocessed, (a: JsonItem[] = [], b: JsonItem[] = []) => [
       ...a,
       ...b,
@@ -120,8 +128,8 @@ export class DynamoDbGate {
     }
     // Source: the developer guide, transactions: each item is written twice, to prepare and to commit.
     const known = writes.filter((write) => write !== undefined);
-    const reason = await this.takeAll(known, 2);
-    if (reason === undefined) return forward(input);
+    const { loads, reason } = await this.takeAll(known, 2);
+    if (reason === undefined) return this.counted(await forward(input), loads);
     return cancelled(
       writes.map((write) => (write?.table.arn === reason.resource.split('/index/')[0] ? reason : undefined)),
     );
@@ -242,8 +250,8 @@ export class DynamoDbGate {
     return { table, tableName, key, after };
   }
 
-  /** Takes what writes load, or nothing: then says why. */
-  private async takeAll(writes: readonly Write[], times = 1): Promise<ThrottlingReason | undefined> {
+  /** Takes what writes load, or nothing: then says why, and counts it as throttled. */
+  private async takeAll(writes: readonly Write[], times = 1): Promise<Taken> {
     const { proxy, limits, faults, traffic } = this.parts;
     const loads: KeyLoad[] = [];
     for (const { table, tableName, key, after } of writes) {
@@ -252,17 +260,23 @@ export class DynamoDbGate {
       loads.push(...writeLoads(table, before, after(before)).map((load) => ({ ...load, units: times * load.units })));
     }
     const [first] = loads;
-    if (first === undefined) return undefined;
+    if (first === undefined) return { loads };
     const drawn = faults.happens('throttle')
       ? ({ reason: 'TableWriteKeyRangeThroughputExceeded', resource: first.tableArn } as const)
       : undefined;
     const reason = drawn ?? limits?.takeWrite(loads);
+    if (reason === undefined) return { loads };
     for (const load of loads) {
-      const place = placeOf(load);
-      const isRefused = reason !== undefined && place === `writes ${reason.resource}`;
-      if (reason === undefined || isRefused) traffic.note(place, load.key, load.units, isRefused);
+      if (placeOf(load) === `writes ${reason.resource}`) traffic.note(placeOf(load), load.key, load.units, true);
     }
-    return reason;
+    return { loads, reason };
+  }
+
+  /** Counts what the service has written: it refuses by itself what its conditions and its rules do not let through. */
+  private counted(answer: ServiceAnswer, loads: readonly KeyLoad[]): ServiceAnswer {
+    if (answer.status !== 200) return answer;
+    for (const load of loads) this.parts.traffic.note(placeOf(load), load.key, load.units, false);
+    return answer;
   }
 
   private refuseRead(load: Omit<KeyLoad, 'units'>): ThrottlingReason | undefined {

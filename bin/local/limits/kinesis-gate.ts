@@ -73,6 +73,9 @@ export class KinesisGate {
     }
     let next = 0;
     const results = refused.map((refusedResult) => refusedResult ?? stored[next++]!);
+    for (const [index, { ErrorCode }] of results.entries()) {
+      if (typeof ErrorCode !== 'string') this.note(streamName, entries[index]!, shardIds[index], false);
+    }
     // A shard of which we do not know: the stream was resharded.
     if (results.some(({ ShardId }, index) => typeof ShardId === 'string' && ShardId !== shardIds[index])) {
       this.parts.shards.forget(streamName);
@@ -87,7 +90,9 @@ export class KinesisGate {
     const refused = this.refusalOf(streamName, input, shardId);
     if (refused !== undefined) return refusal(refused.ErrorCode, refused.ErrorMessage);
     const answer = await forward(input);
-    if (answer.status === 200 && answer.output.ShardId !== shardId) this.parts.shards.forget(streamName);
+    if (answer.status !== 200) return answer;
+    this.note(streamName, input, shardId, false);
+    if (answer.output.ShardId !== shardId) this.parts.shards.forget(streamName);
     return answer;
   }
 
@@ -98,21 +103,23 @@ export class KinesisGate {
     shardId: string | undefined,
   ): { ErrorCode: string; ErrorMessage: string; ShardId?: undefined } | undefined {
     if (shardId === undefined) return undefined;
-    const { limits, faults, traffic } = this.parts;
-    const bytes = dataBytes(entry) + Buffer.byteLength(entry.PartitionKey ?? '');
-    const isThrottled = faults.happens('throttle') || limits?.takeRecord({ streamName, shardId }, bytes) === false;
-    traffic.note(`shards ${streamName}`, shardId, bytes, isThrottled);
-    traffic.note(
-      `keys ${streamName}`,
-      JSON.stringify([entry.PartitionKey, entry.ExplicitHashKey ?? null]),
-      bytes,
-      isThrottled,
-    );
-    if (entry.ExplicitHashKey !== undefined) {
-      traffic.note(`hash keys ${streamName}`, entry.ExplicitHashKey, bytes, isThrottled);
-    }
-    if (!isThrottled) return undefined;
+    const { limits, faults } = this.parts;
+    const isTaken =
+      !faults.happens('throttle') && limits?.takeRecord({ streamName, shardId }, recordBytes(entry)) !== false;
+    if (isTaken) return undefined;
+    this.note(streamName, entry, shardId, true);
     return { ErrorCode: THROTTLED, ErrorMessage: `Rate exceeded for shard ${shardId} in stream ${streamName}.` };
+  }
+
+  /** Counts a record, stored or throttled. */
+  private note(streamName: string, entry: Entry, shardId: string | undefined, isThrottled: boolean): void {
+    if (shardId === undefined) return;
+    const { PartitionKey, ExplicitHashKey } = entry;
+    const counts = (place: string, name: string) =>
+      this.parts.traffic.note(`${place} ${streamName}`, name, recordBytes(entry), isThrottled);
+    counts('shards', shardId);
+    counts('keys', JSON.stringify([PartitionKey, ExplicitHashKey ?? null]));
+    if (ExplicitHashKey !== undefined) counts('hash keys', ExplicitHashKey);
   }
 
   private async getRecords({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
@@ -151,6 +158,10 @@ type Forward = Parameters<Gate>[1];
 
 function dataBytes({ Data = '' }: Entry): number {
   return Buffer.byteLength(Data, 'base64');
+}
+
+function recordBytes(entry: Entry): number {
+  return dataBytes(entry) + Buffer.byteLength(entry.PartitionKey ?? '');
 }
 
 function streamOf({ StreamName, StreamARN }: { StreamName?: string; StreamARN?: string }): string {

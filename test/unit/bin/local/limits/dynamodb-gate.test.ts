@@ -157,6 +157,30 @@ describe('a batch', () => {
   });
 });
 
+describe('a write', () => {
+  const write = { TableName: 'Jobs', Item: item('1', 'open') };
+  const answering = (status: number) =>
+    gate.pass({ operation: 'PutItem', input: write }, async () => ({ status, output: {} }));
+
+  test('is counted for its table and for each index that it changes', async () => {
+    await answering(200);
+    expect(traffic.total(`writes ${ARN}`)).toMatchObject({ count: 1, throttled: 0 });
+    expect(traffic.total(`writes ${ARN}/index/byStatus`)).toMatchObject({ count: 1, throttled: 0 });
+  });
+
+  test('that the service refuses, such as by a condition, is not counted', async () => {
+    await answering(400);
+    expect(traffic.total(`writes ${ARN}`)).toEqual({ count: 0, amount: 0, throttled: 0 });
+    expect(traffic.total(`writes ${ARN}/index/byStatus`)).toEqual({ count: 0, amount: 0, throttled: 0 });
+  });
+
+  test('that a limit refuses is counted as throttled alone', async () => {
+    for (let n = 0; n < 10; n++) await answering(200);
+    await answering(200);
+    expect(traffic.total(`writes ${ARN}`)).toMatchObject({ count: 10, throttled: 1 });
+  });
+});
+
 describe.each(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'])('%s of PartiQL', (operation) => {
   const input = { Statement: 'INSERT INTO Jobs VALUE ?', Parameters: [item('1')] };
 

@@ -1,0 +1,60 @@
+import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import type { LocalStack } from './run-local';
+import { itemNoun } from './sample/items-by-value';
+
+/** An item as an application hands it to DynamoDBDocument, without its shards. */
+export type FittingItem = Record<string, string | number | Uint8Array>;
+
+/** The time of the first item; each further one is a minute later. */
+const START_MS = Date.UTC(2020, 1, 1);
+const MINUTE_MS = 60_000;
+
+/** How many digits the numbers of items have, so that their order is that of their texts. */
+const DIGITS = 5;
+
+/**
+ * The nth item of a table that appears in each of these indexes, or the nth of a table that is sharded by its own key: it has the
+ * attributes that their keys are made of, each of the type that the table declares.
+ *
+ * @param run what the keys of items begin with, so that those of one run replace none of another
+ * @param rank which value of each index it has: the first ones are those that have counts of their own
+ */
+export function fittingItem(
+  stack: Pick<LocalStack, 'tables'>,
+  configs: readonly ShardedConfig[],
+  { n, rank = 0, run = '' }: { n: number; rank?: number; run?: string },
+): FittingItem {
+  const texts = new Map<string, [text: string, number: number]>();
+  const time = START_MS + n * MINUTE_MS;
+  for (const config of configs) {
+    const name = `${itemNoun(config.tableKey[0]!)}-${run}${String(n).padStart(DIGITS, '0')}`;
+    const sharding = config.indexName === undefined ? config.shardedBy : [];
+    for (const attribute of config.sortKeyAttributes) texts.set(attribute, [new Date(time).toISOString(), time]);
+    for (const attribute of [...config.tableKey, ...sharding]) texts.set(attribute, [name, n]);
+  }
+  for (const config of configs) texts.delete(config.shardAttribute);
+  for (const config of configs) {
+    if (config.valueAttribute !== undefined) texts.set(config.valueAttribute, [sampleValue(config, rank), rank + 1]);
+  }
+  const types = typesOf(stack, configs[0]!.tableName);
+  return Object.fromEntries(
+    [...texts].map(([attribute, [text, number]]) => {
+      const type = types.get(attribute);
+      if (type === 'N') return [attribute, Number.isFinite(Number(text)) ? Number(text) : number];
+      return [attribute, type === 'B' ? Buffer.from(text) : text];
+    }),
+  );
+}
+
+/** A value of an index: those with counts of their own first. */
+export function sampleValue({ shards }: ShardedConfig, rank = 0): string {
+  return Object.keys(shards.byValue ?? {})[rank] ?? (rank === 0 ? 'a' : `value-${rank}`);
+}
+
+function typesOf(
+  { tables }: Pick<LocalStack, 'tables'>,
+  tableName: string,
+): Map<string | undefined, string | undefined> {
+  const { AttributeDefinitions = [] } = tables.find(({ name }) => name === tableName)?.definition ?? {};
+  return new Map(AttributeDefinitions.map(({ AttributeName, AttributeType }) => [AttributeName, AttributeType]));
+}

@@ -1,0 +1,40 @@
+import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/foundation/function-environment';
+import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
+import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { sampleValue } from './fitting-item';
+import type { LocalStack } from './run-local';
+import { indexesOf, producersOf } from './sample/sample-targets';
+
+/** An event for each function of this library that the function answers; by construct path. */
+export function samplePayloads(stack: LocalStack): ReadonlyMap<string, object> {
+  return new Map<string, object>([
+    ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, queryOf(name, config)] as const),
+    ...producersOf(stack).map(({ functionPath }) => [functionPath, SAMPLE_RECORDS] as const),
+    ...stack.functions.flatMap(({ path, environment }): [string, object][] => {
+      const [[table, config] = []] = Object.entries(JSON.parse(environment[TABLES] ?? '{}'));
+      if (table !== undefined) return [[path, { table, value: valueOfTable(config) }]];
+      return SEGMENTS_AT_ONCE in environment ? [[path, SAMPLE_SEGMENT]] : [];
+    }),
+  ]);
+}
+
+function queryOf(index: string, config: ShardedConfig): object {
+  return config.valueAttribute === undefined ? { index } : { index, value: sampleValue(config) };
+}
+
+/** A value of a table: of each column of its key, if it is one of Amazon Keyspaces. */
+function valueOfTable(config: unknown): unknown {
+  const { partitionKey }: Partial<ShardedKeyspacesConfig> = Object(config);
+  return partitionKey ? Object.fromEntries(partitionKey.map(({ name, type }) => [name, SAMPLES[type] ?? 1])) : 'a';
+}
+
+const SAMPLES: Partial<Record<CqlKeyType, unknown>> = {
+  ...{ ascii: 'a', text: 'a', varchar: 'a', blob: 'YQ==', boolean: true },
+  ...{ date: '2020-07-09', time: '08:30:00', timestamp: '2020-07-09T08:30:00.000Z' },
+  ...{ timeuuid: '00000000-0000-1000-8000-000000000000', uuid: '00000000-0000-4000-8000-000000000000' },
+};
+
+const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }] };
+
+/** What the state machine of a resharding sends for an audit. */
+const SAMPLE_SEGMENT = { segment: 0, totalSegments: 1, request: { mode: 'audit' } };
