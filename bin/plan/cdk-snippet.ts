@@ -1,3 +1,4 @@
+import type { ShardNumbering } from '../../lib/core/foundation/shard-numbering';
 import type { IndexPlan } from '../../lib/core/planning/plan-index';
 
 /** What the advice is written in. */
@@ -10,25 +11,77 @@ export function streamSnippet(shardCount: number, balanced: boolean, language: L
 }
 
 /** The code of a planned index, to paste. */
-export function indexSnippet(plan: IndexPlan, valueAttribute: string | undefined, language: Language): string[] {
+export function indexSnippet(
+  plan: IndexPlan,
+  valueAttribute: string | undefined,
+  language: Language,
+  numbering: ShardNumbering = {},
+): string[] {
   const name = valueAttribute === undefined ? 'byTime' : `by${upperFirst(valueAttribute)}`;
-  return indented(INDEX[language](name, valueAttribute, plan));
+  return indented(INDEX[language](name, valueAttribute, plan, numberingCode(numbering, true)));
 }
 
 /** The code of an index by a value whose shares nobody knows: each value grows by itself, up to the planned shards. */
-export function adaptiveIndexSnippet({ shards }: IndexPlan, language: Language): string[] {
-  return indented(ADAPTIVE_INDEX[language](shards));
+export function adaptiveIndexSnippet(
+  { shards }: IndexPlan,
+  language: Language,
+  numbering: ShardNumbering = {},
+): string[] {
+  return indented(ADAPTIVE_INDEX[language](shards, numberingCode(numbering, true)));
 }
 
 /** The code of a table that is sharded by its own key, to paste: its partition key is what is hot. */
-export function tableSnippet(plan: IndexPlan, valueAttribute: string, language: Language): string[] {
-  return indented(TABLE[language](valueAttribute, plan));
+export function tableSnippet(
+  plan: IndexPlan,
+  valueAttribute: string,
+  language: Language,
+  numbering: ShardNumbering = {},
+): string[] {
+  return indented(TABLE[language](valueAttribute, plan, numberingCode(numbering, false)));
 }
 
 /** A table of Amazon Keyspaces with as many shards as planned. */
-export function keyspacesSnippet(plan: IndexPlan, language: Language): string[] {
-  return indented(KEYSPACES[language](plan));
+export function keyspacesSnippet(plan: IndexPlan, language: Language, numbering: ShardNumbering = {}): string[] {
+  return indented(KEYSPACES[language](plan, numberingCode(numbering, false)));
 }
+
+/** What a numbering takes in code: the enums to import, and each option with its value. */
+interface NumberingCode {
+  readonly enums: readonly string[];
+  readonly options: readonly (readonly [name: string, value: string])[];
+}
+
+/** Whether the numbering is of shards that stand beside their value. */
+export function isInOneAttribute({ separator, shardWidth, shardPlacement }: ShardNumbering): boolean {
+  return [separator, shardWidth, shardPlacement].some((part) => part !== undefined);
+}
+
+function numberingCode(numbering: ShardNumbering, isOfIndex: boolean): NumberingCode {
+  const { firstShard, separator, shardWidth, shardPlacement } = numbering;
+  const isLayout = isOfIndex && isInOneAttribute(numbering);
+  const options = [
+    ...(isLayout ? [['keyLayout', 'KeyLayout.SINGLE_ATTRIBUTE'] as const] : []),
+    ...(firstShard === undefined ? [] : [['firstShard', String(firstShard)] as const]),
+    ...(separator === undefined ? [] : [['separator', JSON.stringify(separator)] as const]),
+    ...(shardWidth === undefined ? [] : [['shardWidth', String(shardWidth)] as const]),
+    ...(shardPlacement === undefined
+      ? []
+      : [['shardPlacement', `ShardPlacement.${shardPlacement.toUpperCase()}`] as const]),
+  ];
+  const enums = [...(isLayout ? ['KeyLayout'] : []), ...(shardPlacement === undefined ? [] : ['ShardPlacement'])];
+  return { enums, options };
+}
+
+const typescriptOptions = ({ options }: NumberingCode): string[] =>
+  options.map(([name, value]) => `  ${name}: ${value.startsWith('"') ? quoted(JSON.parse(value)) : value},`);
+
+const pythonOptions = ({ options }: NumberingCode): string[] =>
+  options.map(([name, value]) => `    ${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}=${value},`);
+
+const javaOptions = ({ options }: NumberingCode): string[] => options.map(([name, value]) => `    .${name}(${value})`);
+
+/** The names to import, in the order of the alphabet. */
+const names = ({ enums }: NumberingCode, ...others: string[]): string => [...others, ...enums].sort().join(', ');
 
 type Snippet<Parts extends unknown[]> = Record<Language, (...parts: Parts) => string[]>;
 
@@ -77,10 +130,10 @@ const BALANCED_STREAM: Snippet<[number]> = {
   ],
 };
 
-const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: IndexPlan]> = {
-  typescript: (name, valueAttribute, plan) => [
+const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: IndexPlan, numbering: NumberingCode]> = {
+  typescript: (name, valueAttribute, plan, numbering) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
-    "import { ShardCounts, ShardedTable } from 'cdk-even-shards';",
+    `import { ${names(numbering, 'ShardCounts', 'ShardedTable')} } from 'cdk-even-shards';`,
     '',
     "const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
     'table.addShardedIndex({',
@@ -88,11 +141,12 @@ const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: In
     ...optional(valueAttribute, (value) => `  valueAttribute: { name: ${quoted(value)}, type: AttributeType.STRING },`),
     "  sortKey: { name: 'createdAt', type: AttributeType.STRING },",
     ...shardCountLines(plan),
+    ...typescriptOptions(numbering),
     '});',
   ],
-  python: (name, valueAttribute, plan) => [
+  python: (name, valueAttribute, plan, numbering) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
-    'from cdk_even_shards import ShardCounts, ShardedTable',
+    `from cdk_even_shards import ${names(numbering, 'ShardCounts', 'ShardedTable')}`,
     '',
     'table = ShardedTable(self, "Table", partition_key=Attribute(name="id", type=AttributeType.STRING))',
     'table.add_sharded_index(',
@@ -103,9 +157,10 @@ const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: In
     ),
     '    sort_key=Attribute(name="createdAt", type=AttributeType.STRING),',
     ...pythonShardCounts(plan),
+    ...pythonOptions(numbering),
     ')',
   ],
-  java: (name, valueAttribute, plan) => [
+  java: (name, valueAttribute, plan, numbering) => [
     'import io.github.cdkevenshards.*;',
     'import java.util.Map;',
     'import software.amazon.awscdk.services.dynamodb.Attribute;',
@@ -122,14 +177,15 @@ const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: In
     ),
     '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
     ...javaShardCounts(plan),
+    ...javaOptions(numbering),
     '    .build());',
   ],
 };
 
-const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
-  typescript: (maximum) => [
+const ADAPTIVE_INDEX: Snippet<[maximum: number, numbering: NumberingCode]> = {
+  typescript: (maximum, numbering) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
-    "import { AdaptiveShardCountController, ShardCounts, ShardedTable } from 'cdk-even-shards';",
+    `import { ${names(numbering, 'AdaptiveShardCountController', 'ShardCounts', 'ShardedTable')} } from 'cdk-even-shards';`,
     '',
     "const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
     'const index = table.addShardedIndex({',
@@ -137,12 +193,13 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
     "  valueAttribute: { name: 'value', type: AttributeType.STRING },",
     "  sortKey: { name: 'createdAt', type: AttributeType.STRING },",
     `  shardCounts: ShardCounts.adaptive({ maximum: ${maximum} }),`,
+    ...typescriptOptions(numbering),
     '});',
     "new AdaptiveShardCountController(this, 'Controller', { index });",
   ],
-  python: (maximum) => [
+  python: (maximum, numbering) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
-    'from cdk_even_shards import AdaptiveShardCountController, ShardCounts, ShardedTable',
+    `from cdk_even_shards import ${names(numbering, 'AdaptiveShardCountController', 'ShardCounts', 'ShardedTable')}`,
     '',
     'table = ShardedTable(self, "Table", partition_key=Attribute(name="id", type=AttributeType.STRING))',
     'index = table.add_sharded_index(',
@@ -150,10 +207,11 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
     '    value_attribute=Attribute(name="value", type=AttributeType.STRING),',
     '    sort_key=Attribute(name="createdAt", type=AttributeType.STRING),',
     `    shard_counts=ShardCounts.adaptive(maximum=${maximum}),`,
+    ...pythonOptions(numbering),
     ')',
     'AdaptiveShardCountController(self, "Controller", index=index)',
   ],
-  java: (maximum) => [
+  java: (maximum, numbering) => [
     'import io.github.cdkevenshards.*;',
     'import software.amazon.awscdk.services.dynamodb.Attribute;',
     'import software.amazon.awscdk.services.dynamodb.AttributeType;',
@@ -165,33 +223,36 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
     '    .valueAttribute(Attribute.builder().name("value").type(AttributeType.STRING).build())',
     '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
     `    .shardCounts(ShardCounts.adaptive(AdaptiveShardCountsOptions.builder().maximum(${maximum}).build()))`,
+    ...javaOptions(numbering),
     '    .build());',
     'AdaptiveShardCountController.Builder.create(this, "Controller").index(index).build();',
   ],
 };
 
-const TABLE: Snippet<[partitionKey: string, plan: IndexPlan]> = {
-  typescript: (partitionKey, plan) => [
+const TABLE: Snippet<[partitionKey: string, plan: IndexPlan, numbering: NumberingCode]> = {
+  typescript: (partitionKey, plan, numbering) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
-    "import { KeyShardedTable, ShardCounts } from 'cdk-even-shards';",
+    `import { ${names(numbering, 'KeyShardedTable', 'ShardCounts')} } from 'cdk-even-shards';`,
     '',
     "new KeyShardedTable(this, 'Table', {",
     `  partitionKey: { name: ${quoted(partitionKey)}, type: AttributeType.STRING },`,
     "  sortKey: { name: 'id', type: AttributeType.STRING },",
     ...shardCountLines(plan),
+    ...typescriptOptions(numbering),
     '});',
   ],
-  python: (partitionKey, plan) => [
+  python: (partitionKey, plan, numbering) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
-    'from cdk_even_shards import KeyShardedTable, ShardCounts',
+    `from cdk_even_shards import ${names(numbering, 'KeyShardedTable', 'ShardCounts')}`,
     '',
     'KeyShardedTable(self, "Table",',
     `    partition_key=Attribute(name=${JSON.stringify(partitionKey)}, type=AttributeType.STRING),`,
     '    sort_key=Attribute(name="id", type=AttributeType.STRING),',
     ...pythonShardCounts(plan),
+    ...pythonOptions(numbering),
     ')',
   ],
-  java: (partitionKey, plan) => [
+  java: (partitionKey, plan, numbering) => [
     'import io.github.cdkevenshards.*;',
     'import java.util.Map;',
     'import software.amazon.awscdk.services.dynamodb.Attribute;',
@@ -201,12 +262,13 @@ const TABLE: Snippet<[partitionKey: string, plan: IndexPlan]> = {
     `    .partitionKey(Attribute.builder().name(${JSON.stringify(partitionKey)}).type(AttributeType.STRING).build())`,
     '    .sortKey(Attribute.builder().name("id").type(AttributeType.STRING).build())',
     ...javaShardCounts(plan),
+    ...javaOptions(numbering),
     '    .build();',
   ],
 };
 
-const KEYSPACES: Snippet<[IndexPlan]> = {
-  typescript: (plan) => [
+const KEYSPACES: Snippet<[plan: IndexPlan, numbering: NumberingCode]> = {
+  typescript: (plan, numbering) => [
     "import { CqlType, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';",
     '',
     "new ShardedKeyspacesTable(this, 'Table', {",
@@ -215,9 +277,10 @@ const KEYSPACES: Snippet<[IndexPlan]> = {
     "  partitionKey: [{ name: 'value', cqlType: CqlType.TEXT }],",
     "  clusteringColumns: [{ name: 'id', cqlType: CqlType.TEXT }],",
     ...shardCountLines(plan),
+    ...typescriptOptions(numbering),
     '});',
   ],
-  python: (plan) => [
+  python: (plan, numbering) => [
     'from cdk_even_shards import CqlType, KeyspacesClusteringColumn, KeyspacesColumn, ShardCounts, ShardedKeyspacesTable',
     '',
     'ShardedKeyspacesTable(self, "Table",',
@@ -226,9 +289,10 @@ const KEYSPACES: Snippet<[IndexPlan]> = {
     '    partition_key=[KeyspacesColumn(name="value", cql_type=CqlType.TEXT)],',
     '    clustering_columns=[KeyspacesClusteringColumn(name="id", cql_type=CqlType.TEXT)],',
     ...pythonShardCounts(plan),
+    ...pythonOptions(numbering),
     ')',
   ],
-  java: (plan) => [
+  java: (plan, numbering) => [
     'import io.github.cdkevenshards.*;',
     'import java.util.List;',
     'import java.util.Map;',
@@ -239,6 +303,7 @@ const KEYSPACES: Snippet<[IndexPlan]> = {
     '    .partitionKey(List.of(KeyspacesColumn.builder().name("value").cqlType(CqlType.TEXT).build()))',
     '    .clusteringColumns(List.of(KeyspacesClusteringColumn.builder().name("id").cqlType(CqlType.TEXT).build()))',
     ...javaShardCounts(plan),
+    ...javaOptions(numbering),
     '    .build();',
   ],
 };

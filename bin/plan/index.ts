@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { ALLOWED_NUMBERING, type ShardNumbering, wrongPartOf } from '../../lib/core/foundation/shard-numbering';
 import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { type KeyPlacement, planStream } from '../../lib/core/planning/plan-stream';
@@ -57,6 +58,10 @@ an index, or a table that is sharded by its own key, where that key is what is h
   --partitions N              that the index has (default: as many as keep within the utilization, 4 at least)
   --pages-per-second N        queried (default: 0)
   --keyspaces                 the index is a table of Amazon Keyspaces, whose partitions have the same limits
+  --first-shard N             the number of the first shard (default: 0); these four are for shards that have names already
+  --separator TEXT            between the value and the shard, without digits (default: #)
+  --shard-width N             digits of a shard beside a value, at least (default: 1): 2 for 01
+  --shard-placement SIDE      of the value: suffix or prefix (default: suffix)
   --page-items N              items of a page (default: 25)
 
 both:
@@ -74,6 +79,7 @@ const OPTIONS = {
   'bytes-per-second': { type: 'string' },
   consumers: { type: 'string' },
   'enhanced-fan-out-consumers': { type: 'string' },
+  'first-shard': { type: 'string' },
   'head-room': { type: 'string' },
   help: { type: 'boolean', default: false },
   input: { type: 'string', multiple: true },
@@ -92,6 +98,9 @@ const OPTIONS = {
   prices: { type: 'string' },
   probability: { type: 'string' },
   'records-per-second': { type: 'string' },
+  separator: { type: 'string' },
+  'shard-placement': { type: 'string' },
+  'shard-width': { type: 'string' },
   share: { type: 'string', multiple: true },
   'stored-gb': { type: 'string' },
   svg: { type: 'string' },
@@ -103,7 +112,10 @@ const TARGETS = ['stream', 'index', 'table'];
 
 /** Options of one kind of plan alone. A stream's rate and head-room also say what a sample's index is to carry. */
 const OF_STREAM = ['bytes-per-second', 'consumers', 'enhanced-fan-out-consumers', 'keys', 'polls-per-second'] as const;
+/** How shards are written beside their value, in one attribute. */
+const BESIDE_VALUE = ['separator', 'shard-placement', 'shard-width'] as const;
 const OF_INDEX = [
+  'first-shard',
   'item-kb',
   'overload',
   'page-items',
@@ -112,6 +124,7 @@ const OF_INDEX = [
   'share',
   'stored-gb',
   'utilization',
+  ...BESIDE_VALUE,
 ] as const;
 
 /** `even-shards plan`. */
@@ -302,14 +315,37 @@ function plannedIndex(
     averageOfPeak: number('average-of-peak'),
     storedGb: number('stored-gb'),
     hasLocalSecondaryIndex: flags['local-index'],
+    firstShard: number('first-shard'),
     prices,
   };
   return {
     traffic: { ...traffic, shares: undefined },
+    numbering: numberingOf(flags, kind, traffic.shares !== undefined),
     plan: planIndex(traffic),
     tradeOffs: tradeOffs(traffic),
     kind,
   };
+}
+
+/** How shards are numbered and written, where that is said. */
+function numberingOf(flags: Flags, kind: PlannedKind, isByValue: boolean): ShardNumbering {
+  const besideValue = BESIDE_VALUE.find((flag) => flags[flag] !== undefined);
+  if (besideValue !== undefined && kind === 'keyspaces') {
+    throw new UsageError(`--${besideValue} is not for --keyspaces: the shard is a column of its own`, COMMAND);
+  }
+  if (besideValue !== undefined && kind === 'index' && !isByValue) {
+    const problem = `--${besideValue} is of a shard beside a value, and this index has none: give --share VALUE=N, or table`;
+    throw new UsageError(problem, COMMAND);
+  }
+  const numbering = {
+    firstShard: numberOf(COMMAND, 'first-shard', flags['first-shard']),
+    separator: flags.separator,
+    shardWidth: numberOf(COMMAND, 'shard-width', flags['shard-width']),
+    shardPlacement: flags['shard-placement'] as ShardNumbering['shardPlacement'],
+  };
+  const wrong = wrongPartOf(numbering);
+  if (wrong !== undefined) throw new InvalidArgumentError(wrong, numbering[wrong], ALLOWED_NUMBERING[wrong]);
+  return numbering;
 }
 
 function utilizationOf(overload: number | undefined): number | undefined {

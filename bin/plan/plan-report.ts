@@ -1,3 +1,4 @@
+import { besideValue, type ShardNumbering } from '../../lib/core/foundation/shard-numbering';
 import type { PlanRule } from '../../lib/core/planning/plan';
 import type { IndexLimit, IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
@@ -6,6 +7,7 @@ import { textTable } from '../local/sample/text-table';
 import {
   adaptiveIndexSnippet,
   indexSnippet,
+  isInOneAttribute,
   keyspacesSnippet,
   type Language,
   streamSnippet,
@@ -43,7 +45,13 @@ export interface Planned {
     plan: StreamPlan;
     placement?: SamplePlacement;
   };
-  index?: { traffic: IndexTraffic; plan: IndexPlan; tradeOffs: TradeOff[]; kind: PlannedKind };
+  index?: {
+    traffic: IndexTraffic;
+    numbering: ShardNumbering;
+    plan: IndexPlan;
+    tradeOffs: TradeOff[];
+    kind: PlannedKind;
+  };
 }
 
 /** A plan for people to read, line by line. */
@@ -146,7 +154,7 @@ function placementLines(placement: SamplePlacement): string[] {
 }
 
 function indexLines(
-  { traffic, plan, tradeOffs, kind }: NonNullable<Planned['index']>,
+  { traffic, numbering, plan, tradeOffs, kind }: NonNullable<Planned['index']>,
   sample: SampleSummary | undefined,
   language: Language,
 ): string[] {
@@ -154,6 +162,7 @@ function indexLines(
   return [
     `${kind}: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
     ...countLines(plan),
+    ...numberLines(plan, numbering, kind),
     `  on ${partitions} partitions, one of which is overloaded with a probability of ${percent(overloadProbability)}`,
     '',
     ...rulesTable(rules),
@@ -175,32 +184,36 @@ function indexLines(
     ...exceededLines(plan.exceeded),
     '',
     ...(kind === 'table'
-      ? tableSnippet(plan, sample?.keyField ?? 'value', language)
+      ? tableSnippet(plan, sample?.keyField ?? 'value', language, numbering)
       : [
-          ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language),
-          ...unknownShares(plan, language),
+          ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language, numbering),
+          ...unknownShares(plan, language, numbering),
         ]),
   ];
 }
 
 /** A plan without shares is of the whole table, or of one value that has all writes. */
-function unknownShares(plan: IndexPlan, language: Language): string[] {
+function unknownShares(plan: IndexPlan, language: Language, numbering: ShardNumbering): string[] {
   if (plan.byValue !== undefined || plan.shards === 1) return [];
   return [
     '',
     '  for an index by a value whose shares you do not know: each value gets the shards that it turns out to need, the',
     `  others one, and a page of one shard takes ${plan.page.readUnitsUnsharded} read units (see the guide "Counts that grow by themselves")`,
     '',
-    ...adaptiveIndexSnippet(plan, language),
+    ...adaptiveIndexSnippet(plan, language, numbering),
   ];
 }
 
 /** A table of Amazon Keyspaces: its partitions have the limits of DynamoDB's, and prices of their own. */
-function keyspacesLines({ traffic, plan }: NonNullable<Planned['index']>, language: Language): string[] {
+function keyspacesLines(
+  { traffic, numbering, plan, kind }: NonNullable<Planned['index']>,
+  language: Language,
+): string[] {
   const { boundBy, rules, limits, page, notFixed } = plan;
   return [
     `table of Amazon Keyspaces: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
     ...countLines(plan),
+    ...numberLines(plan, numbering, kind),
     '  a partition takes 1,000 write units and 3,000 read units a second',
     '',
     ...rulesTable(rules),
@@ -210,7 +223,7 @@ function keyspacesLines({ traffic, plan }: NonNullable<Planned['index']>, langua
     `  a page of ${counted(page.shards, 'shard')} takes ${page.readUnits} read units at LOCAL_ONE, twice as many at LOCAL_QUORUM`,
     ...notFixedLines(notFixed),
     '',
-    ...keyspacesSnippet(plan, language),
+    ...keyspacesSnippet(plan, language, numbering),
   ];
 }
 
@@ -230,6 +243,17 @@ function countLines({ shards, byValue, rules, boundBy }: IndexPlan): string[] {
   const { shards: needed } = rules.find(({ rule }) => rule === boundBy)!;
   const why = shards > needed ? `; the rule asks for ${whole(needed)}, and each value rounds up` : '';
   return [`  ${parts.join(' and ')}${why}`];
+}
+
+/** How the shards are called that a query asks, where their numbers are given. */
+function numberLines({ shardNumbers, byValue }: IndexPlan, numbering: ShardNumbering, kind: PlannedKind): string[] {
+  if (Object.values(numbering).every((part) => part === undefined)) return [];
+  const [value] = Object.entries(byValue ?? {}).reduce((most, each) => (each[1] > most[1] ? each : most), ['VALUE', 0]);
+  const isBesideValue = kind === 'table' || isInOneAttribute(numbering);
+  const [first, last] = [shardNumbers.first, shardNumbers.last].map((shard) =>
+    isBesideValue ? besideValue(numbering, value, shard) : String(shard),
+  );
+  return [`  a query${byValue && !isBesideValue ? ` of ${value}` : ''} asks the shards ${first} to ${last}`];
 }
 
 /**

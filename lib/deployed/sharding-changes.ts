@@ -1,5 +1,5 @@
 import { readGuide } from '../construct/guide-link';
-import { numberingOf, type ShardNumbering } from '../core/sharded-index/config/sharded-index-config';
+import { numberingOf, type ShardNumbering } from '../core/foundation/shard-numbering';
 import { type Finding, finding, type Place } from './finding';
 import { changedSettings, type Setting } from './setting-changes';
 import { skippedStep, skippedTableStep } from './shard-count-changes';

@@ -17,6 +17,8 @@ const uniform = planIndex({ writesPerSecond: 5_000, itemKb: 1 });
 const byValue = planIndex({ writesPerSecond: 5_000, itemKb: 1, shares: { 'it\'s "open"': 70, 'a\\b\n$x': 30 } });
 const unsharded = planIndex({ writesPerSecond: 10, itemKb: 1, shares: { open: 1 } });
 
+const NUMBERING = { firstShard: 1, separator: '-', shardWidth: 2 };
+
 export function plannedSnippets(language: Language): Record<string, string> {
   const snippets = {
     PlannedStream: streamSnippet(7, false, language),
@@ -27,6 +29,10 @@ export function plannedSnippets(language: Language): Record<string, string> {
     PlannedUnshardedIndex: indexSnippet(unsharded, 'status', language),
     PlannedAdaptiveIndex: adaptiveIndexSnippet(uniform, language),
     PlannedTable: tableSnippet(byValue, 'it\'s a "key"', language),
+    PlannedNumberedIndex: indexSnippet(byValue, 'status', language, { ...NUMBERING, shardPlacement: 'prefix' }),
+    PlannedNumberedAdaptiveIndex: adaptiveIndexSnippet(uniform, language, NUMBERING),
+    PlannedNumberedTable: tableSnippet(uniform, 'invoice', language, NUMBERING),
+    PlannedNumberedKeyspacesTable: keyspacesSnippet(uniform, language, { firstShard: 1 }),
     PlannedKeyspacesTable: keyspacesSnippet(byValue, language),
   };
   const unindented = (lines: readonly string[]) => lines.map((line) => line.replace(/^ {2}/, '')).join('\n');

@@ -1,3 +1,4 @@
+import { SHARD_SEPARATOR } from '../foundation/shard-numbering';
 import type { ShardedIndexConfig } from '../sharded-index';
 import type { WriteMinute } from './next-shard-count';
 import { uncounted, wantedWrites } from './wanted-writes';
@@ -37,9 +38,6 @@ const SATURATED = 0.95;
 
 /** A throttled key whose use nobody has counted is taken for busy from so many refused attempts a minute on. */
 const MANY_REFUSALS = PARTITION_MINUTE_UNITS / 10;
-
-/** Stands between a value and its shard where one attribute holds both. */
-const SHARD_SEPARATOR = '#';
 
 interface SeenKeys {
   readonly consumed: number[];

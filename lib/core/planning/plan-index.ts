@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { ALLOWED_NUMBERING, wrongPartOf } from '../foundation/shard-numbering';
 import { likelyMost, moreThan } from './largest-load';
 import { type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';
@@ -84,6 +85,13 @@ export interface IndexTraffic {
    */
   hasLocalSecondaryIndex?: boolean;
   /**
+   * The number of the first shard, a whole number of at least 0, where shards have numbers already. It changes no count, only
+   * `shardNumbers`.
+   *
+   * @default 0
+   */
+  firstShard?: number;
+  /**
    * The mean of a month's traffic as a part of the peak, above 0 and at most 1. Only the cost depends on it.
    *
    * @default 1
@@ -121,6 +129,8 @@ export interface IndexPlan {
   shards: number;
   /** The number of shards of each value, if the traffic has `shares`. Use it for `ShardCounts.byValue`. */
   byValue?: Record<string, number>;
+  /** The number of the first and of the last shard: of all, or with `byValue` of the value that has the most. A query asks all of them. */
+  shardNumbers: { first: number; last: number };
   /** The rule that asks for the most shards. */
   boundBy: IndexRule;
   rules: PlanRule<IndexRule>[];
@@ -158,7 +168,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   checkFields('traffic', traffic);
   const index = checkedTraffic(traffic);
   const { unitsPerSecond, partitions, utilization, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
-  const { storedGb, hasLocalSecondaryIndex = false } = traffic;
+  const { storedGb, hasLocalSecondaryIndex = false, firstShard = 0 } = traffic;
   const average = unitsPerSecond / partitions / PARTITION_WRITE_UNITS;
   const isAssumed = traffic.partitions === undefined;
 
@@ -202,6 +212,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   return {
     shards: counts.reduce((sum, count) => sum + count, 0),
     ...(byValue && { byValue }),
+    shardNumbers: { first: firstShard, last: firstShard + asked - 1 },
     boundBy,
     rules,
     partitions,
@@ -265,6 +276,9 @@ function busiestOfCounts(
 
 function checkedTraffic(traffic: IndexTraffic) {
   const { writesPerSecond, shares, prices } = traffic;
+  if (wrongPartOf({ firstShard: traffic.firstShard }) !== undefined) {
+    throw new InvalidArgumentError('firstShard', traffic.firstShard, ALLOWED_NUMBERING.firstShard);
+  }
   const { itemKb = 1, utilization = 0.5, probability = 0.05 } = traffic;
   const { pagesPerSecond = 0, pageItems = 25, averageOfPeak = 1 } = traffic;
   checkPositive('writesPerSecond', writesPerSecond);

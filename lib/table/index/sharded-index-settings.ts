@@ -3,12 +3,9 @@ import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../../construct/props-checks';
+import { numberingOf } from '../../core/foundation/shard-numbering';
 import { checkShardNames } from '../../core/sharded-index/config/check-sharded-config';
-import {
-  numberingOf,
-  type ShardedIndexConfig,
-  shardCountOf,
-} from '../../core/sharded-index/config/sharded-index-config';
+import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
 import { givenNumbering } from '../shard-numbering';
 import { itemStrategy } from './item-strategy';

@@ -106,6 +106,7 @@ const ROOMS: Record<string, { allowed: string[]; refused: string[] }> = {
       './core/planning/plan-stream',
       './core/producer/producer-record',
       './core/foundation/shard-count',
+      './core/foundation/shard-numbering',
       './core/sharded-index/config/sharded-index-config',
     ],
     refused: [
@@ -140,6 +141,7 @@ const ROOMS: Record<string, { allowed: string[]; refused: string[] }> = {
       '../core/producer/producer-record',
       '../core/registry/registry-table',
       '../core/foundation/shard-count',
+      '../core/foundation/shard-numbering',
       '../core/sharded-index/config/sharded-index-config',
     ],
     refused: [

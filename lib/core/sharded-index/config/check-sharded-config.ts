@@ -1,9 +1,9 @@
 import { checkIndexShardCount } from '../../foundation/shard-count';
+import { ALLOWED_NUMBERING, wrongPartOf } from '../../foundation/shard-numbering';
 import {
   type IndexShards,
   isConfigSource,
   isTableConfig,
-  numberingOf,
   type ShardCount,
   type ShardedConfig,
   type ShardedIndexConfig,
@@ -100,26 +100,16 @@ function checkIndex(config: ShardedIndexConfig): void {
   checkShardNames(config);
 }
 
-const FIRST_SHARD = 'a whole number of at least 0';
-const SEPARATOR = 'a text without digits that is not empty';
-
-/** Digits enough for every number of a shard. */
-const MAX_SHARD_WIDTH = 10;
-
 /**
  * @param of what errors call the configuration
  * @throws InvalidIndexConfigError unless the numbers of shards can be written and read as the configuration says
  */
 export function checkShardNames(config: ShardedConfig, of = 'config'): void {
-  const { firstShard, separator, shardWidth, shardPlacement } = numberingOf(config);
   const refuseIf = (wrong: boolean, field: keyof ShardedConfig, allowed: string): void => {
     if (wrong) throw new InvalidIndexConfigError(`${of}.${field}`, config[field], allowed);
   };
-  refuseIf(!Number.isSafeInteger(firstShard) || firstShard < 0, 'firstShard', FIRST_SHARD);
-  refuseIf(typeof separator !== 'string' || separator === '' || /\d/.test(separator), 'separator', SEPARATOR);
-  const isWidth = Number.isInteger(shardWidth) && shardWidth >= 1 && shardWidth <= MAX_SHARD_WIDTH;
-  refuseIf(!isWidth, 'shardWidth', `a whole number from 1 to ${MAX_SHARD_WIDTH}`);
-  refuseIf(!['suffix', 'prefix'].includes(shardPlacement), 'shardPlacement', 'suffix or prefix');
+  const wrong = wrongPartOf(config);
+  if (wrong !== undefined) refuseIf(true, wrong, ALLOWED_NUMBERING[wrong]);
   if (isBesideValue(config)) return;
   for (const field of ['separator', 'shardWidth', 'shardPlacement'] as const) {
     refuseIf(config[field] !== undefined, field, 'absent because the shard is a number in an attribute of its own');
@@ -146,8 +136,8 @@ export function checkTableKey(config: ShardedTableConfig): void {
   refuseIf(strategy === 'random' && config.shardedBy.length > 0, 'shardedBy', 'empty if the strategy is random');
   refuseIf(config.shardedBy.includes(shardAttribute), 'shardedBy', 'attributes other than the partition key');
   refuseIf(config.shardedBy.includes(valueAttribute), 'shardedBy', 'attributes that differ among the items of a value');
-  refuseIf(config.separator === undefined, 'separator', SEPARATOR);
-  refuseIf(config.firstShard === undefined, 'firstShard', FIRST_SHARD);
+  refuseIf(config.separator === undefined, 'separator', ALLOWED_NUMBERING.separator);
+  refuseIf(config.firstShard === undefined, 'firstShard', ALLOWED_NUMBERING.firstShard);
   checkShardNames(config);
 }
 

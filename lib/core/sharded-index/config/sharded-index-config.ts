@@ -1,4 +1,5 @@
 import { countOfValue } from '../../foundation/count-of-value';
+import type { ShardNumbering } from '../../foundation/shard-numbering';
 
 /** How many shards writers spread new items over, and how many shards readers ask. */
 export interface ShardCount {
@@ -34,42 +35,6 @@ export interface AdaptiveCounts {
   tableName: string;
   /** The most shards that a value may grow to, from 1 to 10,000. Only who raises a count uses it. */
   maximum: number;
-}
-
-/** Which numbers the shards of an index or a table have, and how they are written. */
-export interface ShardNumbering {
-  /**
-   * The number of the first shard, a whole number of at least 0. The others follow.
-   * @default 0
-   */
-  firstShard?: number;
-  /**
-   * What stands between the value and the shard, where one attribute holds both. It holds no digit.
-   * @default '#'
-   */
-  separator?: string;
-  /**
-   * How many digits the number of a shard has at least, from 1 to 10, where it stands beside a value: with 2, `7` is `07`.
-   * @default 1
-   */
-  shardWidth?: number;
-  /**
-   * Where the shard stands beside a value: `suffix`, as in `open#3`, or `prefix`, as in `3#open`.
-   * @default 'suffix'
-   */
-  shardPlacement?: 'suffix' | 'prefix';
-}
-
-/** Separates the value from the shard, unless a configuration says otherwise. */
-export const SHARD_SEPARATOR = '#';
-
-/** What a configuration means that says nothing of its numbering. */
-const USUAL_NUMBERING = { firstShard: 0, separator: SHARD_SEPARATOR, shardWidth: 1, shardPlacement: 'suffix' } as const;
-
-/** The numbering of a configuration, its defaults filled in. */
-export function numberingOf(config: ShardNumbering): Required<ShardNumbering> {
-  const names = Object.keys(USUAL_NUMBERING) as (keyof ShardNumbering)[];
-  return Object.fromEntries(names.map((name) => [name, config[name] ?? USUAL_NUMBERING[name]])) as never;
 }
 
 /** What the configurations of sharded indexes and of tables that are sharded by their own key have in common. */

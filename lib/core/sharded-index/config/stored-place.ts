@@ -1,12 +1,7 @@
 import { valueText } from '../../foundation/count-of-value';
 import { InvalidArgumentError } from '../../foundation/errors';
-import {
-  isTableConfig,
-  SHARD_SEPARATOR,
-  type ShardedConfig,
-  type ShardedTableConfig,
-  shardCountOf,
-} from './sharded-index-config';
+import { besideValue, SHARD_SEPARATOR, shardDigits } from '../../foundation/shard-numbering';
+import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
 /** What a key says in which a value and a shard stand beside each other. */
 export interface StoredPlace {
@@ -27,10 +22,8 @@ export function shardAttributeValue(
   value: string | number | undefined,
   shard: number,
 ): string | number {
-  const { firstShard = 0, separator = SHARD_SEPARATOR, shardPlacement } = config;
-  if (!isBesideValue(config)) return firstShard + shard;
-  const [text, digits] = [valueText(value!), digitsOf(config, firstShard + shard)];
-  return shardPlacement === 'prefix' ? `${digits}${separator}${text}` : `${text}${separator}${digits}`;
+  const { firstShard = 0 } = config;
+  return isBesideValue(config) ? besideValue(config, valueText(value!), firstShard + shard) : firstShard + shard;
 }
 
 /** The value and the shard in a key. Undefined for a text that no writer puts there. */
@@ -41,7 +34,7 @@ export function storedPlace(config: ShardedConfig, text: string): StoredPlace | 
   if (at === -1) return undefined;
   const [before, behind] = [text.slice(0, at), text.slice(at + separator.length)];
   const [value, digits] = isPrefix ? [behind, before] : [before, behind];
-  const isWritten = /^\d{1,16}$/.test(digits) && digitsOf(config, Number(digits)) === digits;
+  const isWritten = /^\d{1,16}$/.test(digits) && shardDigits(config, Number(digits)) === digits;
   const isValue = value !== '' && !(isTableConfig(config) && value.includes(separator));
   return isWritten && isValue ? { value, shard: Number(digits) - firstShard } : undefined;
 }
@@ -56,8 +49,4 @@ export function placeIn(config: ShardedTableConfig, field: string, key: object):
   const example = JSON.stringify(shardAttributeValue(config, 'value', 0));
   const allowed = `a value and a shard from ${firstShard} to ${firstShard + read - 1}, such as ${example}, as shardKey and items that were read have it`;
   throw new InvalidArgumentError(`${field}.${shardAttribute}`, given, allowed);
-}
-
-function digitsOf({ shardWidth = 1 }: ShardedConfig, number: number): string {
-  return String(number).padStart(shardWidth, '0');
 }

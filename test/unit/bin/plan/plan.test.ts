@@ -77,6 +77,29 @@ describe('even-shards plan', () => {
     await expect(plan(['index', ...args, '--local-index'])).rejects.toThrow('--local-index is of a table');
   });
 
+  test('names the shards as a document has numbered them, in the report and in the code', async () => {
+    const ofDocument = ['--writes-per-second', '5000', '--utilization', '1', '--first-shard', '1', '--separator', '-'];
+    const report = await printed(plan, 'table', ...ofDocument);
+    expect(report).toContain('\n  a query asks the shards VALUE-1 to VALUE-5\n');
+    expect(report).toContain(
+      "    shardCounts: ShardCounts.uniform(5),\n    firstShard: 1,\n    separator: '-',\n  });",
+    );
+    const shares = ['--share', 'USA=3', '--share', 'FRA=1', '--writes-per-second', '2000', '--first-shard', '1'];
+    const beside = ['--shard-width', '2', '--shard-placement', 'prefix'];
+    const index = await printed(plan, 'index', ...shares, ...beside, '--language', 'python');
+    expect(index).toMatch(/\n {2}a query asks the shards 01#USA to \d\d#USA\n/);
+    expect(index).toContain('from cdk_even_shards import KeyLayout, ShardCounts, ShardPlacement, ShardedTable');
+    expect(index).toContain('    shard_width=2,\n      shard_placement=ShardPlacement.PREFIX,\n');
+    expect(await printed(plan, 'index', '--keyspaces', '--writes-per-second', '5000', '--first-shard', '1')).toMatch(
+      /asks the shards 1 to \d+\n/,
+    );
+    const { index: planned } = await json('table', ...ofDocument);
+    expect(planned).toMatchObject({
+      numbering: { firstShard: 1, separator: '-' },
+      plan: { shardNumbers: { first: 1, last: 5 } },
+    });
+  });
+
   test('takes an overload as the utilization that it follows from', async () => {
     const args = ['index', '--writes-per-second', '5000'];
     const { index } = await json(...args, '--overload', '0.25');
@@ -256,6 +279,21 @@ describe('even-shards plan', () => {
       '--consumers says nothing without a plan of the stream',
     ],
     [['--fast'], "unknown option '--fast'"],
+    [
+      ['table', '--writes-per-second', '5', '--first-shard', '-1'],
+      '--first-shard must be a whole number of at least 0',
+    ],
+    [['table', '--writes-per-second', '5', '--separator', '1'], '--separator must be a text without digits'],
+    [['table', '--writes-per-second', '5', '--shard-placement', 'left'], '--shard-placement must be suffix or prefix'],
+    [['index', '--writes-per-second', '5', '--separator', '-'], '--separator is of a shard beside a value'],
+    [
+      ['index', '--keyspaces', '--writes-per-second', '5', '--shard-width', '2'],
+      '--shard-width is not for --keyspaces: the shard is a column of its own',
+    ],
+    [
+      ['stream', '--records-per-second', '5', '--first-shard', '1'],
+      '--first-shard says nothing without a plan of the index',
+    ],
     [['--records-per-second', 'many'], '--records-per-second must be a number, got "many"'],
     [['--records-per-second', '-5'], '--records-per-second must be a number above 0, got -5'],
     [['--records-per-second=-5', '--bytes-per-second=1'], '--records-per-second must be a number above 0, got -5'],

@@ -70,6 +70,19 @@ describe('planIndex', () => {
     expect(planIndex({ ...table, hasLocalSecondaryIndex: true, utilization: 1 }).shards).toBe(40);
   });
 
+  test('numbers shards from where it is told, and counts them as ever', () => {
+    const traffic = { writesPerSecond: 5_000, utilization: 1 };
+    expect(planIndex(traffic).shardNumbers).toEqual({ first: 0, last: 4 });
+    expect(planIndex({ ...traffic, firstShard: 1 })).toEqual({
+      ...planIndex(traffic),
+      shardNumbers: { first: 1, last: 5 },
+    });
+    const shares = { USA: 4, FRA: 1 };
+    const { byValue, shardNumbers } = planIndex({ writesPerSecond: 5_000, shares, firstShard: 1 });
+    expect(shardNumbers).toEqual({ first: 1, last: byValue!.USA });
+    expect(() => planIndex({ ...traffic, firstShard: 0.5 })).toThrow('firstShard must be a whole number of at least 0');
+  });
+
   test('divides bytes among values as their writes are', () => {
     const plan = planIndex({ writesPerSecond: 1, storedGb: 90, hasLocalSecondaryIndex: true, shares: { a: 8, b: 1 } });
     expect(plan.byValue).toEqual({ a: 16, b: 2 });
