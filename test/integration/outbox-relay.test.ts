@@ -583,6 +583,17 @@ describeOnPostgres('OutboxRelay', () => {
     expect((await relay.stop()).parked).toBeGreaterThan(0);
   }, 30_000);
 
+  test('a key that moves faster than its rows could be parked is waited for, and not parked', async () => {
+    const kinesis = fakeKinesis();
+    await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, 2000) n`);
+    // By this clock the stream takes no time.
+    const options = { ...FAST, windowRows: 100, maxRowsInFlight: 80, clock: { ...systemClock, now: () => 0 } };
+    const relay = start(new OutboxRelay(pool, producerFor(kinesis), options));
+    await until(() => seen(kinesis, 'hot').length === 2_000);
+    expect(seen(kinesis, 'hot')).toEqual(Array.from({ length: 2_000 }, (_, n) => String(n + 1)));
+    expect((await relay.stop()).parked).toBe(0);
+  }, 30_000);
+
   test('what waits for a hot key is read once, however much waits, and whatever dead rows another session keeps', async () => {
     const rows = 4_000;
     const holder = await server.connect(url);
@@ -590,7 +601,7 @@ describeOnPostgres('OutboxRelay', () => {
     await holder.query('SELECT 1');
     await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, ${rows}) n`);
     const options = { ...FAST, maxRowsInFlight: 800, windowRows: 100 };
-    const relay = new OutboxRelay(pool, producerFor(fakeKinesis()), options);
+    const relay = new OutboxRelay(pool, producerFor(fakeKinesis({ roundTripMs: () => 20 })), options);
     const run = start(relay);
     await until(() => relay.summary().relayed >= rows);
     expect((await run.stop()).parked).toBeGreaterThan(rows / 2);

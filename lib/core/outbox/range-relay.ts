@@ -12,6 +12,9 @@ import type { Streams } from './streams';
 /** Rows that have ended are remembered behind one that has not, up to so many for each that may be in flight. */
 const ROWS_FOLLOWED = 16;
 
+/** What Postgres copies to the table of the parked rows, and later reads and deletes there, in a millisecond. */
+const ROWS_PARKED_A_MS = 50;
+
 /** The first looks after there was nothing to read: a writer may not have known that it was to notify. */
 const FIRST_POLL_MS = 10;
 
@@ -100,7 +103,7 @@ export class RangeRelay {
   private async read(): Promise<void> {
     try {
       while (!this.isStopping) {
-        if (!this.hasRoom()) await this.waitForRoom();
+        if (!this.hasRoom()) await this.waitForRoom(this.settings.saveMs);
         else if (this.batch === undefined) await this.beginBatch();
         else await this.readWindow(this.batch);
       }
@@ -118,9 +121,9 @@ export class RangeRelay {
     return this.progress.length < ROWS_FOLLOWED * this.settings.maxRowsInFlight;
   }
 
-  private async waitForRoom(): Promise<void> {
+  private async waitForRoom(atMostMs: number): Promise<void> {
     this.isWaitingForRoom = true;
-    await this.bell.sleep(this.settings.saveMs);
+    await this.bell.sleep(atMostMs);
     this.isWaitingForRoom = false;
   }
 
@@ -195,8 +198,32 @@ export class RangeRelay {
     this.pollMs *= 4;
   }
 
-  /** Hands a window to the producer; resolves when it has taken the rows, so that the next come behind them. */
-  private async feed(rows: readonly OutboxRow[]): Promise<void> {
+  /**
+   * Hands a window to the producer. A key that has its share is waited for as long as it would take to park what the window
+   * has: a key that moves faster than that is never parked, and one that does not keeps others waiting twice as long at most.
+   */
+  private async feed(window: readonly OutboxRow[]): Promise<void> {
+    const { clock } = this.settings;
+    const patienceMs = Math.floor(window.length / ROWS_PARKED_A_MS);
+    if (patienceMs === 0) return this.handOver(window);
+    const endsAtMs = clock.now() + patienceMs;
+    for (const rows of this.inFlight.pieces(window)) {
+      for (let leftMs = patienceMs; leftMs > 0 && this.mustWaitFor(rows); leftMs = endsAtMs - clock.now()) {
+        await this.waitForRoom(leftMs);
+      }
+      await this.handOver(rows);
+    }
+  }
+
+  private mustWaitFor(rows: readonly OutboxRow[]): boolean {
+    return (
+      !this.isStopping &&
+      rows.some(({ partitionKey: key }) => this.inFlight.isHalfFullFor(key) && !this.parked.has(key))
+    );
+  }
+
+  /** Resolves when the producer has taken the rows, so that the next come behind them. */
+  private async handOver(rows: readonly OutboxRow[]): Promise<void> {
     const toPark: OutboxRow[] = [];
     const pulls = this.streams.divide(rows).map(
       ([stream, own]) =>

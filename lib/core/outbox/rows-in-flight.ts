@@ -31,12 +31,34 @@ export class RowsInFlight {
 
   /** Whether a key has its share. */
   isFullFor(partitionKey: string): boolean {
+    return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY);
+  }
+
+  /** Whether a key has half of its share. Until then one of the pieces has room. */
+  isHalfFullFor(partitionKey: string): boolean {
+    return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY / 2);
+  }
+
+  /** Rows in pieces of half the share of a key, a row at least. */
+  *pieces(rows: readonly OutboxRow[]): Generator<readonly OutboxRow[]> {
+    const [maxRows, maxBytes] = [this.limits.maxRowsInFlight, this.limits.maxBytesInFlight].map(
+      (limit) => (limit * LARGEST_SHARE_OF_A_KEY) / 2,
+    );
+    let first = 0;
+    let bytes = 0;
+    for (let end = 1; end <= rows.length; end++) {
+      bytes += rows[end - 1]!.data.byteLength;
+      const next = rows[end];
+      if (next !== undefined && end - first < maxRows! && bytes + next.data.byteLength <= maxBytes!) continue;
+      yield rows.slice(first, end);
+      [first, bytes] = [end, 0];
+    }
+  }
+
+  private has(partitionKey: string, share: number): boolean {
     const ofKey = this.byKey.get(partitionKey);
     if (ofKey === undefined) return false;
-    return (
-      ofKey.rows >= this.limits.maxRowsInFlight * LARGEST_SHARE_OF_A_KEY ||
-      ofKey.bytes >= this.limits.maxBytesInFlight * LARGEST_SHARE_OF_A_KEY
-    );
+    return ofKey.rows >= this.limits.maxRowsInFlight * share || ofKey.bytes >= this.limits.maxBytesInFlight * share;
   }
 
   add({ partitionKey, data }: OutboxRow): void {

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import type { OutboxRow } from '../../../../lib/core/outbox/outbox-database';
+import { RowsInFlight } from '../../../../lib/core/outbox/rows-in-flight';
+
+const rowOf = ({ key, bytes }: { key: string; bytes: number }, index: number): OutboxRow => ({
+  id: BigInt(index + 1),
+  partitionKey: key,
+  data: new Uint8Array(bytes),
+  sequence: { producerId: 'p', sequenceNumber: BigInt(index + 1) },
+  hasEnded: false,
+});
+
+const rows = fc
+  .array(fc.record({ key: fc.constantFrom('a', 'b'), bytes: fc.nat(30) }), { maxLength: 60 })
+  .map((drawn) => drawn.map(rowOf));
+const limits = fc.record({
+  maxRowsInFlight: fc.integer({ min: 1, max: 200 }),
+  maxBytesInFlight: fc.integer({ min: 1, max: 2_000 }),
+});
+
+describe('the pieces of a window', () => {
+  test('are the window, in order, and none is empty', () => {
+    fc.assert(
+      fc.property(rows, limits, (window, limit) => {
+        const pieces = [...new RowsInFlight(limit).pieces(window)];
+        expect(pieces.flat()).toEqual(window);
+        expect(pieces.filter(({ length }) => length === 0)).toEqual([]);
+      }),
+    );
+  });
+
+  test('fit into the share of a key that does not have half of it, unless a row alone does not', () => {
+    fc.assert(
+      fc.property(rows, rows, limits, (before, window, limit) => {
+        for (const piece of new RowsInFlight(limit).pieces(window)) {
+          const inFlight = new RowsInFlight(limit);
+          for (const row of before) if (!inFlight.isHalfFullFor(row.partitionKey)) inFlight.add(row);
+          const room = piece.filter(({ partitionKey }) => !inFlight.isHalfFullFor(partitionKey));
+          if (piece.length === 1 || room.length < piece.length) continue;
+          for (const row of piece) {
+            expect(inFlight.isFullFor(row.partitionKey)).toBe(false);
+            inFlight.add(row);
+          }
+        }
+      }),
+    );
+  });
+});
