@@ -18,6 +18,7 @@ import {
 } from '../../lib/core/foundation/function-environment';
 import { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
+import { lightPutClient } from '../../lib/core/producer/light-put-client';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import { functionMetrics } from '../embedded-metrics';
@@ -56,7 +57,7 @@ const streamsByTopic: Record<string, StreamOfTopic> | undefined =
 const metrics = functionMetrics();
 
 /** HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; the producer retries itself. */
-const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
+const kinesis = lightPutClient(new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() }));
 
 export const handler = loggable(handle);
 
@@ -83,7 +84,7 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
     new OrderedProducer(
       {
         putRecords: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.putRecords(input, within)),
-        listShards: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.listShards(input, within)),
+        listShards: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.listShards!(input, within)),
       },
       { streamName, maxRecordBytes, hashBuckets, aggregation: process.env[AGGREGATION] === 'true', signal: lastSend },
     );

@@ -15,6 +15,7 @@ import {
   STREAM_NAME,
 } from '../../lib/core/foundation/function-environment';
 import { PRODUCER_LAST_SEND_MS } from '../../lib/core/foundation/last-send';
+import { lightPutClient } from '../../lib/core/producer/light-put-client';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
@@ -73,7 +74,7 @@ const inputOptions = { ...options, hasRegistry: hashKeyOwners !== undefined };
  * HTTP/1.1, because it keeps its connections: the SDK's default for Kinesis, HTTP/2, opens a session for each request,
  * and needs TLS, which emulators lack. No retries in the SDK, because the producer's own know about order.
  */
-const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
+const kinesis = lightPutClient(new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() }));
 
 export const handler = loggable(handle);
 
@@ -148,7 +149,7 @@ function clientWithin(context: TimedInvocation): PutRecordsClient {
     putRecords: (input, options) =>
       callWithin({ ms: leftMs(), signal: options?.abortSignal }, (within) => kinesis.putRecords(input, within)),
     listShards: (input, options) =>
-      callWithin({ ms: leftMs(), signal: options?.abortSignal }, (within) => kinesis.listShards(input, within)),
+      callWithin({ ms: leftMs(), signal: options?.abortSignal }, (within) => kinesis.listShards!(input, within)),
   };
 }
 

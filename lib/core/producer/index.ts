@@ -6,7 +6,16 @@
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
 export { bucketHashKey } from '../foundation/hash-buckets';
+export type {
+  SdkClient,
+  SdkHttpResponse,
+  SdkRequestHandler,
+  SdkRequestOptions,
+} from '../foundation/light-client/light-request';
+export type { SdkMiddlewareStack } from '../foundation/light-client/routes';
+export type { SigningCredentials } from '../foundation/light-client/signature';
 export type { RecordSequence } from '../foundation/record-sequence';
+export { lightPutClient, type SdkPutClient } from './light-put-client';
 export { OrderedProducer } from './ordered-producer';
 export type { PutReceipt } from './pending-record';
 export {

@@ -1,12 +1,6 @@
-/**
- * Transient errors: a later attempt can succeed, with any HTTP status.
- * Sources: the Kinesis API reference, PutRecords and Common Errors; the AWS SDK's own list of throttles.
- */
-const TRANSIENT_ERRORS = new Set([
+/** Sources: the Kinesis API reference, PutRecords and Common Errors; the AWS SDK's own list of throttles. */
+const THROTTLES = new Set([
   'ProvisionedThroughputExceededException',
-  'InternalFailure',
-  'InternalServerError',
-  'ServiceUnavailable',
   'KMSThrottlingException',
   'Throttling',
   'ThrottlingException',
@@ -14,6 +8,14 @@ const TRANSIENT_ERRORS = new Set([
   'RequestThrottled',
   'RequestThrottledException',
   'TooManyRequestsException',
+]);
+
+/** Transient errors: a later attempt can succeed, with any HTTP status. Sources: the same. */
+const TRANSIENT_ERRORS = new Set([
+  ...THROTTLES,
+  'InternalFailure',
+  'InternalServerError',
+  'ServiceUnavailable',
   'ExpiredToken',
   'ExpiredTokenException',
   'RequestExpired',
@@ -23,6 +25,11 @@ const TRANSIENT_ERRORS = new Set([
 /** Whether an entry that failed with this code may succeed when sent again. */
 export function isRetryableEntryError(code: string): boolean {
   return TRANSIENT_ERRORS.has(code);
+}
+
+/** Whether a request failed as a whole because the service was asked too much. */
+export function isThrottle({ name, $metadata }: RequestError): boolean {
+  return THROTTLES.has(name ?? '') || $metadata?.httpStatusCode === 429;
 }
 
 /** Whether it says that a shard, or the stream, was offered more than it takes. */

@@ -13,6 +13,14 @@ export { InvalidCursorError, ShardsUnavailableError } from '../foundation/fan-ou
 export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
 export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
+export type {
+  SdkClient,
+  SdkHttpResponse,
+  SdkRequestHandler,
+  SdkRequestOptions,
+} from '../foundation/light-client/light-request';
+export type { SdkMiddlewareStack } from '../foundation/light-client/routes';
+export type { SigningCredentials } from '../foundation/light-client/signature';
 export { randomShard } from '../foundation/random-shard';
 export { type DrainRange, type IndexReshardStep, planIndexReshard } from './change/plan-index-reshard';
 export { planTableReshard, type TableReshardStep } from './change/plan-table-reshard';
@@ -22,14 +30,9 @@ export {
   type LightQueryOptions,
   type LightQueryTrace,
   lightQueryClient,
-  type SdkHttpResponse,
   type SdkQueryClient,
-  type SdkQueryOptions,
-  type SdkRequestHandler,
 } from './client/light-query-client';
 export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './client/query-client';
-export type { SdkMiddlewareStack } from './client/routes';
-export type { SigningCredentials } from './client/signature';
 export type {
   AdaptiveCounts,
   IndexShards,

@@ -1,56 +1,21 @@
-import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { type AttributeValue, fanOutQuery, type IndexQueryInput, type QueryClient } from '../../../../../lib/core';
+import { requestSigner } from '../../../../../lib/core/foundation/light-client/signature';
 import {
   type LightQueryTrace,
   lightQueryClient,
   type SdkQueryClient,
 } from '../../../../../lib/core/sharded-index/client/light-query-client';
-import { requestSigner } from '../../../../../lib/core/sharded-index/client/signature';
+import { type Answer, type SentRequest, Wire } from '../../../../support/fakes/wire';
 import { indexConfig } from '../../../../support/index-config';
-
-interface SentRequest {
-  protocol: string;
-  hostname: string;
-  port?: number;
-  path: string;
-  headers: Record<string, string>;
-  body: string;
-}
-
-type Answer = { statusCode: number; body: object | string } | Error;
-
-/** The far end of a client: what was sent, and who built it. */
-class Wire {
-  readonly requests: SentRequest[] = [];
-  answer: (request: SentRequest, number: number) => Answer = () => ({ statusCode: 200, body: { Items: [] } });
-
-  headers: (text: string) => Record<string, string> = () => ({});
-  toBody: (text: string) => unknown = (text) => Readable.from([Buffer.from(text)]);
-
-  async handle(request: SentRequest) {
-    // The SDK's own body is bytes, ours is text.
-    const body = typeof request.body === 'string' ? request.body : Buffer.concat([request.body]).toString();
-    this.requests.push({ ...request, body });
-    const answer = this.answer({ ...request, body }, this.requests.length);
-    await new Promise(setImmediate);
-    if (answer instanceof Error) throw answer;
-    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-    return { response: { statusCode: answer.statusCode, headers: this.headers(text), body: this.toBody(text) } };
-  }
-
-  /** Only the SDK numbers its attempts. */
-  get senders(): string[] {
-    return this.requests.map(({ headers }) => ('amz-sdk-request' in headers ? 'SDK' : 'light'));
-  }
-}
 
 const CREDENTIALS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
 
 function clients(config: DynamoDBClientConfig = {}): { wire: Wire; sdk: DynamoDB; light: QueryClient } {
   const wire = new Wire();
+  wire.answer = () => ({ statusCode: 200, body: { Items: [] } });
   const requestHandler = wire as unknown as DynamoDBClientConfig['requestHandler'];
   const sdk = new DynamoDB({ region: 'eu-west-3', credentials: CREDENTIALS, requestHandler, ...config });
   /** The compiler's part of the test: the SDK's client is what the light one asks for, without a cast. */

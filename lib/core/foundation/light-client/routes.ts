@@ -1,6 +1,6 @@
 import { requestSigner, type SignHeaders } from './signature';
 
-/** Where the SDK sends the queries of a table, and how it signs them. */
+/** Where the SDK sends the requests of a table or of a stream, and how it signs them. */
 export interface Route {
   target: { method: 'POST'; protocol: string; hostname: string; port?: number; path: '/' };
   signedHeaders: Record<string, string>;
@@ -22,30 +22,38 @@ interface SdkRequest {
   headers: Record<string, string>;
 }
 
-type Next<T> = (args: { input: { TableName?: string }; request: SdkRequest }) => T;
+/** Which requests of a client have a route, and what decides it. */
+export interface RoutedCommand<Input> {
+  /** The name of the SDK's command. */
+  readonly commandName: string;
+  /** The table or the stream of a request. */
+  resourceOf(input: Input): string;
+}
+
+type Next<T> = (args: { input: never; request: SdkRequest }) => T;
 
 const routesOfClients = new WeakMap<object, Routes>();
 
 /**
- * The routes of a client's queries, by table. It learns them from the queries that the client sends itself. So only the
- * SDK has to know what decides a route: the environment, the profile, the account of the credentials and more.
+ * The routes of a client's requests, by table or by stream. It learns them from the requests that the client sends itself.
+ * So only the SDK has to know what decides a route: the environment, the profile, the account of the credentials and more.
  */
 export class Routes {
   private readonly routes = new Map<string, Route | undefined>();
   private readonly pending = new Map<string, Deferred>();
 
   /** The routes of a client. All light clients around one client of the SDK share them. */
-  static of(client: { middlewareStack: SdkMiddlewareStack }): Routes {
-    const known = routesOfClients.get(client) ?? new Routes(client.middlewareStack);
+  static of<Input>(client: { middlewareStack: SdkMiddlewareStack }, command: RoutedCommand<Input>): Routes {
+    const known = routesOfClients.get(client) ?? new Routes(client.middlewareStack, command);
     routesOfClients.set(client, known);
     return known;
   }
 
-  private constructor(middlewareStack: SdkMiddlewareStack) {
+  private constructor(middlewareStack: SdkMiddlewareStack, command: RoutedCommand<never>) {
     const observe = <T>(next: Next<T>, { commandName }: { commandName?: string }): Next<T> => {
-      if (commandName !== 'QueryCommand') return next;
+      if (commandName !== command.commandName) return next;
       return (args) => {
-        this.record(String(args.input.TableName), args.request);
+        this.record(command.resourceOf(args.input), args.request);
         return next(args);
       };
     };
@@ -58,27 +66,27 @@ export class Routes {
   }
 
   /**
-   * The table's route. Undefined if the SDK must send the query: because only the SDK can, or because it is the first
-   * query, which shows the route. The caller then sends the query and calls `asked`; other callers wait until then.
+   * The route of a table or of a stream. Undefined if the SDK must send the request: because only the SDK can, or because it
+   * is the first request, which shows the route. The caller then sends it and calls `asked`; other callers wait until then.
    */
-  async find(table: string): Promise<Route | undefined> {
-    if (!this.routes.has(table)) {
-      const first = this.pending.get(table);
-      if (first === undefined) this.pending.set(table, deferred());
+  async find(resource: string): Promise<Route | undefined> {
+    if (!this.routes.has(resource)) {
+      const first = this.pending.get(resource);
+      if (first === undefined) this.pending.set(resource, deferred());
       await first?.promise;
     }
-    return this.routes.get(table);
+    return this.routes.get(resource);
   }
 
-  /** Call this when the SDK has sent a query of the table, or has failed to send it. */
-  asked(table: string): void {
-    this.pending.get(table)?.resolve();
-    this.pending.delete(table);
+  /** Call this when the SDK has sent a request of the table or of the stream, or has failed to send it. */
+  asked(resource: string): void {
+    this.pending.get(resource)?.resolve();
+    this.pending.delete(resource);
   }
 
-  private record(table: string, request: SdkRequest): void {
-    this.routes.set(table, routeOf(request));
-    this.asked(table);
+  private record(resource: string, request: SdkRequest): void {
+    this.routes.set(resource, routeOf(request));
+    this.asked(resource);
   }
 }
 

@@ -1,0 +1,191 @@
+import { Kinesis, type KinesisClientConfig } from '@aws-sdk/client-kinesis';
+import fc from 'fast-check';
+import { OrderedProducer, type PutRecordsClient, type PutRecordsInput } from '../../../../lib/core';
+import { lightPutClient, type SdkPutClient } from '../../../../lib/core/producer/light-put-client';
+import { isRetryableRequestError, mayHaveBeenApplied } from '../../../../lib/core/producer/retry';
+import { type Answer, type SentRequest, Wire } from '../../../support/fakes/wire';
+
+const CREDENTIALS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
+const STORED = { SequenceNumber: '7', ShardId: 'shardId-000000000000' };
+
+function clients(config: KinesisClientConfig = {}): { wire: Wire; sdk: Kinesis; light: PutRecordsClient } {
+  const wire = new Wire();
+  wire.answer = ({ body }) => ({
+    statusCode: 200,
+    body: { FailedRecordCount: 0, Records: JSON.parse(body).Records.map(() => STORED) },
+  });
+  const requestHandler = wire as unknown as KinesisClientConfig['requestHandler'];
+  const sdk = new Kinesis({ region: 'eu-west-3', credentials: CREDENTIALS, maxAttempts: 1, requestHandler, ...config });
+  /** The compiler's part of the test: the SDK's client is what the light one asks for, without a cast. */
+  const required: SdkPutClient = sdk;
+  return { wire, sdk, light: lightPutClient(required) };
+}
+
+const INPUT: PutRecordsInput = {
+  StreamName: 'orders',
+  Records: [
+    { Data: Buffer.from('grün'), PartitionKey: 'schlüssel "1"' },
+    {
+      Data: new Uint8Array([0, 255]),
+      PartitionKey: 'key-2',
+      ExplicitHashKey: '170141183460469231731687303715884105728',
+    },
+  ],
+};
+
+describe('lightPutClient', () => {
+  test('lets the SDK send the first PutRecords of a stream, and sends the others itself', async () => {
+    const { wire, light } = clients();
+    const arn = 'arn:aws:kinesis:eu-west-3:123456789012:stream/payments';
+    const streams = [{ StreamName: 'orders' }, { StreamName: 'orders' }, { StreamARN: arn }, { StreamARN: arn }];
+    for (const stream of streams) await light.putRecords({ ...stream, Records: INPUT.Records });
+    expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light']);
+  });
+
+  test('needs the SDK once for requests that start together', async () => {
+    const { wire, light } = clients();
+    await Promise.all(Array.from({ length: 20 }, () => light.putRecords(INPUT)));
+    expect(wire.senders.filter((sender) => sender === 'SDK')).toHaveLength(1);
+    expect(wire.requests).toHaveLength(20);
+  });
+
+  test('sends what the SDK sends, to the same place, whatever the records', async () => {
+    const { wire, light, sdk } = clients();
+    await light.putRecords(INPUT);
+    const entry = fc.record(
+      {
+        Data: fc.oneof(
+          fc.uint8Array(),
+          fc.uint8Array().map((bytes) => Buffer.from(bytes).subarray(1)),
+        ),
+        PartitionKey: fc.string({ minLength: 1, unit: 'grapheme' }),
+        ExplicitHashKey: fc.bigInt({ min: 0n }).map(String),
+      },
+      { requiredKeys: ['Data', 'PartitionKey'] },
+    );
+    const place = ({ protocol, hostname, port, path }: SentRequest) => ({ protocol, hostname, port, path });
+    await fc.assert(
+      fc.asyncProperty(fc.array(entry, { minLength: 1 }), async (Records) => {
+        wire.requests.length = 0;
+        const input = { StreamName: 'orders', Records };
+        expect(await light.putRecords(input)).toEqual({ FailedRecordCount: 0, Records: Records.map(() => STORED) });
+        await sdk.putRecords(input);
+        const [own, theirs] = wire.requests as [SentRequest, SentRequest];
+        expect(wire.senders).toEqual(['light', 'SDK']);
+        expect(place(own)).toEqual(place(theirs));
+        expect(JSON.parse(own.body)).toEqual(JSON.parse(theirs.body));
+        for (const name of ['host', 'content-type', 'x-amz-target', 'x-amz-security-token', 'user-agent']) {
+          expect([name, own.headers[name]]).toEqual([name, theirs.headers[name]]);
+        }
+        expect(own.headers['content-length']).toBe(String(Buffer.byteLength(own.body)));
+      }),
+    );
+  });
+
+  const brokenConnection = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
+  test.each<[string, Answer, { again: boolean; mayBeThere: boolean }]>([
+    [
+      'a throttle',
+      { statusCode: 400, body: { __type: 'x#ProvisionedThroughputExceededException' } },
+      { again: true, mayBeThere: false },
+    ],
+    ['an internal error', { statusCode: 500, body: { __type: 'InternalFailure' } }, { again: true, mayBeThere: true }],
+    ['a bad gateway', { statusCode: 502, body: '<html>' }, { again: true, mayBeThere: true }],
+    ['a lost connection', brokenConnection, { again: true, mayBeThere: true }],
+    ['an answer that is cut off', { statusCode: 200, body: '{"Records":[{"Sh' }, { again: true, mayBeThere: true }],
+  ])('leaves %s to the producer, and sends nothing again', async (_, failure, { again, mayBeThere }) => {
+    const { wire, light } = clients();
+    await light.putRecords(INPUT);
+    wire.answer = () => failure;
+    const error = await light.putRecords(INPUT).catch((thrown) => thrown);
+    expect(wire.senders).toEqual(['SDK', 'light']);
+    expect([isRetryableRequestError(error), mayHaveBeenApplied(error)]).toEqual([again, mayBeThere]);
+  });
+
+  test('tells the producer of a failure what the SDK would', async () => {
+    const failures: Answer[] = [400, 429, 500, 503].flatMap((statusCode) =>
+      [
+        'ProvisionedThroughputExceededException',
+        'KMSThrottlingException',
+        'ThrottlingException',
+        'InternalFailure',
+      ].map((__type) => ({ statusCode, body: { __type, message: 'no' } })),
+    );
+    for (const failure of failures) {
+      const { wire, sdk, light } = clients();
+      await light.putRecords(INPUT);
+      wire.answer = () => failure;
+      const [own, theirs] = await Promise.all(
+        [light, sdk].map((client) => client.putRecords(INPUT).catch((thrown: unknown) => thrown)),
+      );
+      expect([failure, isRetryableRequestError(own), mayHaveBeenApplied(own)]).toEqual([
+        failure,
+        isRetryableRequestError(theirs),
+        mayHaveBeenApplied(theirs),
+      ]);
+    }
+  });
+
+  test.each(['InvalidSignatureException', 'RequestExpired', 'AccessDeniedException', 'ResourceNotFoundException'])(
+    'hands a request that was refused with %s to the SDK, which has the last word',
+    async (__type) => {
+      const { wire, light } = clients();
+      await light.putRecords(INPUT);
+      wire.answer = () => ({ statusCode: 400, body: { __type: `x#${__type}`, message: 'no' } });
+      await expect(light.putRecords(INPUT)).rejects.toMatchObject({ name: __type, $fault: 'client' });
+      expect(wire.senders).toEqual(['SDK', 'light', 'SDK']);
+    },
+  );
+
+  test('takes credentials that were replaced while the old ones were still cached', async () => {
+    let accessKeyId = 'FIRST';
+    const { wire, light } = clients({
+      credentials: async () => ({ ...CREDENTIALS, accessKeyId, expiration: new Date(Date.now() + 3_600_000) }),
+    });
+    await light.putRecords(INPUT);
+    accessKeyId = 'SECOND';
+    const { answer } = wire;
+    wire.answer = (request, number) =>
+      request.headers.authorization!.includes('FIRST')
+        ? { statusCode: 400, body: { __type: 'x#ExpiredTokenException' } }
+        : answer(request, number);
+    await expect(light.putRecords(INPUT)).resolves.toMatchObject({ FailedRecordCount: 0 });
+    expect(wire.senders).toEqual(['SDK', 'light', 'light']);
+  });
+
+  test('gives up with its signal, without asking the SDK', async () => {
+    const { wire, light } = clients();
+    await light.putRecords(INPUT);
+    wire.answer = () => Object.assign(new Error('aborted'), { name: 'AbortError' });
+    const aborted = light.putRecords(INPUT, { abortSignal: AbortSignal.abort() });
+    await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
+    expect(wire.senders).toEqual(['SDK', 'light']);
+  });
+
+  test('has the other requests of a producer sent by the SDK', async () => {
+    const { wire, light } = clients();
+    wire.answer = () => ({ statusCode: 200, body: {} });
+    await light.listShards!({ StreamName: 'orders' });
+    await light.describeStreamSummary!({ StreamName: 'orders' });
+    await light.putRecord!({ StreamName: 'orders', ...INPUT.Records[0]! });
+    expect(wire.senders).toEqual(['SDK', 'SDK', 'SDK']);
+  });
+
+  test('carries a producer through a wrong clock, which the SDK corrects', async () => {
+    const { wire, light } = clients();
+    const { answer } = wire;
+    const skewMs = 3_600_000;
+    wire.headers = () => ({ date: new Date(Date.now() + skewMs).toUTCString() });
+    wire.answer = (request, number) => {
+      const at = request.headers['x-amz-date']!.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
+      const isSkewed = Math.abs(Date.parse(at) - Date.now() - skewMs) > 300_000;
+      const refusal = { __type: 'x#InvalidSignatureException', message: 'Signature expired' };
+      return isSkewed ? { statusCode: 400, body: refusal } : answer(request, number);
+    };
+    const producer = new OrderedProducer({ putRecords: light.putRecords }, { streamName: 'orders', backoffBaseMs: 1 });
+    const receipt = { shardId: STORED.ShardId, sequenceNumber: STORED.SequenceNumber };
+    await expect(producer.put({ partitionKey: 'k', data: new Uint8Array(1) })).resolves.toMatchObject(receipt);
+    await producer.close();
+  });
+});
