@@ -57,7 +57,7 @@ function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
-/** The records are stored or not, but what became of them is in no other answer: what cannot be read is a lost answer. */
+/** An answer that cannot be read is a lost one: the records may be stored. So this throws, and the producer decides. */
 function outputOf(answer: string): PutRecordsOutput {
   return JSON.parse(answer);
 }

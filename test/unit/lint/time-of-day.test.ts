@@ -26,9 +26,10 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'lib/core/consumer/dynamodb-parking-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/consumer/metric-lines.ts': 'a metric has the time',
   'lib/core/consumer/parking-store.ts': 'a store keeps since when a key is parked',
+  'lib/core/foundation/light-client/light-request.ts': 'a signature has the time',
   'lib/core/registry/dynamodb-registry-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/resharding/reshard-stream.ts': 'a stream carries times in tags',
-  'lib/core/sharded-index/client/light-query-client.ts': 'a signature has the time',
+  'lib/core/sharded-index/client/light-query-client.ts': 'a trace has the time',
 };
 
 /** Node.js takes a delay beyond the longest timer for none. So engines wait by their clock, which knows. */
