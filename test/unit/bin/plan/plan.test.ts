@@ -281,11 +281,20 @@ describe('even-shards plan', () => {
     [['--fast'], "unknown option '--fast'"],
     [
       ['table', '--writes-per-second', '5', '--first-shard', '-1'],
-      '--first-shard must be a whole number of at least 0',
+      '--first-shard must be a whole number of at least 0, got -1',
     ],
-    [['table', '--writes-per-second', '5', '--separator', '1'], '--separator must be a text without digits'],
-    [['table', '--writes-per-second', '5', '--shard-placement', 'left'], '--shard-placement must be suffix or prefix'],
-    [['index', '--writes-per-second', '5', '--separator', '-'], '--separator is of a shard beside a value'],
+    [
+      ['table', '--writes-per-second', '5', '--separator', '1'],
+      '--separator must be a text without digits that is not empty, got "1"',
+    ],
+    [
+      ['table', '--writes-per-second', '5', '--shard-placement', 'left'],
+      '--shard-placement must be suffix or prefix, got "left"',
+    ],
+    [
+      ['index', '--writes-per-second', '5', '--separator', '-'],
+      '--separator is of a shard beside a value, and this index has none: give --share VALUE=N, or table',
+    ],
     [
       ['index', '--keyspaces', '--writes-per-second', '5', '--shard-width', '2'],
       '--shard-width is not for --keyspaces: the shard is a column of its own',
