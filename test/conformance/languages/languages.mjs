@@ -13,13 +13,14 @@ const FOR_GO = { version: '2.260.0', constructs: '10.6.0' };
 
 /**
  * For each language: the commands that show that its tools are there, what jsii-pacmak needs besides, and the runs of
- * its app, each of which answers the versions of the CDK and of constructs that it used.
+ * its programs, each of which answers the versions of the CDK and of constructs that it used, and the program in TypeScript that
+ * must make the same, if it is not the app.
  */
 export const LANGUAGES = {
   python: {
     tools: [['python3', '-m', 'venv', '--help']],
     published: (packages) => ({ environment: { PIP_FIND_LINKS: join(packages, 'python') } }),
-    runs: ({ folder, packages, run }) => [
+    runs: ({ folder, packages, run, translate }) => [
       (env) => {
         const [wheel] = readdirSync(join(packages, 'python')).filter((file) => file.endsWith('.whl'));
         const python = join(folder, 'bin/python');
@@ -34,6 +35,11 @@ export const LANGUAGES = {
           });
         }
         return OLDEST;
+      },
+      (env) => {
+        const program = 'every-method.ts';
+        run(join(folder, 'bin/python'), [translate(program, OLDEST)], { env });
+        return { ...OLDEST, program };
       },
     ],
   },

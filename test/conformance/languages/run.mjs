@@ -1,18 +1,19 @@
 /**
  * Packs the constructs for other languages, and requires that the app of each makes the same template and the same assets
- * as the app in TypeScript, and that the page of docs/start for it works as it stands: npm run languages [python] [java] [go] [dotnet].
+ * as the app in TypeScript, that every method in Python does what it does in TypeScript, and that the page of docs/start for it works as it stands: npm run languages [python] [java] [go] [dotnet].
  *
  * Without names, it takes every language whose tools are found, and says which it skips. The packages are in
  * dist/languages afterwards, as publib takes them. Run npm run build before.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { LANGUAGES } from './languages.mjs';
 import { followPage } from './start-pages.mjs';
 
-const ROOT = resolve(import.meta.dirname, '../../..');
+const HERE = import.meta.dirname;
+const ROOT = resolve(HERE, '../../..');
 const PACKAGES = join(ROOT, 'dist/languages');
 const CACHE = join(ROOT, 'node_modules/.cache/languages');
 const TABLET = join(CACHE, 'tablet.json');
@@ -41,19 +42,21 @@ translateSnippets();
 rmSync(PACKAGES, { recursive: true, force: true });
 for (const target of ['js', ...found]) pack(target, LANGUAGES[target]?.pacmak);
 
-const synthesized = new Map();
+const projects = new Set();
 for (const name of found) {
   const folder = join(CACHE, name);
-  for (const synthesize of LANGUAGES[name].runs({ folder, packages: PACKAGES, run })) {
+  for (const synthesize of LANGUAGES[name].runs({ folder, packages: PACKAGES, run, translate })) {
     const outdir = join(CACHE, `${name}.cdk.out`);
     rmSync(outdir, { recursive: true, force: true });
-    const cdk = synthesize({ ...ENVIRONMENT, CDK_OUTDIR: outdir });
-    const expected = inTypeScript(cdk);
+    const { program = 'typescript/app.ts', ...cdk } = synthesize({ ...ENVIRONMENT, CDK_OUTDIR: outdir });
+    const expected = inTypeScript(program, cdk);
     for (const file of ['Languages.template.json', 'Languages.assets.json']) {
       if (readFileSync(join(outdir, file)).equals(readFileSync(join(expected, file)))) continue;
       fail(`${name}: ${join(outdir, file)} is not ${join(expected, file)}`);
     }
-    console.log(`${name}: the same template and assets as TypeScript's, with aws-cdk-lib ${cdk.version}`);
+    console.log(
+      `${name}: ${program} makes the same template and assets as TypeScript's, with aws-cdk-lib ${cdk.version}`,
+    );
   }
 }
 for (const name of ['typescript', ...found]) follow(name);
@@ -94,21 +97,37 @@ function pack(target, options = []) {
   run(tool('jsii-pacmak'), ['--targets', target, '--outdir', PACKAGES, ...snippets, ...packing, ...options, STAGED]);
 }
 
-/** The assembly of the app in TypeScript, from the packed tarball and a version of the CDK. */
-function inTypeScript({ version, constructs }) {
-  const folder = join(CACHE, `typescript-${version}`);
-  const outdir = join(folder, 'cdk.out');
-  if (synthesized.has(version)) return outdir;
-  synthesized.set(version, outdir);
-  rmSync(join(folder, 'node_modules/cdk-even-shards'), { recursive: true, force: true });
+/** The assembly of a program in TypeScript, from the packed tarball and a version of the CDK. */
+function inTypeScript(program, cdk) {
+  const folder = projectWith(cdk);
+  const app = join(folder, `${basename(program, '.ts')}.js`);
+  const outdir = `${app}.out`;
   rmSync(outdir, { recursive: true, force: true });
-  const packages = [tarball(), `aws-cdk-lib@${version}`, `constructs@${constructs}`];
-  run('npm', ['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', folder, ...packages]);
-  const app = join(folder, 'app.js');
   const bundling = ['--platform=node', '--format=cjs', '--log-level=warning', `--outfile=${app}`];
-  run('node_modules/.bin/esbuild', ['test/conformance/languages/typescript/app.ts', ...bundling]);
+  run('node_modules/.bin/esbuild', [join(HERE, program), ...bundling]);
   run(process.execPath, [app], { env: { ...ENVIRONMENT, CDK_OUTDIR: outdir } });
   return outdir;
+}
+
+/** A program in TypeScript, as jsii's own translator writes it in Python. */
+function translate(program, cdk) {
+  const folder = projectWith(cdk);
+  const file = join(folder, `${basename(program, '.ts')}.py`);
+  const options = ['snippet', join(HERE, program), '--language', 'python'];
+  // The translator takes types and their names in other languages from the packages of the folder that it runs in.
+  run(tool('jsii-rosetta'), options, { cwd: folder, stdio: ['ignore', openSync(file, 'w'), 'inherit'] });
+  return file;
+}
+
+/** A project with the packed tarball and a version of the CDK. */
+function projectWith({ version, constructs }) {
+  const folder = join(CACHE, `typescript-${version}`);
+  if (projects.has(folder)) return folder;
+  projects.add(folder);
+  rmSync(join(folder, 'node_modules/cdk-even-shards'), { recursive: true, force: true });
+  const packages = [tarball(), `aws-cdk-lib@${version}`, `constructs@${constructs}`];
+  run('npm', ['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', folder, ...packages]);
+  return folder;
 }
 
 function tarball() {
