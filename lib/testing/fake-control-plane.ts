@@ -284,7 +284,12 @@ export class FakeControlPlane {
   private openShard(shardId: string | undefined): FakeShard {
     const shard = this.shards.find((each) => each.shardId === shardId);
     if (shard === undefined) throw serviceError('ResourceNotFoundException', `Could not find shard ${shardId}`);
-    if (!shard.isOpen) throw serviceError('InvalidArgumentException', `Shard ${shardId} is closed`);
+    if (!shard.isOpen) {
+      throw serviceError(
+        'InvalidArgumentException',
+        `Shard ${shardId} in stream ${this.streamName} has already been merged or split, and thus is not eligible for merging or splitting.`,
+      );
+    }
     return shard;
   }
 

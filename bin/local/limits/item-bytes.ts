@@ -1,3 +1,5 @@
+import { numberBytes } from '../../../lib/core/foundation/decimal';
+
 /** An item as the API has it in JSON, binary as base64. */
 // biome-ignore lint/suspicious/noExplicitAny: a value is of one of ten types
 export type JsonItem = Record<string, any>;
@@ -20,15 +22,6 @@ function valueBytes(value: JsonItem): number {
   if (type === 'L') return 3 + sum(content, (each) => 1 + valueBytes(each as unknown as JsonItem));
   if (type === 'M') return 3 + itemBytes(content) + Object.keys(content).length;
   return 1;
-}
-
-/** Two digits a byte and one byte more. */
-function numberBytes(number: string): number {
-  const digits = number
-    .replace(/e.*$/i, '')
-    .replace(/[^\d]/g, '')
-    .replace(/^0+|0+$/g, '');
-  return Math.ceil(digits.length / 2) + 1;
 }
 
 function sum(values: string[], bytes: (value: string) => number): number {

@@ -9,6 +9,8 @@ import type {
 } from '../../../lib/core';
 import { compareAttributeValues, type SortableValue } from '../../../lib/core/sharded-index/query/attribute-order';
 import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
+import { serviceError } from '../../../lib/testing/service-error';
+import { storedItem } from './stored-item';
 
 export interface FakeIndexOptions {
   /** Most items of one answer. */
@@ -17,6 +19,10 @@ export interface FakeIndexOptions {
   pageBytes?: number;
   /** Whether an answer that ends with its partition still names a last key, as DynamoDB does when Limit is met. */
   falseLastKeys?: boolean;
+  /** Whether a start key may be at the inclusive bound that a query goes to, as emulators have it. @default not */
+  takesLastPlace?: boolean;
+  /** The order of items with one sort key, as a service to be compared with has it. @default one unrelated to their keys */
+  compareTies?(a: DynamoDbItem, b: DynamoDbItem): number;
 }
 
 /** An item as the index keeps it, with what a query compares. */
@@ -46,7 +52,8 @@ export class FakeIndex implements QueryClient {
   ) {}
 
   /** Writes an item, in place of the one with its table key. */
-  put(item: DynamoDbItem): void {
+  put(written: DynamoDbItem): void {
+    const item = storedItem(written);
     this.delete(item);
     const key = this.tableKey(item);
     const entry = { item, bytes: itemBytes(item), hidden: hiddenPlace(key) };
@@ -96,13 +103,20 @@ export class FakeIndex implements QueryClient {
 
   /** The order of items with one sort key: the service's own affair. */
   compareTies(a: DynamoDbItem, b: DynamoDbItem): number {
-    return compareTexts(hiddenPlace(this.tableKey(a)), hiddenPlace(this.tableKey(b)));
+    return (
+      this.options.compareTies?.(a, b) ?? compareTexts(hiddenPlace(this.tableKey(a)), hiddenPlace(this.tableKey(b)))
+    );
   }
 
   private answer(input: IndexQueryInput): IndexQueryOutput {
     const { ExclusiveStartKey: start, ScanIndexForward: forward } = input;
+    checkPlaceholders(input);
+    if (input.ConsistentRead && this.config.indexName !== undefined) {
+      throw invalid('Consistent reads are not supported on global secondary indexes');
+    }
     const { partition, terms } = keyConditions(input, this.partitionAttributes(), this.config.sortKeyAttributes);
     if (start !== undefined) this.checkStartKey(start, partition, terms, forward);
+    this.checkFilter(input);
     const entries = this.partitions.get(partition) ?? [];
     const from = firstIndex(entries, ({ item }) => sideOf(item, terms) >= 0);
     const to = firstIndex(entries, ({ item }) => sideOf(item, terms) > 0);
@@ -139,14 +153,22 @@ export class FakeIndex implements QueryClient {
     };
   }
 
+  private checkFilter(input: IndexQueryInput): void {
+    const keys = [...this.partitionAttributes(), ...this.config.sortKeyAttributes];
+    const filtered = input.FilterExpression === undefined ? [] : termsOf(input.FilterExpression, input);
+    const key = filtered.find(({ attribute }) => keys.includes(attribute));
+    if (key !== undefined) {
+      throw invalid(
+        `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${key.attribute}`,
+      );
+    }
+  }
+
   /** The rules that were captured on AWS, and one that was reported: see docs/decisions, "A cursor of one key". */
   private checkStartKey(start: DynamoDbItem, partition: string, terms: readonly Term[], forward: boolean): void {
     const attributes = Object.keys(this.indexKey(start)).sort();
     if (attributes.join() !== Object.keys(start).sort().join()) {
-      throw new Error('The provided starting key is invalid');
-    }
-    if (partitionText(start, this.partitionAttributes()) !== partition) {
-      throw new Error('The provided starting key is outside query boundaries based on provided conditions');
+      throw invalid('The provided starting key is invalid');
     }
     const last = terms.at(-1);
     const bound =
@@ -155,8 +177,15 @@ export class FakeIndex implements QueryClient {
     const travelsTo = last?.operator === 'BETWEEN' || last?.operator === (forward ? '<=' : '>=');
     const isLastPlace =
       travelsTo && bound !== undefined && compareAttributeValues(start[last!.attribute]!, bound) === 0;
-    if (sideOf(start, terms) !== 0 || isLastPlace) {
-      throw new Error('The provided starting key does not match the range key predicate');
+    if (sideOf(start, terms) !== 0 || (isLastPlace && !this.options.takesLastPlace)) {
+      throw invalid('The provided starting key does not match the range key predicate');
+    }
+    if (partitionText(start, this.partitionAttributes()) !== partition) {
+      throw invalid(
+        terms.length === 0
+          ? 'The provided starting key is outside query boundaries based on provided conditions'
+          : 'The query can return at most one row and cannot be restarted',
+      );
     }
   }
 
@@ -169,7 +198,9 @@ export class FakeIndex implements QueryClient {
   }
 
   private compareEntries(a: Omit<Entry, 'bytes'>, b: Omit<Entry, 'bytes'>): number {
-    return this.compareSortKeys(a.item, b.item) || compareTexts(a.hidden, b.hidden);
+    const bySortKey = this.compareSortKeys(a.item, b.item);
+    if (bySortKey !== 0) return bySortKey;
+    return this.options.compareTies?.(a.item, b.item) ?? compareTexts(a.hidden, b.hidden);
   }
 
   private partitionAttributes(): string[] {
@@ -193,6 +224,30 @@ export class FakeIndex implements QueryClient {
   private indexKey(item: DynamoDbItem): DynamoDbItem {
     const attributes = [...this.config.tableKey, ...this.config.sortKeyAttributes, ...this.partitionAttributes()];
     return Object.fromEntries(attributes.map((attribute) => [attribute, item[attribute]!]));
+  }
+}
+
+function invalid(message: string): Error {
+  return serviceError('ValidationException', message);
+}
+
+/** Of each name and value of a request, one expression makes use. */
+function checkPlaceholders(input: IndexQueryInput): void {
+  const { Limit, KeyConditionExpression, FilterExpression = '', ProjectionExpression = '' } = input;
+  const used = `${KeyConditionExpression} ${FilterExpression} ${ProjectionExpression}`.split(/[\s(),]+/);
+  const unused = (named: object): string =>
+    Object.keys(named)
+      .filter((name) => !used.includes(name))
+      .join(', ');
+  const names = unused(input.ExpressionAttributeNames);
+  const values = unused(input.ExpressionAttributeValues);
+  if (names !== '') throw invalid(`Value provided in ExpressionAttributeNames unused in expressions: keys: {${names}}`);
+  if (values !== '')
+    throw invalid(`Value provided in ExpressionAttributeValues unused in expressions: keys: {${values}}`);
+  if (Limit !== undefined && Limit < 1) {
+    throw invalid(
+      `1 validation error detected: Value '${Limit}' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1`,
+    );
   }
 }
 
@@ -254,7 +309,7 @@ function keyConditions(
     all.every(({ operator }) => operator === '=') &&
     terms.every(({ attribute }, index) => attribute === sortKeyAttributes[index]) &&
     terms.slice(0, -1).every(({ operator }) => operator === '=');
-  if (!supported) throw new Error('Query key condition not supported');
+  if (!supported) throw invalid('Query key condition not supported');
   return { partition: partitionText(partition, partitionAttributes), terms };
 }
 
@@ -277,7 +332,9 @@ function termsOf(
     const attribute = names[(prefixed ?? between ?? name)!]!;
     const operands = [prefix ?? low ?? operand, high].flatMap((each) => (each === undefined ? [] : [values[each]]));
     if (between !== undefined && compareAttributeValues(operands[0], operands[1]) > 0) {
-      throw new Error('The BETWEEN operator requires upper bound to be greater than or equal to lower bound');
+      throw invalid(
+        'Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound',
+      );
     }
     return { attribute, operator: operator ?? (between === undefined ? 'begins_with' : 'BETWEEN'), operands };
   });

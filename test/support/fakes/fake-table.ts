@@ -14,6 +14,9 @@ import type {
   TransferCondition,
 } from '../../../lib/core';
 import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
+import { serviceError } from '../../../lib/testing/service-error';
+import { conditionHolds } from './condition';
+import { storedItem } from './stored-item';
 
 const HASH_SPACE = 2 ** 32;
 
@@ -33,7 +36,7 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
   ) {}
 
   put(item: DynamoDbItem): void {
-    this.items.set(this.keyOf(item), item);
+    this.items.set(this.keyOf(item), storedItem(item));
   }
 
   delete(key: DynamoDbItem): void {
@@ -69,12 +72,12 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
   async updateItem(input: ItemMoveInput): Promise<ItemMoveOutput> {
     this.updates.push(input);
     const item = this.read(input.Key);
-    if (!allHold(input, item)) {
-      throw Object.assign(new Error('The conditional request failed'), { name: 'ConditionalCheckFailedException' });
+    if (!conditionHolds(input, item)) {
+      throw serviceError('ConditionalCheckFailedException', 'The conditional request failed');
     }
     const [, verb, name, value] = /^(SET|REMOVE) (#\w+)(?: = (:\w+))?$/.exec(input.UpdateExpression)!;
     const attribute = input.ExpressionAttributeNames[name!]!;
-    const { [attribute]: _, ...rest } = item!;
+    const { [attribute]: _, ...rest } = item ?? input.Key;
     this.put(verb === 'SET' ? { ...rest, [attribute]: input.ExpressionAttributeValues![value!] } : rest);
     return { ConsumedCapacity: { CapacityUnits: 3 } };
   }
@@ -87,9 +90,16 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
 
   /** All of the writes, or none of them. */
   transact(writes: readonly FakeWrite[]): void {
+    const keys = writes.map((write) => {
+      const { Key, Item } = Object.values(write)[0]!;
+      return this.keyOf((Key ?? Item)!);
+    });
+    if (new Set(keys).size < keys.length) {
+      throw serviceError('ValidationException', 'Transaction request cannot include multiple operations on one item');
+    }
     const CancellationReasons = writes.map((write) => {
       const { Key, Item, ...condition } = Object.values(write)[0]!;
-      return { Code: allHold(condition, this.read((Key ?? Item)!)) ? 'None' : 'ConditionalCheckFailed' };
+      return { Code: conditionHolds(condition, this.read((Key ?? Item)!)) ? 'None' : 'ConditionalCheckFailed' };
     });
     if (CancellationReasons.some(({ Code }) => Code !== 'None')) {
       const error = new Error('Transaction cancelled, please refer cancellation reasons for specific reasons');
@@ -106,7 +116,8 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
   }
 
   private keyOf(item: DynamoDbItem): string {
-    return JSON.stringify(this.tableKey.map((name) => item[name]));
+    const key = storedItem(this.keyAttributes(item));
+    return JSON.stringify(this.tableKey.map((name) => key[name]));
   }
 }
 
@@ -114,28 +125,6 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
 export type FakeWrite = Partial<
   Record<'Put' | 'Delete' | 'ConditionCheck', { Key?: DynamoDbItem; Item?: DynamoDbItem } & Partial<TransferCondition>>
 >;
-
-function allHold(condition: Partial<TransferCondition>, item: DynamoDbItem = {}): boolean {
-  const { ConditionExpression } = condition;
-  return (
-    ConditionExpression === undefined ||
-    ConditionExpression.split(' AND ').every((term) => holds(term, condition, item))
-  );
-}
-
-function holds(
-  term: string,
-  { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: Partial<TransferCondition>,
-  item: DynamoDbItem,
-): boolean {
-  const [, negated, exists] = /^attribute_(not_)?exists\((#\w+)\)$/.exec(term) ?? [];
-  if (exists !== undefined) {
-    return Object.hasOwn(item, ExpressionAttributeNames[exists]!) === (negated === undefined);
-  }
-  const [name, value] = term.split(' = ');
-  const attribute = item[ExpressionAttributeNames[name!]!];
-  return JSON.stringify(attribute) === JSON.stringify(ExpressionAttributeValues[value!]);
-}
 
 function project(
   item: DynamoDbItem,

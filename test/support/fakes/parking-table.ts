@@ -1,4 +1,5 @@
 import type { ParkingItem, ParkingTableClient } from '../../../lib/core/consumer';
+import { conditionHolds } from './condition';
 
 type Key = ParkingItem;
 type Write = Parameters<ParkingTableClient['updateItem']>[0] | Parameters<ParkingTableClient['putItem']>[0];
@@ -59,15 +60,7 @@ export class ParkingTable {
   }
 
   private check(item: ParkingItem | undefined, write: Write): void {
-    const { ConditionExpression: condition, ExpressionAttributeNames: names = {} } = write;
-    if (condition === undefined) return;
-    const [, absent] = /^attribute_not_exists\((#\w+)\)$/.exec(condition) ?? [];
-    const [, name, value] = /^(#\w+) = (:\w+)$/.exec(condition) ?? [];
-    if (absent === undefined && name === undefined) throw new Error(`this table does not know ${condition}`);
-    const holds =
-      absent === undefined
-        ? item?.[names[name!]!]?.S === write.ExpressionAttributeValues?.[value!].S
-        : item?.[names[absent]!] === undefined;
+    const holds = conditionHolds(write, item);
     if (!holds)
       throw Object.assign(new Error('the condition does not hold'), { name: 'ConditionalCheckFailedException' });
   }

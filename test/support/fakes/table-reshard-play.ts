@@ -52,13 +52,24 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
     Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: String(value) }]));
   const transact = (writes: readonly TransactWrite[]): boolean => {
     const converted = writes.map((write) => {
-      const [kind, { Item, Key, ...condition }] = Object.entries(write)[0] as [string, Record<string, object>];
-      return { [kind]: { ...condition, ...(Item && { Item: typed(Item) }), ...(Key && { Key: typed(Key) }) } };
+      const [kind, { Item, Key, ExpressionAttributeValues: values, ...condition }] = Object.entries(write)[0] as [
+        string,
+        Record<string, object>,
+      ];
+      return {
+        [kind]: {
+          ...condition,
+          ...(Item && { Item: typed(Item) }),
+          ...(Key && { Key: typed(Key) }),
+          ...(values && { ExpressionAttributeValues: typed(values) }),
+        },
+      };
     });
     try {
       table.transact(converted as FakeWrite[]);
       return true;
-    } catch {
+    } catch (error) {
+      if ((error as Error).name !== 'TransactionCanceledException') throw error;
       return false;
     }
   };

@@ -1,4 +1,5 @@
 import type { DynamoDbItem, TransactCondition, TransactWrite } from '../../../lib/core';
+import { conditionHolds } from './condition';
 import { FakeIndex } from './fake-index';
 
 /** A table that takes the writes of a transaction together, or none of them. Its attributes are strings. */
@@ -10,7 +11,8 @@ export class TransactionalTable extends FakeIndex {
     for (const write of writes) {
       const { Item, Key, ...condition } = { Item: undefined, Key: undefined, ...Object.values(write)[0] };
       const item = there.get(keysOf((Item ?? Key)!));
-      if (condition.ConditionExpression !== undefined && item !== undefined && !isSame(item, condition)) return false;
+      const { ExpressionAttributeValues: values = {} } = condition as Partial<TransactCondition>;
+      if (!conditionHolds({ ...condition, ExpressionAttributeValues: typed(values) }, item)) return false;
     }
     for (const write of writes) {
       if ('Put' in write) this.put(typed(write.Put.Item));
@@ -18,18 +20,6 @@ export class TransactionalTable extends FakeIndex {
     }
     return true;
   }
-}
-
-/** A condition without values is that no item is there; one with values lets an item be there that has them. */
-function isSame(
-  item: DynamoDbItem,
-  { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: Partial<TransactCondition>,
-): boolean {
-  const values = Object.entries(ExpressionAttributeValues);
-  return (
-    values.length > 0 &&
-    values.every(([name, value]) => textOf(item[ExpressionAttributeNames[`#${name.slice(1)}`]!]!) === value)
-  );
 }
 
 export function textOf(value: DynamoDbItem[string]): string {

@@ -51,7 +51,7 @@ export async function playOnService(
   }
 }
 
-async function createIndex(
+export async function createIndex(
   dynamoDb: DynamoDB,
   client: QueryClient,
   config: ShardedIndexConfig,

@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import { numberBytes } from '../../foundation/decimal';
 
 /**
  * The size of an item in bytes, as DynamoDB charges for it.
@@ -9,8 +10,6 @@ export function itemBytes(item: DynamoDbItem): number {
   for (const name in item) bytes += Buffer.byteLength(name) + valueBytes(item[name]!);
   return bytes;
 }
-
-const MAX_NUMBER_LENGTH = 300;
 
 /** A list or a map takes 3 bytes, and each of its members takes 1 byte more than its own size. */
 const COLLECTION_BYTES = 3;
@@ -26,16 +25,6 @@ function valueBytes(value: AttributeValue): number {
   if ('L' in value) return COLLECTION_BYTES + sum(value.L, (member) => MEMBER_BYTES + valueBytes(member));
   if ('M' in value) return COLLECTION_BYTES + Object.keys(value.M).length * MEMBER_BYTES + itemBytes(value.M);
   return 1;
-}
-
-/**
- * A number takes one byte for every two digits, and one byte more. DynamoDB's numbers are shorter than this bound, which
- * keeps the patterns fast for whatever else an answer holds.
- */
-function numberBytes(text: string): number {
-  if (text.length > MAX_NUMBER_LENGTH) return text.length;
-  const digits = text.replace(/[eE].*$|[^0-9]/g, '').replace(/^0+|0+$/g, '');
-  return Math.ceil(digits.length / 2) + 1;
 }
 
 function sum<E>(elements: readonly E[], bytesOf: (element: E) => number): number {

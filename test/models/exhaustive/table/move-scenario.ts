@@ -133,7 +133,8 @@ class Move {
   private write(sk: string, writes: readonly TransactWrite[], version: string | undefined): boolean {
     try {
       this.table.transact(writes.map(typedWrite));
-    } catch {
+    } catch (error) {
+      if ((error as Error).name !== 'TransactionCanceledException') throw error;
       return false;
     }
     if (version === undefined) this.written.delete(sk);
@@ -181,8 +182,18 @@ function typed(item: object): DynamoDbItem {
 }
 
 function typedWrite(write: TransactWrite): FakeWrite {
-  const [kind, { Item, Key, ...condition }] = Object.entries(write)[0] as [string, Record<string, object>];
-  return { [kind]: { ...condition, ...(Item && { Item: typed(Item) }), ...(Key && { Key: typed(Key) }) } };
+  const [kind, { Item, Key, ExpressionAttributeValues: values, ...condition }] = Object.entries(write)[0] as [
+    string,
+    Record<string, object>,
+  ];
+  return {
+    [kind]: {
+      ...condition,
+      ...(Item && { Item: typed(Item) }),
+      ...(Key && { Key: typed(Key) }),
+      ...(values && { ExpressionAttributeValues: typed(values) }),
+    },
+  };
 }
 
 function promise(isKept: boolean, words: string): void {

@@ -57,6 +57,7 @@ class Jobs implements QueryClient {
     return {
       jobId: { S: String(number) },
       createdAt: { N: String(number) },
+      number: { N: String(number) },
       shard: { N: String(number % this.shards) },
     };
   }
@@ -112,7 +113,7 @@ describe('what is streamed', () => {
         sortKey: { gte: from },
         projection: ['jobId'],
         filterExpression: '#number <= :number',
-        expressionAttributeNames: { '#number': 'createdAt' },
+        expressionAttributeNames: { '#number': 'number' },
         expressionAttributeValues: { ':number': { N: String(hidden) } },
       },
       { concurrency },
@@ -198,7 +199,7 @@ describe('a consumer', () => {
     const { numbers } = await jobs.read({
       limit: 60,
       filterExpression: '#number >= :number',
-      expressionAttributeNames: { '#number': 'createdAt' },
+      expressionAttributeNames: { '#number': 'number' },
       expressionAttributeValues: { ':number': { N: '50' } },
     });
     expect(jobs.sent.map(({ limit }) => limit)).toEqual([60, 240]);

@@ -26,6 +26,7 @@ const config = indexConfig({
 const job = (number: number): DynamoDbItem => ({
   jobId: { S: `job-${number}` },
   createdAt: { N: String(number) },
+  number: { N: String(number) },
   shard: { N: String(number % SHARDS) },
 });
 
@@ -155,7 +156,7 @@ describe('a deadline', () => {
         order,
         limit: 10,
         filterExpression: '#number = :number',
-        expressionAttributeNames: { '#number': 'createdAt' },
+        expressionAttributeNames: { '#number': 'number' },
         expressionAttributeValues: { ':number': { N: '50' } },
       };
       const pages: FanOutPage[] = [];

@@ -1,0 +1,42 @@
+import { EVERYTHING } from '../support/fakes/fan-out-model';
+import { playIndexAnswers } from '../support/plays/index-answers';
+import { playTableAnswers } from '../support/plays/table-answers';
+import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+
+/** The stand-ins for DynamoDB that tests use, and an emulator, asked the same: docs/models.md. */
+describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
+  let service: Awaited<ReturnType<typeof emulator.start>>;
+  beforeAll(async () => {
+    service = await emulator.start();
+  }, 60_000);
+  afterAll(() => service?.stop());
+
+  test(
+    'a fake index answers as the service does',
+    async () => {
+      const known = { freeEmptyReads: true, otherWords: true };
+      const compared = await playIndexAnswers(service.endpoint, EVERYTHING, {
+        calls: randomRuns(200),
+        seed: 1,
+        known,
+      });
+      console.info(`queries on ${emulator.name}`, compared);
+    },
+    randomRunsTimeout(300_000),
+  );
+
+  test(
+    'a fake table answers as the service does',
+    async () => {
+      const compared = await playTableAnswers(service.endpoint, {
+        calls: randomRuns(600),
+        seed: 1,
+        transactional: true,
+        keepsNotation: true,
+      });
+      console.info(`writes on ${emulator.name}`, compared);
+    },
+    randomRunsTimeout(300_000),
+  );
+});

@@ -1,0 +1,48 @@
+import type { DynamoDbItem } from '../../../lib/core';
+import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
+import { storedItem, storedValue } from './stored-item';
+
+export interface Condition {
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: DynamoDbItem;
+}
+
+/**
+ * Whether a condition of those that the library writes holds for an item, or for none: alternatives of terms that hold together.
+ *
+ * @throws Error for what it does not understand, so that no condition holds by mistake
+ */
+export function conditionHolds(condition: Condition, item: DynamoDbItem = {}): boolean {
+  const { ConditionExpression: expression } = condition;
+  if (expression === undefined) return true;
+  const stored = storedItem(item);
+  const alternatives = expression.split(' OR ').map((text) => text.replace(/^\((.*)\)$/, '$1').split(' AND '));
+  const held = alternatives.map((terms) => terms.map((term) => holds(term, condition, stored)));
+  return held.some((terms) => terms.every(Boolean));
+}
+
+const EXISTS = /^attribute_(not_)?exists\((#\w+)\)$/;
+const COMPARED = /^(#\w+) (=|<) (:\w+)$/;
+
+function holds(
+  term: string,
+  { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Condition,
+  item: DynamoDbItem,
+): boolean {
+  const [, negated, existing] = EXISTS.exec(term) ?? [];
+  if (existing !== undefined) return Object.hasOwn(item, nameOf(existing)) === (negated === undefined);
+  const [, compared, operator, placeholder] = COMPARED.exec(term) ?? [];
+  if (compared === undefined) throw new Error(`the fake does not understand ${term}`);
+  const [attribute, value] = [item[nameOf(compared)], values[placeholder!]];
+  if (value === undefined) throw new Error(`there is no value ${placeholder}`);
+  if (attribute === undefined) return false;
+  if (operator === '<') return compareAttributeValues(attribute, value) < 0;
+  return JSON.stringify(attribute) === JSON.stringify(storedValue(value));
+
+  function nameOf(alias: string): string {
+    const name = names[alias];
+    if (name === undefined) throw new Error(`there is no name ${alias}`);
+    return name;
+  }
+}

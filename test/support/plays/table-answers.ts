@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDbItem } from '../../../lib/core';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { FakeTable } from '../fakes/fake-table';
+import { storedItem } from '../fakes/stored-item';
+import type { Compared } from './index-answers';
+
+const KEY = ['id'];
+const IDS = 12;
+const TableName = 'Written';
+
+/** Values that are equal in the eyes of DynamoDB, and values that are not. */
+const VALUES: AttributeValue[] = [
+  { N: '1' },
+  { N: '1.0' },
+  { N: '100' },
+  { N: '1e2' },
+  { S: '1' },
+  { S: 'a' },
+  { SS: ['a', 'b'] },
+  { SS: ['b', 'a'] },
+  { NULL: true },
+  { BOOL: false },
+  { L: [{ N: '1' }] },
+  { M: { x: { N: '1' } } },
+];
+
+export interface TablePlay {
+  calls: number;
+  seed: number;
+  /** Whether the service has transactions. */
+  transactional: boolean;
+  /** Whether it keeps the notation of a number that an update sets, as DynamoDB Local does. @default false */
+  keepsNotation?: boolean;
+}
+
+const LOOK_EVERY = 5;
+
+/** A fake table and a service that are given the same calls. */
+interface Pair {
+  fake: FakeTable;
+  service: DynamoDB;
+}
+
+type Outcome = { answer: unknown } | { refusal: string; reasons?: unknown };
+
+/**
+ * Conditional updates, transactions, reads and scans, drawn at random, to the fake table and to a service: each answer, each refusal
+ * with its reasons, and what is in the table afterwards are compared.
+ *
+ * @throws an error that names the call of the first difference
+ */
+export async function playTableAnswers(
+  endpoint: string,
+  { calls, seed, transactional, keepsNotation = false }: TablePlay,
+): Promise<Compared> {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const service = new DynamoDB({ region: 'us-east-1', credentials, endpoint, maxAttempts: 1 });
+  const compared: Compared = {};
+  const random = seededRandom(seed);
+  const below = (bound: number): number => Math.floor(random() * bound);
+  const oneOf = <E>(choices: readonly E[]): E => choices[below(choices.length)]!;
+  const pair: Pair = { fake: new FakeTable(KEY), service };
+  const idOf = (number: number): DynamoDbItem => ({ id: { S: `item-${number}` } });
+  const attributes = (): DynamoDbItem =>
+    Object.fromEntries(['a', 'b'].flatMap((name) => (random() < 0.7 ? [[name, oneOf(VALUES)]] : [])));
+
+  /** None, or up to three terms of those that the library writes. */
+  const condition = (): object => {
+    const names: Record<string, string> = {};
+    const values: Record<string, AttributeValue> = {};
+    const terms = Array.from({ length: below(4) }, (_, index) => {
+      names[`#c${index}`] = oneOf(['id', 'a', 'b']);
+      const kind = below(4);
+      if (kind < 2) return `attribute_${kind === 0 ? '' : 'not_'}exists(#c${index})`;
+      values[`:c${index}`] = names[`#c${index}`] === 'id' ? { S: `item-${below(IDS)}` } : oneOf(VALUES);
+      return `#c${index} = :c${index}`;
+    });
+    return {
+      ...(terms.length > 0 && { ConditionExpression: terms.join(' AND '), ExpressionAttributeNames: names }),
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    };
+  };
+
+  const calledBy = {
+    updateItem: () => {
+      const { ExpressionAttributeNames, ExpressionAttributeValues, ...rest } = condition() as Record<string, object>;
+      const isSet = random() < 0.6;
+      return {
+        ...{ TableName, Key: idOf(below(IDS)), ...rest },
+        UpdateExpression: isSet ? 'SET #u = :u' : 'REMOVE #u',
+        ExpressionAttributeNames: { ...ExpressionAttributeNames, '#u': oneOf(['a', 'b']) },
+        ...((isSet || ExpressionAttributeValues) && {
+          ExpressionAttributeValues: { ...ExpressionAttributeValues, ...(isSet && { ':u': oneOf(VALUES) }) },
+        }),
+        ReturnConsumedCapacity: 'TOTAL',
+      };
+    },
+    transactWriteItems: () => {
+      const numbers = [below(IDS), below(IDS), below(IDS)].slice(0, 1 + below(3));
+      // AWS refuses a second write of an item before it looks at conditions. DynamoDB Local does it the other way round.
+      const isTwice = new Set(numbers).size < numbers.length;
+      const maybe = () => (isTwice ? {} : condition());
+      return {
+        TransactItems: numbers.map((number) => {
+          const key = idOf(number);
+          const kind = below(isTwice ? 2 : 3);
+          if (kind === 0) return { Put: { TableName, Item: { ...key, ...attributes() }, ...maybe() } };
+          if (kind === 1) return { Delete: { TableName, Key: key, ...maybe() } };
+          return { ConditionCheck: { TableName, Key: key, ...EXISTS, ...maybe() } };
+        }),
+      };
+    },
+    getItem: () => ({
+      ...{ TableName, Key: idOf(below(IDS)), ConsistentRead: true },
+      ...(random() < 0.5 && { ProjectionExpression: '#p', ExpressionAttributeNames: { '#p': oneOf(['a', 'b']) } }),
+    }),
+  };
+
+  try {
+    await createTable(service);
+    for (let number = 0; number < IDS; number += 2) {
+      const Item = { ...idOf(number), ...attributes() };
+      await service.putItem({ TableName, Item });
+      pair.fake.put(Item);
+    }
+    const names = Object.keys(calledBy).filter((name) => transactional || name !== 'transactWriteItems');
+    for (let call = 0; call < calls; call++) {
+      const name = oneOf(names) as keyof typeof calledBy;
+      const input = calledBy[name]() as never;
+      const ask = (client: object) =>
+        outcome(() => (client as Record<string, (input: never) => Promise<unknown>>)[name]!(input));
+      const [got, expected] = [await ask(pair.fake), await ask(service)];
+      const kind = 'refusal' in got ? `${name} ${got.refusal}` : name;
+      compared[kind] = (compared[kind] ?? 0) + 1;
+      expectSame(plain(got, keepsNotation), plain(expected, keepsNotation), { name, input });
+      if (call % LOOK_EVERY !== 0) continue;
+      const [left, right] = [await scanAll(pair.fake, oneOf([1, 3])), await scanAll(service, oneOf([1, 3]))];
+      expectSame(inOrder(left), inOrder(keepsNotation ? right.map(storedItem) : right), { after: name, input });
+    }
+    return compared;
+  } finally {
+    service.destroy();
+  }
+}
+
+const EXISTS = { ConditionExpression: 'attribute_exists(#id)', ExpressionAttributeNames: { '#id': 'id' } };
+
+async function createTable(service: DynamoDB): Promise<void> {
+  await service.createTable({
+    TableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+  });
+  while ((await service.describeTable({ TableName })).Table?.TableStatus !== 'ACTIVE') await sleep(5);
+}
+
+async function outcome(call: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    return { answer: await call() };
+  } catch (error) {
+    const { name, CancellationReasons: reasons } = error as Error & { CancellationReasons?: { Code: string }[] };
+    return { refusal: name, ...(reasons && { reasons: reasons.map(({ Code }) => Code) }) };
+  }
+}
+
+/** What the library reads of an answer; units are each one's own. */
+function plain(outcome: Outcome, keepsNotation: boolean): unknown {
+  if ('refusal' in outcome) return outcome;
+  const { Item } = outcome.answer as { Item?: DynamoDbItem };
+  return { item: Item && normal(keepsNotation ? storedItem(Item) : Item) };
+}
+
+/** Everything in the table, segment by segment and page by page. */
+async function scanAll(client: Pick<FakeTable, 'scan'> | DynamoDB, TotalSegments: number): Promise<DynamoDbItem[]> {
+  const items: DynamoDbItem[] = [];
+  for (let Segment = 0; Segment < TotalSegments; Segment++) {
+    let ExclusiveStartKey: DynamoDbItem | undefined;
+    do {
+      const input = {
+        TableName,
+        Segment,
+        TotalSegments,
+        Limit: 5,
+        ConsistentRead: true,
+        ...(ExclusiveStartKey && { ExclusiveStartKey }),
+      };
+      const page = await (client as DynamoDB).scan(input);
+      items.push(...((page.Items ?? []) as DynamoDbItem[]));
+      ExclusiveStartKey = page.LastEvaluatedKey as DynamoDbItem | undefined;
+    } while (ExclusiveStartKey !== undefined);
+  }
+  return items;
+}
+
+/** A service scans in an order of its own. */
+function inOrder(items: DynamoDbItem[]): DynamoDbItem[] {
+  return items.map(normal).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+function normal(item: DynamoDbItem): DynamoDbItem {
+  return Object.fromEntries(
+    Object.entries(item)
+      .map(([name, value]) => [name, 'SS' in value ? { SS: [...value.SS].sort() } : value])
+      .sort(([a], [b]) => (a! < b! ? -1 : 1)),
+  );
+}
+
+function expectSame(got: unknown, expected: unknown, call: object): void {
+  const [left, right] = [JSON.stringify(got), JSON.stringify(expected)];
+  if (left !== right) throw new Error(`${JSON.stringify(call)}\nthe fake:    ${left}\nthe service: ${right}`);
+}
