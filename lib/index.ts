@@ -37,6 +37,7 @@ export type { DaxAlarms, DaxMonitoringOptions } from './monitoring/dax-monitorin
 export type { ProducerAlarms, ProducerMonitoringOptions } from './monitoring/function-monitoring';
 export type { IndexAlarms, IndexMonitoringOptions } from './monitoring/index-monitoring';
 export type { OutboxAlarms, OutboxMonitoringOptions } from './monitoring/outbox-monitoring';
+export type { QueryAlarms, QueryMonitoringOptions } from './monitoring/query-monitoring';
 export type { DeadLetterQueueAlarms, DeadLetterQueueMonitoringOptions } from './monitoring/queue-monitoring';
 export { ShardMonitoring, type ShardMonitoringProps } from './monitoring/shard-monitoring';
 export type { StreamAlarms, StreamMonitoringOptions } from './monitoring/stream-monitoring';

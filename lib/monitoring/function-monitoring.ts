@@ -1,10 +1,8 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import { PRODUCER_METRICS, QUERY_METRICS } from '../core/foundation/function-metrics';
+import { PRODUCER_METRICS } from '../core/foundation/function-metrics';
 import type { IBundledFunction } from '../function/bundled-function';
-import type { IQueryFunction } from '../function/query-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
-import { FanOutQueryFunctionBase } from '../table/query/fan-out-query-function';
 import {
   type AlarmDefinition,
   checkThreshold,
@@ -78,30 +76,6 @@ export function producerWidgets(producer: IOrderedProducerFunction, alarms: Prod
       graph('Time of a request, in milliseconds', [
         producer.metric(PRODUCER_METRICS.requestTime, { statistic: cloudwatch.Stats.p(50), label: 'median', period }),
         producer.metric(PRODUCER_METRICS.requestTime, { label: '99th percentile', period }),
-      ]),
-    ],
-  ];
-}
-
-export function queryWidgets(query: IQueryFunction): Rows {
-  const period = REPORTING_PERIOD;
-  const duration = (statistic: string, label: string) => lambdaMetric(query, 'Duration', { statistic, label });
-  return [
-    [
-      graph('Pages', [query.metric(QUERY_METRICS.pages, { label: 'pages', period })], {
-        right:
-          query instanceof FanOutQueryFunctionBase
-            ? [query.metric(QUERY_METRICS.consumedReadUnits, { label: 'read units', period })]
-            : [],
-      }),
-      graph('A page takes', [
-        query.metric(QUERY_METRICS.requests, { label: 'requests', period }),
-        query.metric(QUERY_METRICS.waves, { label: 'waves of requests', period }),
-        query.metric(QUERY_METRICS.overRead, { label: 'items read for one', period }),
-      ]),
-      graph('Time of a page, in milliseconds', [
-        duration(cloudwatch.Stats.p(50), 'median'),
-        duration(cloudwatch.Stats.p(99), '99th percentile'),
       ]),
     ],
   ];

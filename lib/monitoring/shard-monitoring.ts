@@ -29,7 +29,6 @@ import {
   type ProducerMonitoringOptions,
   producerFailures,
   producerWidgets,
-  queryWidgets,
 } from './function-monitoring';
 import {
   type IndexAlarms,
@@ -48,6 +47,7 @@ import {
   outboxMissingRows,
   outboxWidgets,
 } from './outbox-monitoring';
+import { type QueryAlarms, type QueryMonitoringOptions, queryAlarms, queryWidgets } from './query-monitoring';
 import {
   type DeadLetterQueueAlarms,
   type DeadLetterQueueMonitoringOptions,
@@ -360,15 +360,18 @@ export class ShardMonitoring extends Construct {
 
   /**
    * Watches a function that queries all shards of indexes or of tables of Amazon Keyspaces: what pages bring, what they
-   * cost, and how long they take. It has no alarm: a query that fails tells its caller.
+   * cost, how long they take, and what their filters hide. A query that fails tells its caller, and raises no alarm.
    *
    * @param query the function, of this app or imported
-   * @throws an error with the code `INVALID_ARGUMENT` if the function is known to be in another account or region, whose
-   *   metrics a dashboard does not have
+   * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
+   *   another account or region, whose metrics an alarm cannot see
    */
-  public addQuery(query: IQueryFunction): void {
+  public addQuery(query: IQueryFunction, options: QueryMonitoringOptions = {}): QueryAlarms {
     this.checkEnvironment('addQuery', 'a query function', query);
-    this.addRow(`Query ${query.functionName}`, queryWidgets(query));
+    const alarms = this.addAlarms<QueryAlarms>(query, queryAlarms(this, query, options));
+    this.addRow(`Query ${query.functionName}`, queryWidgets(query, alarms));
+    return alarms;
   }
 
   /**

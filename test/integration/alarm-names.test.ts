@@ -28,6 +28,10 @@ const OF_AWS: Readonly<Record<string, string>> = {
 const bundles = readdirSync(join(ROOT, 'dist/lambda')).map((name) => read(`dist/lambda/${name}/index.js`));
 const schema = core.outboxMigrations.map(({ sql }) => sql).join('\n');
 const exceptions = read('node_modules/@aws-sdk/client-dynamodb/dist-types/models/errors.d.ts');
+/** The fields of a request for a page, and of what the page has cost. */
+const pages = ['sharded-index/query/fan-out-request', 'foundation/fan-out/fan-out-stats']
+  .map((name) => read(`dist/lib/core/${name}.d.ts`))
+  .join('\n');
 
 const names = new Set([
   ...namesIn(JSON.parse(read('.jsii'))),
@@ -94,7 +98,11 @@ describe('a heading of the guide names nothing that does not exist', () => {
 function exists(name: string): boolean {
   const parts = name.match(/[A-Za-z]\w*/g)!.filter((part) => part !== 'true' && part !== 'false');
   return parts.every(
-    (part) => names.has(part) || hasWord(schema, part) || hasWord(exceptions, part) || isCode(part) || isReason(part),
+    (part) =>
+      names.has(part) ||
+      [schema, exceptions, pages].some((text) => hasWord(text, part)) ||
+      isCode(part) ||
+      isReason(part),
   );
 }
 

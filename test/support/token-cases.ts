@@ -527,6 +527,10 @@ export const tokenCases: TokenCase[] = [
     give: (stack) => new ShardMonitoring(stack, 'New').addProducer(producer(stack), { maxFailures: token() }),
   },
   {
+    name: 'QueryMonitoringOptions.maxHiddenPercent',
+    give: (stack) => new ShardMonitoring(stack, 'New').addQuery(query(stack), { maxHiddenPercent: token() }),
+  },
+  {
     name: 'OutboxMonitoringOptions.maxFailures',
     give: (stack) => new ShardMonitoring(stack, 'New').addOutbox(relay(stack), { maxFailures: token() }),
   },

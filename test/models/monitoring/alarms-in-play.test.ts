@@ -268,6 +268,13 @@ const FAULTS: Fault[] = [
     within: 4,
   },
   {
+    fault: 'filters hide nearly all that pages read',
+    alarm: 'QueryHiddenItems',
+    well: { ItemsRead: 2_000, ItemsHidden: 1_000 },
+    ill: () => ({ ItemsHidden: 1_990 }),
+    within: 183,
+  },
+  {
     fault: 'rows of an outbox wait',
     alarm: 'RelayLag',
     well: { WaitingSeconds: 2 },

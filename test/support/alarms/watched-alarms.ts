@@ -5,6 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   AdaptiveShardCountController,
+  FanOutQueryFunction,
   OrderedProducerFunction,
   OrderedStreamConsumer,
   ShardCounts,
@@ -65,6 +66,7 @@ export function watchedAlarms(): Map<string, AlarmProperties> {
   monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(orders));
   monitoring.addConsumer(stream, StreamConsumerMetrics.fromEnhancedFanOut(stream, 'audit'));
   monitoring.addIndex(index, { shardCountController });
+  monitoring.addQuery(new FanOutQueryFunction(stack, 'Query', { indexes: [index] }));
   monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));
   monitoring.addDeadLetterQueue(new Queue(stack, 'Dead'));
   const outbox = new RelayStack(app);

@@ -38,6 +38,7 @@ describe('the description of each alarm', () => {
       'NoUpdatesLeft',
       'Parked',
       'ProducerFailures',
+      'QueryHiddenItems',
       'ReconciliationFailures',
       'ReconciliationStopped',
       'RelayFailures',

@@ -1,0 +1,112 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { IConstruct } from 'constructs';
+import { QUERY_METRICS } from '../core/foundation/function-metrics';
+import type { IQueryFunction } from '../function/query-function';
+import { FanOutQueryFunctionBase, type IFanOutQueryFunction } from '../table/query/fan-out-query-function';
+import {
+  type AlarmDefinitions,
+  checkThreshold,
+  REPORTING_PERIOD,
+  seeMonitoring,
+  type WatchedAlarms,
+} from './alarm-definition';
+import { lambdaMetric } from './function-monitoring';
+import { graph, lines, type Rows } from './graphs';
+
+/** What is watched of a function that queries all shards. */
+export interface QueryMonitoringOptions {
+  /**
+   * Whether to raise an alarm when filters hide nearly all that a `FanOutQueryFunction` reads. A `KeyspacesFanOutQueryFunction`
+   * has no filters.
+   *
+   * @default true
+   */
+  readonly hiddenItemsAlarm?: boolean;
+
+  /**
+   * How many of the items that pages read their filters may hide, in percent: 0 or more. The alarm is raised when they hide more in
+   * three of four hours. An hour in which they hide up to 10,000 items does not count: it costs next to nothing.
+   *
+   * @default 90
+   */
+  readonly maxHiddenPercent?: number;
+}
+
+/** The alarm of a query function. It is absent if it is switched off, and of a function whose queries have no filters. */
+export interface QueryAlarms extends WatchedAlarms {
+  /** Filters hide nearly all that pages read. */
+  readonly hiddenItems?: cloudwatch.Alarm;
+}
+
+/** Filters that hide fewer items in an hour than this cost next to nothing. */
+const NOT_WORTH_A_TICKET = 10_000;
+
+/** The newest hour has just begun, so that it says nothing: hence one of four may differ. */
+const THREE_OF_FOUR_HOURS = { evaluationPeriods: 4, datapointsToAlarm: 3 };
+
+export function queryAlarms(
+  monitoring: IConstruct,
+  query: IQueryFunction,
+  { hiddenItemsAlarm = true, maxHiddenPercent = 90 }: QueryMonitoringOptions,
+): AlarmDefinitions<QueryAlarms> {
+  checkThreshold(monitoring, 'maxHiddenPercent', maxHiddenPercent, 0);
+  if (!hiddenItemsAlarm || !isFanOutQuery(query)) return {};
+  return {
+    hiddenItems: {
+      severity: 'ticket',
+      metric: hiddenPercent(query),
+      description:
+        `Pages of the query function ${query.functionName} read items in vain: filters hide nearly all of them, and ` +
+        'DynamoDB charges for reading them all. Give the condition of the filter an index of its own, which has only the items that ' +
+        `meet it, or make it a condition on the sort key.${seeMonitoring('filters-hide-what-pages-read')}`,
+      ...THREE_OF_FOUR_HOURS,
+      threshold: maxHiddenPercent,
+    },
+  };
+}
+
+function isFanOutQuery(query: IQueryFunction): query is IFanOutQueryFunction {
+  return query instanceof FanOutQueryFunctionBase;
+}
+
+function hiddenPercent(query: IFanOutQueryFunction): cloudwatch.MathExpression {
+  const period = Duration.hours(1);
+  const read = query.metric(QUERY_METRICS.itemsRead, { period });
+  const hidden = query.metric(QUERY_METRICS.itemsHidden, { period });
+  return new cloudwatch.MathExpression({
+    expression: `IF(hidden > ${NOT_WORTH_A_TICKET}, 100 * hidden / read, 0)`,
+    usingMetrics: { hidden, read },
+    label: 'hidden by filters, in %',
+    period,
+  });
+}
+
+export function queryWidgets(query: IQueryFunction, alarms: QueryAlarms): Rows {
+  const period = REPORTING_PERIOD;
+  const duration = (statistic: string, label: string) => lambdaMetric(query, 'Duration', { statistic, label });
+  const fanOut = isFanOutQuery(query) ? query : undefined;
+  return [
+    [
+      graph('Pages', [query.metric(QUERY_METRICS.pages, { label: 'pages', period })], {
+        right: fanOut ? [fanOut.metric(QUERY_METRICS.consumedReadUnits, { label: 'read units', period })] : [],
+      }),
+      graph(
+        'A page takes',
+        [
+          query.metric(QUERY_METRICS.requests, { label: 'requests', period }),
+          query.metric(QUERY_METRICS.waves, { label: 'waves of requests', period }),
+          query.metric(QUERY_METRICS.overRead, { label: 'items read for one', period }),
+        ],
+        {
+          right: fanOut ? [hiddenPercent(fanOut)] : [],
+          rightAnnotations: lines(alarms.hiddenItems, 'alarm of hidden items'),
+        },
+      ),
+      graph('Time of a page, in milliseconds', [
+        duration(cloudwatch.Stats.p(50), 'median'),
+        duration(cloudwatch.Stats.p(99), '99th percentile'),
+      ]),
+    ],
+  ];
+}
