@@ -1,3 +1,4 @@
+import { coresToCompare } from '../support/core-at';
 import { writeGuideTable } from '../support/guide-table';
 import { tellDearest } from '../support/tables/fan-out/drawn-cell';
 import { FIRST_WAVE_HEADER, FIRST_WAVES, firstWaveRow } from '../support/tables/fan-out/first-wave-table';
@@ -19,11 +20,11 @@ import {
  * What an ordered page costs: read units, requests and waves, against the floor, which is the least that any page can
  * cost, and against asking every shard for a whole page. The index is in memory and charges as DynamoDB does, so the
  * numbers are exact. It writes the tables of the guide, and prints the dearest ten of 300 pages that are drawn from all that DynamoDB
- * allows. With "cells" it prints every combination too.
+ * allows: with "against REF" also of the core as it was at that commit. With "cells" it prints every combination too.
  *
- *     npm run bench fan-out-read-units [cells]
+ *     npm run bench fan-out-read-units [cells] [against REF]
  */
-async function main(cells: boolean): Promise<void> {
+async function main(cells: boolean, benchArguments: string[]): Promise<void> {
   const guide = 'docs/guides/fan-out-query.md';
   const command = 'npm run bench fan-out-read-units';
   writeGuideTable(guide, command, PAGE_HEADER, await Promise.all(SHOWN.map(pageRow)));
@@ -41,7 +42,7 @@ async function main(cells: boolean): Promise<void> {
   const firstWaves: string[][] = [];
   for (const each of FIRST_WAVES) firstWaves.push(await firstWaveRow(each));
   writeGuideTable(guide, `${command}, by first wave`, FIRST_WAVE_HEADER, firstWaves);
-  await tellDearest(300, 0);
+  await tellDearest(300, 0, await coresToCompare(benchArguments));
 }
 
 function printCells(title: string, costs: readonly PageCost[]): void {
@@ -60,4 +61,4 @@ function printCells(title: string, costs: readonly PageCost[]): void {
   }
 }
 
-void main(process.argv[2] === 'cells');
+void main(process.argv[2] === 'cells', process.argv.slice(2));

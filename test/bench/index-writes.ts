@@ -1,4 +1,5 @@
-import { type IndexShards, type ShardedIndexConfig, shardPut } from '../../lib/core';
+import type { IndexShards, ShardedIndexConfig } from '../../lib/core';
+import { type Core, coresToCompare } from '../support/core-at';
 import { indexConfig } from '../support/index-config';
 
 const VALUES = [0, 1_000, 10_000];
@@ -6,11 +7,16 @@ const WRITES = 1_000;
 const ROUNDS = 3;
 
 /**
- * The CPU time of one write to an index with shard counts for single values: what `shardPut` adds to a put.
+ * The CPU time of one write to an index with shard counts for single values: what `shardPut` adds to a put. With "against REF"
+ * also of the core as it was at that commit.
  *
- *     npm run bench index-writes
+ *     npm run bench index-writes [against REF]
  */
-function main(): void {
+async function main(benchArguments: string[]): Promise<void> {
+  for (const [name, core] of await coresToCompare(benchArguments)) tellWrites(name, core);
+}
+
+function tellWrites(name: string, { shardPut }: Core): void {
   for (const values of VALUES) {
     const config = configWith(values);
     const first = microsecondsOf(() => shardPut([config], { jobId: 'job', status: 'value-0' }));
@@ -22,7 +28,9 @@ function main(): void {
     );
     const each = Math.min(...rounds) / WRITES;
     const told = values.toLocaleString('en').padStart(7);
-    console.log(`${told} values: ${each.toFixed(1)} us a write; the first one ${(first / 1_000).toFixed(1)} ms`);
+    console.log(
+      `${name}: ${told} values: ${each.toFixed(1)} us a write; the first one ${(first / 1_000).toFixed(1)} ms`,
+    );
   }
 }
 
@@ -43,4 +51,4 @@ function microsecondsOf(work: () => void): number {
   return user + system;
 }
 
-main();
+void main(process.argv.slice(2));

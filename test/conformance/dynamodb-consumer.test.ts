@@ -17,7 +17,7 @@ describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions'
     stop = () => running.stop();
     dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
     await createConsumerTables(dynamodb);
-  }, 60_000);
+  }, 300_000);
   afterAll(async () => {
     dynamodb?.destroy();
     await stop?.();
@@ -38,6 +38,6 @@ describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions'
         expect({ fact, isInSome: all.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });
       }
     },
-    randomRunsTimeout(300_000),
+    randomRunsTimeout(900_000),
   );
 });

@@ -1,4 +1,5 @@
 import { localClients } from '../../bin/local/emulators/clients';
+import { patientClock } from '../support/fakes/patient-clock';
 import { playGrownCounts, type StartCost } from '../support/plays/play-grown-counts';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
@@ -15,7 +16,7 @@ describeOnDynamoDbEmulators('an index with adaptive counts', (emulator) => {
       const { endpoint, stop } = await emulator.start();
       const { dynamodb, kinesis, lambda } = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
       try {
-        const { named, all } = await playGrownCounts(dynamodb, values);
+        const { named, all } = await playGrownCounts(dynamodb, values, patientClock(10));
         console.info(
           `${values} grown values on ${emulator.name}: a reader of one value begins after ${told(named)}, of all after ${told(all)}`,
         );

@@ -33,7 +33,7 @@ describeOnDynamoDbEmulators('the reference app', ({ start }) => {
   let emulator: Awaited<ReturnType<typeof start>>;
   beforeEach(async () => {
     emulator = await start();
-  }, 60_000);
+  }, 300_000);
   afterEach(() => emulator.stop());
 
   test(

@@ -46,7 +46,7 @@ describeOnDynamoDbEmulators('from transactions of Postgres to transactions of Dy
         await Promise.all([server.stop(), kinesis.stop(), table.stop()]);
       }
     },
-    300_000,
+    900_000,
   );
 });
 

@@ -17,6 +17,6 @@ describeOnDynamoDbEmulators('the guard of shardUpdate', (emulator) => {
         await service.stop();
       }
     },
-    randomRunsTimeout(300_000),
+    randomRunsTimeout(900_000),
   );
 });

@@ -2,6 +2,7 @@ import { type DynamoDB, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import {
   AdaptiveIndex,
+  type AdaptiveIndexOptions,
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
   fanOutQuery,
@@ -32,11 +33,13 @@ const sharesOf = (number: number): number => 2 + (number % 30);
  * Many values of an index have grown. Readers and writers that know nothing yet begin, one of them by naming its value and one
  * that wants all counts, and a value grows on.
  *
+ * @param time how long a second is, for those that wait for an answer; that of the system, unless it is another
  * @throws if a reader overlooks an item, or if a count is not as it was stored
  */
 export async function playGrownCounts(
   dynamoDb: DynamoDB,
   values: number,
+  time: Pick<AdaptiveIndexOptions, 'clock' | 'timeOfDay'> = {},
 ): Promise<{ named: StartCost; all: StartCost }> {
   await createTable(dynamoDb, adaptiveConfig, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
   await createCounts(dynamoDb);
@@ -44,7 +47,7 @@ export async function playGrownCounts(
   const documents = DynamoDBDocument.from(dynamoDb);
   const some = [0, Math.floor(values / 2), values - 1];
 
-  const writer = new AdaptiveIndex(adaptiveConfig, new DynamoDbShardCountReader(dynamoDb, adaptiveConfig));
+  const writer = new AdaptiveIndex(adaptiveConfig, new DynamoDbShardCountReader(dynamoDb, adaptiveConfig), time);
   for (const number of some) {
     const status = tenantOf(number);
     for (let nth = 0; nth < 40; nth++) {
@@ -64,7 +67,7 @@ export async function playGrownCounts(
       },
     };
     return {
-      index: new AdaptiveIndex(adaptiveConfig, new DynamoDbShardCountReader(client, adaptiveConfig)),
+      index: new AdaptiveIndex(adaptiveConfig, new DynamoDbShardCountReader(client, adaptiveConfig), time),
       cost: (): StartCost => ({ ...cost, ms: performance.now() - cost.ms }),
     };
   };

@@ -1,8 +1,10 @@
-import { type DynamoDbItem, FanOutHistory, type FanOutRequest, fanOutQuery } from '../../../../lib/core';
+import type { DynamoDbItem, FanOutRequest } from '../../../../lib/core';
+import * as core from '../../../../lib/core';
 import { ItemSizes } from '../../../../lib/core/foundation/fan-out/item-sizes';
 import { readSize } from '../../../../lib/core/foundation/fan-out/read-size';
 import { itemBytes } from '../../../../lib/core/sharded-index/query/item-bytes';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
+import type { Core } from '../../core-at';
 import { FakeIndex } from '../../fakes/fake-index';
 import { timeIndex } from './time-index';
 
@@ -44,22 +46,26 @@ export interface DrawnCost {
 }
 
 const BLOCK_BYTES = 4_096;
-/** So many items of an index are enough for a page; a drawn page that needs more is made smaller. */
-const MOST_ITEMS = 40_000;
+/** Source: the DynamoDB developer guide, "Quotas": 400 KB. */
+const MOST_ITEM_BYTES = 400_000;
+/** The largest limit that is drawn. */
+const MOST_LIMIT = 100_000;
+/** An index has so many items at most; a page that asks for more ends with the index. */
+const MOST_ITEMS = 130_000;
 
 export function drawCell(seed: number): DrawnCell {
   const random = seededRandom(seed);
   const logarithmic = (least: number, most: number): number => Math.round(least * (most / least) ** random());
   const pick = <E>(...from: E[]): E => from[Math.floor(random() * from.length)]!;
   const shards = logarithmic(1, 1_000);
-  const bytes = logarithmic(100, 400_000);
+  const bytes = logarithmic(100, MOST_ITEM_BYTES);
   const bounds = pick('limit', 'bytes', 'both');
   const oneIn = pick<1 | 10 | 1_000>(1, 1, 1, 10, 1_000);
-  const limit = logarithmic(1, MOST_ITEMS / 2 / oneIn);
+  const limit = logarithmic(1, MOST_LIMIT);
   return {
     seed,
     shards,
-    limit: bounds === 'bytes' ? undefined : Math.max(1, limit),
+    limit: bounds === 'bytes' ? undefined : limit,
     maxPageBytes: bounds === 'limit' ? undefined : logarithmic(1_000, 16_000_000),
     itemBytes: bytes,
     sizes: pick('alike', 'mixed'),
@@ -85,7 +91,10 @@ export function boundOf({ cell: { oneIn, order }, floor, heads, unknown, evenly 
 }
 
 /** Reads the page, on an index in memory that charges as DynamoDB does. */
-export async function drawnCost(cell: DrawnCell): Promise<DrawnCost> {
+export async function drawnCost(
+  cell: DrawnCell,
+  { fanOutQuery, FanOutHistory }: Pick<Core, 'fanOutQuery' | 'FanOutHistory'> = core,
+): Promise<DrawnCost> {
   const { shards, limit, maxPageBytes, order, half, oneIn } = cell;
   const config = timeIndex(shards);
   const { index, items } = filled(cell);
@@ -162,25 +171,36 @@ function sharesOf({ shards, limit, maxPageBytes, order }: DrawnCell): number {
   return readSize(expected, order === 'unordered' ? 1 : shards, new ItemSizes());
 }
 
-/** Draws pages, and prints the ten that cost most, as a multiple of the floor. */
-export async function tellDearest(pages: number, firstSeed: number): Promise<void> {
-  const costs: DrawnCost[] = [];
-  for (let seed = firstSeed; seed < firstSeed + pages; seed++) costs.push(await drawnCost(drawCell(seed)));
-  const ratio = ({ units, floor }: DrawnCost): number => units / floor;
-  const above = costs.filter((cost) => ratio(cost) > MOST_FLOORS);
+/** Draws pages, and prints the ten that cost each core most, as a multiple of the floor. */
+export async function tellDearest(pages: number, firstSeed: number, cores: ReadonlyMap<string, Core>): Promise<void> {
+  for (const [name, each] of cores) {
+    const costs: DrawnCost[] = [];
+    for (let seed = firstSeed; seed < firstSeed + pages; seed++) costs.push(await drawnCost(drawCell(seed), each));
+    console.log(`\n${name}: ${summaryOf(costs)}`);
+    for (const cost of costs.toSorted((a, b) => inFloors(b) - inFloors(a)).slice(0, 10)) {
+      const { cell, items, units, floor, requests, waves } = cost;
+      const { seed, ...axes } = cell;
+      const told = Object.entries(axes).map(([axis, value]) => `${axis} ${value ?? 'none'}`);
+      console.log(
+        `${inFloors(cost).toFixed(2)} floors, ${(units / boundOf(cost)).toFixed(2)} of the bound, seed ${seed}:`,
+      );
+      console.log(`  ${told.join(', ')}`);
+      console.log(`  ${items} items, ${units} units of ${floor}, ${requests} requests, ${waves} waves`);
+    }
+  }
+}
+
+const inFloors = ({ units, floor }: DrawnCost): number => units / floor;
+
+function summaryOf(costs: readonly DrawnCost[]): string {
+  const above = costs.filter((cost) => inFloors(cost) > MOST_FLOORS);
   const byHeads = above.filter(({ units, floor, heads }) => units <= MOST_FLOORS * (floor + heads));
   const beyond = costs.filter((cost) => cost.units > boundOf(cost));
-  console.log(
-    `${pages} pages: ${above.length} above ${MOST_FLOORS} floors, ${byHeads.length} of them by first items alone; ${beyond.length} above their bound`,
+  const mean = Math.exp(costs.reduce((sum, cost) => sum + Math.log(inFloors(cost)), 0) / costs.length);
+  return (
+    `${costs.length} pages, ${mean.toFixed(2)} floors in the geometric mean: ${above.length} above ${MOST_FLOORS} floors, ` +
+    `${byHeads.length} of them by first items alone; ${beyond.length} above their bound`
   );
-  for (const cost of costs.toSorted((a, b) => ratio(b) - ratio(a)).slice(0, 10)) {
-    const { cell, items, units, floor, requests, waves } = cost;
-    const { seed, ...axes } = cell;
-    const told = Object.entries(axes).map(([name, value]) => `${name} ${value ?? 'none'}`);
-    console.log(`${ratio(cost).toFixed(2)} floors, ${(units / boundOf(cost)).toFixed(2)} of the bound, seed ${seed}:`);
-    console.log(`  ${told.join(', ')}`);
-    console.log(`  ${items} items, ${units} units of ${floor}, ${requests} requests, ${waves} waves`);
-  }
 }
 
 function shardOf({ shard }: DynamoDbItem): number {
@@ -204,11 +224,11 @@ function filled({ seed, shards, limit, maxPageBytes, itemBytes: mean, sizes, lay
   const count = Math.ceil(Math.min(MOST_ITEMS, needed));
   const index = new FakeIndex(timeIndex(shards));
   const paddings = new Map<number, string>();
-  // Items of one size have one text between them, so that large ones fit into memory.
+  // Items of about one size have one text between them, so that many large ones fit into memory.
   const padding = (bytes: number): string => {
-    const rounded = Math.max(40, Math.round(bytes / 10) * 10);
-    const pad = paddings.get(rounded) ?? 'x'.repeat(rounded - 40);
-    paddings.set(rounded, pad);
+    const step = Math.round(100 * Math.log(Math.max(80, bytes)));
+    const pad = paddings.get(step) ?? 'x'.repeat(Math.min(MOST_ITEM_BYTES, Math.exp(step / 100)) - 60);
+    paddings.set(step, pad);
     return pad;
   };
   const items: DynamoDbItem[] = [];
@@ -219,7 +239,7 @@ function filled({ seed, shards, limit, maxPageBytes, itemBytes: mean, sizes, lay
     left -= 1;
     const skewed = Math.floor(random() * (random() < 0.5 ? heavy : shards));
     const shard = layout === 'runs' ? run : layout === 'skewed' ? skewed : Math.floor(random() * shards);
-    const bytes = sizes === 'alike' ? mean : Math.min(400_000, Math.round(mean * 0.25 * 16 ** random()));
+    const bytes = sizes === 'alike' ? mean : Math.min(MOST_ITEM_BYTES, Math.round(mean * 0.25 * 16 ** random()));
     const item: DynamoDbItem = {
       id: { S: `i${number}` },
       at: { N: String(10_000_000 + number) },

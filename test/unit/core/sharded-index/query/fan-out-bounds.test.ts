@@ -1,12 +1,7 @@
-import {
-  type DynamoDbItem,
-  type FanOutRequest,
-  fanOutQuery,
-  InvalidArgumentError,
-  type QueryClient,
-} from '../../../../../lib/core';
+import { type FanOutRequest, fanOutQuery, InvalidArgumentError } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { HeldItems } from '../../../../support/fakes/held-items';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
 const KILOBYTE = 1_000;
@@ -27,36 +22,8 @@ function filled(shards: number, count: number, bytes: number): FakeIndex {
   return index;
 }
 
-/** Collects garbage, and counts which of the items that a client has answered are still held. */
-class HeldItems implements QueryClient {
-  most = 0;
-  private items: WeakRef<DynamoDbItem>[] = [];
-  private answers = 0;
-
-  constructor(private readonly index: FakeIndex) {}
-
-  async query(input: Parameters<QueryClient['query']>[0]) {
-    const answer = await this.index.query(input);
-    // Items of the index's own live as long as it does; a copy of them lives as long as somebody holds it.
-    const copies = answer.Items!.map((item) => ({ ...item }));
-    this.items.push(...copies.map((copy) => new WeakRef(copy)));
-    this.answers += 1;
-    if (this.answers % 100 === 0) await this.count();
-    return { ...answer, Items: copies };
-  }
-
-  private async count(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    (globalThis as { gc?: () => void }).gc?.();
-    this.items = this.items.filter((item) => item.deref() !== undefined);
-    this.most = Math.max(this.most, this.items.length);
-  }
-}
-
 describe('the memory of a page', () => {
   test('is that of the page and of the answers in flight, at 1,000 shards of items of 400 kB', async () => {
-    require('node:v8').setFlagsFromString('--expose-gc');
-    (globalThis as { gc?: unknown }).gc ??= require('node:vm').runInNewContext('gc');
     const client = new HeldItems(filled(1_000, 3_000, 400 * KILOBYTE));
     const { items, stats } = await fanOutQuery(client, timeIndex(1_000), { limit: 12 });
     expect(items.map(({ at }) => at)).toEqual(Array.from({ length: 12 }, (_, at) => ({ N: String(at) })));
