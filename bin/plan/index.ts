@@ -87,7 +87,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
   keyspaces: { type: 'boolean', default: false },
   key: { type: 'string' },
-  language: { type: 'string', default: 'typescript' },
+  language: { type: 'string' },
   'local-index': { type: 'boolean', default: false },
   keys: { type: 'string' },
   overload: { type: 'string' },
@@ -169,6 +169,7 @@ function planFlags(args: string[]) {
   if (flags.input !== undefined && flags.keys !== undefined) {
     throw new UsageError('--input has keys of its own, so it takes no --keys', COMMAND);
   }
+  refuseIdle(flags, target);
   for (const [kind, options] of [
     ['stream', OF_STREAM],
     ['index', OF_INDEX],
@@ -197,6 +198,36 @@ function planFlags(args: string[]) {
     throw new UsageError(`${target === 'table' ? 'a table' : 'an index'} needs --writes-per-second`, COMMAND);
   }
   return { flags, target };
+}
+
+/** What a comparison of keys looks at. */
+const OF_COMPARISON: readonly string[] = ['input', 'json', 'svg', 'records-per-second', 'writes-per-second'];
+
+/** @throws UsageError for an option that this plan does not look at: its answer would be taken for one to that option */
+function refuseIdle(flags: Flags, target: string | undefined): void {
+  const [records, writes] = [flags['records-per-second'], flags['writes-per-second']];
+  const refuse = (isIdle: boolean, option: keyof Flags & string, why: string): void => {
+    if (isIdle && flags[option] !== undefined && flags[option] !== false) {
+      throw new UsageError(`--${option} says nothing ${why}`, COMMAND);
+    }
+  };
+  if (flags.input !== undefined && flags.key === undefined) {
+    const why = 'where keys are compared: give --key to plan with one';
+    if (target !== undefined) throw new UsageError(`${target} says nothing ${why}`, COMMAND);
+    const options = Object.keys(OPTIONS) as (keyof Flags & string)[];
+    for (const option of options) refuse(!OF_COMPARISON.includes(option), option, why);
+    refuse(records !== undefined, 'writes-per-second', 'beside --records-per-second, where keys are compared');
+  }
+  const isRateOfSample = flags.input !== undefined && writes === undefined;
+  if (!wants('stream', target, flags)) {
+    refuse(true, 'balanced', 'without a plan of the stream');
+    refuse(!isRateOfSample, 'records-per-second', 'of an index: its rate is --writes-per-second');
+    refuse(!isRateOfSample || records !== undefined, 'head-room', 'where the rate of an index is given');
+  }
+  refuse(!wants('index', target, flags), 'writes-per-second', 'of a stream: its rate is --records-per-second');
+  for (const option of ['average-of-peak', 'prices'] as const) {
+    refuse(flags.keyspaces, option, 'with --keyspaces, of which no cost is said');
+  }
 }
 
 /** The prices are those of DynamoDB. */
@@ -285,7 +316,7 @@ async function whichKey(input: readonly string[], flags: Flags): Promise<void> {
   console.log(flags.json ? JSON.stringify(comparison, null, 2) : keyLines(comparison).join('\n'));
 }
 
-function languageOf(name: string): Language {
+function languageOf(name: string = LANGUAGES[0]): Language {
   const language = LANGUAGES.find((each) => each === name);
   if (language !== undefined) return language;
   throw new UsageError(`--language must be one of ${LANGUAGES.join(', ')}, got "${name}"`, COMMAND);
@@ -372,7 +403,7 @@ function sharesOf(texts: readonly string[]): Record<string, number> {
   const shares = texts.map((text) => {
     const [, value, share] = /^(.+)=([^=]+)$/s.exec(text) ?? [];
     const number = Number(share);
-    if (value !== undefined && number >= 0) return [value, number] as const;
+    if (value !== undefined && share!.trim() !== '' && number >= 0) return [value, number] as const;
     throw new UsageError(`--share must be VALUE=N with a number of at least 0, got "${text}"`, COMMAND);
   });
   const repeated = shares.find(([value], index) => shares.findIndex(([other]) => other === value) < index);

@@ -196,6 +196,35 @@ describe('"Designing Partition Keys": an index with a random number from 1 to N 
   });
 });
 
+describe('"Designing Partition Keys": the index as the document has it, its partition key the number alone, its sort key the country', () => {
+  const config: ShardedIndexConfig = {
+    ...common,
+    tableName: 'invoices-by-number',
+    indexName: 'by-number',
+    tableKey: ['invoiceNumber'],
+    sortKeyAttributes: ['country'],
+    firstShard: 1,
+    shards: { default: { write: 10, read: 10 } },
+  };
+
+  beforeAll(async () => {
+    await createTable(dynamoDb, config, { invoiceNumber: 'S', shard: 'N', country: 'S' });
+    await write(config, [
+      { invoiceNumber: '121212', country: 'USA' },
+      { invoiceNumber: '121213', country: 'USA' },
+      { invoiceNumber: '121214', country: 'FRA' },
+    ]);
+  });
+
+  test('the invoices of the USA are those with this sort key, in the shards 1 to 10', async () => {
+    const { items, stats } = await fanOutQuery(dynamoDb, config, { sortKey: { eq: 'USA' } });
+    expect(texts(items, 'invoiceNumber').sort()).toEqual(['121212', '121213']);
+    expect(stats.shards).toBe(10);
+    const numbers = items.map(({ shard }) => Number((shard as { N: string }).N));
+    expect(numbers.filter((number) => number < 1 || number > 10)).toEqual([]);
+  });
+});
+
 describe('"GSI Sharding in DynamoDB": jobs by their creation and by their update, in two indexes with one shard attribute', () => {
   const byCreation: ShardedIndexConfig = {
     ...common,

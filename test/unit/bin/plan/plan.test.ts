@@ -279,6 +279,34 @@ describe('even-shards plan', () => {
       '--consumers says nothing without a plan of the stream',
     ],
     [['--fast'], "unknown option '--fast'"],
+    [['--input', 'a', '--share', 'a=1'], '--share says nothing where keys are compared: give --key to plan with one'],
+    [['--input', 'a', '--balanced'], '--balanced says nothing where keys are compared: give --key to plan with one'],
+    [['--input', 'a', 'stream'], 'stream says nothing where keys are compared: give --key to plan with one'],
+    [
+      ['--input', 'a', '--records-per-second', '5', '--writes-per-second', '6'],
+      '--writes-per-second says nothing beside --records-per-second, where keys are compared',
+    ],
+    [['index', '--writes-per-second', '5', '--balanced'], '--balanced says nothing without a plan of the stream'],
+    [
+      ['index', '--writes-per-second', '5', '--records-per-second', '6'],
+      '--records-per-second says nothing of an index: its rate is --writes-per-second',
+    ],
+    [
+      ['index', '--writes-per-second', '5', '--head-room', '0.5'],
+      '--head-room says nothing where the rate of an index is given',
+    ],
+    [
+      ['stream', '--records-per-second', '5', '--bytes-per-second', '6', '--writes-per-second', '7'],
+      '--writes-per-second says nothing of a stream: its rate is --records-per-second',
+    ],
+    [
+      ['index', '--keyspaces', '--writes-per-second', '5', '--average-of-peak', '0.5'],
+      '--average-of-peak says nothing with --keyspaces, of which no cost is said',
+    ],
+    [
+      ['--writes-per-second', '5', '--share', 'a= ', '--share', 'b=1'],
+      '--share must be VALUE=N with a number of at least 0, got "a= "',
+    ],
     [
       ['table', '--writes-per-second', '5', '--first-shard', '-1'],
       '--first-shard must be a whole number of at least 0, got -1',

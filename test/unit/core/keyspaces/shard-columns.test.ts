@@ -138,6 +138,14 @@ test.each(['Notes', 'é', 'a😀b', ''])('productOfCodePoints is the product, wh
   expect(productOfCodePoints(title, 200)).toBe(Number(product % 200n));
 });
 
+test.each<[unknown, unknown, string]>([
+  ['Notes', 0, 'shardCount must be a whole number from 1 to 10000, got 0'],
+  ['Notes', Number.NaN, 'shardCount must be a whole number from 1 to 10000, got NaN'],
+  [7, 200, 'text must be a string, got 7'],
+])('productOfCodePoints refuses %j over %j shards', (text, count, message) => {
+  expect(() => productOfCodePoints(text as string, count as number)).toThrow(message);
+});
+
 describe('100,000 rows of a day over 200 shards', () => {
   const COUNT = 100_000;
   const SHARDS = 200;

@@ -36,6 +36,10 @@ function exactly(shards: number, partitions: number, most: number): number {
   return Number(((all - ways[shards]!) * scale) / all) / 1e40;
 }
 
+function choose(n: number, k: number): number {
+  return k === 0 ? 1 : (choose(n - 1, k - 1) * n) / k;
+}
+
 describe('overloadProbability', () => {
   test.each([
     [2, 0.012],
@@ -44,6 +48,12 @@ describe('overloadProbability', () => {
     [20, 0.645],
   ])('golden: 10 shards for each of %d partitions overload one with probability %d, not below 5 %%', (n, expected) => {
     expect(overloadProbability({ shards: 10 * n, partitions: n })).toBeCloseTo(expected, 3);
+  });
+
+  test('golden: 14 keys on two shards are as uneven as the 3 and 11 of the seed in one of 17 samples', () => {
+    const uneven = [11, 12, 13, 14].reduce((ways, more) => ways + 2 * choose(14, more), 0);
+    expect(overloadProbability({ shards: 14, partitions: 2 })).toBeCloseTo(uneven / 2 ** 14, 12);
+    expect(Math.round(2 ** 14 / uneven)).toBe(17);
   });
 
   test.each([
