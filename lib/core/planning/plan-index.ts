@@ -170,33 +170,9 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   const { unitsPerSecond, partitions, utilization, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
   const { storedGb, hasLocalSecondaryIndex = false, firstShard = 0 } = traffic;
   const average = unitsPerSecond / partitions / PARTITION_WRITE_UNITS;
-  const isAssumed = traffic.partitions === undefined;
-
-  const rules: PlanRule<IndexRule>[] = [
-    {
-      rule: 'writes to a shard',
-      shards: Math.max(1, ceilOf(unitsPerSecond / (PARTITION_WRITE_UNITS * utilization))),
-    },
-  ];
   // Partitions that are full on average have no room for chance, which is what the formula of AWS leaves out.
-  const isByFormula = utilization === FULL && (isAssumed || isFull(average));
-  if (!isAbove(average, utilization) && !isByFormula) {
-    const rule = 'shards that share a partition';
-    // The exact number takes seconds, and would be refused.
-    if (surelyNeedsMoreThan(MAX_INDEX_SHARDS, { partitions, probability, utilization: average })) {
-      throw tooManyShards(traffic, rule);
-    }
-    const onThese = shardsForOverload({ partitions, probability, utilization: average });
-    // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
-    const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
-    rules.push({
-      rule,
-      shards: isAssumed ? mostShardsForOverload(fewer, onThese) : onThese,
-    });
-  }
-  if (storedGb !== undefined && hasLocalSecondaryIndex) {
-    rules.push({ rule: 'bytes of a shard', shards: Math.max(1, ceilOf(storedGb / (PARTITION_GB * utilization))) });
-  }
+  const isByFormula = utilization === FULL && (traffic.partitions === undefined || isFull(average));
+  const rules = rulesOf(traffic, index, average, isByFormula);
   const { shards: needed, rule: boundBy } = bindingRule(rules);
   if (needed > MAX_INDEX_SHARDS) throw tooManyShards(traffic, boundBy);
 
@@ -239,6 +215,36 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
     exceeded: exceededLimits({ tableWrites: unitsPerSecond, tableReads: pagesPerSecond * readUnits }),
     monthlyCost: monthlyCost(index, readUnits),
   };
+}
+
+/** What each rule asks for. */
+function rulesOf(
+  traffic: IndexTraffic,
+  { unitsPerSecond, partitions, utilization, probability }: ReturnType<typeof checkedTraffic>,
+  average: number,
+  isByFormula: boolean,
+): PlanRule<IndexRule>[] {
+  const { storedGb, hasLocalSecondaryIndex = false } = traffic;
+  const atLeastOne = (shards: number) => Math.max(1, ceilOf(shards));
+  const rules: PlanRule<IndexRule>[] = [
+    { rule: 'writes to a shard', shards: atLeastOne(unitsPerSecond / (PARTITION_WRITE_UNITS * utilization)) },
+  ];
+  if (!isAbove(average, utilization) && !isByFormula) {
+    const rule = 'shards that share a partition';
+    // The exact number takes seconds, and would be refused.
+    if (surelyNeedsMoreThan(MAX_INDEX_SHARDS, { partitions, probability, utilization: average })) {
+      throw tooManyShards(traffic, rule);
+    }
+    const onThese = shardsForOverload({ partitions, probability, utilization: average });
+    // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
+    const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
+    const isAssumed = traffic.partitions === undefined;
+    rules.push({ rule, shards: isAssumed ? mostShardsForOverload(fewer, onThese) : onThese });
+  }
+  if (storedGb !== undefined && hasLocalSecondaryIndex) {
+    rules.push({ rule: 'bytes of a shard', shards: atLeastOne(storedGb / (PARTITION_GB * utilization)) });
+  }
+  return rules;
 }
 
 function tooManyShards({ writesPerSecond }: IndexTraffic, rule: IndexRule): InvalidArgumentError {
