@@ -12,12 +12,15 @@ export interface WorkTime {
   readonly attemptTimeoutMs: number;
 }
 
-/** How an attempt ended. */
-export type Outcome =
-  | 'done'
-  /** The time is over: it says nothing of the record. */
-  | 'unfinished'
-  | { error: unknown /** Whether the handler has ended, so that another attempt may begin. */; hasEnded: boolean };
+/** An attempt without success. */
+export interface FailedAttempt {
+  error: unknown;
+  /** Whether the handler has ended, so that another attempt may begin. */
+  hasEnded: boolean;
+}
+
+/** How an attempt ended; `unfinished` if the time was over, which says nothing of the record. */
+export type Outcome = 'done' | 'unfinished' | FailedAttempt;
 
 /** The handler has not ended within the time of an attempt. */
 class AttemptTimeoutError extends Error {
@@ -61,32 +64,31 @@ const SHORTEST_WATCH_MS = 1;
 
 /** An attempt that its handler works at. */
 class Running {
+  /** When its handler has ended, be it that nobody waits for it any more. */
+  handled!: Promise<void>;
   /** Why its handler is no longer waited for, unless it ends at once. */
   lateError?: AttemptTimeoutError;
+  startedAt = 0;
+  isOver = false;
+  hasOutcome = false;
   private controller?: AbortController;
-  private isAborted = false;
 
   constructor(
-    readonly deadlineMs: number,
-    readonly end: (outcome: Outcome) => void,
-    /** Notes that its handler goes on. */
-    private readonly leave: () => void,
+    readonly record: ParkedRecord,
+    readonly attempt: number,
+    readonly resolve: (outcome: Outcome) => void,
+    readonly work: HandlersWork | undefined,
   ) {}
 
-  get isOver(): boolean {
-    return this.isAborted;
-  }
-
-  /** Made when a handler asks for it: a controller for each record costs more than all else that a record costs. */
+  /** Made when a handler asks for it: a controller for each record costs as much as all else that a record costs. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.isAborted) this.controller.abort();
+    if (this.isOver) this.controller.abort();
     return this.controller.signal;
   }
 
   abort(): void {
-    this.isAborted = true;
-    this.leave();
+    this.isOver = true;
     this.controller?.abort();
   }
 }
@@ -113,15 +115,11 @@ export class Attempts {
   }
 
   /** One attempt. */
-  async attempt(record: ParkedRecord, attempt: number, work?: HandlersWork): Promise<Outcome> {
-    const waiting = this.slots.take();
-    if (waiting !== undefined) await waiting;
-    try {
-      if (this.time.signal.aborted) return 'unfinished';
-      return await this.handle(record, attempt, work);
-    } finally {
-      this.slots.give();
-    }
+  attempt(record: ParkedRecord, attempt: number, work?: HandlersWork): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const running = new Running(record, attempt, resolve, work);
+      this.slots.take(() => this.begin(running));
+    });
   }
 
   /** Waits before the next attempt, unless the time is over. */
@@ -141,65 +139,34 @@ export class Attempts {
     });
   }
 
-  private handle(record: ParkedRecord, attempt: number, work?: HandlersWork): Promise<Outcome> {
-    const { clock } = this.settings;
-    const startedAt = clock.now();
-    return new Promise((resolve) => {
-      const end = (outcome: Outcome): void => {
-        this.running.delete(running);
-        if (work !== undefined) work.busyMs += clock.now() - startedAt;
-        resolve(outcome);
-      };
-      const running: Running = new Running(startedAt + this.time.attemptTimeoutMs, end, () =>
-        this.unended.add(record.partitionKey, call),
-      );
+  private begin(running: Running): void {
+    running.startedAt = this.settings.clock.now();
+    if (this.time.signal.aborted) this.end(running, 'unfinished');
+    else {
       this.running.add(running);
       this.watch();
-      const call = this.callBehind(this.unended.of(record.partitionKey), record, attempt, running);
-      void call.then(running.end);
-    });
+      running.handled = this.handle(running, this.unended.of(running.record.partitionKey));
+    }
   }
 
-  /** One timer for all, for the same reason. */
-  private watch(): void {
-    const { clock } = this.settings;
-    const [first] = this.running;
-    if (first === undefined || this.cancelWatch !== undefined) return;
-    this.cancelWatch = clock.schedule(
-      () => {
-        this.cancelWatch = undefined;
-        for (const running of this.running) {
-          if (running.deadlineMs > clock.now()) break;
-          void this.endLate(running);
-        }
-        this.watch();
-      },
-      Math.max(SHORTEST_WATCH_MS, first.deadlineMs - clock.now()),
-    );
+  /** @param before an attempt of the invocation before, or of a retry, that goes on: it could take effect behind this one */
+  private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
+    await before;
+    let outcome: Outcome = 'unfinished';
+    try {
+      if (!running.isOver) {
+        await this.call(running);
+        outcome = 'done';
+      }
+    } catch (error) {
+      outcome = saysDone(error) ? 'done' : { error: running.lateError ?? error, hasEnded: true };
+    }
+    this.end(running, outcome);
   }
 
-  private async endLate(running: Running): Promise<void> {
-    this.running.delete(running);
-    const error = new AttemptTimeoutError(this.time.attemptTimeoutMs);
-    running.lateError = error;
-    running.abort();
-    await this.settings.clock.sleep(GRACE_MS);
-    running.end({ error, hasEnded: false });
-  }
-
-  /** An attempt of the invocation before, or of a retry, may go on: it could take effect behind this one. */
-  private async callBehind(
-    before: Promise<unknown> | undefined,
-    record: ParkedRecord,
-    attempt: number,
-    running: Running,
-  ): Promise<Outcome> {
-    if (before !== undefined) await before;
-    return running.isOver ? 'unfinished' : this.call(record, attempt, running);
-  }
-
-  private async call(record: ParkedRecord, attempt: number, running: Running): Promise<Outcome> {
+  private call(running: Running): Promise<void> | void {
     const { handle, parking } = this.settings;
+    const { record, attempt } = running;
     let once: Once | undefined;
     const context: RecordContext = {
       attempt,
@@ -211,27 +178,69 @@ export class Attempts {
         return once;
       },
     };
-    try {
-      for (const userRecord of userRecordsOf(record)) await handle(userRecord, context);
-      return 'done';
-    } catch (error) {
-      return saysDone(error) ? 'done' : { error: running.lateError ?? error, hasEnded: true };
-    }
+    return record.isCorrupt ? this.callEach(record, context) : handle(userRecordOf(record), context);
+  }
+
+  /** A record that could not be taken apart when it arrived says so again, or can be now. */
+  private async callEach(record: ParkedRecord, context: RecordContext): Promise<void> {
+    for (const userRecord of deaggregate(record)) await this.settings.handle(userRecord, context);
+  }
+
+  private end(running: Running, outcome: Outcome): void {
+    if (running.hasOutcome) return;
+    running.hasOutcome = true;
+    this.running.delete(running);
+    if (running.work !== undefined) running.work.busyMs += this.settings.clock.now() - running.startedAt;
+    this.slots.give();
+    running.resolve(outcome);
+  }
+
+  /** One timer for all, for the same reason. */
+  private watch(): void {
+    if (this.cancelWatch !== undefined) return;
+    const { clock } = this.settings;
+    const { attemptTimeoutMs } = this.time;
+    const [first] = this.running;
+    if (first === undefined) return;
+    this.cancelWatch = clock.schedule(
+      () => {
+        this.cancelWatch = undefined;
+        for (const running of this.running) {
+          if (running.startedAt + attemptTimeoutMs > clock.now()) break;
+          void this.endLate(running);
+        }
+        this.watch();
+      },
+      Math.max(SHORTEST_WATCH_MS, first.startedAt + attemptTimeoutMs - clock.now()),
+    );
+  }
+
+  private async endLate(running: Running): Promise<void> {
+    this.running.delete(running);
+    const error = new AttemptTimeoutError(this.time.attemptTimeoutMs);
+    running.lateError = error;
+    this.abort(running);
+    await this.settings.clock.sleep(GRACE_MS);
+    this.end(running, { error, hasEnded: false });
   }
 
   private readonly stopAll = (): void => {
     for (const running of this.running) {
-      running.abort();
-      running.end('unfinished');
+      this.abort(running);
+      this.end(running, 'unfinished');
     }
   };
+
+  private abort(running: Running): void {
+    running.abort();
+    this.unended.add(running.record.partitionKey, running.handled);
+  }
 }
 
-/** The record as its handler sees it. One that could not be taken apart when it arrived says so again, or can be now. */
-function userRecordsOf({ partitionKey, explicitHashKey, data, subSequenceNumber, sequence, isCorrupt }: ParkedRecord) {
-  if (isCorrupt) return deaggregate({ partitionKey, data });
+/** The record as its handler sees it. */
+function userRecordOf({ partitionKey, explicitHashKey, data, subSequenceNumber, sequence }: ParkedRecord): UserRecord {
   const record: UserRecord = { partitionKey, data, subSequenceNumber };
   if (explicitHashKey !== undefined) record.explicitHashKey = explicitHashKey;
   if (sequence !== undefined) record.sequence = sequence;
-  return [record];
+  return record;
 }

@@ -1,5 +1,5 @@
 import { EvenShardsError } from '../foundation/errors';
-import { Attempts, type HandlersWork, type UnendedAttempts, type WorkTime } from './attempts';
+import { Attempts, type FailedAttempt, type HandlersWork, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
 import { afterFailure, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
@@ -22,6 +22,8 @@ interface Lane extends HandlersWork {
 interface Failed {
   error: unknown;
   attempts: number;
+  /** Whether its key is set aside now. */
+  isParked: boolean;
 }
 
 /** Somebody else has changed the key each time that it was read and written. */
@@ -141,36 +143,39 @@ export class Batch {
     run: readonly Arrival[],
     from: number,
   ): Promise<{ ended: number; failed?: Failed }> {
-    for (let index = from; index < run.length; index++) {
+    let attempt = 1;
+    for (let index = from; index < run.length; ) {
       const record = run[index]!;
       if (!this.passed.has(record.partitionKey, record.places)) {
-        const failed = record.isFence ? await this.pass(record) : await this.tryInPlace(lane, record);
-        if (failed === 'unfinished') return { ended: index };
-        if (failed !== undefined) return { ended: index, failed };
+        const outcome = record.isFence ? await this.pass(record) : await this.attempts.attempt(record, attempt, lane);
+        if (outcome === 'unfinished') return { ended: index };
+        if (outcome !== 'done') {
+          const failed = this.failed(record, attempt, outcome);
+          if (failed.isParked) return { ended: index, failed };
+          await this.attempts.backOff(attempt);
+          attempt += 1;
+          continue;
+        }
         this.passed.add(record.partitionKey, record.places);
       }
       this.end(lane, record);
+      index += 1;
+      attempt = 1;
     }
     return { ended: run.length };
   }
 
-  /** What its producer wrote in front of the fence, and comes behind it, is a copy. */
-  private async pass({ partitionKey, places }: Arrival): Promise<undefined> {
-    await this.settings.parking.pass(partitionKey, places[0]!);
+  private failed({ partitionKey, isCorrupt }: Arrival, attempt: number, { error, hasEnded }: FailedAttempt): Failed {
+    const { attempts, onFailure } = this.settings;
+    const isParked = attempt >= attempts || !hasEnded || isCorrupt === true;
+    onFailure?.({ partitionKey, attempt, error, isParked });
+    return { error, attempts: attempt, isParked };
   }
 
-  private async tryInPlace(lane: Lane, record: Arrival): Promise<Failed | 'unfinished' | undefined> {
-    const { attempts, onFailure } = this.settings;
-    for (let attempt = 1; ; attempt++) {
-      const outcome = await this.attempts.attempt(record, attempt, lane);
-      if (outcome === 'done') return undefined;
-      if (outcome === 'unfinished') return outcome;
-      const { error, hasEnded } = outcome;
-      const isParked = attempt >= attempts || !hasEnded || record.isCorrupt === true;
-      onFailure?.({ partitionKey: record.partitionKey, attempt, error, isParked });
-      if (isParked) return { error, attempts: attempt };
-      await this.attempts.backOff(attempt);
-    }
+  /** What its producer wrote in front of the fence, and comes behind it, is a copy. */
+  private async pass({ partitionKey, places }: Arrival): Promise<'done'> {
+    await this.settings.parking.pass(partitionKey, places[0]!);
+    return 'done';
   }
 
   private async find(partitionKey: string): Promise<ParkedKey | undefined> {

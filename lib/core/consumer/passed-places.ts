@@ -22,21 +22,33 @@ export function isPast(past: Record<string, string>, places: readonly Place[]): 
 
 /** What this process has seen take effect, for the keys that it has seen last. */
 export class PassedPlaces {
-  private readonly keys: RecentMap<string, RecentMap<string, string>>;
+  /** The highest place of each series. Mostly there are one or two, in which a search takes less than a map takes to make. */
+  private readonly keys: RecentMap<string, Place[]>;
 
   constructor(maxKeys: number) {
     this.keys = new RecentMap(maxKeys);
   }
 
   has(partitionKey: string, places: readonly Place[]): boolean {
-    const series = this.keys.get(partitionKey);
-    return series !== undefined && places.some((place) => place.number <= (series.get(place.series) ?? ''));
+    const highest = this.keys.get(partitionKey);
+    if (highest === undefined) return false;
+    return places.some((place) =>
+      highest.some(({ series, number }) => series === place.series && place.number <= number),
+    );
   }
 
   add(partitionKey: string, places: readonly Place[]): void {
-    const series = this.keys.get(partitionKey) ?? new RecentMap<string, string>(MOST_SERIES);
-    for (const place of places)
-      if (place.number > (series.get(place.series) ?? '')) series.set(place.series, place.number);
-    this.keys.set(partitionKey, series);
+    const highest = this.keys.get(partitionKey) ?? [];
+    for (const place of places) raise(highest, place);
+    this.keys.set(partitionKey, highest);
   }
+}
+
+/** The place that was raised last is at the end. */
+function raise(highest: Place[], place: Place): void {
+  const index = highest.findIndex(({ series }) => series === place.series);
+  const isHigher = index < 0 || place.number > highest[index]!.number;
+  const [before = place] = index < 0 ? [] : highest.splice(index, 1);
+  highest.push(isHigher ? place : before);
+  if (highest.length > MOST_SERIES) highest.shift();
 }

@@ -16,12 +16,14 @@ export function placeOfSequence({ producerId, sequenceNumber }: RecordSequence, 
   return { series: `producer/${explicitHashKey ?? ''}/${producerId}`, number: comparable(`${sequenceNumber}`) };
 }
 
-/** The place in a shard: that of the Kinesis record, and in its aggregate. */
-export function placeInShard(shardId: string, sequenceNumber: string, subSequenceNumber: number): Place {
-  return {
-    series: `shard/${shardId}`,
-    number: `${comparable(sequenceNumber)}.${String(subSequenceNumber).padStart(10, '0')}`,
-  };
+/** The places in a Kinesis record: that of the record in its shard, and in the record that of each user record in it. */
+export function placesInShard(record: {
+  shardId: string;
+  sequenceNumber: string;
+}): (subSequenceNumber: number) => Place {
+  const series = `shard/${record.shardId}`;
+  const number = comparable(record.sequenceNumber);
+  return (subSequenceNumber) => ({ series, number: `${number}.${String(subSequenceNumber).padStart(10, '0')}` });
 }
 
 /** Digits behind their count, so that texts compare as the numbers do. */

@@ -54,7 +54,7 @@ export class Retry {
     const problems: unknown[] = [];
     const turns: Promise<void>[] = [];
     for await (const key of this.settings.parking.keys()) {
-      await this.keySlots.take();
+      await new Promise<void>((resolve) => this.keySlots.take(resolve));
       const turn = this.take(key).catch((error) => void problems.push(error));
       turns.push(turn.finally(() => this.keySlots.give()));
     }

@@ -1,21 +1,24 @@
+import { Fifo } from '../foundation/fifo';
+
 /** Lets so many do something at once. Whoever waits the longest is next. */
 export class Slots {
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting = new Fifo<() => void>();
 
   constructor(private free: number) {}
 
-  /** Undefined where a slot is free, so that nobody waits for nothing. */
-  take(): Promise<void> | undefined {
-    if (this.free > 0) {
+  /** Begins as soon as a slot is free: at once, if one is. */
+  take(begin: () => void): void {
+    if (this.free === 0) this.waiting.push(begin);
+    else {
       this.free -= 1;
-      return undefined;
+      begin();
     }
-    return new Promise((resolve) => this.waiting.push(resolve));
   }
 
   give(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.free += 1;
-    else next();
+    // In a turn of its own: it may end at once, and give its slot to the next, and so on.
+    else queueMicrotask(next);
   }
 }

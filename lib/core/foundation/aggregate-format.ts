@@ -25,7 +25,8 @@ export const MAX_AGGREGATE_OVERHEAD_BYTES = 4 * 1024;
 
 /** Whether data starts with the magic bytes of an aggregate. */
 export function hasMagic(data: Uint8Array): boolean {
-  return data.length >= MAGIC.length && MAGIC.every((byte, index) => data[index] === byte);
+  // Of most records the first byte says no, and this is asked of each.
+  return data[0] === MAGIC[0] && data.length >= MAGIC.length && MAGIC.every((byte, index) => data[index] === byte);
 }
 
 export function digestOf(message: Uint8Array): Buffer {

@@ -1,4 +1,4 @@
-import { Fifo } from './fifo';
+import { Fifo } from '../foundation/fifo';
 import type { PendingRecord } from './pending-record';
 import type { Unit } from './unit';
 

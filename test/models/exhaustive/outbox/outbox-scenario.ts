@@ -1,8 +1,8 @@
 import { deaggregate, deduplicate, OrderedProducer, RecordRejectedError, SequenceHistory } from '../../../../lib/core';
+import { Fifo } from '../../../../lib/core/foundation/fifo';
 import { uniformRanges } from '../../../../lib/core/foundation/hash-key-ranges';
 import { OutboxRelay, type PostgresClient, type PostgresQuery, type RecordSink } from '../../../../lib/core/outbox';
 import { Progress } from '../../../../lib/core/outbox/progress';
-import { Fifo } from '../../../../lib/core/producer/fifo';
 import { recordsAlongLineage } from '../../../../lib/testing/fake-shard';
 import { FakeShards } from '../../../../lib/testing/fake-shards';
 import type { Scenario } from '../explore';
