@@ -95,7 +95,7 @@ export class Batch {
   private async runLane(lane: Lane, found: ParkedKey | undefined): Promise<void> {
     if (!lane.records.some(({ isFence }) => isFence)) return void (await this.runInOrder(lane, lane.records, found));
     const { parking, clock, random, onLetGo, maxMoveWaitMs: maxWaitMs } = this.settings;
-    const gate = new FenceGate({ store: parking.moves, clock, random, maxWaitMs, ...(onLetGo && { onLetGo }) });
+    const gate = new FenceGate({ store: parking.moves, clock, random, maxWaitMs, onLetGo });
     let from = 0;
     lane.limit = firstFence(lane, from);
     for await (const run of gate.runs(lane.records, this.time.signal)) {
@@ -168,7 +168,7 @@ export class Batch {
   private failed({ partitionKey, isCorrupt }: Arrival, attempt: number, { error, hasEnded }: FailedAttempt): Failed {
     const { attempts, onFailure } = this.settings;
     const isParked = attempt >= attempts || !hasEnded || isCorrupt === true;
-    onFailure?.({ partitionKey, attempt, error, isParked });
+    onFailure({ partitionKey, attempt, error, isParked });
     return { error, attempts: attempt, isParked };
   }
 

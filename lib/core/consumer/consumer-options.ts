@@ -15,7 +15,10 @@ export interface RecordContext {
   once: Once;
 }
 
-/** Handles one record. If it throws, the record is tried again. */
+/**
+ * Handles one record. If it throws, the record is tried again. Do not write into the data of the record: whoever tries it again,
+ * or reads the next record of its aggregate, meets the same bytes.
+ */
 export type RecordHandler = (record: UserRecord, context: RecordContext) => Promise<void> | void;
 
 /** Where an `OrderedConsumer` sets records aside, how often it tries them, and how many it handles side by side. */
@@ -69,7 +72,7 @@ export interface OrderedConsumerOptions {
    * @default 60000
    */
   maxMoveWaitMs?: number;
-  /** Is called for each attempt that has failed. */
+  /** Is called for each attempt that has failed. What a listener throws is written to the log, and no record waits for it. */
   onFailure?(failure: RecordFailure): void;
   /** Is called for each key that is dead from now on. */
   onDead?(key: ParkedKeyReport): void;
@@ -95,11 +98,9 @@ export interface RecordFailure {
   isParked: boolean;
 }
 
-type Optional = 'attemptTimeoutMs' | 'onFailure' | 'onDead' | 'onLetGo';
-
 export interface ConsumerSettings
-  extends Required<Omit<OrderedConsumerOptions, Optional>>,
-    Pick<OrderedConsumerOptions, Optional> {
+  extends Required<Omit<OrderedConsumerOptions, 'attemptTimeoutMs'>>,
+    Pick<OrderedConsumerOptions, 'attemptTimeoutMs'> {
   handle: RecordHandler;
 }
 
@@ -121,13 +122,30 @@ export function consumerSettings(handle: RecordHandler, options: OrderedConsumer
   checkWhole({ attempts }, 2);
   checkWhole({ concurrency, maxTries, maxKeys }, 1);
   checkMs({ maxAgeMs, retryMs, ...(attemptTimeoutMs !== undefined && { attemptTimeoutMs }) });
+  if (!(maxMoveWaitMs >= 0)) {
+    throw new InvalidArgumentError('maxMoveWaitMs', maxMoveWaitMs, 'a number of milliseconds, 0 or more');
+  }
   return {
     ...options,
     ...{ attempts, concurrency, maxTries, maxKeys, attemptTimeoutMs, maxAgeMs, retryMs, maxMoveWaitMs, onCorrupt },
     random: options.random ?? Math.random,
     clock: options.clock ?? systemClock,
     timeOfDay: options.timeOfDay ?? Date.now,
+    onFailure: listener(options.onFailure),
+    onDead: listener(options.onDead),
+    onLetGo: listener(options.onLetGo),
     handle,
+  };
+}
+
+/** Tells a listener. What it throws is written to the log: no record waits for it. */
+function listener<T>(listen: ((what: T) => void | Promise<void>) | undefined) {
+  return async (what: T): Promise<void> => {
+    try {
+      await listen?.(what);
+    } catch (error) {
+      console.error(error);
+    }
   };
 }
 

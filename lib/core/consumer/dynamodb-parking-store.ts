@@ -43,6 +43,7 @@ const PARTS = 256;
 const MARKS = 'marks';
 const KEYS_OF_A_READ = 100;
 const LONGEST_TEXT_BYTES = 500;
+const HASHED = 'sha256:';
 
 /**
  * Keeps parked keys in a DynamoDB table, for a consumer of several processes or functions. While no key is parked, a batch
@@ -338,10 +339,11 @@ function partOf(partitionKey: string): string {
   return `p${createHash('sha256').update(partitionKey).digest().readUInt8(0) % PARTS}`;
 }
 
-/** A text as a part of a key of the table: itself, or its hash where it is long. */
+/** A text as a part of a key of the table: itself, or its hash where it is long, empty, or could be taken for a hash. */
 function shortText(text: string): string {
-  if (Buffer.byteLength(text) <= LONGEST_TEXT_BYTES) return text;
-  return `sha256:${createHash('sha256').update(text).digest('base64url')}`;
+  const isShort = Buffer.byteLength(JSON.stringify(text)) <= LONGEST_TEXT_BYTES;
+  if (isShort && text !== '' && !text.startsWith(HASHED)) return text;
+  return `${HASHED}${createHash('sha256').update(text).digest('base64url')}`;
 }
 
 function keyIn({ revision, partitionKey, state }: DynamoDbItem): ParkedKey {

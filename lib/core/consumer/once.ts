@@ -70,6 +70,15 @@ const MOST_CAUSES = 10;
 
 /** Whether an error says that the record has taken effect before. */
 export function saysDone(error: unknown): boolean {
+  try {
+    return isDone(error);
+  } catch {
+    // What is thrown can be anything, be it that nobody can read it.
+    return false;
+  }
+}
+
+function isDone(error: unknown): boolean {
   let each: unknown = error;
   for (let cause = 0; cause < MOST_CAUSES && typeof each === 'object' && each !== null; cause++) {
     if (each instanceof RecordDoneError) return true;

@@ -85,7 +85,7 @@ export class OrderedConsumer {
    * of parked keys to the log, as a line in CloudWatch's embedded metric format, and a batch of 100 ms or more writes how busy
    * its handlers and its longest key were.
    *
-   * @throws InvalidArgumentError for an event that no stream sends
+   * @throws InvalidArgumentError for an event that no stream sends, and for a context without the time that is left
    * @throws what the parking store throws, if the retrier cannot read or write it
    */
   readonly handler = async (
@@ -166,6 +166,9 @@ export class OrderedConsumer {
     context: InvocationContext,
     work: (time: WorkTime & { leaseMs: number; over: Promise<void> }) => Promise<T>,
   ): Promise<T> {
+    if (typeof Object(context).getRemainingTimeInMillis !== 'function') {
+      throw new InvalidArgumentError('context', context, "Lambda's context, with getRemainingTimeInMillis()");
+    }
     const { clock, attemptTimeoutMs } = this.settings;
     const allMs = context.getRemainingTimeInMillis();
     const usableMs = allMs - Math.min(RESERVE_MS, allMs * RESERVE_SHARE);

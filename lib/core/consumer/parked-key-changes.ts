@@ -41,12 +41,19 @@ export function afterFailure(
 
 /** Tells that a key is dead if it was not before. */
 export function tellIfDead(before: ParkedKey | undefined, after: ParkedKey, { onDead }: ConsumerSettings): void {
-  if (after.dead && !before?.dead) onDead?.(reportOf(after));
+  if (after.dead && !before?.dead) onDead(reportOf(after));
 }
 
 function errorText(error: unknown): string {
-  const text =
-    error instanceof EvenShardsError ? error.summary : error instanceof Error ? error.message : 'not an Error';
-  const name = error instanceof Error ? error.name : typeof error;
-  return `${name}: ${text}`.slice(0, MOST_ERROR_CHARACTERS);
+  try {
+    return textOf(error).slice(0, MOST_ERROR_CHARACTERS);
+  } catch {
+    return 'an error that cannot be read';
+  }
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof EvenShardsError) return `${error.name}: ${error.summary}`;
+  if (error instanceof Error) return `${error.name}: ${error.message}`;
+  return typeof error === 'string' ? error : `${typeof error}: not an Error`;
 }

@@ -115,7 +115,7 @@ export class Retry {
       if (outcome !== 'done') {
         const { error } = outcome;
         tries += 1;
-        onFailure?.({ partitionKey: record.partitionKey, attempt: tries, error, isParked: true });
+        onFailure({ partitionKey: record.partitionKey, attempt: tries, error, isParked: true });
         key = await this.change(leased, (now) => {
           const behind = afterDone(now, first, timeOfDay());
           // A person has left it out meanwhile.

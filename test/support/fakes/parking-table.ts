@@ -11,6 +11,11 @@ type Write = Parameters<ParkingTableClient['updateItem']>[0] | Parameters<Parkin
 export class ParkingTable {
   private readonly items = new Map<string, ParkingItem>();
 
+  /** Every item. */
+  get all(): ParkingItem[] {
+    return [...this.items.values()];
+  }
+
   getItem({ Key }: { Key: Key }) {
     return { Item: this.read(Key) };
   }

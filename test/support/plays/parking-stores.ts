@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import {
   DynamoDbParkingStore,
@@ -33,7 +34,10 @@ export interface StoreFacts {
   largeRecords: number;
 }
 
-const KEYS = ['a', 'b', `long ${'x'.repeat(600)}`, '\u{1f600}"\\'];
+const LONG = `long ${'x'.repeat(600)}`;
+/** Who can choose a key could choose one that is stored as another is. */
+const HASH_OF_LONG = `sha256:${createHash('sha256').update(LONG).digest('base64url')}`;
+const KEYS = ['a', 'b', LONG, HASH_OF_LONG, '', '\u{1f600}"\\', '\u0001'.repeat(400)];
 
 /**
  * The same random calls to a store in DynamoDB and to one in memory, with changes that are known too late, answers that are

@@ -12,6 +12,7 @@ import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builde
 import { ParkingTable } from '../../../support/fakes/parking-table';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
+import { Heard, stateText } from '../heard';
 import type { World } from '../world';
 
 /** What can go wrong. */
@@ -65,6 +66,10 @@ class Play {
   private readonly poison: Set<string>;
   private isCalm = false;
   private processes = 0;
+  private readonly heard = new Heard((part) => this.textOf(part));
+  private readonly names = new NamesOfRandoms();
+  /** How far the shard is read, and by which process. */
+  private reader: readonly unknown[] = [];
 
   constructor(
     private readonly world: World,
@@ -72,6 +77,40 @@ class Play {
   ) {
     this.faults = new Faults(world, bounds.faults);
     this.poison = new Set(bounds.poison);
+    world.says(() => this.state());
+  }
+
+  /** What runs go on from: the table, the effects, and what each process has heard. */
+  private state(): string {
+    const { heard, table, effects, done, poison, faults, isCalm, processes, reader, broken } = this;
+    const items = table.all.map((item) => this.textOf(item)).sort();
+    const [keys, numbers] = [[...effects].sort(), [...done].sort()];
+    return this.textOf([
+      heard.all(),
+      items,
+      keys,
+      numbers,
+      [...poison].sort(),
+      faults.rest,
+      isCalm,
+      processes,
+      reader,
+      broken,
+    ]);
+  }
+
+  private textOf(part: unknown): string {
+    return this.names.in(stateText(part));
+  }
+
+  /** It has ended, and does nothing any more. */
+  forget(process: string): void {
+    this.heard.forget(process);
+  }
+
+  /** What a process hears decides what it does from then on. */
+  hear(process: string, ...what: readonly unknown[]): void {
+    this.heard.hear(process, ...what);
   }
 
   async play(): Promise<void> {
@@ -105,12 +144,17 @@ class Play {
     for (let position = 0; position < records.length; turns++) {
       promise(turns < records.length + MOST_TURNS_IN_VAIN, 'a shard goes on');
       const batch = records.slice(position, position + this.bounds.batch);
+      this.reader = [shardId, position, turns, process.name];
       const isGivenUp = this.goesWrong('an invocation is given up', process.name);
       const time = new AbortController();
-      const takeBack = this.offerFault('the time is over', `${process.name} at ${position}`, () => time.abort());
+      const takeBack = this.offerFault('the time is over', `${process.name} at ${position}`, () => {
+        this.hear(process.name, 'the time is over');
+        time.abort();
+      });
       const progress = process.consumer.process(batch, { signal: time.signal });
       const givenUp = isGivenUp ? this.world.answer(`${process.name} is given up`, { writes: ['reader'] }) : undefined;
       const end = await Promise.race([progress, process.hasEnded, ...(givenUp ? [givenUp] : [])]);
+      this.reader = [shardId, position, turns, process.name, end?.comesAgain?.sequenceNumber, end === undefined];
       takeBack();
       if (end === undefined) process = new Process(this);
       else {
@@ -141,7 +185,7 @@ class Play {
     const { poison = [] } = this.bounds;
     const free = texts.filter((text) => !poison.some((each) => each[0] === text[0]));
     promise(
-      free.every((text) => this.textsOf(text[0]!).includes(text)),
+      free.every((text) => this.effectsOf(text[0]!).includes(text)),
       'a key waits for no other',
     );
   }
@@ -149,7 +193,7 @@ class Play {
   private check(written: readonly string[]): void {
     promise(this.broken === undefined, this.broken ?? '');
     for (const key of new Set(written.map((text) => text[0]!))) {
-      const texts = this.textsOf(key);
+      const texts = this.effectsOf(key);
       const expected = [...new Set(written.filter((text) => text[0] === key))];
       promise(new Set(texts).size === texts.length, 'no record takes effect twice');
       promise(
@@ -160,7 +204,7 @@ class Play {
     }
   }
 
-  private textsOf(key: string): string[] {
+  private effectsOf(key: string): string[] {
     return this.effects.get(key) ?? [];
   }
 
@@ -169,7 +213,7 @@ class Play {
     const name = `${key} ${series}`;
     if (number <= (this.done.get(name) ?? '')) throw new RecordDoneError();
     this.done.set(name, number);
-    this.effects.set(key, [...this.textsOf(key), text]);
+    this.effects.set(key, [...this.effectsOf(key), text]);
   }
 
   isPoison(text: string): boolean {
@@ -193,14 +237,27 @@ class Play {
   }
 
   async call(process: Process, method: keyof ParkingTableClient, input: never): Promise<unknown> {
+    this.names.see(process.name, input);
     const reads = ['getItem', 'batchGetItem', 'query'].includes(method);
     const places = placesOf(input);
     const where = await process.step(method, reads ? { reads: places } : { writes: places });
-    if (this.goesWrong('a request fails', where)) throw new Error('refused');
-    const answer: unknown = this.table[method](input);
-    if (this.goesWrong('an answer is lost', where)) throw new Error('no answer');
-    await process.mayEnd(where);
-    return answer;
+    try {
+      if (this.goesWrong('a request fails', where)) throw new Error('refused');
+      const answer: unknown = this.table[method](input);
+      if (this.goesWrong('an answer is lost', where)) throw new Error('no answer');
+      await process.mayEnd(where);
+      this.hear(process.name, where, this.inOrder(answer));
+      return answer;
+    } catch (error) {
+      this.hear(process.name, where, error);
+      throw error;
+    }
+  }
+
+  /** Items that stand beside each other are in the order of their random names. */
+  private inOrder(answer: unknown): unknown {
+    const { Items } = Object(answer);
+    return Array.isArray(Items) ? Items.map((item) => this.textOf(item)).sort() : answer;
   }
 
   offer(name: string, happen: () => void): () => void {
@@ -250,7 +307,6 @@ class Process {
         if (this.running.has(text)) play.broken = 'nothing is attempted beside an attempt';
         this.running.add(text);
         await this.handle(record.partitionKey, text, once<{ place?: Place }>([])[0]!.place!);
-        this.running.delete(text);
       },
       {
         parking,
@@ -272,31 +328,38 @@ class Process {
 
   async mayEnd(where: string): Promise<void> {
     if (this.play.goesWrong('a process ends', where)) this.end();
+    if (this.isEnded) this.play.forget(this.name);
     if (this.isEnded) await new Promise(() => {});
   }
 
   private async handle(key: string, text: string, place: Place): Promise<void> {
+    const where = await this.step(`handles ${text}`, { reads: ['cause'], writes: [`effects ${key}`] });
     try {
-      const where = await this.step(`handles ${text}`, { reads: ['cause'], writes: [`effects ${key}`] });
       if (this.play.goesWrong('a handler does not end', where)) await this.hang(where);
       if (this.play.isPoison(text) || this.play.goesWrong('a handler fails', where)) throw new Error('poison');
       this.play.apply(key, place, text);
       await this.mayEnd(where);
       if (this.play.goesWrong('a handler fails behind its effect', where)) throw new Error('behind its effect');
+      this.play.hear(this.name, where);
     } catch (error) {
-      this.running.delete(text);
+      this.play.hear(this.name, where, error);
       throw error;
+    } finally {
+      this.running.delete(text);
     }
   }
 
   /** Until the time of the attempt is over; it does not heed its signal, and may take effect late. */
   private async hang(where: string): Promise<void> {
+    this.play.hear(this.name, where, 'hangs');
     const goesOn = this.play.answer(`${where} goes on`, { writes: ['*'] });
     this.play.offer(`${where} takes too long`, () => {
       this.elapsedMs += LONG_MS;
+      this.play.hear(this.name, where, 'takes too long');
       for (const fire of [...this.timers]) fire();
     });
     await goesOn;
+    this.play.hear(this.name, where, 'goes on');
   }
 
   /** Short times are over at once. Long ones are when a handler takes too long. */
@@ -319,6 +382,32 @@ class Process {
       schedule,
       sleep: (delayMs) => new Promise((resolve) => void schedule(resolve, delayMs)),
     };
+  }
+}
+
+/** A UUID, the write in the name of an item, or a mark. */
+const RANDOM = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=\d{12}\/)[\w-]{12}|(?<=":mark":\{"S":")[\w-]{8}/g;
+
+/**
+ * Random names, which differ from run to run, by who has made them: the revisions of keys and the places of their rows, the
+ * writes that append, and marks.
+ */
+class NamesOfRandoms {
+  private readonly names = new Map<string, string>();
+  private readonly made = new Map<string, number>();
+
+  /** What a process writes is where its random names are first seen. */
+  see(process: string, input: unknown): void {
+    for (const [random] of stateText(input).matchAll(RANDOM)) {
+      if (this.names.has(random)) continue;
+      const made = (this.made.get(process) ?? 0) + 1;
+      this.made.set(process, made);
+      this.names.set(random, `${process} made ${made}`);
+    }
+  }
+
+  in(text: string): string {
+    return text.replace(/[\w-]{8,}/g, (word) => this.names.get(word) ?? word);
   }
 }
 

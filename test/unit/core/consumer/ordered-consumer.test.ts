@@ -263,6 +263,73 @@ describe('the signal of a handler', () => {
   });
 });
 
+describe('whatever a handler throws', () => {
+  const revoked = Proxy.revocable(new Error('gone'), {});
+  revoked.revoke();
+  const cyclic = new Error('a circle');
+  cyclic.cause = cyclic;
+  test.each([
+    ['nothing', undefined, 'undefined: not an Error'],
+    ['a text', 'no way there', 'no way there'],
+    ['a symbol', Symbol('s'), 'symbol: not an Error'],
+    ['an error whose cause is itself', cyclic, 'Error: a circle'],
+    [
+      'an error whose message is no text',
+      Object.assign(new Error(), { message: Symbol('s') }),
+      'an error that cannot be read',
+    ],
+    ['what cannot be read', revoked.proxy, 'an error that cannot be read'],
+  ])('%s sets its key aside alone', async (_, thrown, lastError) => {
+    const w = world({ attempts: 2 }, async (record) => {
+      if (textOf(record) === 'a1') throw thrown;
+    });
+    expect(await w.deliver(['a1', 'b1', 'a2'])).toEqual([]);
+    expect(w.effects).toEqual(['b1']);
+    expect(await parkedKeys(w)).toEqual([expect.objectContaining({ partitionKey: 'a', records: 2, lastError })]);
+  });
+});
+
+describe('a listener', () => {
+  test.each(['throws', 'rejects'])('that %s holds up no record', async (how) => {
+    const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+    error.mockClear();
+    const fail = (): void | Promise<void> => {
+      if (how === 'rejects') return Promise.reject(new Error('no log'));
+      throw new Error('no log');
+    };
+    const w = world({ attempts: 2, maxTries: 3, onFailure: fail, onDead: fail });
+    w.poison.add('a1');
+    expect(await w.deliver(['a1', 'b1'])).toEqual([]);
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
+    expect(w.effects).toEqual(['b1']);
+    expect(error.mock.calls).toEqual(Array(4).fill([new Error('no log')]));
+    error.mockRestore();
+  });
+});
+
+test('a handler may end its own work', async () => {
+  const time = new AbortController();
+  const w = world({ concurrency: 1 }, async () => time.abort());
+  const batch = shardOf(['a1', 'b1', 'c1']);
+  expect(await w.clock.runUntil(w.consumer.process(batch, { signal: time.signal }))).toEqual({
+    comesAgain: batch[0],
+    problems: [],
+  });
+  expect(w.attempts).toEqual(['a1 1']);
+});
+
+test('nobody waits in the depth of the stack when the time of many keys is over', async () => {
+  const time = new AbortController();
+  const parking = new MemoryParkingStore();
+  const consumer = new OrderedConsumer(() => time.abort(), { parking, concurrency: 1 });
+  const batch = Array.from({ length: 20_000 }, (_, index) => ({
+    ...{ shardId: 's', partitionKey: `key ${index}`, sequenceNumber: String(index) },
+    data: Buffer.from('x'),
+  }));
+  expect(await consumer.process(batch, { signal: time.signal })).toEqual({ comesAgain: batch[0], problems: [] });
+});
+
 describe('an attempt that goes on when its invocation has answered', () => {
   /** The first attempt at a1 takes three times as long as its invocation. */
   const slow = (ms: number) => {
