@@ -1,5 +1,5 @@
-import type { AggregateBuilder } from './aggregate-builder';
 import { Fifo } from '../foundation/fifo';
+import type { AggregateBuilder } from './aggregate-builder';
 import type { Lane } from './lane';
 import type { OutgoingRecord, ReadyQueue } from './outgoing-record';
 import type { MeetingPoint, Placement } from './placement';
