@@ -115,7 +115,8 @@ export class FakeKinesis extends FakeControlPlane {
     const after = SequenceNumberForOrdering === undefined ? undefined : BigInt(SequenceNumberForOrdering);
     const apply = (): PutRecordOutput => {
       const { ErrorCode, ErrorMessage, ShardId, SequenceNumber } = this.apply(entry, after);
-      if (ErrorCode !== undefined) throw serviceError(ErrorCode, ErrorMessage);
+      if (ErrorCode !== undefined)
+        throw serviceError(ErrorCode, ErrorMessage, ErrorCode === 'InternalFailure' ? 500 : 400);
       return { ShardId, SequenceNumber };
     };
     return this.put({ ...stream, Records: [entry] }, options, apply, malformedResult);

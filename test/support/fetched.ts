@@ -34,6 +34,9 @@ export function fetchedFolder(name: string, fetch: (folder: string) => boolean):
   return folder;
 }
 
+/** Longer than any fetch takes on a slow line. */
+const PATIENCE_MS = 10 * 60_000;
+
 export function succeeds(program: string, ...programArguments: string[]): boolean {
-  return spawnSync(program, programArguments, { stdio: 'ignore' }).status === 0;
+  return spawnSync(program, programArguments, { stdio: 'ignore', timeout: PATIENCE_MS }).status === 0;
 }

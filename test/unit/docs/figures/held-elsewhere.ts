@@ -154,6 +154,20 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
     byCommand: ['Rows of 100 bytes', 'at 20 ms', 'With 10,000 keys', 'puts 10,000 rows at once'],
     byOthers: ['Postgres 14', '(list prices of 2026, ARM, 730 hours)'],
   },
+  'peers.md': {
+    byCommand: [
+      'takes 10 to 30 ms by chance',
+      'puts records of 100 bytes with 1,000 keys',
+      'four batches of 500 at once',
+      '128 shards, more than any peer needs',
+      '40,000 records, medians of three rounds',
+      'fails 1 % of the entries',
+      '20,000 records, one round',
+      'throttle 1 % of the entries',
+    ],
+    byOthers: ['takes 1,000 records and 1 MB a second'],
+    ofExamples: ['of 1,000 records, how many a consumer reads', 'of 1,000 records, how many no consumer reads'],
+  },
   'planning.md': {
     byTest: ['37,584 commits of 43 repositories', 'is below 1e-11', 'more than 1.5 times its share below 5 %'],
     byCommand: [

@@ -1,0 +1,184 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { pipeline } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { createServer as createTlsServer } from 'node:tls';
+import { deaggregate } from '../../../lib/core/consumer';
+import { systemClock } from '../../../lib/core/foundation/clock';
+import type { PutRecordsRequestEntry } from '../../../lib/core/producer';
+import { FakeKinesis, seededRandom, type VirtualClock } from '../../../lib/testing';
+import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
+
+/** How the stream of an endpoint answers. */
+export interface StreamBehaviour {
+  readonly shards: number;
+  /** The share of each shard's limits that other writers leave. */
+  readonly left: number;
+  /** The share of entries that the stream fails, whatever the load: its own failures, and throttles. */
+  readonly failed: number;
+  readonly throttled: number;
+}
+
+/** What a stream holds after a run, and what it took to bring it there. */
+export interface StreamReport {
+  /** User records that a consumer reads, each counted once. */
+  readonly read: number;
+  /** User records that a consumer reads again. */
+  readonly duplicates: number;
+  /** User records that come after a later record of their key. */
+  readonly outOfOrder: number;
+  readonly requests: number;
+  /** Bytes of the bodies of these requests. */
+  readonly bytes: number;
+}
+
+/** A stream that a process of its own serves over TLS on loopback. */
+export interface Endpoint {
+  readonly port: number;
+  /** Begins a new stream, without records. */
+  begin(behaviour: StreamBehaviour): Promise<void>;
+  report(): Promise<StreamReport>;
+  stop(): void;
+}
+
+/** The argument with which the program that calls `startEndpoint` is to call `serveEndpoint` instead. */
+export const ENDPOINT = 'endpoint';
+
+export const STREAM = 'Events';
+const ROUND_TRIP_MS = 20;
+
+/** The bytes of a record begin with its number. Records of a key have ascending numbers. */
+export const NUMBER_DIGITS = 10;
+
+export async function startEndpoint(program: string): Promise<Endpoint> {
+  const child: ChildProcess = fork(program, [ENDPOINT], { serialization: 'advanced' });
+  const ask = async (message: object): Promise<unknown> => {
+    const answered = once(child, 'message');
+    child.send(message);
+    return (await answered)[0];
+  };
+  const [port] = (await once(child, 'message')) as [number];
+  return {
+    port,
+    begin: async (behaviour) => void (await ask(behaviour)),
+    report: async () => (await ask({})) as StreamReport,
+    stop: () => child.disconnect(),
+  };
+}
+
+/** The endpoint's process. The processor time of a stream is not that of who writes to it. */
+export function serveEndpoint(): void {
+  let stream = new Stream({ shards: 1, left: 1, failed: 0, throttled: 0 });
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const operation = String(request.headers['x-amz-target']).split('.').at(-1)!;
+    const { status, answer } = await stream.answer(operation, body);
+    response.writeHead(status, {
+      'content-type': request.headers['content-type'] ?? 'application/x-amz-json-1.1',
+      'content-length': Buffer.byteLength(answer),
+      'x-amzn-requestid': '00000000-0000-0000-0000-000000000000',
+    });
+    response.end(answer);
+  });
+  server.keepAliveTimeout = 60_000;
+  // Its own TLS server of Node.js 20 resets some connections whose requests have large bodies ("Parse Error: Paused").
+  const front = createTlsServer({ key: certificate('key'), cert: certificate('crt') }, (socket) => {
+    const behind = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    pipeline(socket, behind, socket, () => {});
+  });
+  process.on('message', (message: Partial<StreamBehaviour>) => {
+    if (message.shards !== undefined) stream = new Stream(message as StreamBehaviour);
+    process.send!(stream.report());
+  });
+  process.on('disconnect', () => process.exit());
+  server.listen(0, '127.0.0.1', () => front.listen(0, '127.0.0.1'));
+  front.on('listening', () => process.send!((front.address() as AddressInfo).port));
+}
+
+/** dynalite brings a key and a certificate of its own; whoever connects is not to check it. */
+const certificate = (name: string) => readFileSync(require.resolve(`dynalite/ssl/server-${name}.pem`));
+
+/** The KPL asks who it is. */
+const IDENTITY =
+  '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>' +
+  '<Arn>arn:aws:iam::123456789012:user/bench</Arn><UserId>AIDA</UserId><Account>123456789012</Account>' +
+  '</GetCallerIdentityResult></GetCallerIdentityResponse>';
+
+class Stream {
+  private readonly kinesis: FakeKinesis;
+  private requests = 0;
+  private bytes = 0;
+
+  constructor({ shards, left, failed, throttled }: StreamBehaviour) {
+    const random = seededRandom(1);
+    this.kinesis = new FakeKinesis({
+      // A virtual clock has what a clock has, and what drives it. Nobody drives this one.
+      clock: systemClock as VirtualClock,
+      streamName: STREAM,
+      shardCount: shards,
+      roundTripMs: () => ROUND_TRIP_MS * (0.5 + random()),
+      shardLimits: {
+        recordsPerSecond: SERVICE_SHARD_LIMITS.recordsPerSecond * left,
+        bytesPerSecond: SERVICE_SHARD_LIMITS.bytesPerSecond * left,
+      },
+      entryFate: () => {
+        const chance = random();
+        return chance < failed ? 'failed' : chance < failed + throttled ? 'throttled' : 'stored';
+      },
+    });
+  }
+
+  async answer(operation: string, body: string): Promise<{ status: number; answer: string }> {
+    if (body.startsWith('Action=')) return { status: 200, answer: IDENTITY };
+    try {
+      return { status: 200, answer: JSON.stringify(await this.call(operation, body)) };
+    } catch (error) {
+      const { name, message, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
+      return { status: $metadata?.httpStatusCode ?? 400, answer: JSON.stringify({ __type: name, message }) };
+    }
+  }
+
+  private call(operation: string, body: string): Promise<unknown> {
+    const input = JSON.parse(body);
+    if (operation === 'PutRecords' || operation === 'PutRecord') {
+      this.requests += 1;
+      this.bytes += Buffer.byteLength(body);
+    }
+    if (operation === 'PutRecords') return this.kinesis.putRecords({ ...input, Records: input.Records.map(decoded) });
+    if (operation === 'PutRecord') return this.kinesis.putRecord(decoded(input));
+    if (operation === 'ListShards') return this.kinesis.listShards(input);
+    if (operation === 'DescribeStreamSummary') return this.kinesis.describeStreamSummary(input);
+    if (operation === 'DescribeStream') return this.describeStream();
+    throw Object.assign(new Error(operation), { name: 'UnknownOperationException' });
+  }
+
+  private async describeStream(): Promise<object> {
+    const { Shards } = await this.kinesis.listShards({ StreamName: STREAM });
+    return { StreamDescription: { StreamName: STREAM, StreamStatus: 'ACTIVE', Shards, HasMoreShards: false } };
+  }
+
+  /** Reads the stream as a consumer with the KCL's rule does: a user record of an aggregate counts where its key's shard is. */
+  report(): StreamReport {
+    const seen = new Set<number>();
+    const latest = new Map<string, number>();
+    let duplicates = 0;
+    let outOfOrder = 0;
+    const ranges = new Map(this.kinesis.shards.map(({ shardId, range }) => [shardId, range]));
+    for (const record of this.kinesis.records()) {
+      for (const { partitionKey, data } of deaggregate(record, { range: ranges.get(record.shardId)! })) {
+        const number = Number(Buffer.from(data.subarray(0, NUMBER_DIGITS)).toString());
+        if (seen.has(number)) duplicates += 1;
+        else if (number < (latest.get(partitionKey) ?? -1)) outOfOrder += 1;
+        else latest.set(partitionKey, number);
+        seen.add(number);
+      }
+    }
+    return { read: seen.size, duplicates, outOfOrder, requests: this.requests, bytes: this.bytes };
+  }
+}
+
+const decoded = <T extends { Data: unknown }>(entry: T): T & PutRecordsRequestEntry =>
+  ({ ...entry, Data: Buffer.from(String(entry.Data), 'base64') }) as never;

@@ -1,0 +1,21 @@
+"""The work of workload.ts: which records, and the lines that a peer reads and writes."""
+
+import sys
+
+KEYS = 1_000
+RECORD_BYTES = 100
+
+
+def work_records(first, count):
+    for number in range(first, first + count):
+        yield f"key-{number % KEYS}", f"{number:010d}".ljust(RECORD_BYTES, "x").encode()
+
+
+def orders():
+    for line in sys.stdin:
+        first, count = map(int, line.split())
+        yield first, count
+
+
+def done():
+    print("done", flush=True)
