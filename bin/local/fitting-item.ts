@@ -46,9 +46,10 @@ export function fittingItem(
   );
 }
 
-/** A value of an index: those with counts of their own first. */
-export function sampleValue({ shards }: ShardedConfig, rank = 0): string {
-  return Object.keys(shards.byValue ?? {})[rank] ?? (rank === 0 ? 'a' : `value-${rank}`);
+/** A value of an index: those with counts of their own first, the busiest one first. */
+export function sampleValue({ shards: { byValue = {} } }: ShardedConfig, rank = 0): string {
+  const values = Object.keys(byValue).sort((a, b) => byValue[b]!.write - byValue[a]!.write);
+  return values[rank] ?? (rank === 0 ? 'a' : `value-${rank}`);
 }
 
 function typesOf(

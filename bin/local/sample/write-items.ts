@@ -1,6 +1,6 @@
 import { AdaptiveIndex } from '../../../lib/core/adaptive-counts/adaptive-index';
 import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { toAttributeValue } from '../../../lib/core/sharded-index/query/sort-key-select';
 import { shardAttributes } from '../../../lib/core/sharded-index/write/shard-attributes';
 import type { LocalStack } from '../run-local';
@@ -41,11 +41,11 @@ export async function writeItems(
 }
 
 /** Gives the configuration of the moment, which changes where counts are adaptive. */
-function configForWriting(
+export function configForWriting(
   { clients: { dynamodb } }: LocalStack,
-  config: ShardedIndexConfig,
-): () => Promise<ShardedIndexConfig> {
-  if (config.adaptive === undefined) return async () => config;
+  config: ShardedConfig,
+): () => Promise<ShardedConfig> {
+  if (config.indexName === undefined || config.adaptive === undefined) return async () => config;
   const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
   return () => index.forWriting();
 }

@@ -1,6 +1,8 @@
 // How forms ask the server.
 export async function ask(action, input = {}) {
-  const response = await fetch(action, { method: 'POST', body: JSON.stringify(input) });
+  const response = await fetch(action, { method: 'POST', body: JSON.stringify(input) }).catch(() => {
+    throw new Error('the local run does not answer: it has ended, or this page is from an earlier one');
+  });
   const output = await response.json();
   if (!response.ok) throw new Error(output.problem);
   return output;

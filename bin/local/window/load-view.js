@@ -1,8 +1,9 @@
-import { hotIf, number, table } from './elements.js';
+import { element, hotIf, number, table } from './elements.js';
 
 /** What a load goes through. */
 export function throughText({ way, target }) {
   if (way === 'put-records') return `PutRecords into ${target}`;
+  if (way === 'items') return `items into ${target}`;
   return way === 'registry' ? `${target}, by registry` : target;
 }
 
@@ -12,11 +13,31 @@ export function loadsView(loads) {
   return loads.length === 0 ? [] : [table('What came of it', head, loads.map(rowOf))];
 }
 
-function rowOf({ result, problem, records, ...through }) {
+/** Those that are being put. */
+export function runningOf(loads) {
+  return loads.filter(({ result, problem }) => result === undefined && problem === undefined);
+}
+
+/** How far each load is that is being put. */
+export function progressView(loads) {
+  return runningOf(loads).map(({ put, records, ...through }) => {
+    const text = `${number.format(put)} of ${number.format(records)} put: ${throughText(through)}`;
+    return element(
+      'p',
+      { class: 'note' },
+      element('progress', { max: records, value: put, 'aria-label': text }),
+      ` ${text}`,
+    );
+  });
+}
+
+function rowOf({ result, problem, records, isStopped, ...through }) {
   const name = throughText(through);
   if (result === undefined) return [name, number.format(records), problem ?? 'running', '', '', ''];
-  const { seconds, sentAgain, orderViolations, missing } = result;
+  const { records: put, seconds, sentAgain, orderViolations, missing } = result;
   const again = sentAgain === undefined ? 'by itself' : number.format(sentAgain);
-  const wrong = [orderViolations, missing].map((count) => hotIf(count > 0, number.format(count)));
-  return [name, number.format(records), number.format(seconds), again, ...wrong];
+  const wrong = [orderViolations, missing].map((count) =>
+    count === undefined ? '' : hotIf(count > 0, number.format(count)),
+  );
+  return [name, `${number.format(put)}${isStopped ? ', stopped' : ''}`, number.format(seconds), again, ...wrong];
 }

@@ -3,20 +3,23 @@ import { deaggregate } from '../../../lib/core/consumer';
 import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
 import type { LocalStack } from '../run-local';
 import { producersOf } from '../sample/sample-targets';
+import { putItems } from './load-items';
+import { type LoadWatch, Pace } from './load-pace';
+import { shardedConfigs } from './sharded-configs';
 
 /**
  * How records are put: by the app's producer function, by it with an owner of its registry for each key, or by PutRecords with
- * what failed sent again, as people write it.
+ * what failed sent again, as people write it. `items`: in place of records, items that appear in each index of a table.
  */
-export const WAYS = ['producer', 'registry', 'put-records'] as const;
+export const WAYS = ['producer', 'registry', 'put-records', 'items'] as const;
 
 export interface LoadOptions {
   readonly way: (typeof WAYS)[number];
-  /** The construct path of the producer function, or of the stream that PutRecords writes to. @default the app's first */
+  /** The construct path of the producer function, of the stream that PutRecords writes to, or of the table. @default the app's first */
   readonly target?: string;
-  /** 1 to 20,000. */
+  /** Records, or items. 1 to 20,000. */
   readonly records: number;
-  /** 1 to 10,000. */
+  /** Partition keys of records, or values of each index. 1 to 10,000. */
   readonly keys: number;
   /** Zipf's exponent: 0 loads all keys alike, 1 the second half as much as the first. 0 to 5. */
   readonly skew: number;
@@ -27,15 +30,18 @@ export interface LoadOptions {
 }
 
 export interface LoadResult {
+  /** As many as were asked for, or fewer if the load was stopped. */
   readonly records: number;
   readonly seconds: number;
   /** Records that had to be sent again; not known of the producer function, which does that itself. */
   readonly sentAgain?: number;
-  /** How often the consumer saw a record of a key behind a later one of it. */
-  readonly orderViolations: number;
-  /** Records that did not arrive. */
-  readonly missing: number;
+  /** How often the consumer saw a record of a key behind a later one of it. Absent for items. */
+  readonly orderViolations?: number;
+  /** Records that did not arrive. Absent for items. */
+  readonly missing?: number;
 }
+
+const NOBODY: LoadWatch = { signal: new AbortController().signal, onProgress: () => {} };
 
 const BOUNDS = {
   records: [1, 20_000],
@@ -54,9 +60,6 @@ const INVOCATION_BYTES = 4_000_000;
 /** How long PutRecords waits, as people write it, when some of a request failed. */
 const RETRY_MS = 100;
 
-/** A load with a rate is put in so many requests a second. */
-const REQUESTS_PER_SECOND = 5;
-
 interface LoadRecord {
   readonly partitionKey: string;
   readonly data: string;
@@ -66,35 +69,43 @@ interface LoadRecord {
 let runs = 0;
 
 /**
- * Puts records of skewed keys into the app's stream, and reads at the other end in which order they are there.
+ * Puts records of skewed keys into the app's stream, and reads at the other end in which order they are there; or puts items of skewed
+ * values into a table.
  *
  * @throws InvalidArgumentError before anything is put
  */
-export async function runLoad(stack: LocalStack, options: LoadOptions): Promise<LoadResult> {
-  const { streamName, functionPath } = checkedTarget(stack, options);
+export async function runLoad(stack: LocalStack, options: LoadOptions, watch = NOBODY): Promise<LoadResult> {
+  const target = checkedTarget(stack, options);
   const run = `load-${process.pid}-${++runs}`;
-  const records = recordsOf(run, options);
-  const pace = new Pace(options.rate);
+  const pace = new Pace(watch.signal, options.rate);
   const startedAt = new Date(Date.now() - 1_000);
   const startMs = performance.now();
-  const { sentAgain, shardIds } =
+  const secondsUntilNow = () => (performance.now() - startMs) / 1_000;
+  if (target.streamName === undefined) {
+    const configs = shardedConfigs(stack).flatMap(({ path, config }) => (path === target.target ? [config] : []));
+    const put = await putItems(stack, configs, { run, ranks: ranksOf(options), bytes: options.bytes, pace, watch });
+    return { ...put, seconds: secondsUntilNow() };
+  }
+  const { streamName, functionPath } = target;
+  const records = recordsOf(run, options);
+  const { sentAgain, shardIds, sent } =
     functionPath === undefined
-      ? await putByPutRecords(stack, streamName, records, pace)
-      : await putByProducer(stack, functionPath, records, pace);
-  const seconds = (performance.now() - startMs) / 1_000;
+      ? await putByPutRecords(stack, streamName, records, pace, watch)
+      : await putByProducer(stack, functionPath, records, pace, watch);
   return {
-    records: records.length,
-    seconds,
+    records: sent,
+    seconds: secondsUntilNow(),
     sentAgain,
-    ...(await arrivals(stack, { streamName, shardIds, run, since: startedAt }, records.length)),
+    ...(await arrivals(stack, { streamName, shardIds, run, since: startedAt }, sent)),
   };
 }
 
 interface LoadTarget {
   readonly way: LoadOptions['way'];
-  /** The construct path of a producer function or of a stream. */
+  /** The construct path of a producer function, of a stream or of a table. */
   readonly target: string;
-  readonly streamName: string;
+  /** Absent for a table. */
+  readonly streamName?: string;
   readonly functionPath?: string;
 }
 
@@ -107,6 +118,7 @@ export function loadTargets(stack: LocalStack): LoadTarget[] {
       })),
     ),
     ...stack.streams.map(({ path, name }) => ({ way: 'put-records' as const, target: path, streamName: name })),
+    ...[...new Set(shardedConfigs(stack).map(({ path }) => path))].map((target) => ({ way: 'items' as const, target })),
   ];
 }
 
@@ -141,47 +153,35 @@ function check(options: LoadOptions): void {
 }
 
 /** Keys take turns as their shares have it, so that the same options give the same load. */
-function recordsOf(run: string, { way, records, keys, skew, bytes }: LoadOptions): LoadRecord[] {
+function ranksOf({ records, keys, skew }: LoadOptions): number[] {
   const shares = Array.from({ length: keys }, (_, key) => 1 / (key + 1) ** skew);
   const total = shares.reduce((sum, share) => sum + share, 0);
   const credit = shares.map(() => 0);
-  return Array.from({ length: records }, (_, n) => {
+  return Array.from({ length: records }, () => {
     let next = 0;
     for (let key = 0; key < keys; key++) {
       credit[key]! += shares[key]! / total;
       if (credit[key]! > credit[next]!) next = key;
     }
     credit[next]! -= 1;
-    return {
-      partitionKey: `${run} ${next}`,
-      data: `${n}`.padEnd(bytes, ' '),
-      // The same owners for every load: a registry remembers them all.
-      ...(way === 'registry' && { hashKeyOwner: `owner-${next}` }),
-    };
+    return next;
   });
 }
 
-/** Lets no more through than a rate: a fifth of a second's records at a time. */
-class Pace {
-  private readonly startMs = performance.now();
-
-  constructor(private readonly rate = Number.POSITIVE_INFINITY) {}
-
-  /** How many records go at once, of as many as there is room for. */
-  batchOf(most: number): number {
-    return Math.max(1, Math.min(BATCH, most, Math.ceil(this.rate / REQUESTS_PER_SECOND)));
-  }
-
-  /** Waits until so many may have been sent. */
-  async wait(sent: number): Promise<void> {
-    const dueMs = this.startMs + (1_000 * sent) / this.rate;
-    await sleep(Math.max(0, dueMs - performance.now()));
-  }
+function recordsOf(run: string, options: LoadOptions): LoadRecord[] {
+  return ranksOf(options).map((rank, n) => ({
+    partitionKey: `${run} ${rank}`,
+    data: `${n}`.padEnd(options.bytes, ' '),
+    // The same owners for every load: a registry remembers them all.
+    ...(options.way === 'registry' && { hashKeyOwner: `owner-${rank}` }),
+  }));
 }
 
 /** What of a load is known before it is read. */
 interface PutOutcome {
   readonly sentAgain?: number;
+  /** How many were put. */
+  readonly sent: number;
   /** Where its records are. */
   readonly shardIds: ReadonlySet<string>;
 }
@@ -195,11 +195,14 @@ async function putByProducer(
   functionPath: string,
   records: readonly LoadRecord[],
   pace: Pace,
+  { signal, onProgress }: LoadWatch,
 ): Promise<PutOutcome> {
   const shardIds = new Set<string>();
-  const perInvocation = pace.batchOf(Math.floor(INVOCATION_BYTES / (records[0]!.data.length + 200)));
+  const perInvocation = pace.batchOf(Math.min(BATCH, Math.floor(INVOCATION_BYTES / (records[0]!.data.length + 200))));
+  let sent = 0;
   for (let start = 0; start < records.length; start += perInvocation) {
     await pace.wait(start);
+    if (signal.aborted) break;
     let rest = records.slice(start, start + perInvocation);
     while (rest.length > 0) {
       const answer = (await stack.invoke(functionPath, { records: rest })) as ProducerAnswer;
@@ -207,8 +210,10 @@ async function putByProducer(
       // In order: what could not be sent in the invocation's time is a key's last records.
       rest = rest.filter((_, index) => answer.records[index]!.errorCode !== undefined);
     }
+    sent = Math.min(start + perInvocation, records.length);
+    onProgress(sent);
   }
-  return { shardIds };
+  return { sent, shardIds };
 }
 
 async function putByPutRecords(
@@ -216,12 +221,15 @@ async function putByPutRecords(
   StreamName: string,
   records: readonly LoadRecord[],
   pace: Pace,
+  { signal, onProgress }: LoadWatch,
 ): Promise<PutOutcome> {
   const shardIds = new Set<string>();
   let sentAgain = 0;
+  let sent = 0;
   let failed: LoadRecord[] = [];
-  for (let sent = 0; sent < records.length || failed.length > 0; ) {
+  while (!signal.aborted && (sent < records.length || failed.length > 0)) {
     await pace.wait(sent);
+    if (signal.aborted) break;
     const fresh = records.slice(sent, sent + Math.min(pace.batchOf(BATCH), BATCH - failed.length));
     sent += fresh.length;
     // What failed goes along with the next: behind later records of its key that did not fail.
@@ -233,9 +241,10 @@ async function putByPutRecords(
     for (const { ShardId } of Records) if (ShardId !== undefined) shardIds.add(ShardId);
     failed = batch.filter((_, index) => Records[index]!.ErrorCode !== undefined);
     sentAgain += failed.length;
+    onProgress(sent - failed.length);
     if (failed.length > 0) await sleep(RETRY_MS);
   }
-  return { sentAgain, shardIds };
+  return { sentAgain, sent: sent - failed.length, shardIds };
 }
 
 async function arrivals(

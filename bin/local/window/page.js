@@ -3,7 +3,7 @@ import { byId, element, hotIf, number, replace, table } from './elements.js';
 import { ask, onSubmit } from './forms.js';
 import { indexView, storedView } from './index-view.js';
 import { isOfKeyspaces, keyFields, keyspacesList, rowEventOf, rowPageView } from './keyspaces-view.js';
-import { loadsView, throughText } from './load-view.js';
+import { loadsView, progressView, runningOf, throughText } from './load-view.js';
 import { conditionFields, eventOf, pageView } from './query-view.js';
 import { streamView } from './stream-view.js';
 
@@ -16,10 +16,12 @@ function show(state) {
   replace(
     byId('stream-list'),
     ...state.streams.map((stream, at) => streamView(state, seconds, stream, before?.streams[at])),
+    ...noteIfNone(state.streams, 'the app has no stream'),
   );
   replace(
     byId('index-list'),
     ...state.indexes.map((index, at) => indexView(state, seconds, index, before?.indexes[at])),
+    ...noteIfNone(state.indexes, 'no function of the app knows a sharded index or table of DynamoDB'),
     table(
       'Tables',
       ['table', 'writes', 'write units', 'throttled'],
@@ -33,10 +35,16 @@ function show(state) {
     ...statementsNote(state.statements),
   );
   replace(byId('loads'), ...loadsView(state.loads));
+  replace(byId('load-progress'), ...progressView(state.loads));
+  byId('stop-loads').hidden = runningOf(state.loads).length === 0;
   const found = state.indexes.reduce((sum, index) => sum + index.found, 0);
   const finding = state.search === '' ? '' : `${number.format(found)} partition keys found`;
   if (byId('found').textContent !== finding) byId('found').textContent = finding;
   before = state;
+}
+
+function noteIfNone(list, text) {
+  return list.length === 0 ? [element('p', { class: 'note' }, text)] : [];
 }
 
 /** What passes without being counted must not be silent. */
@@ -53,6 +61,8 @@ onSubmit(byId('load'), byId('load-problem'), async (data) => {
   const numbers = Object.fromEntries(given.map(([name, text]) => [name, Number(text)]));
   await ask('load', { ...app.loadTargets[Number(through)], ...numbers });
 });
+
+byId('stop-loads').addEventListener('click', () => ask('stop-loads'));
 
 onSubmit(byId('stored'), byId('stored-problem'), async (data) => {
   const { path, index } = stores()[Number(data.get('index'))];
@@ -77,9 +87,15 @@ const queried = () => stores().filter(({ query: found }) => found !== undefined)
 /** What has shards: indexes and tables of DynamoDB, and tables of Amazon Keyspaces. */
 const stores = () => [...app.indexes, ...app.keyspacesTables];
 
+const valueField = document.querySelector('#query [name=value]');
+/** What the page has put into the field, until a person puts something else there. */
+let suggestedValue = '';
+
 function showConditions() {
   const index = queriedIndex();
-  document.querySelector('#query [name=value]').disabled = index?.valueAttribute === undefined;
+  valueField.disabled = index?.valueAttribute === undefined;
+  if (valueField.value === suggestedValue) valueField.value = index?.sampleValue ?? '';
+  suggestedValue = index?.sampleValue ?? '';
   const isRows = index !== undefined && isOfKeyspaces(index);
   byId('filter').disabled = isRows;
   const fields = index === undefined ? [] : [...(isRows ? keyFields(index) : []), ...conditionFields(index)];
@@ -97,13 +113,56 @@ byId('next-page').addEventListener('click', () => {
   });
 });
 
-onSubmit(byId('invoke'), byId('answer'), async (data) => {
-  const { reads: _, ...outcome } = await ask('invoke', {
-    name: data.get('name'),
-    event: JSON.parse(data.get('event')),
+onSubmit(byId('invoke'), byId('invoke-problem'), async (data) => {
+  byId('answer').textContent = '';
+  byId('trace').hidden = true;
+  const {
+    reads: _,
+    error,
+    trace,
+    ...outcome
+  } = await ask('invoke', {
+    name: app.functions[Number(data.get('name'))].path,
+    event: eventIn(data.get('event')),
   });
   byId('answer').textContent = JSON.stringify(outcome, undefined, 2);
+  byId('trace').hidden = trace === undefined || trace.length === 0;
+  document.querySelector('#trace pre').textContent = (trace ?? []).join('\n');
+  if (error !== undefined) throw new Error(error);
 });
+
+function eventIn(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the event is not JSON: ${error.message}`);
+  }
+}
+
+const eventField = document.querySelector('#invoke [name=event]');
+let suggestedEvent = eventField.value;
+
+/** An event that the function answers, unless a person has written another. */
+function suggestEvent() {
+  const { event } = app.functions[Number(document.querySelector('#invoke [name=name]').value)] ?? {};
+  const text = JSON.stringify(event ?? {}, undefined, 2);
+  if (eventField.value === suggestedEvent) eventField.value = text;
+  suggestedEvent = text;
+}
+document.querySelector('#invoke [name=name]').addEventListener('change', suggestEvent);
+
+function showFirstProgram(program) {
+  const place = byId('first-program');
+  place.hidden = program === undefined;
+  place.querySelector('pre').textContent = program ?? '';
+  place.querySelector('button').addEventListener('click', async () => {
+    const outcome = await navigator.clipboard.writeText(program).then(
+      () => 'copied',
+      () => 'the browser does not let this page copy: mark the text below',
+    );
+    place.querySelector('[role=status]').textContent = outcome;
+  });
+}
 
 let events;
 
@@ -146,12 +205,20 @@ function offer(form, name, texts) {
 ask('app').then((described) => {
   app = described;
   const nameOf = ({ index, path }) => (index === '' ? path : `${index} of ${path}`);
-  const functions = app.functions.map((path) => element('option', {}, path));
-  document.querySelector('#invoke [name=name]').replaceChildren(...functions);
+  offer(
+    'invoke',
+    'name',
+    app.functions.map(({ path }) => path),
+  );
+  // One that answers at once is a better beginning than the first one.
+  const at = app.functions.findIndex(({ event }) => Object.keys(event).length > 0);
+  if (at >= 0) document.querySelector('#invoke [name=name]').value = `${at}`;
   offer('load', 'through', app.loadTargets.map(throughText));
   offer('query', 'index', queried().map(nameOf));
   offer('stored', 'index', stores().map(nameOf));
   replace(byId('keyspaces-list'), ...keyspacesList(app.keyspacesTables));
   showConditions();
+  suggestEvent();
+  showFirstProgram(app.firstProgram);
 });
 connect();

@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/foundation/errors';
 import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import { firstProgram } from '../first-program';
+import { fittingItem } from '../fitting-item';
 import type { Gates } from '../limits/gates';
 import { FunctionFailedError, type LocalStack } from '../run-local';
+import { samplePayloads } from '../sample-payloads';
 import type { FunctionLogs } from './function-logs';
 import { partitionOf } from './index-entry';
 import { keyspacesTables } from './keyspaces-tables';
@@ -63,6 +66,7 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
       return storedItems(stack, configOf(watched, path, index));
     },
     load: (options: LoadOptions) => watched.loads.start(options),
+    'stop-loads': async () => watched.loads.stop() ?? {},
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -104,7 +108,8 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
   const server = createServer((request, response) => {
     answer(request, response).catch((error) => {
       const isOurs = error instanceof EvenShardsError;
-      refuse(response, error instanceof InvalidArgumentError ? 400 : 500, isOurs ? error.message : String(error));
+      const problem = isOurs ? error.message : `the local run failed: ${String(error)}`;
+      refuse(response, error instanceof InvalidArgumentError ? 400 : 500, problem);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -181,8 +186,10 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 
 /** What the forms of the page offer. */
 function describeApp({ stack, sharded }: WatchedStack): object {
+  const payloads = samplePayloads(stack);
   return {
-    functions: stack.functions.map(({ path }) => path),
+    functions: stack.functions.map(({ path }) => ({ path, event: payloads.get(path) ?? {} })),
+    firstProgram: firstProgram(stack)?.join('\n'),
     loadTargets: loadTargets(stack).map(({ way, target }) => ({ way, target })),
     keyspacesTables: keyspacesTables(stack),
     indexes: sharded.map(({ config, path, query }) => ({
@@ -191,6 +198,7 @@ function describeApp({ stack, sharded }: WatchedStack): object {
       path,
       index: config.indexName ?? '',
       valueAttribute: config.valueAttribute,
+      sampleValue: config.valueAttribute && fittingItem(stack, [config], { n: 0 })[config.valueAttribute],
       partition: partitionOf(config),
       sortKeyAttributes: config.sortKeyAttributes.map((attribute) => ({
         attribute,

@@ -85,6 +85,7 @@ export function look() {
     while (walker.nextNode()) {
       const { parentElement: element, textContent } = walker.currentNode;
       if (textContent.trim() === '' || element.closest('option, script, title, textarea') !== null) continue;
+      if (!element.checkVisibility()) continue;
       const range = document.createRange();
       range.selectNodeContents(walker.currentNode);
       for (const rect of range.getClientRects()) {
@@ -96,6 +97,7 @@ export function look() {
       if (isCut && style.textOverflow !== 'ellipsis') cut.push(textContent.slice(0, 40));
     }
     for (const field of document.querySelectorAll('input, select, textarea, button, svg')) {
+      if (!field.checkVisibility()) continue;
       const { left, right, top, bottom } = field.getBoundingClientRect();
       places.push({ element: field, text: field.name ?? field.tagName, left, right, top, bottom });
     }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { firstProgram } from '../../../bin/local/first-program';
 import { writeItems } from '../../../bin/local/sample/write-items';
 import { startWatchedStack, tableAt, type WatchedStack, writeJobsAndSessions } from '../../support/watched-stack';
 
@@ -11,6 +12,7 @@ import { startWatchedStack, tableAt, type WatchedStack, writeJobsAndSessions } f
 const PRODUCER = 'App/Producer/Function';
 
 const LOOK = join(__dirname, 'look-at-window.mjs');
+const BEGIN = join(__dirname, 'begin-in-window.mjs');
 const DISTURB = join(__dirname, 'disturb-window.mjs');
 const inBrowser = process.platform === 'linux' && process.arch === 'x64' ? test : test.skip;
 
@@ -138,6 +140,49 @@ inBrowser(
     } finally {
       browsing.kill();
     }
+  },
+  540_000,
+);
+
+inBrowser(
+  'the window of a fresh app begins with requests that work, fills its indexes, and stops when it is told to',
+  async () => {
+    watched = await startWatchedStack({ shardCount: 4 });
+    const { stack, window } = watched;
+    const { WINDOW_PICTURES: pictures } = process.env;
+    const browsing = [BEGIN, window.url, ...(pictures === undefined ? [] : [pictures])];
+    const { stdout } = await promisify(execFile)(process.execPath, browsing, { timeout: 500_000 });
+    const { fresh, program, firstQuery, invocations, notJson, refused, loading, ...rest } = JSON.parse(stdout);
+    const { filled, notes, queryOfFilled, stopped, stopIsHidden, requests, errors } = rest;
+
+    expect({ requests, errors }).toEqual({ requests: [new URL(window.url).origin], errors: [] });
+    for (const { sideways, leastContrast, unnamed, pairs, cut } of [...fresh, ...loading]) {
+      expect({ sideways, unnamed, pairs, cut }).toEqual({ sideways: 0, unnamed: [], pairs: [], cut: [] });
+      expect(leastContrast.contrast).toBeGreaterThan(4.5);
+    }
+    expect(program).toBe(firstProgram(stack)!.join('\n'));
+    expect(firstQuery).toEqual({ value: 'pending', title: '0 items' });
+    for (const invocation of invocations) {
+      expect(invocation).toEqual({ answer: expect.stringContaining('"answer"'), problem: '', hasTrace: false });
+    }
+    expect(notJson).toEqual({
+      answer: '',
+      problem: expect.stringMatching(/^the event is not JSON: /),
+      hasTrace: false,
+    });
+    expect(refused.problem).toMatch(/^\[FUNCTION_FAILED] App\/Query\/Function failed: .*index must be one of/);
+    expect(refused).toMatchObject({ answer: expect.not.stringContaining('trace'), hasTrace: true });
+    expect(filled).toEqual(['items into App/Jobs', '300', expect.stringMatching(/^\d/), '0', '', '']);
+    expect(notes).toEqual([
+      ['byStatus of App/Jobs', 3],
+      ['byTenant of App/Jobs', 3],
+      ['byTime of App/Jobs', 1],
+      ['App/Sessions', 0],
+    ]);
+    expect(queryOfFilled).toEqual({ value: 'pending', title: '20 items' });
+    expect(stopped[0]).toBe('items into App/Jobs');
+    expect(stopped[1]).toMatch(/^\d{1,3}, stopped$/);
+    expect(stopIsHidden).toBe(true);
   },
   540_000,
 );
