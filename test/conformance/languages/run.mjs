@@ -6,10 +6,11 @@
  * dist/languages afterwards, as publib takes them. Run npm run build before.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { LANGUAGES } from './languages.mjs';
+import { withPythonNames } from './python-names.mjs';
 import { followPage } from './start-pages.mjs';
 
 const HERE = import.meta.dirname;
@@ -91,10 +92,20 @@ function stage() {
   rmSync(join(STAGE, tarball));
 }
 
+/** What is packed for Python, whose docstrings have the names of Python. */
+function stageForPython() {
+  const folder = join(STAGE, 'package-in-python');
+  cpSync(STAGED, folder, { recursive: true });
+  const assembly = join(folder, '.jsii');
+  writeFileSync(assembly, JSON.stringify(withPythonNames(JSON.parse(readFileSync(assembly, 'utf8')))));
+  return folder;
+}
+
 function pack(target, options = []) {
   const packing = ['--pack-command', 'npm pack --ignore-scripts --silent', '--no-parallel'];
   const snippets = ['--rosetta-tablet', TABLET, '--rosetta-unknown-snippets', 'fail'];
-  run(tool('jsii-pacmak'), ['--targets', target, '--outdir', PACKAGES, ...snippets, ...packing, ...options, STAGED]);
+  const folder = target === 'python' ? stageForPython() : STAGED;
+  run(tool('jsii-pacmak'), ['--targets', target, '--outdir', PACKAGES, ...snippets, ...packing, ...options, folder]);
 }
 
 /** The assembly of a program in TypeScript, from the packed tarball and a version of the CDK. */
