@@ -71,7 +71,9 @@ function mapped(node, change) {
 function renamed(text, own, known) {
   return text
     .split(/(^```[\s\S]*?^```)/m)
-    .map((part) => (part.startsWith('```') ? part : part.replace(/`([^`\n]+)`/g, (_, code) => `\`${renamedCode(code, own, known)}\``)))
+    .map((part) =>
+      part.startsWith('```') ? part : part.replace(/`([^`\n]+)`/g, (_, code) => `\`${renamedCode(code, own, known)}\``),
+    )
     .join('');
 }
 
