@@ -10,6 +10,9 @@ import { runSample } from './sample';
 import { FunctionLogs } from './window/function-logs';
 import { startWindow } from './window/window-server';
 
+/** How long functions that read a stream are waited for at the end. */
+const SETTLE_MS = 10_000;
+
 /** `even-shards local`. */
 export async function local(args: string[]): Promise<void> {
   const [own, command] = withoutCommand(args);
@@ -38,7 +41,7 @@ export async function local(args: string[]): Promise<void> {
     },
   });
   report = () => {
-    for (const line of stack.gates?.report() ?? []) print(line);
+    for (const line of [...stack.eventSources.report(), ...(stack.gates?.report() ?? [])]) print(line);
   };
   const window = flags.serve ? await startWindow(stack, stack.gates!, logs) : undefined;
   if (flags.json) console.log(readyLine(stack, window));
@@ -50,6 +53,7 @@ export async function local(args: string[]): Promise<void> {
     else await runSample(stack, { ...sample, input, partitionKey, print });
   };
   await unlessFailed(run(), stack.failure);
+  await stack.eventSources.settle(SETTLE_MS);
   report();
   await stack.stop();
 }

@@ -1,4 +1,5 @@
 import type { LocalResource } from './assembly/deployment-plan';
+import { parkingsOf } from './event-sources/parkings';
 import { firstProgram } from './first-program';
 import { sampleValue } from './fitting-item';
 import { knownConfigs } from './known-configs';
@@ -60,10 +61,14 @@ function deployedCommands(stack: LocalStack, { url }: Pick<Window, 'url'>, app: 
   const [index] = indexesOf(stack);
   const [stream] = stack.streams;
   const value = index?.config.valueAttribute === undefined ? '' : ` --value ${sampleValue(index.config)}`;
+  const [parking] = parkingsOf(stack);
   return [
     '# to read, to follow, and to find what is wrong',
     ...(index === undefined ? [] : [`npx even-shards query ${index.config.indexName}${value} ${where}`]),
     ...(stream === undefined ? [] : [`npx even-shards tail ${stream.path} ${where}`]),
+    ...(parking === undefined
+      ? []
+      : [`npx even-shards parked --table ${parking.tableName} --consumer ${parking.consumer} --endpoint ${dynamodb}`]),
     `npx even-shards doctor ${where} --window ${url}`,
   ];
 }

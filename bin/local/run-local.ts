@@ -8,6 +8,7 @@ import {
   type DeploymentPlan,
   type LeftOut,
   type LocalFunction,
+  type LocalResource,
   type LocalStream,
   type LocalTable,
   planDeployment,
@@ -19,10 +20,12 @@ import { type Program, startDynoxide } from './emulators/dynoxide';
 import { type Emulator, unlessFailed } from './emulators/emulator-thread';
 import { startKinesisEmulator } from './emulators/kinesis-emulator';
 import { runningEmulator } from './emulators/running-emulator';
+import { EventSources } from './event-sources/event-sources';
 import type { FunctionErrorPayload } from './functions/function-host-protocol';
 import { FunctionPool } from './functions/function-pool';
+import { functionReference } from './functions/function-reference';
 import type { LogSink } from './functions/function-thread';
-import { endpointOf, functionReference, startInvokeServer } from './functions/invoke-server';
+import { endpointOf, startInvokeServer } from './functions/invoke-server';
 import { type Endpoints, lambdaEnvironment } from './functions/lambda-environment';
 import { runtimePackages } from './functions/runtime-packages';
 import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
@@ -64,6 +67,8 @@ export interface LocalStack {
   readonly streams: readonly LocalStream[];
   readonly tables: readonly LocalTable[];
   readonly functions: readonly LocalFunction[];
+  /** What invokes functions by itself: mappings of streams, and schedules. */
+  readonly eventSources: EventSources;
   /** The tables of Amazon Keyspaces, and who answers for it; absent where nobody does. */
   readonly keyspaces?: LocalKeyspaces;
   readonly leftOut: readonly LeftOut[];
@@ -156,6 +161,9 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       pools.set(definition.name, pool);
       parts.push(pool);
     }
+    const eventSources = new EventSources(plan, clients.kinesis, pools, onProgress);
+    parts.push(eventSources);
+    await unlessFailed(eventSources.start(), failure);
     for (const line of [...describe(plan), ...(keyspaces ? describeTables(keyspaces) : [])]) onProgress(line);
 
     return {
@@ -164,6 +172,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       clients,
       ungatedClients,
       gates,
+      eventSources,
       ...(keyspaces && { keyspaces }),
       invoke: async (name, payload) => invoke(functionNamed(name, pools), payload, functionReference(name)?.qualifier),
       failure,
@@ -218,7 +227,7 @@ async function invoke(pool: FunctionPool, payload: unknown, qualifier: string | 
   return returned;
 }
 
-function describe({ streams, tables, functions, leftOut }: DeploymentPlan): string[] {
+function describe({ streams, tables, functions, eventSources, schedules, leftOut }: DeploymentPlan): string[] {
   return [
     ...streams.map(
       ({ path, mode, shardCount }) =>
@@ -240,6 +249,14 @@ function describe({ streams, tables, functions, leftOut }: DeploymentPlan): stri
           'transactGet, install dynoxide, or run with --dynamodb-endpoint on DynamoDB Local',
       ),
     ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),
+    ...eventSources.map(
+      ({ functionName, streamName }) =>
+        `function ${pathOf(functions, functionName)} reads stream ${pathOf(streams, streamName)}`,
+    ),
+    ...schedules.map(
+      ({ functionName, everyMs }) =>
+        `function ${pathOf(functions, functionName)} runs every ${counted(everyMs / 60_000, 'minute')}`,
+    ),
     ...functions.flatMap(({ path, unset }) =>
       Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),
     ),
@@ -247,6 +264,10 @@ function describe({ streams, tables, functions, leftOut }: DeploymentPlan): stri
       ({ type, count, needed }) => `${needed ? 'not emulated' : 'not needed locally'}: ${type} (${count})`,
     ),
   ];
+}
+
+function pathOf(resources: readonly LocalResource[], named: string): string {
+  return resources.find(({ name }) => name === named)!.path;
 }
 
 function indexCount({ GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] }: LocalTable['definition']): number {

@@ -1,6 +1,7 @@
 import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/foundation/function-environment';
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { parkingsOf } from './event-sources/parkings';
 import { sampleValue } from './fitting-item';
 import type { LocalStack } from './run-local';
 import { indexesOf, producersOf } from './sample/sample-targets';
@@ -8,6 +9,8 @@ import { indexesOf, producersOf } from './sample/sample-targets';
 /** An event for each function of this library that the function answers; by construct path. */
 export function samplePayloads(stack: LocalStack): ReadonlyMap<string, object> {
   return new Map<string, object>([
+    ...stack.eventSources.states.map(({ functionPath }) => [functionPath, NO_RECORDS] as const),
+    ...parkingsOf(stack).map(({ definition }) => [definition.path, RETRY] as const),
     ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, queryOf(name, config)] as const),
     ...producersOf(stack).map(({ functionPath }) => [functionPath, SAMPLE_RECORDS] as const),
     ...stack.functions.flatMap(({ path, environment }): [string, object][] => {
@@ -33,6 +36,12 @@ const SAMPLES: Partial<Record<CqlKeyType, unknown>> = {
   ...{ date: '2020-07-09', time: '08:30:00', timestamp: '2020-07-09T08:30:00.000Z' },
   ...{ timeuuid: '00000000-0000-1000-8000-000000000000', uuid: '00000000-0000-4000-8000-000000000000' },
 };
+
+/** What a function that reads a stream answers with no failure. */
+const NO_RECORDS = { Records: [] };
+
+/** What the schedule of an ordered consumer sends. */
+const RETRY = { retryParked: true };
 
 const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }] };
 

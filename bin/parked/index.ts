@@ -1,6 +1,6 @@
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDbParkingStore, type ParkedKeys, type ParkingTableClient } from '../../lib/core/consumer';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { awsClients } from '../deployed-stack/aws-clients';
 import { parsedFlags, UsageError } from '../flags';
 import { type ParkedLine, parkedReport } from './parked-report';
 
@@ -92,5 +92,5 @@ async function list(store: ParkedKeys, { json, payload }: { json: boolean; paylo
 }
 
 function dynamoDb(endpoint?: string): ParkingTableClient {
-  return new DynamoDB(endpoint === undefined ? {} : { endpoint });
+  return awsClients(endpoint === undefined ? {} : { dynamodb: endpoint }).dynamodb;
 }

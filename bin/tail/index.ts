@@ -4,7 +4,8 @@ import type { DeployedStream } from '../deployed-stack/stack-resources';
 import { chosen, policyText, TARGET_HELP, TARGET_OPTIONS, type Target, withTarget } from '../deployed-stack/target';
 import { numberOf, parsedFlags, UsageError } from '../flags';
 import { printable } from '../plain-text';
-import { TAIL_ACTIONS, type TailRecord, type TailStart, tailStream } from './tail-stream';
+import type { ReadStart } from '../stream-shards/shard-reader';
+import { TAIL_ACTIONS, type TailRecord, tailStream } from './tail-stream';
 
 const COMMAND = 'even-shards tail';
 
@@ -66,7 +67,7 @@ export async function tail(args: string[]): Promise<void> {
   });
 }
 
-function startOf({ since, 'from-start': fromStart }: TailFlags): TailStart {
+function startOf({ since, 'from-start': fromStart }: TailFlags): ReadStart {
   const minutes = positive('since', since);
   if (minutes !== undefined && fromStart) throw new UsageError('give --since or --from-start', COMMAND);
   if (minutes !== undefined) return new Date(Date.now() - minutes * 60_000);
@@ -82,7 +83,7 @@ function positive(flag: string, text: string | undefined): number | undefined {
 async function follow(
   { clients }: Target,
   { name, path }: DeployedStream,
-  { start, limit, once, key, json }: Omit<TailFlags, 'limit'> & { start: TailStart; limit: number },
+  { start, limit, once, key, json }: Omit<TailFlags, 'limit'> & { start: ReadStart; limit: number },
 ): Promise<void> {
   const end = new AbortController();
   const stop = (signal: 'SIGINT' | 'SIGTERM') => {

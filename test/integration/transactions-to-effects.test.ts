@@ -63,7 +63,8 @@ describeOnPostgres('from transactions to effects', () => {
       ...{ pool, effects, seed: SEED, kinesis: direct.kinesis, network: faulty.kinesis },
       parking: () => new DynamoDbParkingStore(direct.dynamodb, { tableName: PARKING_TABLE, consumer: 'accounts' }),
     });
-    expect(facts.shards).toBe(4);
+    // Records were read of at least one of the shards that came while it was read.
+    expect(facts.shards).toBeGreaterThan(2);
     for (const fact of ['rolledBack', 'crashes', 'parked'] as const) expect(facts[fact]).toBeGreaterThan(0);
     expect(network.faults.throttled).toBeGreaterThan(0);
     for (const { kinesis: client, dynamodb: other } of [direct, faulty]) {

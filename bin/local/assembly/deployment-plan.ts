@@ -4,6 +4,7 @@ import { describeValue, EvenShardsError, shortened } from '../../../lib/core/fou
 import { KEY_SHARDING, SHARDED_INDEXES } from '../../../lib/deployed/sharding-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
+import { eventSourceOrReason, type LocalEventSource, type LocalSchedule, schedulesOf } from './event-sources';
 import { scalarText } from './scalar-text';
 import { type IsConverted, inSingleAttributes, withLayoutOfThisRun } from './single-attribute-layout';
 import { type StackScope, stackScopes } from './stack-scope';
@@ -64,6 +65,8 @@ export interface DeploymentPlan {
   readonly streams: readonly LocalStream[];
   readonly tables: readonly LocalTable[];
   readonly functions: readonly LocalFunction[];
+  readonly eventSources: readonly LocalEventSource[];
+  readonly schedules: readonly LocalSchedule[];
   readonly leftOut: readonly LeftOut[];
 }
 
@@ -112,16 +115,47 @@ export function planDeployment(stacks: readonly AssemblyStack[], support: TableS
   const functions = declared
     .filter(({ type }) => type === 'AWS::Lambda::Function')
     .map((each) => functionOrReason(each, isConverted));
+  const streams = withOwnNames(declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream));
+  const known = withOwnNames(functions.filter((candidate) => typeof candidate === 'object'));
+  const { eventSources, schedules, others } = invocations(declared, streams, known);
   return {
-    streams: withOwnNames(declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream)),
+    streams,
     tables: withOwnNames(tables),
-    functions: withOwnNames(functions.filter((candidate) => typeof candidate === 'object')),
+    functions: known,
+    eventSources,
+    schedules,
     leftOut: leftOut([
-      ...declared.map(({ type }) => type).filter((type) => !Object.hasOwn(EMULATED_TYPES, type)),
+      ...others.filter((type) => !Object.hasOwn(EMULATED_TYPES, type)),
       ...functions.filter((candidate) => typeof candidate === 'string'),
     ]),
   };
 }
+
+/** What invokes functions: mappings of streams, and the schedules of functions that read one. And what is neither, by type. */
+function invocations(
+  declared: readonly Declaration[],
+  streams: readonly LocalStream[],
+  functions: readonly LocalFunction[],
+): Pick<DeploymentPlan, 'eventSources' | 'schedules'> & { others: string[] } {
+  const mappings = declared.map((each) => {
+    if (each.type !== EVENT_SOURCE_MAPPING) return undefined;
+    const mapping = eventSourceOrReason(each);
+    if (typeof mapping === 'string') return mapping;
+    if (!streams.some(({ name }) => name === mapping.streamName)) return 'a stream of another app';
+    return functions.some(({ name }) => name === mapping.functionName) ? mapping : 'a function that does not run here';
+  });
+  const eventSources = mappings.filter((mapping) => typeof mapping === 'object');
+  const readers = functions.filter(({ name }) => eventSources.some(({ functionName }) => functionName === name));
+  const schedules = declared.map((each) => (each.type === 'AWS::Events::Rule' ? schedulesOf(each, readers) : []));
+  const others = declared.flatMap(({ type }, at) => {
+    const mapping = mappings[at];
+    if (typeof mapping === 'object' || schedules[at]!.length > 0) return [];
+    return mapping === undefined ? type : `${type} (${mapping})`;
+  });
+  return { eventSources, schedules: schedules.flat(), others };
+}
+
+const EVENT_SOURCE_MAPPING = 'AWS::Lambda::EventSourceMapping';
 
 interface Declaration {
   readonly scope: StackScope;
@@ -141,7 +175,8 @@ const MAX_TIMEOUT_SECONDS = 900;
 const MAX_MEMORY_MB = 10_240;
 
 /** Types that do nothing an emulator could show. Of an alias, the function is told that it was invoked by it. */
-const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::Alias$/;
+const NOT_NEEDED =
+  /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::(Alias|Permission)$|^AWS::Kinesis::StreamConsumer$/;
 
 function identity({ scope, logicalId, type }: Declaration): LocalResource {
   const name = scope.physicalName(logicalId);

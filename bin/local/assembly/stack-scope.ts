@@ -70,6 +70,11 @@ export class StackScope implements Scope {
     );
   }
 
+  /** The type of a resource; undefined for any other name. */
+  typeOf(logicalId: string): string | undefined {
+    return Object.hasOwn(this.declaredResources, logicalId) ? this.declaredResources[logicalId]!.Type : undefined;
+  }
+
   /** The properties of a resource as they stand in the template. */
   declared(logicalId: string): Readonly<Record<string, unknown>> {
     return this.declaredResources[logicalId]!.Properties ?? {};
@@ -120,6 +125,7 @@ export class StackScope implements Scope {
   ref(name: string): Lookup {
     if (Object.hasOwn(this.pseudoParameters, name)) return { value: this.pseudoParameters[name] };
     if (Object.hasOwn(this.parameters, name)) return parameterValue(this.parameters[name]!, this.passed(name));
+    if (this.typeOf(name) === 'AWS::Lambda::Alias') return this.aliasArn(name);
     const problem = this.notEmulated(name);
     return problem === undefined ? { value: this.physicalName(name) } : { reason: problem };
   }
@@ -160,6 +166,15 @@ export class StackScope implements Scope {
 
   private passedTo(logicalId: string, parameter: string): Lookup | undefined {
     return new Map(this.entries(logicalId, 'Parameters')).get(parameter);
+  }
+
+  /** An alias has the ARN of its function, with its own name behind it. */
+  private aliasArn(logicalId: string): Lookup {
+    const { FunctionName, Name } = Object.fromEntries(this.entries(logicalId));
+    if (FunctionName === undefined || 'reason' in FunctionName) return FunctionName ?? { reason: 'it has no function' };
+    const functionName = String(FunctionName.value).replace(/^arn:.*:function:/, '');
+    const name = Name !== undefined && 'value' in Name ? Name.value : '';
+    return { value: `${arnOf(NAMED_TYPES['AWS::Lambda::Function']!, functionName)}:${name}` };
   }
 
   private notEmulated(logicalId: string): string | undefined {

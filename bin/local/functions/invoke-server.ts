@@ -5,6 +5,7 @@ import { EvenShardsError } from '../../../lib/core/foundation/errors';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
 import { foreignRequestProblem } from './foreign-request';
+import { type FunctionReference, functionReference } from './function-reference';
 import type { InvocationResult } from './function-thread';
 
 /** A function as the server needs it. */
@@ -44,19 +45,6 @@ export async function startInvokeServer(port: number, functions: ReadonlyMap<str
 
 export function endpointOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Whom an invocation is for. */
-export interface FunctionReference {
-  readonly name: string;
-  readonly qualifier?: string;
-}
-
-/** The function in any of the forms the API takes: name, partial ARN or ARN, each with or without a qualifier. */
-export function functionReference(nameOrArn: string): FunctionReference | undefined {
-  const [, name, qualifier] =
-    /^(?:arn:[^:]+:lambda:[^:]+:\d{12}:function:|\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/.exec(nameOrArn) ?? [];
-  return name === undefined ? undefined : { name, ...(qualifier !== undefined && { qualifier }) };
 }
 
 interface Reply {

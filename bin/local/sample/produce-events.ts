@@ -1,4 +1,5 @@
 import { OUT_OF_TIME } from '../../../lambda/producer/failure-tally';
+import { deaggregate, deduplicate, SequenceHistory } from '../../../lib/core/consumer';
 import { listOpenShards } from '../../../lib/core/resharding/open-shards';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
@@ -106,12 +107,14 @@ function* invocations(events: Iterable<ProducedEvent>, size: () => number): Gene
 
 async function readShard({ clients }: LocalStack, StreamName: string, ShardId: string): Promise<ProducedEvent[]> {
   const events: ProducedEvent[] = [];
+  const history = new SequenceHistory();
   const start = { StreamName, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
   let { ShardIterator } = await clients.kinesis.getShardIterator(start);
   for (;;) {
     const { Records = [], NextShardIterator } = await clients.kinesis.getRecords({ ShardIterator });
-    for (const { PartitionKey, Data } of Records) {
-      events.push({ partitionKey: PartitionKey!, data: Buffer.from(Data!).toString() });
+    const all = Records.flatMap(({ PartitionKey, Data }) => deaggregate({ partitionKey: PartitionKey!, data: Data! }));
+    for (const { partitionKey, data } of deduplicate(all, history)) {
+      events.push({ partitionKey, data: Buffer.from(data).toString() });
     }
     if (Records.length === 0) return events;
     ShardIterator = NextShardIterator;

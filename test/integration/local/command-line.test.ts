@@ -24,6 +24,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { synthesizeConsumersApp } from '../../support/stacks/consumers-app';
 import { synthesizeOrdersApp } from '../../support/stacks/orders-app';
 
 const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
@@ -200,6 +201,44 @@ test.each([[['--']], [['--serve', '--', 'node']], [['--json', '--', 'node']]])('
   const { status, stderr } = run('local', '--app', app, ...args);
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('-- needs a command behind it') });
 });
+
+test('functions that read a stream are waited for at the end, and told of', () => {
+  const consumers = synthesizeConsumersApp();
+  const input = join(consumers, 'events.ndjson');
+  writeFileSync(input, Array.from({ length: 20 }, (_, n) => `{"account":"a-${n % 4}","n":${n}}\n`).join(''));
+  const { status, stdout, stderr } = run('local', '--app', consumers, '--input', input, '--partition-key', 'account');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/^function App\/Handler reads stream App\/Events$/m);
+  expect(stdout).toMatch(/^App\/Handler has handled [1-9]\d* records of App\/Events in [1-9]\d* batch(es)?$/m);
+  rmSync(consumers, { recursive: true });
+}, 60_000);
+
+test('--serve prints invocations that work of functions that read a stream, and how to see what is parked', async () => {
+  const consumers = synthesizeConsumersApp();
+  const child = spawn(process.execPath, [CLI, 'local', '--app', consumers, '--serve']);
+  started.push(child);
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
+  while (!lines.some((line) => line.includes('fileb://'))) await new Promise((resolve) => setTimeout(resolve, 50));
+  const [, url, body] = /curl (\S+Handler\S+) -d '(.*)'/.exec(lines.join('\n'))!;
+  const response = await fetch(url!, { method: 'POST', body: body! });
+  expect(await response.json()).toMatchObject({ keys: 0, stillParked: 0 });
+  const parked = lines
+    .find((line) => line.startsWith('npx even-shards parked '))!
+    .split(' ')
+    .slice(2);
+  const { status, stdout } = await runWithout(withoutAws(), ...parked);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'no key is parked\n' });
+  await end(child, 'SIGTERM');
+  rmSync(consumers, { recursive: true });
+}, 60_000);
+
+/** The run that serves is another process: it must not wait for this one. */
+async function runWithout(env: NodeJS.ProcessEnv, ...args: string[]) {
+  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [stdout, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return { status, stdout };
+}
 
 test('--serve prints invocations that work, as curl has them and for the AWS CLI', async () => {
   const child = startServing();

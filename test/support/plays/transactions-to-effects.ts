@@ -1,13 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
 import type { Pool } from 'pg';
-import {
-  type Once,
-  OrderedConsumer,
-  type ParkingStore,
-  type ShardRecord,
-  type UserRecord,
-} from '../../../lib/core/consumer';
+import type { Delivery, ShardBatch } from '../../../bin/local/event-sources/lane';
+import { StreamPoller } from '../../../bin/local/event-sources/stream-poller';
+import { type Once, OrderedConsumer, type ParkingStore, type UserRecord } from '../../../lib/core/consumer';
 import { OutboxRelay } from '../../../lib/core/outbox';
 import { OrderedProducer, type PutRecordsClient } from '../../../lib/core/producer';
 import { seededRandom } from '../../../lib/testing/seeded-random';
@@ -38,6 +34,7 @@ export interface PlayedParts {
 export interface PlayedFacts {
   committed: number;
   rolledBack: number;
+  /** Those of which records were read. */
   shards: number;
   crashes: number;
   parked: number;
@@ -57,6 +54,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
   const { pool, kinesis, network, parking, effects, seed } = parts;
   const random = seededRandom(seed);
   const facts: PlayedFacts = { committed: 0, rolledBack: 0, shards: 0, crashes: 0, parked: 0 };
+  const read = new Set<string>();
   let isCalm = false;
   let isSplit = false;
   const mayBePoisoned = (account: string) => account < 'd';
@@ -79,7 +77,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     await Promise.all([relaying, consuming]);
     await producer.close();
   }
-  return facts;
+  return { ...facts, shards: read.size };
 
   /** Each in order and once. Throws what is wrong when so much time has passed that it stays so. */
   async function untilAllTookEffect(accounts: readonly string[]): Promise<void> {
@@ -129,47 +127,32 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
 
   /** As an event source mapping does, with a retrier beside it. */
   async function consume(): Promise<void> {
-    const shards = new Map<string, Promise<void>>();
-    const retrying = retryNowAndThen();
-    while (!ended.signal.aborted) {
-      const { Shards = [] } = await kinesis.listShards({ StreamName: STREAM });
-      for (const { ShardId: id, ParentShardId: parent } of Shards) {
-        if (shards.has(id!)) continue;
-        facts.shards += 1;
-        shards.set(
-          id!,
-          Promise.resolve(parent && shards.get(parent)).then(() => readShard(id!)),
-        );
-      }
-      await sleep(50);
-    }
-    await Promise.all([...shards.values(), retrying]);
+    const poller = new StreamPoller(
+      kinesis,
+      {
+        ...{ streamName: STREAM, from: 'TRIM_HORIZON', lanes: 1, atTipMs: LOOK_AGAIN_MS },
+        ...{ batchSize: 10, windowMs: 0, bisects: false, retryMs: 1 },
+        deliver,
+        onDiscard: () => {
+          throw new Error('nothing is discarded');
+        },
+        onProblem: () => {},
+      },
+      ended.signal,
+    );
+    await poller.begin();
+    await Promise.all([poller.run(), retryNowAndThen()]);
   }
 
-  async function readShard(ShardId: string): Promise<void> {
-    const StreamName = STREAM;
-    const start = { StreamName, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
-    let { ShardIterator } = await kinesis.getShardIterator(start);
-    let waiting: ShardRecord[] = [];
-    while (!ended.signal.aborted && (ShardIterator !== undefined || waiting.length > 0)) {
-      if (ShardIterator !== undefined && waiting.length === 0) {
-        const { Records = [], NextShardIterator } = await kinesis.getRecords({ ShardIterator, Limit: 10 });
-        ShardIterator = NextShardIterator ?? undefined;
-        waiting = Records.map(({ PartitionKey, SequenceNumber, Data }) => ({
-          ...{ shardId: ShardId, partitionKey: PartitionKey!, sequenceNumber: SequenceNumber! },
-          data: Buffer.from(Data!),
-        }));
-      }
-      if (waiting.length === 0) await sleep(20);
-      else waiting = await behind(waiting);
-    }
-  }
-
-  /** What comes again of a batch: all of it, if the process has crashed. */
-  async function behind(batch: ShardRecord[]): Promise<ShardRecord[]> {
+  /** A crash leaves all of a batch to come again. */
+  async function deliver({ shardId, records }: ShardBatch): Promise<Delivery> {
+    read.add(shardId);
+    const batch = records.map(({ PartitionKey, SequenceNumber, Data }) => ({
+      ...{ shardId, partitionKey: PartitionKey!, sequenceNumber: SequenceNumber!, data: Data! },
+    }));
     const progress = await inProcess((consumer) => consumer.process(batch));
-    if (progress === undefined) return batch;
-    return progress.comesAgain === undefined ? [] : batch.slice(batch.indexOf(progress.comesAgain));
+    if (progress === undefined) return { done: 0 };
+    return { done: progress.comesAgain === undefined ? batch.length : batch.indexOf(progress.comesAgain) };
   }
 
   async function retryNowAndThen(): Promise<void> {

@@ -9,6 +9,8 @@ const PLAN: DeploymentPlan = {
   streams: [{ path: 'Orders/Events', name: 'events', arn: 'arn', mode: 'PROVISIONED', shardCount: 1 }],
   tables: [],
   functions: [],
+  eventSources: [],
+  schedules: [],
   leftOut: [],
 };
 

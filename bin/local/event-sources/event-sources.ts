@@ -1,0 +1,232 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kinesis } from '@aws-sdk/client-kinesis';
+import { abortable, type KinesisRecord, type StreamClient } from '../../stream-shards/shard-reader';
+import type { DeploymentPlan, LocalFunction } from '../assembly/deployment-plan';
+import { LOCAL_REGION } from '../assembly/emulated-types';
+import type { LocalEventSource, LocalSchedule } from '../assembly/event-sources';
+import { matches } from '../assembly/filter-pattern';
+import type { FunctionPool } from '../functions/function-pool';
+import { deliveryOf } from './batch-answer';
+import type { Delivery, ShardBatch } from './lane';
+import { StreamPoller } from './stream-poller';
+
+/** What a mapping has done since the start. */
+export interface EventSourceState {
+  /** The construct paths of the function and of the stream. */
+  readonly functionPath: string;
+  readonly streamPath: string;
+  readonly batches: number;
+  /** So many records the function has taken for done. */
+  readonly done: number;
+  /** So many were read, and are not done. */
+  readonly waiting: number;
+  /** So many went past the bounds of the mapping, and are never done. */
+  readonly discarded: number;
+  /** So often a batch came again, in whole or in part. */
+  readonly failures: number;
+  /** Why that was the last time. */
+  readonly problem?: string;
+}
+
+/** How often those who wait look again. */
+const LOOK_AGAIN_MS = 50;
+
+/** The event source mappings of streams, and the schedules of the functions that they invoke. */
+export class EventSources {
+  private readonly ended = new AbortController();
+  private readonly mappings: readonly RunningMapping[];
+  private running: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly plan: DeploymentPlan,
+    kinesis: Kinesis,
+    private readonly pools: ReadonlyMap<string, FunctionPool>,
+    private readonly onProblem: (line: string) => void,
+  ) {
+    // Every lane of every shard waits for it.
+    setMaxListeners(0, this.ended.signal);
+    const client = abortable(kinesis, this.ended.signal);
+    this.mappings = plan.eventSources.map(
+      (source) =>
+        new RunningMapping(source, {
+          client,
+          pool: pools.get(source.functionName)!,
+          streamPath: plan.streams.find(({ name }) => name === source.streamName)!.path,
+          signal: this.ended.signal,
+          onProblem,
+        }),
+    );
+  }
+
+  get states(): readonly EventSourceState[] {
+    return this.mappings.map(({ state }) => state);
+  }
+
+  /** Begins to read: what is written from now on is delivered, wherever a mapping starts. */
+  async start(): Promise<void> {
+    await Promise.all(this.mappings.map(({ poller }) => poller.begin()));
+    this.running = Promise.all([
+      ...this.mappings.map(({ poller }) => poller.run()),
+      ...this.plan.schedules.map((schedule) => this.invokeNowAndThen(schedule)),
+    ]);
+  }
+
+  /** What each mapping has done, in lines to print. */
+  report(): string[] {
+    return this.states.map(({ functionPath, streamPath, done, batches, waiting, discarded, problem }) => {
+      const others = [
+        ...(waiting > 0 ? [`${waiting} wait${problem === undefined ? '' : `: ${problem}`}`] : []),
+        ...(discarded > 0 ? [`${discarded} were discarded`] : []),
+      ];
+      const handled = `${counted(done, 'record', 'records')} of ${streamPath} in ${counted(batches, 'batch', 'batches')}`;
+      return [`${functionPath} has handled ${handled}`, ...others].join('; ');
+    });
+  }
+
+  /** Waits until all that was written is done, or for so long. */
+  async settle(mostMs: number): Promise<void> {
+    const startedAt = performance.now();
+    const isCaughtUp = () => this.mappings.every(({ poller }) => poller.isCaughtUpSince(startedAt));
+    while (performance.now() - startedAt < mostMs && !isCaughtUp()) {
+      await sleep(LOOK_AGAIN_MS);
+    }
+  }
+
+  /** Invokes a function now as its schedules do, without waiting for their time. */
+  async invokeScheduled(definition: LocalFunction): Promise<void> {
+    const own = this.plan.schedules.filter(({ functionName }) => functionName === definition.name);
+    for (const schedule of own) await this.invoke(schedule);
+  }
+
+  async stop(): Promise<void> {
+    this.ended.abort();
+    await this.running;
+  }
+
+  private async invokeNowAndThen(schedule: LocalSchedule): Promise<void> {
+    const { signal } = this.ended;
+    while (!signal.aborted) {
+      await sleep(schedule.everyMs, undefined, { signal }).catch(() => {});
+      if (!signal.aborted) await this.invoke(schedule);
+    }
+  }
+
+  private async invoke({ path, functionName, input }: LocalSchedule): Promise<void> {
+    try {
+      const { payload, functionError } = await this.pools.get(functionName)!.invoke(input);
+      if (functionError !== undefined) this.onProblem(`${path}: ${JSON.parse(payload).errorMessage}`);
+    } catch (error) {
+      if (!this.ended.signal.aborted) throw error;
+    }
+  }
+}
+
+function counted(count: number, singular: string, plural: string): string {
+  return `${count} ${count === 1 ? singular : plural}`;
+}
+
+interface MappingParts {
+  readonly client: StreamClient;
+  readonly pool: FunctionPool;
+  readonly streamPath: string;
+  readonly signal: AbortSignal;
+  readonly onProblem: (line: string) => void;
+}
+
+class RunningMapping {
+  readonly poller: StreamPoller;
+  private readonly counts = { batches: 0, done: 0, discarded: 0, failures: 0 };
+  private problem?: string;
+
+  constructor(
+    private readonly source: LocalEventSource,
+    private readonly parts: MappingParts,
+  ) {
+    const { path, batchSize, windowMs, retries, maxAgeMs, bisects, parallelizationFactor: lanes } = source;
+    const settings = { batchSize, windowMs, retries, maxAgeMs, bisects, lanes };
+    this.poller = new StreamPoller(
+      parts.client,
+      {
+        ...{ ...settings, streamName: source.streamName, from: source.from },
+        deliver: (batch) => this.deliver(batch),
+        onDiscard: ({ shardId, records }) => {
+          this.counts.discarded += records.length;
+          parts.onProblem(`${path}: ${records.length} records of ${shardId} were discarded, as its bounds say`);
+        },
+        onProblem: (problem) => {
+          this.counts.failures += 1;
+          // Once, not with every attempt.
+          if (problem !== this.problem) parts.onProblem(`${parts.pool.definition.path}, again: ${problem}`);
+          this.problem = problem;
+        },
+      },
+      parts.signal,
+    );
+  }
+
+  get state(): EventSourceState {
+    const { pool, streamPath } = this.parts;
+    const waiting = this.poller.waiting.length;
+    return {
+      ...{ functionPath: pool.definition.path, streamPath, ...this.counts, waiting },
+      ...(this.problem !== undefined && { problem: this.problem }),
+    };
+  }
+
+  private async deliver({ shardId, records }: ShardBatch): Promise<Delivery> {
+    const { filters, reportsFailures, qualifier } = this.source;
+    const wanted = records.filter((record) => filters.length === 0 || isWanted(filters, record));
+    if (wanted.length === 0) return { done: records.length };
+    const delivery = await this.parts.pool
+      .invoke(JSON.stringify({ Records: wanted.map((record) => this.eventOf(shardId, record)) }), qualifier)
+      .then(
+        (result) =>
+          deliveryOf(
+            result,
+            wanted.map(({ SequenceNumber }) => SequenceNumber!),
+            reportsFailures,
+          ),
+        (error): Delivery => ({ done: 0, problem: String(error) }),
+      );
+    this.counts.batches += 1;
+    this.counts.done += delivery.done;
+    const isDone = delivery.done === wanted.length;
+    return { ...delivery, done: isDone ? records.length : records.indexOf(wanted[delivery.done]!) };
+  }
+
+  /** Source: the AWS Lambda developer guide, "Using Lambda to process records from Amazon Kinesis Data Streams". */
+  private eventOf(shardId: string, record: KinesisRecord): object {
+    const { PartitionKey, SequenceNumber, Data, ApproximateArrivalTimestamp } = record;
+    return {
+      kinesis: {
+        kinesisSchemaVersion: '1.0',
+        partitionKey: PartitionKey,
+        sequenceNumber: SequenceNumber,
+        data: Buffer.from(Data!).toString('base64'),
+        approximateArrivalTimestamp: (ApproximateArrivalTimestamp?.getTime() ?? 0) / 1_000,
+      },
+      eventSource: 'aws:kinesis',
+      eventVersion: '1.0',
+      eventID: `${shardId}:${SequenceNumber}`,
+      eventName: 'aws:kinesis:record',
+      invokeIdentityArn: 'arn:aws:iam::000000000000:role/local',
+      awsRegion: LOCAL_REGION,
+      eventSourceARN: this.source.streamArn,
+    };
+  }
+}
+
+/** A filter of data sees JSON, and nothing else matches it. */
+function isWanted(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
+  const seen = { partitionKey: PartitionKey, data: jsonOf(Buffer.from(Data!).toString()) };
+  return filters.some((pattern) => matches(pattern, seen));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+import { DynamoDbParkingStore } from '../../../lib/core/consumer';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/foundation/function-environment';
+import type { LocalFunction } from '../assembly/deployment-plan';
+import type { LocalStack } from '../run-local';
+
+/** Where a function sets keys aside. */
+export interface Parking {
+  readonly definition: LocalFunction;
+  readonly tableName: string;
+  readonly consumer: string;
+  readonly store: DynamoDbParkingStore;
+}
+
+/** Of each function that an `OrderedStreamConsumer` is for. Persons pass no limit. */
+export function parkingsOf({ functions, ungatedClients }: LocalStack): Parking[] {
+  return functions.flatMap((definition) => {
+    const { [PARKING_TABLE_NAME]: tableName, [CONSUMER_NAME]: consumer } = definition.environment;
+    if (tableName === undefined || consumer === undefined) return [];
+    const store = new DynamoDbParkingStore(ungatedClients.dynamodb, { tableName, consumer });
+    return [{ definition, tableName, consumer, store }];
+  });
+}

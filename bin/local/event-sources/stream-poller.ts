@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
+import { ShardLineage } from '../../stream-shards/shard-lineage';
+import { type KinesisRecord, type ReadStart, ShardReader, type StreamClient } from '../../stream-shards/shard-reader';
+import { Lane, type LaneSettings } from './lane';
+
+/** How a stream is polled. */
+export interface PollSettings extends LaneSettings {
+  readonly streamName: string;
+  readonly from: ReadStart;
+  /** How many batches of a shard are delivered at once, those of a partition key never two. */
+  readonly lanes: number;
+  /** How long a shard that was read to its end is left alone. @default a second, as Lambda does */
+  readonly atTipMs?: number;
+}
+
+/** A shard answers five reads a second, of all its readers together. Source: the Kinesis API reference, GetRecords. */
+const BEHIND_MS = 200;
+const AT_TIP_MS = 1_000;
+
+/** A lane that has so many batches is not read for. */
+const BATCHES_AHEAD = 2;
+
+interface Reading {
+  readonly reader: ShardReader;
+  readonly lanes: readonly Lane[];
+  /** When the last read that was answered was begun. */
+  askedAt: number;
+}
+
+/**
+ * Delivers the records of a stream as Lambda's event source mapping does: batches of one shard, in order, each again until it is
+ * done; the records of a shard before those of the shards that came from it.
+ */
+export class StreamPoller {
+  private readonly lineage: ShardLineage;
+  private readonly reading = new Map<string, Reading>();
+  private readonly waitMs: number;
+
+  constructor(
+    private readonly client: StreamClient,
+    private readonly settings: PollSettings,
+    private readonly signal: AbortSignal,
+  ) {
+    this.lineage = new ShardLineage(client, settings.streamName, settings.from);
+    this.waitMs = settings.atTipMs ?? AT_TIP_MS;
+  }
+
+  /** Whether every record that was there at a time is done, by the clock of this process. */
+  isCaughtUpSince(ms: number): boolean {
+    return [...this.reading.values()].every(
+      ({ reader, lanes, askedAt }) =>
+        reader.isAtTip && !reader.isEnded && askedAt >= ms && lanes.every((lane) => lane.isEmpty),
+    );
+  }
+
+  /** Records that were read, and are not done. */
+  get waiting(): readonly KinesisRecord[] {
+    return [...this.reading.values()].flatMap(({ lanes }) => lanes.flatMap((lane) => lane.waiting));
+  }
+
+  /** Begins with the shards that are there: who writes from now on is read. */
+  async begin(): Promise<void> {
+    await this.lineage.look();
+    await this.beginReady();
+  }
+
+  /** Delivers until the signal aborts. */
+  async run(): Promise<void> {
+    const shards: Promise<void>[] = [];
+    const begun = new Set<string>();
+    while (!this.signal.aborted) {
+      for (const [shardId, reading] of this.reading) {
+        if (begun.has(shardId)) continue;
+        begun.add(shardId);
+        shards.push(this.deliverShard(shardId, reading));
+      }
+      await this.pause(this.waitMs);
+      await this.unlessRefused(() => this.begin());
+    }
+    await Promise.all(shards);
+  }
+
+  private async beginReady(): Promise<void> {
+    const { client, settings, signal } = this;
+    for (const { shardId, from } of this.lineage.takeReady()) {
+      const reader = await ShardReader.begin(client, settings.streamName, shardId, from);
+      const lanes = Array.from({ length: settings.lanes }, () => new Lane(shardId, settings, signal));
+      this.reading.set(shardId, { reader, lanes, askedAt: Number.NEGATIVE_INFINITY });
+    }
+  }
+
+  private async deliverShard(shardId: string, reading: Reading): Promise<void> {
+    const { reader, lanes } = reading;
+    const delivering = lanes.map((lane) => lane.deliver());
+    while (!this.signal.aborted && !reader.isEnded) {
+      const hasRoom = lanes.every((lane) => lane.waiting.length < BATCHES_AHEAD * this.settings.batchSize);
+      const askedAt = performance.now();
+      const records = hasRoom ? await this.unlessRefused(() => reader.read()) : undefined;
+      if (records !== undefined) reading.askedAt = askedAt;
+      for (const record of records ?? []) lanes[laneOf(record.PartitionKey!, lanes.length)]!.add(record);
+      await this.pause(reader.isAtTip ? this.waitMs : Math.min(BEHIND_MS, this.waitMs));
+    }
+    for (const lane of lanes) lane.close();
+    await Promise.all(delivering);
+    if (this.signal.aborted) return;
+    this.lineage.end(shardId);
+    await this.unlessRefused(() => this.begin());
+    this.reading.delete(shardId);
+  }
+
+  /** What a service refuses is asked for again with the next turn. */
+  private async unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!this.signal.aborted) this.settings.onProblem(`${this.settings.streamName}: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  private pause(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.signal }).catch(() => {});
+  }
+}
+
+/** The same for all records of a partition key. */
+function laneOf(partitionKey: string, lanes: number): number {
+  return lanes === 1 ? 0 : Number(hashPartitionKey(partitionKey) % BigInt(lanes));
+}

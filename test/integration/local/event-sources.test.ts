@@ -1,0 +1,130 @@
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { parked } from '../../../bin/parked';
+import { OrdersConsumer } from '../../../examples/ordered-consumer/orders-consumer';
+import { StreamConsumer } from '../../../examples/stream-consumer/stream-consumer';
+import { DynamoDbParkingStore, type ParkedKeyReport } from '../../../lib/core/consumer';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/foundation/function-environment';
+import { PARKED_CONSUMER, synthesizeConsumersApp } from '../../support/stacks/consumers-app';
+
+const PRODUCER = 'App/Producer/Function';
+const LIST = 'App/Handler';
+const ORDERS = 'App/Orders/Function';
+
+async function parkedIn(store: DynamoDbParkingStore): Promise<ParkedKeyReport[]> {
+  const keys: ParkedKeyReport[] = [];
+  for await (const key of store.parked()) keys.push(key);
+  return keys;
+}
+
+/** The examples of consumers, and one of the tests, as they would be deployed, on the stream of their app. */
+describe('functions that read a stream, on a local stack', () => {
+  const progress: string[] = [];
+  let app: string;
+  let stack: LocalStack;
+  let documents: DynamoDBDocument;
+
+  beforeAll(async () => {
+    app = synthesizeConsumersApp((scope, stream) => {
+      new StreamConsumer(scope, 'Example', { stream });
+      new OrdersConsumer(scope, 'Orders', { stream });
+    });
+    stack = await startLocal({ app, onProgress: (line) => progress.push(line) });
+    documents = DynamoDBDocument.from(stack.ungatedClients.dynamodb);
+  }, 120_000);
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(app, { recursive: true, force: true });
+  });
+
+  const put = (...records: { partitionKey: string; data: string }[]) => stack.invoke(PRODUCER, { records });
+  const nameOf = (path: string) => stack.tables.find((table) => table.path === path)!.name;
+  const functionAt = (path: string) => stack.functions.find((each) => each.path === path)!;
+  const stateOf = (path: string) => stack.eventSources.states.find(({ functionPath }) => functionPath === path)!;
+
+  async function textsOf(id: string): Promise<string[]> {
+    const { Item } = await documents.get({ TableName: nameOf('App/Lists'), Key: { id }, ConsistentRead: true });
+    return Item?.texts ?? [];
+  }
+
+  async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+    while (!(await holds())) await sleep(20);
+  }
+
+  test('the start says who reads what, how often parked keys are retried, and that a table has no stream here', () => {
+    expect(progress).toEqual(
+      expect.arrayContaining([
+        'function App/Handler reads stream App/Events',
+        'function App/Example/Function reads stream App/Events',
+        'function App/Orders/Function reads stream App/Events',
+        'function App/Handler runs every 1 minute',
+        "not emulated: AWS::Lambda::EventSourceMapping (of a table's stream, which no emulator has here) (1)",
+      ]),
+    );
+    expect(progress.filter((line) => /Rule|Permission|StreamConsumer/.test(line))).toEqual([
+      'not needed locally: AWS::Kinesis::StreamConsumer (1)',
+      'not needed locally: AWS::Lambda::Permission (2)',
+    ]);
+  });
+
+  test('each record arrives in order, also those of shards that are divided', async () => {
+    const ids = ['ada', 'bob', 'cy'];
+    const round = (n: number) => put(...ids.map((id) => ({ partitionKey: id, data: JSON.stringify(`${id} ${n}`) })));
+    for (let n = 0; n < 5; n++) await round(n);
+    const { name: StreamName } = stack.streams[0]!;
+    const { kinesis } = stack.ungatedClients;
+    for (const { ShardId, HashKeyRange } of (await kinesis.listShards({ StreamName })).Shards!) {
+      const [low, high] = [BigInt(HashKeyRange!.StartingHashKey!), BigInt(HashKeyRange!.EndingHashKey!)];
+      await kinesis.splitShard({ StreamName, ShardToSplit: ShardId!, NewStartingHashKey: String((low + high) / 2n) });
+      while ((await kinesis.describeStream({ StreamName })).StreamDescription!.StreamStatus !== 'ACTIVE')
+        await sleep(20);
+    }
+    for (let n = 5; n < 10; n++) await round(n);
+    const texts = (id: string) => Array.from({ length: 10 }, (_, n) => JSON.stringify(`${id} ${n}`));
+    await until(async () => (await Promise.all(ids.map(textsOf))).every(({ length }) => length >= 10));
+    for (const id of ids) expect(await textsOf(id)).toEqual(texts(id));
+    const states = async (): Promise<Record<string, { count: number }>> => {
+      const { Items = [] } = await documents.scan({ TableName: nameOf('App/Example/States'), ConsistentRead: true });
+      return Object.fromEntries(Items.map(({ partitionKey, state }) => [partitionKey, state]));
+    };
+    await until(async () => Object.values(await states()).filter(({ count }) => count >= 10).length === ids.length);
+    expect(await states()).toEqual(Object.fromEntries(ids.map((id) => [id, { count: 10, last: `${id} 9` }])));
+    expect(stateOf(LIST)).toMatchObject({ streamPath: 'App/Events', failures: 0, waiting: 0 });
+  }, 60_000);
+
+  test('a poison record parks its key in the table of the app, and the others go on', async () => {
+    await put({ partitionKey: 'dan', data: 'poison' }, { partitionKey: 'dan', data: '1' });
+    await put({ partitionKey: 'eve', data: '1' });
+    await until(async () => (await textsOf('eve')).length === 1);
+    const tableName = nameOf('App/Consumer/ParkingTable');
+    const store = new DynamoDbParkingStore(stack.clients.dynamodb, { tableName, consumer: PARKED_CONSUMER });
+    const keysOf = async () => (await parkedIn(store)).map(({ partitionKey }) => partitionKey);
+    await until(async () => (await keysOf()).length > 0);
+    expect(await textsOf('dan')).toEqual([]);
+
+    const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+    const where = ['--table', tableName, '--consumer', PARKED_CONSUMER, '--endpoint', stack.endpoints.dynamodb];
+    await parked(where);
+    await parked([...where, 'skip', 'dan']);
+    const printed = log.mock.calls.map(([line]) => line).join('\n');
+    log.mockRestore();
+    expect(printed).toMatch(
+      /^1 key is parked, 0 of them dead\n\ndan\n {2}\d records? waits? .*\n {2}Error: poison cannot/,
+    );
+
+    await stack.eventSources.invokeScheduled(functionAt(LIST));
+    expect([await textsOf('dan'), await keysOf()]).toEqual([['1'], []]);
+  }, 60_000);
+
+  test('on dynalite, which has no transactions, the keys of the example wait, and say what to install', async () => {
+    const { [PARKING_TABLE_NAME]: tableName, [CONSUMER_NAME]: consumer } = functionAt(ORDERS).environment;
+    expect(tableName).toBe(nameOf('App/Orders/Consumer/ParkingTable'));
+    const store = new DynamoDbParkingStore(stack.clients.dynamodb, { tableName: tableName!, consumer: consumer! });
+    await put({ partitionKey: 'gil', data: '{"orderId":"1"}' });
+    const gil = async () => (await parkedIn(store)).find(({ partitionKey }) => partitionKey === 'gil');
+    await until(async () => (await gil()) !== undefined);
+    expect((await gil())!.lastError).toContain('has no TransactWriteItems: install dynoxide');
+  }, 60_000);
+});

@@ -1,0 +1,49 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { AttributeType, StreamViewType, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { buildSync } from 'esbuild';
+import { OrderedProducerFunction, OrderedStreamConsumer, UniformStream } from '../../../lib';
+
+export const PARKED_CONSUMER = 'lists';
+
+/**
+ * An app with a stream, its producer, an ordered consumer that makes a list for each key, a table's stream that another function
+ * reads, and whatever else is added.
+ */
+export function synthesizeConsumersApp(add: (stack: Stack, stream: UniformStream) => void = () => {}): string {
+  const outdir = mkdtempSync(join(tmpdir(), 'consumers-app-'));
+  const stack = new Stack(new App({ outdir }), 'App');
+  const stream = new UniformStream(stack, 'Events', { shardCount: 2 });
+  new OrderedProducerFunction(stack, 'Producer', { stream, aggregation: true, sequence: true });
+  const lists = new TableV2(stack, 'Lists', { partitionKey: { name: 'id', type: AttributeType.STRING } });
+  const code = mkdtempSync(join(tmpdir(), 'list-orders-'));
+  buildSync({
+    entryPoints: [join(__dirname, 'list-orders.ts')],
+    outfile: join(code, 'index.js'),
+    ...{ bundle: true, platform: 'node', target: 'node20' },
+  });
+  const handler = new lambda.Function(stack, 'Handler', {
+    ...{ runtime: lambda.Runtime.NODEJS_24_X, handler: 'index.handler', code: lambda.Code.fromAsset(code) },
+    timeout: Duration.seconds(30),
+    environment: { LISTS_TABLE_NAME: lists.tableName },
+  });
+  const startingPosition = lambda.StartingPosition.TRIM_HORIZON;
+  new OrderedStreamConsumer(stack, 'Consumer', {
+    ...{ handler, stream, startingPosition, consumerName: PARKED_CONSUMER, enhancedFanOut: true },
+  });
+  const watched = new Table(stack, 'Watched', {
+    partitionKey: { name: 'id', type: AttributeType.STRING },
+    stream: StreamViewType.KEYS_ONLY,
+  });
+  const watcher = new lambda.Function(stack, 'Watcher', {
+    ...{ runtime: lambda.Runtime.NODEJS_24_X, handler: 'index.handler', code: lambda.Code.fromAsset(code) },
+  });
+  watcher.addEventSource(new DynamoEventSource(watched, { startingPosition }));
+  add(stack, stream);
+  (stack.node.root as App).synth();
+  return outdir;
+}

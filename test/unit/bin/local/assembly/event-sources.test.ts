@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as sources from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
+import { type DeploymentPlan, planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
+
+const directory = mkdtempSync(join(tmpdir(), 'event-sources-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function functionOf(stack: Stack, id = 'Function'): lambda.Function {
+  const code = mkdtempSync(join(directory, 'code-'));
+  writeFileSync(join(code, 'index.js'), 'exports.handler = async () => null;');
+  return new lambda.Function(stack, id, {
+    ...{ runtime: lambda.Runtime.NODEJS_24_X, handler: 'index.handler', code: lambda.Code.fromAsset(code) },
+  });
+}
+
+/** The plan of an app with a function and a stream. */
+function planOf(build: (stack: Stack, handler: lambda.Function, stream: kinesis.Stream) => void): DeploymentPlan {
+  const app = new App({ outdir: mkdtempSync(join(directory, 'app-')) });
+  const stack = new Stack(app, 'App');
+  build(stack, functionOf(stack), new kinesis.Stream(stack, 'Events', { shardCount: 1 }));
+  return planDeployment(readCloudAssembly(app.synth().directory));
+}
+
+const startingPosition = lambda.StartingPosition.LATEST;
+const mappings = ({ leftOut }: DeploymentPlan) =>
+  leftOut.map(({ type }) => type).filter((type) => type.startsWith('AWS::Lambda::EventSourceMapping'));
+
+test('a mapping has what Lambda takes where the template does not say', () => {
+  const plan = planOf((_, handler, stream) => {
+    handler.addEventSource(new sources.KinesisEventSource(stream, { startingPosition }));
+  });
+  const [{ name, arn }] = plan.streams as [DeploymentPlan['streams'][number]];
+  expect(plan.eventSources).toEqual([
+    {
+      path: expect.stringMatching(/^App\/Function\/KinesisEventSource/),
+      functionName: plan.functions[0]!.name,
+      ...{ streamName: name, streamArn: arn, from: 'LATEST', batchSize: 100, windowMs: 0, parallelizationFactor: 1 },
+      ...{ reportsFailures: false, bisects: false, filters: [] },
+    },
+  ]);
+  expect(mappings(plan)).toEqual([]);
+});
+
+test('a mapping has what the template says', () => {
+  const plan = planOf((_, handler, stream) => {
+    handler.addEventSource(
+      new sources.KinesisEventSource(stream, {
+        ...{ startingPosition: lambda.StartingPosition.AT_TIMESTAMP, startingPositionTimestamp: 1_700_000_000 },
+        ...{ batchSize: 7, maxBatchingWindow: Duration.seconds(2), parallelizationFactor: 3, retryAttempts: 10 },
+        ...{ reportBatchItemFailures: true, bisectBatchOnError: true, maxRecordAge: Duration.minutes(5) },
+        filters: [lambda.FilterCriteria.filter({ data: { kind: lambda.FilterRule.isEqual('order') } })],
+      }),
+    );
+  });
+  expect(plan.eventSources).toMatchObject([
+    {
+      ...{ from: new Date(1_700_000_000_000), batchSize: 7, windowMs: 2_000, parallelizationFactor: 3, retries: 10 },
+      ...{ reportsFailures: true, bisects: true, maxAgeMs: 300_000, filters: [{ data: { kind: ['order'] } }] },
+    },
+  ]);
+});
+
+test('an alias, and a consumer with enhanced fan-out, are followed to what is here', () => {
+  const plan = planOf((stack, handler, stream) => {
+    const alias = new lambda.Alias(stack, 'Live', { aliasName: 'live', version: handler.currentVersion });
+    const consumer = new kinesis.StreamConsumer(stack, 'FanOut', { stream, streamConsumerName: 'f' });
+    alias.addEventSource(new sources.KinesisEventSource(stream, { startingPosition }));
+    handler.addEventSource(new sources.KinesisConsumerEventSource(consumer, { startingPosition }));
+  });
+  const { name } = plan.streams[0]!;
+  expect(plan.eventSources.map(({ qualifier, streamName }) => [qualifier, streamName]).sort()).toEqual([
+    [undefined, name],
+    ['live', name],
+  ]);
+});
+
+test('what cannot run here is left out, with the reason', () => {
+  const plan = planOf((stack, handler, stream) => {
+    const table = new dynamodb.Table(stack, 'Table', {
+      partitionKey: { name: 'id', type: dynamodb.AttributeType.STRING },
+      stream: dynamodb.StreamViewType.KEYS_ONLY,
+    });
+    const foreign = kinesis.Stream.fromStreamArn(
+      stack,
+      'Foreign',
+      'arn:aws:kinesis:us-east-1:000000000000:stream/other',
+    );
+    handler.addEventSource(new sources.DynamoEventSource(table, { startingPosition }));
+    handler.addEventSource(new sources.SqsEventSource(new Queue(stack, 'Queue')));
+    handler.addEventSource(new sources.KinesisEventSource(foreign, { startingPosition }));
+    handler.addEventSource(new sources.KinesisEventSource(stream, { startingPosition, enabled: false }));
+    const filters = [lambda.FilterCriteria.filter({ data: { kind: [{ wildcard: 'o*' }] } })];
+    functionOf(stack, 'Second').addEventSource(new sources.KinesisEventSource(stream, { startingPosition, filters }));
+    const inline = new lambda.Function(stack, 'Inline', {
+      ...{ runtime: lambda.Runtime.NODEJS_24_X, handler: 'index.handler', code: lambda.Code.fromInline('0') },
+    });
+    inline.addEventSource(new sources.KinesisEventSource(stream, { startingPosition }));
+  });
+  expect(plan.eventSources).toEqual([]);
+  expect(mappings(plan).map((type) => type.slice('AWS::Lambda::EventSourceMapping '.length))).toEqual([
+    expect.stringMatching(/^\(Queue\w+ is an AWS::SQS::Queue, which is not emulated\)$/),
+    '(a function that does not run here)',
+    '(a stream of another app)',
+    '(disabled)',
+    "(of a table's stream, which no emulator has here)",
+    '(with wildcard in its filter)',
+  ]);
+});
+
+test('a rule invokes a function that reads a stream at its rate; other rules are left out', () => {
+  const plan = planOf((stack, handler, stream) => {
+    handler.addEventSource(new sources.KinesisEventSource(stream, { startingPosition }));
+    const rule = (id: string, schedule: events.Schedule, target: lambda.Function, enabled = true) =>
+      new events.Rule(stack, id, {
+        ...{ schedule, enabled },
+        targets: [new LambdaFunction(target, { event: events.RuleTargetInput.fromObject({ retryParked: true }) })],
+      });
+    rule('Retry', events.Schedule.rate(Duration.minutes(2)), handler);
+    rule('Off', events.Schedule.rate(Duration.minutes(2)), handler, false);
+    rule('Nightly', events.Schedule.cron({ hour: '3', minute: '0' }), handler);
+    rule('Other', events.Schedule.rate(Duration.minutes(2)), functionOf(stack, 'Other Function'));
+  });
+  const { name } = plan.functions.find(({ path }) => path === 'App/Function')!;
+  expect(plan.schedules).toEqual([
+    { path: 'App/Retry', functionName: name, everyMs: 120_000, input: '{"retryParked":true}' },
+  ]);
+  expect(plan.leftOut).toContainEqual({ type: 'AWS::Events::Rule', count: 3, needed: true });
+});
