@@ -12,7 +12,8 @@
  * test fetches. package: what npm packs, installed where nothing of this project is, after a build. writers: those of
  * examples/other-languages, each where its language is found. linters: cfn-lint and checkov, which the test fetches, the validator of cfn-guard, and awslint, the CDK's own, after a build. browser: a headless
  * Chromium, which npm has installed, after a build. apps: apps in the manner of aws-samples/aws-cdk-examples, in a local run, after a build. node: the unit tests on the lowest Node.js that the package supports and on the
- * newest long-term one, which the packages `node-PLATFORM-ARCHITECTURE` of npm bring without a script.
+ * newest long-term one, which the packages `node-PLATFORM-ARCHITECTURE` of npm bring without a script. aws: the models of the tests and
+ * AWS itself, in one stack of your own account, or with --dry-run moto in its place.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -39,6 +40,11 @@ const NEWEST_LONG_TERM_NODE = '26.10.0';
 
 if (process.argv[2] === 'node') {
   for (const version of [lowestNode(), NEWEST_LONG_TERM_NODE]) unitTestsOn(version, process.argv.slice(3));
+  process.exit(0);
+}
+
+if (process.argv[2] === 'aws') {
+  run('scripts/run-bundled.mjs', ['test/conformance/aws', 'compare', ...process.argv.slice(3)]);
   process.exit(0);
 }
 

@@ -1,6 +1,7 @@
 // Breaks the library in one place after another, and expects tests to fail each time, with a quarter of their usual random
-// cases. The places are those that test/models/mutants/mutants.json names, each with the test that must fail, or some of lib/core
-// that chance draws, with all tests of their room. They are replaced while jest compiles them: no file is touched.
+// cases. The places are those that test/models/mutants/mutants.json names, and those of the models in models.json beside it, each
+// with the test that must fail; or some of lib/core that chance draws, with all tests of their room. They are replaced while jest
+// compiles them: no file is touched.
 //
 //     npm run mutants [-- --runs 0.25] [words of a rule]
 //     npm run mutants -- --sample 30 --seed 1 [--runs 0.25]
@@ -45,7 +46,8 @@ console.log(
 process.exitCode = survivors === 0 ? 0 : 1;
 
 function chosen(words) {
-  const found = read('test/models/mutants/mutants.json').filter(({ rule }) => rule.includes(words));
+  const listed = ['mutants', 'models'].flatMap((list) => read(`test/models/mutants/${list}.json`));
+  const found = listed.filter(({ rule }) => rule.includes(words));
   if (found.length === 0) throw new Error(`no rule has the words: ${words}`);
   return found.map(({ suite, test = '', ...mutant }) => ({ ...mutant, stages: [[suite]], test }));
 }
@@ -102,6 +104,9 @@ function failures(suites, test, mutation = {}) {
   try {
     report = JSON.parse(stdout);
   } catch {
+    // Jest 30 ends with the first failure and reports it in words alone.
+    const failed = /^ *● (.+)$/m.exec(stderr);
+    if (failed !== null) return [failed[1]];
     // What a test leaves undone can end jest itself.
     if (!named) return ['jest ends without a report'];
     throw new Error(`jest did not report: ${stderr}`);

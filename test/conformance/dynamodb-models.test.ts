@@ -1,3 +1,4 @@
+import { type LocalClients, localClients } from '../../bin/local/emulators/clients';
 import { EVERYTHING } from '../support/fakes/fan-out-model';
 import { playIndexAnswers } from '../support/plays/index-answers';
 import { playTableAnswers } from '../support/plays/table-answers';
@@ -7,16 +8,22 @@ import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 /** The stand-ins for DynamoDB that tests use, and an emulator, asked the same: docs/models.md. */
 describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
   let service: Awaited<ReturnType<typeof emulator.start>>;
+  let clients: LocalClients;
   beforeAll(async () => {
     service = await emulator.start();
+    const { endpoint } = service;
+    clients = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
   }, 60_000);
-  afterAll(() => service?.stop());
+  afterAll(async () => {
+    clients?.dynamodb.destroy();
+    await service?.stop();
+  });
 
   test(
     'a fake index answers as the service does',
     async () => {
       const known = { freeEmptyReads: true, otherWords: true };
-      const compared = await playIndexAnswers(service.endpoint, EVERYTHING, {
+      const compared = await playIndexAnswers(clients.dynamodb, EVERYTHING, {
         calls: randomRuns(200),
         seed: 1,
         known,
@@ -29,7 +36,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
   test(
     'a fake table answers as the service does',
     async () => {
-      const compared = await playTableAnswers(service.endpoint, {
+      const compared = await playTableAnswers(clients.dynamodb, {
         calls: randomRuns(600),
         seed: 1,
         transactional: true,

@@ -1,3 +1,4 @@
+import { type LocalClients, localClients } from '../../bin/local/emulators/clients';
 import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
 import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { EVERYTHING } from '../support/fakes/fan-out-model';
@@ -10,10 +11,16 @@ import { randomRuns, randomRunsTimeout } from '../support/random-runs';
  * register of models, docs/models.md, names what they know differently.
  */
 let emulator: Emulator;
+let clients: LocalClients;
 beforeAll(async () => {
   emulator = await startDynamoDbEmulator();
+  const { endpoint } = emulator;
+  clients = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
 }, 60_000);
-afterAll(() => emulator?.stop());
+afterAll(async () => {
+  clients?.dynamodb.destroy();
+  await emulator?.stop();
+});
 
 test(
   'a fake index answers as dynalite does, and refuses by the same words',
@@ -23,7 +30,7 @@ test(
       ...{ layouts: ['single-attribute' as const], sortKeyCounts: [0, 1], sortValues: 5 },
     };
     const known = { freeEmptyReads: true, countsCharacters: true };
-    const compared = await playIndexAnswers(emulator.endpoint, limits, { calls: randomRuns(150), seed: 1, known });
+    const compared = await playIndexAnswers(clients.dynamodb, limits, { calls: randomRuns(150), seed: 1, known });
     for (const words of [
       'filtered, from a key',
       'counted',
@@ -47,7 +54,7 @@ test(
   'a fake table answers as dynalite does',
   async () => {
     const play = { calls: randomRuns(200), seed: 1, transactional: false };
-    const compared = await playTableAnswers(emulator.endpoint, play);
+    const compared = await playTableAnswers(clients.dynamodb, play);
     expect(Object.keys(compared).sort()).toEqual([
       'getItem',
       'updateItem',

@@ -75,6 +75,20 @@ export async function createShardedTable(dynamoDb: DynamoDB, shape: Shape, numbe
   return table;
 }
 
+/** As CreateTable and a template have it. */
+export function tableDefinition(config: ShardedConfig, attributeTypes: Record<string, 'S' | 'N' | 'B'>) {
+  return {
+    TableName: config.tableName,
+    BillingMode: 'PAY_PER_REQUEST' as const,
+    AttributeDefinitions: Object.entries(attributeTypes).map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    KeySchema: keySchema([config.tableKey[0]!], config.tableKey.slice(1)),
+    ...(config.indexName !== undefined && { GlobalSecondaryIndexes: [indexOf(config)] }),
+  };
+}
+
 /** A table with one sharded index, ready to be written to. */
 export async function createTable(
   dynamoDb: DynamoDB,
@@ -82,16 +96,7 @@ export async function createTable(
   attributeTypes: Record<string, 'S' | 'N' | 'B'>,
 ): Promise<void> {
   const TableName = config.tableName;
-  await dynamoDb.createTable({
-    TableName,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: Object.entries(attributeTypes).map(([AttributeName, AttributeType]) => ({
-      AttributeName,
-      AttributeType,
-    })),
-    KeySchema: keySchema([config.tableKey[0]!], config.tableKey.slice(1)),
-    ...(config.indexName !== undefined && { GlobalSecondaryIndexes: [indexOf(config)] }),
-  });
+  await dynamoDb.createTable(tableDefinition(config, attributeTypes));
   while ((await dynamoDb.describeTable({ TableName })).Table?.TableStatus !== 'ACTIVE') await sleep(5);
 }
 

@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 /** Where `npm run conformance deploy` put what the runtime of Lambda brings along. */
 export const RUNTIME_MODULES = 'RUNTIME_MODULES';
 
+/** By the folder that npm runs in: the comparisons with AWS are bundled elsewhere. */
+const HERE = resolve('test/conformance/deploy');
 const FOLDER = resolve('node_modules/.cache/deploy-moto-5.2.5');
 const PYTHON = join(FOLDER, 'bin/python');
 const CDK = resolve('node_modules/.bin/cdk');
@@ -20,7 +22,7 @@ export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 export function fetchEmulator(): boolean {
   if (succeeds(PYTHON, '-c', 'import moto.moto_server.threaded_moto_server, joserfc, antlr4')) return true;
   // A virtual environment cannot be moved, so it is made where it stays.
-  const requirements = join(__dirname, 'requirements.txt');
+  const requirements = join(HERE, 'requirements.txt');
   return (
     succeeds('python3', '-m', 'venv', FOLDER) && succeeds(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', requirements)
   );
@@ -31,7 +33,7 @@ export class Account {
   static async open(): Promise<Account> {
     const modules = [process.env[RUNTIME_MODULES], resolve('node_modules')].filter(Boolean).join(delimiter);
     const server = spawn(PYTHON, ['-m', 'emulator.serve', process.execPath, modules], {
-      cwd: __dirname,
+      cwd: HERE,
       env: {
         ...process.env,
         AWS_ACCESS_KEY_ID: 'local',

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
+import models from './models.json';
 import mutants from './mutants.json';
 
 /** `npm run mutants` shows that each of them is caught, which takes a minute or two. */
-describe.each(mutants)('the mutant of: $rule', ({ file, text, replacement, suite }) => {
+describe.each([...mutants, ...models])('the mutant of: $rule', ({ file, text, replacement, suite }) => {
   test('replaces a text that its file has once', () => {
     expect(readFileSync(file, 'utf8').split(text)).toHaveLength(2);
     expect(replacement).not.toBe(text);

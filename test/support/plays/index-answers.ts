@@ -1,4 +1,4 @@
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDbItem, IndexQueryInput, ShardedIndexConfig } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { FakeIndex } from '../fakes/fake-index';
@@ -12,7 +12,8 @@ import {
   shardKey,
   sortValue,
 } from '../fakes/fan-out-model';
-import { createIndex } from './play-on-service';
+import { createTable } from '../sharded-tables';
+import { keyTypes, openIndex } from './play-on-service';
 
 /** What a service and the fake both answered, by kind: the kinds of refusals by their words. */
 export type Compared = Record<string, number>;
@@ -29,6 +30,14 @@ export interface KnownDifferences {
   takes?: readonly string[];
 }
 
+export interface IndexPlay {
+  calls: number;
+  seed: number;
+  known?: KnownDifferences;
+  /** Tables that are there, and that show what was written a little later. @default they are created */
+  deployed?: { prefix: string; settle(): Promise<void> };
+}
+
 const SHARDS = 3;
 const IDS = 60;
 const LARGE = 60_000;
@@ -39,36 +48,41 @@ const LARGE = 60_000;
  *
  * @throws an error that names the call of the first difference
  */
-export async function playIndexAnswers(
-  endpoint: string,
-  limits: ModelLimits,
-  { calls, seed, known = {} }: { calls: number; seed: number; known?: KnownDifferences },
-): Promise<Compared> {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const service = new DynamoDB({ region: 'us-east-1', credentials, endpoint });
+export async function playIndexAnswers(service: DynamoDB, limits: ModelLimits, play: IndexPlay): Promise<Compared> {
+  const { calls, seed, known = {}, deployed } = play;
   const compared: Compared = {};
-  try {
-    const random = seededRandom(seed);
-    for (const layout of limits.layouts) {
-      const counts =
-        layout === 'single-attribute' ? limits.sortKeyCounts.filter((count) => count < 2) : limits.sortKeyCounts;
-      for (const sortKeys of counts) {
-        const type = (['S', 'N', 'B'] as const)[Math.floor(random() * 3)]!;
-        const config = { ...modelConfig(layout, sortKeys), tableName: `Answers-${layout}-${sortKeys}-${seed}` };
-        const real = await createIndex(service, service, config, type);
-        const fake = new FakeIndex(config, {
-          ...{ falseLastKeys: true, takesLastPlace: true },
-          compareTies: real.compareTies,
-        });
-        const play = new Play(real, fake, config, type, limits.sortValues, random, known, compared);
-        for (let call = 0; call < calls; call++) await play.next();
-        await play.passMegabyte();
-      }
-    }
-    return compared;
-  } finally {
-    service.destroy();
+  const random = seededRandom(seed);
+  for (const { config, type } of answeredIndexes(limits, play)) {
+    if (deployed === undefined) await createTable(service, config, keyTypes(config, type));
+    const real = await openIndex(service, service, config, type, deployed?.settle);
+    const fake = new FakeIndex(config, {
+      ...{ falseLastKeys: true, takesLastPlace: true },
+      compareTies: real.compareTies,
+    });
+    const questions = new Play(real, fake, config, type, limits.sortValues, random, known, compared);
+    for (let call = 0; call < calls; call++) await questions.next();
+    await questions.passMegabyte();
   }
+  return compared;
+}
+
+/** The indexes that are asked, each of a table of its own. */
+export function answeredIndexes(
+  { layouts, sortKeyCounts }: ModelLimits,
+  { seed, deployed }: Pick<IndexPlay, 'seed' | 'deployed'>,
+): { config: ShardedIndexConfig; type: SortType }[] {
+  const random = seededRandom(seed);
+  return layouts.flatMap((layout) =>
+    sortKeyCounts
+      .filter((count) => layout === 'multi-attribute' || count < 2)
+      .map((count) => ({
+        config: {
+          ...modelConfig(layout, count),
+          tableName: `${deployed?.prefix ?? ''}Answers-${layout}-${count}-${seed}`,
+        },
+        type: (['S', 'N', 'B'] as const)[Math.floor(random() * 3)]!,
+      })),
+  );
 }
 
 class Play {

@@ -51,25 +51,45 @@ export async function playOnService(
   }
 }
 
-export async function createIndex(
+/** The types of the keys of a case's table and index. */
+export function keyTypes(
+  { sortKeyAttributes, keyLayout }: ShardedIndexConfig,
+  type: SortType,
+): Record<string, 'S' | 'N' | 'B'> {
+  const types = { sort: type, ...MODEL_TIE_TYPES };
+  return {
+    jobId: 'S',
+    ...(keyLayout === 'multi-attribute' ? { status: 'S', shard: 'N' } : { shard: 'S' }),
+    ...Object.fromEntries(sortKeyAttributes.map((name) => [name, types[name as keyof typeof types]])),
+  };
+}
+
+async function createIndex(
   dynamoDb: DynamoDB,
   client: QueryClient,
   config: ShardedIndexConfig,
   type: SortType,
 ): Promise<ModelIndex> {
-  const { tableName: TableName, sortKeyAttributes, keyLayout } = config;
-  const types = { sort: type, ...MODEL_TIE_TYPES };
-  await createTable(dynamoDb, config, {
-    jobId: 'S',
-    ...(keyLayout === 'multi-attribute' ? { status: 'S', shard: 'N' } : { shard: 'S' }),
-    ...Object.fromEntries(sortKeyAttributes.map((name) => [name, types[name as keyof typeof types]])),
-  });
+  await createTable(dynamoDb, config, keyTypes(config, type));
+  return openIndex(dynamoDb, client, config, type);
+}
+
+/** An index of a table that is there, and empty. */
+export async function openIndex(
+  dynamoDb: DynamoDB,
+  client: QueryClient,
+  config: ShardedIndexConfig,
+  type: SortType,
+  settle: () => Promise<void> = async () => {},
+): Promise<ModelIndex> {
+  const { tableName: TableName } = config;
   const write = async (requests: WriteRequest[]): Promise<void> => {
     for (let at = 0; at < requests.length; at += BATCH) {
       const RequestItems = { [TableName]: requests.slice(at, at + BATCH) };
       const { UnprocessedItems = {} } = await dynamoDb.batchWriteItem({ RequestItems });
       if (Object.keys(UnprocessedItems).length > 0) throw new Error(`${TableName} did not take every write`);
     }
+    await settle();
   };
   const index = {
     put: (items: DynamoDbItem[]) => write(items.map((Item) => ({ PutRequest: { Item } }))),

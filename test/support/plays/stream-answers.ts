@@ -6,6 +6,9 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import type { Compared } from './index-answers';
 
+/** An account may ask 20 times a second. */
+const LOOK_AGAIN_MS = 60;
+
 type Call =
   | { name: 'putRecords'; entries: { PartitionKey: string; ExplicitHashKey?: string }[] }
   | { name: 'splitShard'; shardId: string; at: keyof typeof SPLITS }
@@ -24,6 +27,8 @@ export interface StreamPlay {
   misplaces?: boolean;
   /** Whether it makes equal shards of equal ones, if there are to be twice or half as many. */
   doublesAndHalves?: boolean;
+  /** A stream that is there, with equal shards. @default one is created */
+  deployed?: { streamName: string; shardCount: number };
 }
 
 /**
@@ -45,10 +50,10 @@ export async function playStreamAnswers(kinesis: Kinesis, play: StreamPlay): Pro
   const { calls, seed } = play;
   const random = seededRandom(seed);
   const below = (bound: number) => Math.floor(random() * bound);
-  const streamName = `stream-${seed}`;
-  const shardCount = 1 + below(5);
+  const drawn = 1 + below(5);
+  const { streamName = `stream-${seed}`, shardCount = drawn } = play.deployed ?? {};
   const compared: Compared = {};
-  await kinesis.createStream({ StreamName: streamName, ShardCount: shardCount });
+  if (!play.deployed) await kinesis.createStream({ StreamName: streamName, ShardCount: shardCount });
   await active(kinesis, streamName);
   const clock = new VirtualClock();
   const fake = new FakeKinesis({ clock, streamName, shardCount });
@@ -152,7 +157,7 @@ function through(fake: FakeKinesis, clock: VirtualClock): Kinesis {
   return { listShards: (input: never) => clock.runUntil(fake.listShards(input)) } as unknown as Kinesis;
 }
 
-async function allShards(client: Kinesis, StreamName: string): Promise<Shard[]> {
+export async function allShards(client: Kinesis, StreamName: string): Promise<Shard[]> {
   const shards: Shard[] = [];
   let NextToken: string | undefined;
   do {
@@ -184,11 +189,11 @@ function isOpen({ SequenceNumberRange }: Shard): boolean {
   return SequenceNumberRange?.EndingSequenceNumber === undefined;
 }
 
-async function active(kinesis: Kinesis, StreamName: string): Promise<void> {
+export async function active(kinesis: Kinesis, StreamName: string): Promise<void> {
   for (;;) {
     const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName });
     if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') return;
-    await setTimeout(5);
+    await setTimeout(LOOK_AGAIN_MS);
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDbItem } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { FakeTable } from '../fakes/fake-table';
@@ -8,7 +8,6 @@ import type { Compared } from './index-answers';
 
 const KEY = ['id'];
 const IDS = 12;
-const TableName = 'Written';
 
 /** Values that are equal in the eyes of DynamoDB, and values that are not. */
 const VALUES: AttributeValue[] = [
@@ -33,6 +32,9 @@ export interface TablePlay {
   transactional: boolean;
   /** Whether it keeps the notation of a number that an update sets, as DynamoDB Local does. @default false */
   keepsNotation?: boolean;
+  tableName?: string;
+  /** Whether the table is there, and empty. @default it is created */
+  isThere?: boolean;
 }
 
 const LOOK_EVERY = 5;
@@ -52,11 +54,9 @@ type Outcome = { answer: unknown } | { refusal: string; reasons?: unknown };
  * @throws an error that names the call of the first difference
  */
 export async function playTableAnswers(
-  endpoint: string,
-  { calls, seed, transactional, keepsNotation = false }: TablePlay,
+  service: DynamoDB,
+  { calls, seed, transactional, keepsNotation = false, tableName: TableName = 'Written', isThere = false }: TablePlay,
 ): Promise<Compared> {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const service = new DynamoDB({ region: 'us-east-1', credentials, endpoint, maxAttempts: 1 });
   const compared: Compared = {};
   const random = seededRandom(seed);
   const below = (bound: number): number => Math.floor(random() * bound);
@@ -118,36 +118,35 @@ export async function playTableAnswers(
     }),
   };
 
-  try {
-    await createTable(service);
-    for (let number = 0; number < IDS; number += 2) {
-      const Item = { ...idOf(number), ...attributes() };
-      await service.putItem({ TableName, Item });
-      pair.fake.put(Item);
-    }
-    const names = Object.keys(calledBy).filter((name) => transactional || name !== 'transactWriteItems');
-    for (let call = 0; call < calls; call++) {
-      const name = oneOf(names) as keyof typeof calledBy;
-      const input = calledBy[name]() as never;
-      const ask = (client: object) =>
-        outcome(() => (client as Record<string, (input: never) => Promise<unknown>>)[name]!(input));
-      const [got, expected] = [await ask(pair.fake), await ask(service)];
-      const kind = 'refusal' in got ? `${name} ${got.refusal}` : name;
-      compared[kind] = (compared[kind] ?? 0) + 1;
-      expectSame(plain(got, keepsNotation), plain(expected, keepsNotation), { name, input });
-      if (call % LOOK_EVERY !== 0) continue;
-      const [left, right] = [await scanAll(pair.fake, oneOf([1, 3])), await scanAll(service, oneOf([1, 3]))];
-      expectSame(inOrder(left), inOrder(keepsNotation ? right.map(storedItem) : right), { after: name, input });
-    }
-    return compared;
-  } finally {
-    service.destroy();
+  if (!isThere) await createTable(service, TableName);
+  for (let number = 0; number < IDS; number += 2) {
+    const Item = { ...idOf(number), ...attributes() };
+    await service.putItem({ TableName, Item });
+    pair.fake.put(Item);
   }
+  const names = Object.keys(calledBy).filter((name) => transactional || name !== 'transactWriteItems');
+  for (let call = 0; call < calls; call++) {
+    const name = oneOf(names) as keyof typeof calledBy;
+    const input = calledBy[name]() as never;
+    const ask = (client: object) =>
+      outcome(() => (client as Record<string, (input: never) => Promise<unknown>>)[name]!(input));
+    const [got, expected] = [await ask(pair.fake), await ask(service)];
+    const kind = 'refusal' in got ? `${name} ${got.refusal}` : name;
+    compared[kind] = (compared[kind] ?? 0) + 1;
+    expectSame(plain(got, keepsNotation), plain(expected, keepsNotation), { name, input });
+    if (call % LOOK_EVERY !== 0) continue;
+    const [left, right] = [
+      await scanAll(pair.fake, TableName, oneOf([1, 3])),
+      await scanAll(service, TableName, oneOf([1, 3])),
+    ];
+    expectSame(inOrder(left), inOrder(keepsNotation ? right.map(storedItem) : right), { after: name, input });
+  }
+  return compared;
 }
 
 const EXISTS = { ConditionExpression: 'attribute_exists(#id)', ExpressionAttributeNames: { '#id': 'id' } };
 
-async function createTable(service: DynamoDB): Promise<void> {
+async function createTable(service: DynamoDB, TableName: string): Promise<void> {
   await service.createTable({
     TableName,
     BillingMode: 'PAY_PER_REQUEST',
@@ -174,7 +173,11 @@ function plain(outcome: Outcome, keepsNotation: boolean): unknown {
 }
 
 /** Everything in the table, segment by segment and page by page. */
-async function scanAll(client: Pick<FakeTable, 'scan'> | DynamoDB, TotalSegments: number): Promise<DynamoDbItem[]> {
+async function scanAll(
+  client: Pick<FakeTable, 'scan'> | DynamoDB,
+  TableName: string,
+  TotalSegments: number,
+): Promise<DynamoDbItem[]> {
   const items: DynamoDbItem[] = [];
   for (let Segment = 0; Segment < TotalSegments; Segment++) {
     let ExclusiveStartKey: DynamoDbItem | undefined;

@@ -65,6 +65,19 @@ async function pagesOf(
 }
 
 describe('the statements', () => {
+  test('ask the shard of the cursor for a row more, if it begins with the row of the cursor', async () => {
+    const [, second] = await pagesOf(events(1), { limit: 4 });
+    const sizes = second!.statements
+      .slice(0, SHARDS)
+      .map(({ parameters, options }) => [parameters[1], options.fetchSize]);
+    expect(sizes.sort()).toEqual([
+      [0, 5],
+      [1, 4],
+      [2, 4],
+      [3, 4],
+    ]);
+  });
+
   test('are prepared, idempotent, at LOCAL_ONE, for no more rows than a page is likely to need', async () => {
     const [first] = await pagesOf(events(1), { limit: 4 });
     const { statements } = first!;

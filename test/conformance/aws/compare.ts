@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Account, CREDENTIALS, fetchEmulator, REGION } from '../deploy/account';
+import { clientsOf, compareWithAws, ESTIMATE } from './compare-with-aws';
+
+/**
+ * Compares the models with AWS, or with moto in its place: npm run conformance aws [-- --dry-run] [--yes] [--region R] [--report FILE].
+ * The credentials are those that the SDK finds.
+ */
+const { values } = parseArgs({
+  options: {
+    'dry-run': { type: 'boolean', default: false },
+    yes: { type: 'boolean', default: false },
+    region: { type: 'string' },
+    report: { type: 'string', default: 'models-on-aws.md' },
+  },
+});
+
+async function main(): Promise<void> {
+  if (values['dry-run']) return dryRun();
+  console.log(ESTIMATE);
+  if (!values.yes && !(await isAgreed())) return;
+  const clients = clientsOf({ ...(values.region !== undefined && { region: values.region }), maxAttempts: 10 });
+  try {
+    // An index shows what was written within a second or so.
+    await report(compareWithAws(clients, { name: nextName(), service: 'AWS', settle: () => sleep(3_000) }));
+  } finally {
+    clients.destroy();
+  }
+}
+
+async function dryRun(): Promise<void> {
+  if (!fetchEmulator()) throw new Error('a dry run needs python3 with venv, and the Python Package Index');
+  const account = await Account.open();
+  const clients = clientsOf({ region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint });
+  try {
+    await report(
+      compareWithAws(clients, { name: nextName(), service: 'moto, in place of AWS', settle: async () => {} }),
+    );
+  } finally {
+    clients.destroy();
+    await account.close();
+  }
+}
+
+async function report(text: Promise<string>): Promise<void> {
+  writeFileSync(values.report, await text);
+  console.log(`the report is in ${values.report}`);
+}
+
+async function isAgreed(): Promise<boolean> {
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await prompt.question('Create the stack? (yes/no) ');
+  prompt.close();
+  return answer.trim() === 'yes';
+}
+
+function nextName(): string {
+  return `even-shards-models-${randomBytes(4).toString('hex')}`;
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
