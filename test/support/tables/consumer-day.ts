@@ -1,0 +1,235 @@
+import {
+  MemoryParkingStore,
+  OrderedConsumer,
+  type OrderedConsumerOptions,
+  type StreamEvent,
+} from '../../../lib/core/consumer';
+import { VirtualClock } from '../../../lib/testing';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import {
+  EventSourceMapping,
+  type InvokedFunction,
+  type MappingSettings,
+  type WrittenRecord,
+} from '../fakes/event-source-mapping';
+
+export const HEADER = [
+  'with',
+  'handler calls',
+  'late',
+  'longest standstill',
+  'applied again',
+  'overtaken',
+  'expired',
+  'set aside',
+];
+
+const RECORDS = 100_000;
+const KEYS = 1_000;
+const DAY_MS = 24 * 60 * 60_000;
+const MINUTE_MS = 60_000;
+const OUTAGE_AT_MS = 6 * 60 * MINUTE_MS;
+const HANDLER_MS = 20;
+const POISON = 50_000;
+const LATE_MS = 10_000;
+const TIMEOUT_MS = MINUTE_MS;
+
+type Handle = (text: string) => Promise<void>;
+
+/** Handles records of the play, one by one or beside each other, as a function of the user's does. */
+interface Way {
+  readonly name: string;
+  readonly mapping?: MappingSettings;
+  /** @param retryNowAndThen is called with what the schedule of a retrier calls */
+  function(
+    handle: Handle,
+    clock: VirtualClock,
+    retryNowAndThen: (retry: () => Promise<unknown>) => void,
+  ): InvokedFunction;
+}
+
+/** The first failure fails the batch. */
+const throwing =
+  (handle: Handle): InvokedFunction =>
+  async (event) => {
+    for (const { text } of recordsOf(event)) await handle(text);
+    return { batchItemFailures: [] };
+  };
+
+/** What Powertools' `processPartialResponse` does with a `BatchProcessor`: every record is handled, and it throws if all have failed. */
+const reportingAll =
+  (handle: Handle): InvokedFunction =>
+  async (event) => {
+    const records = recordsOf(event);
+    const ends = await Promise.allSettled(records.map(({ text }) => handle(text)));
+    const batchItemFailures = records
+      .filter((_, index) => ends[index]!.status === 'rejected')
+      .map(({ sequenceNumber }) => ({ itemIdentifier: sequenceNumber }));
+    if (batchItemFailures.length === records.length) throw new Error('all records have failed');
+    return { batchItemFailures };
+  };
+
+export const WAYS: readonly Way[] = [
+  { name: "Lambda's own retry", function: throwing },
+  { name: 'bisecting', mapping: { bisects: true }, function: throwing },
+  {
+    name: 'bisecting, 10 retries, a destination',
+    mapping: { bisects: true, retryAttempts: 10 },
+    function: throwing,
+  },
+  { name: "Powertools' batch processor", function: reportingAll },
+  {
+    name: "Powertools' batch processor, 10 retries, a destination",
+    mapping: { retryAttempts: 10 },
+    function: reportingAll,
+  },
+  { name: '`OrderedConsumer`', function: ordered },
+];
+
+function ordered(
+  handle: Handle,
+  clock: VirtualClock,
+  retryNowAndThen: (retry: () => Promise<unknown>) => void,
+): InvokedFunction {
+  const options: OrderedConsumerOptions = {
+    parking: new MemoryParkingStore(),
+    clock,
+    random: seededRandom(2),
+    timeOfDay: () => clock.now(),
+  };
+  const consumer = new OrderedConsumer((record) => handle(Buffer.from(record.data).toString()), options);
+  retryNowAndThen(() => consumer.retryParked());
+  return async (event) => {
+    const startedAt = clock.now();
+    const context = { getRemainingTimeInMillis: () => TIMEOUT_MS - (clock.now() - startedAt) };
+    return (await consumer.handler(event, context)) as Awaited<ReturnType<InvokedFunction>>;
+  };
+}
+
+function recordsOf({ Records }: StreamEvent): { text: string; sequenceNumber: string }[] {
+  return (Records as { kinesis: { data: string; sequenceNumber: string } }[]).map(({ kinesis }) => ({
+    text: Buffer.from(kinesis.data, 'base64').toString(),
+    sequenceNumber: kinesis.sequenceNumber,
+  }));
+}
+
+/** The row of a day with a way to consume. */
+export async function consumerDayRow({ name, mapping: settings, function: way }: Way): Promise<string[]> {
+  const clock = new VirtualClock();
+  const shard = dayOfRecords();
+  const effects = new Effects(clock, shard);
+  let calls = 0;
+  const handle: Handle = async (text) => {
+    calls += 1;
+    await clock.sleep(HANDLER_MS);
+    const now = clock.now();
+    if (text === textOf(shard[POISON]!) || (now >= OUTAGE_AT_MS && now < OUTAGE_AT_MS + MINUTE_MS))
+      throw new Error(text);
+    effects.apply(text);
+  };
+  let retry = async (): Promise<unknown> => undefined;
+  const invoke = way(handle, clock, (given) => {
+    retry = given;
+  });
+  const mapping = new EventSourceMapping(clock, shard, invoke, settings);
+  let hasEnded = false;
+  const reading = mapping.run().then(() => {
+    hasEnded = true;
+  });
+  const retrying = (async () => {
+    while (!hasEnded) {
+      await clock.sleep(MINUTE_MS);
+      await retry();
+    }
+  })();
+  await clock.runUntil(Promise.all([reading, retrying]), everythingThatRunsByItself);
+  const { expired } = mapping;
+  const without = (records: readonly WrittenRecord[]) => records.filter((record) => !effects.has(record)).length;
+  return [
+    name,
+    inDigits(calls),
+    inDigits(effects.late),
+    inWords(effects.longestGapMs),
+    inDigits(effects.again),
+    inDigits(effects.overtaken),
+    inDigits(without(expired)),
+    inDigits(without(shard) - without(expired)),
+  ];
+}
+
+/** Written at even intervals, each with a key at random. */
+function dayOfRecords(): WrittenRecord[] {
+  const random = seededRandom(1);
+  return Array.from({ length: RECORDS }, (_, index) => {
+    const partitionKey = `account-${Math.floor(random() * KEYS)}`;
+    const [shardId, sequenceNumber] = ['shardId-000000000000', String(index + 1)];
+    const atMs = (index * DAY_MS) / RECORDS;
+    return { shardId, partitionKey, sequenceNumber, data: Buffer.from(`${partitionKey}/${index}`), atMs };
+  });
+}
+
+function textOf({ data }: WrittenRecord): string {
+  return Buffer.from(data).toString();
+}
+
+/** What took effect, and when. */
+class Effects {
+  again = 0;
+  longestGapMs = 0;
+  private lastMs = 0;
+  /** Of each record, when it took effect first, and as which one of all. */
+  private readonly first = new Map<string, { atMs: number; place: number }>();
+
+  constructor(
+    private readonly clock: VirtualClock,
+    private readonly shard: readonly WrittenRecord[],
+  ) {}
+
+  apply(text: string): void {
+    if (this.first.has(text)) this.again += 1;
+    else {
+      const atMs = this.clock.now();
+      this.longestGapMs = Math.max(this.longestGapMs, atMs - this.lastMs);
+      this.lastMs = atMs;
+      this.first.set(text, { atMs, place: this.first.size });
+    }
+  }
+
+  has(record: WrittenRecord): boolean {
+    return this.first.has(textOf(record));
+  }
+
+  get late(): number {
+    return this.shard.filter((record) => {
+      const { atMs = Number.POSITIVE_INFINITY } = this.first.get(textOf(record)) ?? {};
+      return atMs - record.atMs > LATE_MS;
+    }).length;
+  }
+
+  /** Records behind which a later one of their key took effect first. */
+  get overtaken(): number {
+    const earliestLater = new Map<string, number>();
+    let overtaken = 0;
+    for (const record of [...this.shard].reverse()) {
+      const { place = Number.POSITIVE_INFINITY } = this.first.get(textOf(record)) ?? {};
+      const later = earliestLater.get(record.partitionKey) ?? Number.POSITIVE_INFINITY;
+      if (later < place) overtaken += 1;
+      earliestLater.set(record.partitionKey, Math.min(later, place));
+    }
+    return overtaken;
+  }
+}
+
+function inDigits(count: number): string {
+  return count.toLocaleString('en');
+}
+
+function inWords(ms: number): string {
+  if (ms >= 60 * MINUTE_MS) return `${(ms / 60 / MINUTE_MS).toFixed(1)} hours`;
+  return `${Math.round(ms / 1_000)} s`;
+}
+
+/** Nothing here waits for anything but promises and the clock. */
+function everythingThatRunsByItself(): Promise<void> {
+  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+}
