@@ -358,7 +358,7 @@ function plannedIndex(
   };
 }
 
-/** How shards are numbered and written, where that is said. */
+/** Which numbers shards have and how they are written, where that is said. */
 function numberingOf(flags: Flags, kind: PlannedKind, isByValue: boolean): ShardNumbering {
   const besideValue = BESIDE_VALUE.find((flag) => flags[flag] !== undefined);
   if (besideValue !== undefined && kind === 'keyspaces') {

@@ -3,7 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 
 /** A metric as data: what methods, dashboards, alarms and the tables of the guide to monitoring say of it. */
 export interface MetricDefinition {
-  /** What makes one value of those of a period, unless whoever asks chooses another. */
+  /** The statistic over a period, unless the caller chooses another one. */
   readonly statistic: string;
   readonly unit: Unit;
   /** What it counts or measures, for the guide. */
@@ -19,7 +19,7 @@ export interface MetricFamily {
   readonly metrics: Readonly<Record<string, MetricDefinition>>;
 }
 
-/** The period of every metric, unless whoever asks chooses another. */
+/** The period of every metric, unless the caller chooses another one. */
 export const DEFAULT_PERIOD = Duration.minutes(5);
 
 const { SUM, AVERAGE, MINIMUM, MAXIMUM } = cloudwatch.Stats;

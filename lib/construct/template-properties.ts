@@ -3,7 +3,7 @@ import { type CfnResource, Stack } from 'aws-cdk-lib';
 /**
  * The properties that the template will have of a resource, as far as they are known by now.
  *
- * Rendered rather than read: the floor of aws-cdk-lib knows some properties as an override only.
+ * The resource is rendered, because the oldest supported aws-cdk-lib has some properties as overrides only.
  */
 export function templateProperties<Properties extends object>(resource: CfnResource): Properties {
   const { Resources } = Stack.of(resource).resolve(resource._toCloudFormation());

@@ -32,7 +32,7 @@ export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, e
   readonly functionName: string;
 
   /**
-   * Allows to invoke the function, by any of its versions.
+   * Allows the invocation of the function, by any of its versions.
    *
    * @param grantee the role, function or other principal that invokes
    */
@@ -112,7 +112,7 @@ export interface BaseBundledFunctionOptions {
   /**
    * Layers, such as an extension that ships logs or traces.
    *
-   * @default - none
+   * @default - the function has no layer
    */
   readonly layers?: lambda.ILayerVersion[];
 
@@ -126,7 +126,7 @@ export interface BaseBundledFunctionOptions {
   /**
    * Environment variables besides those of this library, such as what a layer reads.
    *
-   * @default - none
+   * @default - the function has the variables of this library alone
    */
   readonly environment?: { [name: string]: string };
 
@@ -259,7 +259,7 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   }
 
   /**
-   * Allows to invoke the function, by any of its versions.
+   * Allows the invocation of the function, by any of its versions.
    *
    * @param grantee the role, function or other principal that invokes
    */

@@ -68,7 +68,7 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   /**
    * The columns that are no part of the key. CloudFormation has no static columns: add those in CQL, and import the table.
    *
-   * @default - none
+   * @default - the table has the columns of its key alone
    */
   readonly regularColumns?: KeyspacesColumn[];
 

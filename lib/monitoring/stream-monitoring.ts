@@ -69,7 +69,7 @@ export interface StreamMonitoringOptions {
    * The stream's automatic scaling: adds its utilization and shards to the dashboard, and alarms for a scaling that fails
    * or has stopped, for a day without updates left, and for a high load at the most shards.
    *
-   * @default - none
+   * @default - the dashboard and the alarms leave automatic scaling out
    */
   readonly autoScaling?: IStreamAutoScaling;
 
@@ -84,7 +84,7 @@ export interface StreamMonitoringOptions {
    * The stream's reconciliation: adds its skew to the dashboard, and alarms for a stream that is not even, and for a
    * reconciliation that fails or has stopped.
    *
-   * @default - none
+   * @default - the dashboard and the alarms leave reconciliation out
    */
   readonly reconciliation?: IStreamReconciliation;
 

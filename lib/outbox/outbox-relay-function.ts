@@ -220,7 +220,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
    * How many invocations may run at the same time, reserved from what the account may run: 1 or more. Order does not need it,
    * for workers hold their ranges of keys by locks.
    *
-   * @default - none are reserved: as many run as there are ranges of keys
+   * @default - nothing is reserved: as many run as there are ranges of keys
    */
   readonly reservedConcurrentExecutions?: number;
 
@@ -394,7 +394,7 @@ interface RelayStream {
   readonly hashBuckets?: number;
 }
 
-/** What a relay is built from: its properties with their defaults, none of them refused. */
+/** What a relay is built from: its properties, checked, and with their defaults. */
 interface RelaySettings {
   readonly streams: readonly RelayStream[];
   readonly aggregation: boolean;

@@ -9,8 +9,8 @@ import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
 import { agreedByProducers, resourceOf, streamProperties } from './stream-properties';
 
 /**
- * The stream that a construct writes to in order, once it is known to be one that it can: of the construct's own account and
- * region, and one that heeds partition keys. The template may say the contrary until the app is synthesized.
+ * Checks the stream that a construct writes to in order, and returns it: it must be of the construct's own account and region, and
+ * heed partition keys. The template is checked again when the app is synthesized, for it can change until then.
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
@@ -24,8 +24,8 @@ export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef, pro
 }
 
 /**
- * The stream whose shards a construct looks after, once it is known to be one that it can: of the construct's own account and
- * region, and in provisioned mode.
+ * Checks the stream whose shards a construct looks after, and returns it: it must be of the construct's own account and region,
+ * and in provisioned mode.
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
@@ -37,7 +37,7 @@ export function provisionedStream(scope: IConstruct, stream: kinesis.IStreamRef)
 }
 
 /**
- * A number of shards, once it is known to be one that a stream can have. One that only the deployment knows passes.
+ * Checks that a stream can have so many shards, and returns the number. A number that only the deployment knows passes.
  *
  * @throws InvalidShardCountError with the code `INVALID_SHARD_COUNT`
  */

@@ -65,7 +65,7 @@ export class StreamReshardGrants {
   private constructor(private readonly stream: kinesis.IStreamRef) {}
 
   /**
-   * Allows to look at the shards of exactly this stream: `kinesis:DescribeStreamSummary`, `ListShards` and
+   * Allows a look at the shards of exactly this stream: `kinesis:DescribeStreamSummary`, `ListShards` and
    * `ListTagsForStream`. Enough for `inspectStream`.
    *
    * @param grantee the role, function or other principal that looks
@@ -75,7 +75,7 @@ export class StreamReshardGrants {
   }
 
   /**
-   * Allows to update the shard count of exactly this stream: `kinesis:UpdateShardCount`, `DescribeStreamSummary`, and
+   * Allows updates of the shard count of exactly this stream: `kinesis:UpdateShardCount`, `DescribeStreamSummary`, and
    * `ListTagsForStream` and `AddTagsToStream` for the tag that keeps count of the updates.
    *
    * @param grantee the role, function or other principal that scales
@@ -85,7 +85,7 @@ export class StreamReshardGrants {
   }
 
   /**
-   * Allows to reshard exactly this stream in every way: what `inspect` and `scale` allow, `kinesis:SplitShard` and
+   * Allows every way of resharding exactly this stream: what `inspect` and `scale` allow, `kinesis:SplitShard` and
    * `MergeShards`. Enough for `reshardStream`.
    *
    * @param grantee the role, function or other principal that reshards
@@ -107,7 +107,7 @@ export function grantOnStream(stream: kinesis.IStreamRef, grantee: iam.IGrantabl
 
 /**
  * Allows actions on the customer-managed key of a stream, if it has one. Of a `CfnStream` CDK knows its key by what is
- * registered in `iam.EncryptedResources`; without, synthesis warns.
+ * registered in `iam.EncryptedResources`; synthesis warns of one that is not.
  */
 export function grantOnStreamKey(
   stream: kinesis.IStreamRef,

@@ -86,7 +86,7 @@ export interface UniformStreamProps {
   readonly hashBuckets?: number;
 
   /**
-   * The provider whose functions take the stream to its shard count. Give one to choose how these functions run. It takes a
+   * The provider whose functions take the stream to its shard count. Give one to choose how these functions run. It needs a
    * `deployedShardCount`.
    *
    * @default - all streams of the stack share a provider with default settings

@@ -273,14 +273,14 @@ export interface DaxClusterProps {
    * The sharded indexes that are read through the cluster, of this app or imported, in the stack's own account and region. Keys of
    * several attributes (`KeyLayout.MULTI_ATTRIBUTE`) are not known to work with DAX.
    *
-   * @default - none, if there are `tables`
+   * @default - `tables` alone are read through it
    */
   readonly indexes?: IShardedIndex[];
 
   /**
    * The tables whose items are read through the cluster, sharded by their own key or not, in the stack's own account and region.
    *
-   * @default - none, if there are `indexes`
+   * @default - `indexes` alone are read through it
    */
   readonly tables?: dynamodb.ITableV2[];
 

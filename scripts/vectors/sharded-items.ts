@@ -208,6 +208,12 @@ const REFUSED: Refusal[] = [
   { config: { ...byStatus, shardedBy: ['orderId'] }, item: order, field: 'shardedBy' },
   { config: { ...invoices, since: 3 }, item: line, field: 'since' },
   {
+    config: { ...byStatus, shards: { default: count(1), byValues: { open: count(5) } } },
+    item: order,
+    field: 'byValues',
+  },
+  { config: { ...byStatus, shards: { default: { ...count(5), frist: 1 } } }, item: order, field: 'frist' },
+  {
     config: { ...byStatus, version: 2, adaptive: { tableName: 'Counts', maximum: 64 } },
     item: order,
     field: 'version',

@@ -138,6 +138,7 @@ const row = { day: '2020-07-09', title: 'a' };
 
 const REFUSED: Refusal[] = [
   { config: { ...posts, firstShrad: 1 }, row, field: 'firstShrad' },
+  { config: { ...posts, shards: { default: count(1), byValues: {} } }, row, field: 'byValues' },
   { config: { ...posts, version: 2 }, row, field: 'version' },
   { config: { ...posts, strategy: 'hashed' }, row, field: 'strategy' },
   { config: posts, row: { title: 'a' }, field: 'day' },

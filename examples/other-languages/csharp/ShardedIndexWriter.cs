@@ -121,6 +121,17 @@ public static class ShardedIndexWriter
         CheckWord(config, "keyLayout", "multi-attribute", "single-attribute");
         CheckWord(config, "strategy", "random", "calculated");
         CheckWord(config, "shardPlacement", "suffix", "prefix", null);
+        CheckCounts((IDictionary<string, object>)config["shards"]);
+    }
+
+    /// <summary>A count that is overlooked would send items to shards that nobody asks.</summary>
+    private static void CheckCounts(IDictionary<string, object> shards)
+    {
+        var byValue = Get(shards, "byValue") as IDictionary<string, object>;
+        var counts = (byValue == null ? Enumerable.Empty<object>() : byValue.Values).Concat(new[] { shards["default"] });
+        var fields = counts.SelectMany(count => ((IDictionary<string, object>)count).Keys).Except(new[] { "write", "read", "since" });
+        var unknown = shards.Keys.Except(new[] { "default", "byValue" }).Concat(fields).FirstOrDefault();
+        if (unknown != null) throw new ArgumentException("config.shards." + unknown + " is not known: update this writer");
     }
 
     private static void CheckWord(IDictionary<string, object> config, string field, params string[] words)

@@ -6,6 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -119,6 +120,18 @@ public final class ShardedIndexWriter {
     checkWord(config, "keyLayout", Set.of("multi-attribute", "single-attribute"));
     checkWord(config, "strategy", Set.of("random", "calculated"));
     if (config.containsKey("shardPlacement")) checkWord(config, "shardPlacement", Set.of("suffix", "prefix"));
+    checkCounts((Map<String, Object>) config.get("shards"));
+  }
+
+  /** A count that is overlooked would send items to shards that nobody asks. */
+  static void checkCounts(Map<String, Object> shards) {
+    var fields = new HashSet<>(shards.keySet());
+    fields.removeAll(Set.of("default", "byValue"));
+    var counts = new ArrayList<>(((Map<String, Object>) shards.getOrDefault("byValue", Map.of())).values());
+    counts.add(shards.get("default"));
+    for (Object count : counts) fields.addAll(((Map<String, Object>) count).keySet());
+    fields.removeAll(Set.of("write", "read", "since"));
+    if (!fields.isEmpty()) throw unknown("shards." + fields.iterator().next(), "");
   }
 
   private static void checkWord(Map<String, Object> config, String field, Set<String> words) {

@@ -75,6 +75,7 @@ public final class ShardedRowWriter {
     for (String field : unknown) {
       throw new IllegalArgumentException("config." + field + " is not known: update this writer");
     }
+    ShardedIndexWriter.checkCounts((Map<String, Object>) config.get("shards"));
   }
 
   private static String rowText(List<Map<String, Object>> columns, Map<String, Object> row) {

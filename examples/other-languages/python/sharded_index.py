@@ -92,6 +92,15 @@ def check(config: dict) -> None:
     }.items():
         if config.get(field) not in words:
             raise ValueError(f"config.{field} is not known: update this writer, got {config.get(field)}")
+    check_counts(config["shards"])
+
+
+def check_counts(shards: dict) -> None:
+    """A count that is overlooked would send items to shards that nobody asks."""
+    counts = [shards["default"], *(shards.get("byValue") or {}).values()]
+    unknown = (set(shards) - {"default", "byValue"}).union(*counts) - {"write", "read", "since"}
+    for field in sorted(unknown):
+        raise ValueError(f"config.shards has the field {field}, which is not known: update this writer")
 
 
 def value_text(config: dict, value: object) -> str:

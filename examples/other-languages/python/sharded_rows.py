@@ -11,7 +11,7 @@ import uuid
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
 
-from sharded_index import calculated_shard
+from sharded_index import calculated_shard, check_counts
 
 FIELDS = set(
     "version keyspaceName tableName partitionKey shardColumn firstShard clusteringColumns columns shards strategy"
@@ -52,6 +52,7 @@ def check(config: dict) -> None:
         raise ValueError(f"config.{field} is not known: update this writer")
     if config["strategy"] not in ("random", *RULES):
         raise ValueError(f"config.strategy is not known: update this writer, got {config['strategy']}")
+    check_counts(config["shards"])
 
 
 def row_text(columns: list[dict], row: dict) -> str:

@@ -15,6 +15,22 @@ export const MAX_INDEX_SHARDS = 10_000;
 /** The most values of one query. */
 export const MAX_QUERY_VALUES = 100;
 
+/** The fields of shard counts, and of one count. A reader that overlooked another field could miss shards. */
+const SHARDS_FIELDS: readonly string[] = ['default', 'byValue'];
+const COUNT_FIELDS: readonly string[] = ['write', 'read', 'since'];
+
+/** The path of the first field that shard counts do not have, such as `byValues`; undefined if there is none. */
+export function unknownShardsField(shards: object): string | undefined {
+  const own = Object.keys(shards).find((field) => !SHARDS_FIELDS.includes(field));
+  if (own !== undefined) return own;
+  const { default: others, byValue } = shards as { default?: object; byValue?: Record<string, object> };
+  for (const [path, count] of [['default', others] as const, ...Object.entries(byValue ?? {})]) {
+    const field = Object.keys(Object(count)).find((name) => !COUNT_FIELDS.includes(name));
+    if (field !== undefined) return `${count === others ? path : `byValue[${JSON.stringify(path)}]`}.${field}`;
+  }
+  return undefined;
+}
+
 /** @throws InvalidShardCountError unless a stream, or a key space with less room, can have so many shards */
 export function checkStreamShardCount(field: string, value: unknown, max = MAX_STREAM_SHARDS): void {
   checkShardCount(field, value, max, max < MAX_STREAM_SHARDS ? '' : ', the most that Kinesis takes a stream to');

@@ -35,7 +35,7 @@ export interface ReshardRowsOptions extends StrayRowsOptions<ReshardRowsReport> 
   movesPerSecond?: number;
   /**
    * Static columns, which belong to a partition and not to a row: they are left out.
-   * @default none
+   * @default every column moves with its row
    */
   staticColumns?: string[];
   /** Called for each stray when it is settled, with what was done, and awaited. */

@@ -24,14 +24,14 @@ export interface SelectRowOptions {
   /**
    * Counts that the value had before, each from 1 to 10,000, while rows are left where those placed them: these shards are
    * asked too, one after the other in the order given, until the row is found.
-   * @default none: one SELECT
+   * @default one SELECT, of the shard by the present count
    */
   formerShardCounts?: number[];
   /**
    * Counts by which others have placed rows, as the guide of Amazon Keyspaces suggests: `productOfCodePoints` of the text that the
    * shard is calculated from, modulo the count. These shards are asked last, one after the other, until the row is found. `reshardRows`
    * moves such rows to the shards of writers.
-   * @default none
+   * @default no such shard is asked
    */
   productShardCounts?: number[];
 }

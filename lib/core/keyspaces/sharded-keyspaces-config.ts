@@ -1,4 +1,4 @@
-import { checkIndexShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { checkIndexShardCount, MAX_INDEX_SHARDS, unknownShardsField } from '../foundation/shard-count';
 import type { IndexShards, ShardCount } from '../sharded-index';
 import { CQL_KEY_TYPES, type CqlKeyType } from './cql-key-type';
 import { InvalidTableConfigError } from './keyspaces-errors';
@@ -29,7 +29,7 @@ export interface ShardedKeyspacesConfig {
   shardColumn: string;
   /** What the shard column holds for the first shard: the shards of a value count up from here. */
   firstShard: number;
-  /** At least one: without, a partition has room for one row, and the next would overwrite it. */
+  /** At least one. Without a clustering column, a partition has room for one row, and the next row would overwrite it. */
   clusteringColumns: ClusteringColumn[];
   /** The names of the regular and static columns. */
   columns: string[];
@@ -169,6 +169,11 @@ function checkName(field: string, name: unknown): void {
 }
 
 function checkShards(field: string, shards: IndexShards): void {
+  const unknown = unknownShardsField(Object(shards));
+  if (unknown !== undefined) {
+    const allowed = 'made of default and byValue, whose counts are write and read: update what reads it';
+    throw new InvalidTableConfigError(field, unknown, allowed);
+  }
   const counts: [string, ShardCount][] = [
     [`${field}.default`, shards?.default],
     ...Object.entries(shards?.byValue ?? {}).map(([value, count]): [string, ShardCount] => [

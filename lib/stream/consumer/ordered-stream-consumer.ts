@@ -59,7 +59,7 @@ export interface IOrderedStreamConsumer extends IResource {
   readonly encryptionKey?: kms.IKey;
 
   /**
-   * Allows to look after parked keys: what `npx even-shards parked` and the methods of a `DynamoDbParkingStore` for people do. Who
+   * Lets somebody look after parked keys: what `npx even-shards parked` and the methods of a `DynamoDbParkingStore` for people do. Who
    * may do so can read every record that is parked.
    *
    * @param grantee the role, function or other principal that looks after them
@@ -89,7 +89,7 @@ export interface OrderedStreamConsumerAttributes {
   readonly parkingTableArn: string;
 
   /**
-   * The customer-managed key that the table is encrypted with. `grantOperate` allows to use it.
+   * The customer-managed key that the table is encrypted with. `grantOperate` allows its use, too.
    *
    * @default - the table is encrypted with a key that DynamoDB owns
    */
@@ -117,7 +117,7 @@ export interface OrderedStreamConsumerProps {
   /**
    * Where it begins with `AT_TIMESTAMP`, in seconds since 1970.
    *
-   * @default - none: it begins at another position
+   * @default - must be given with `AT_TIMESTAMP`
    */
   readonly startingPositionTimestamp?: number;
 
@@ -139,7 +139,7 @@ export interface OrderedStreamConsumerProps {
   /**
    * How long Lambda gathers records for a batch.
    *
-   * @default - not at all
+   * @default - the function gets records as soon as there are any
    */
   readonly maxBatchingWindow?: Duration;
 
@@ -154,7 +154,7 @@ export interface OrderedStreamConsumerProps {
 
   /**
    * Whether the function has enhanced fan-out: 2 MB a second of each shard to itself, and records some 70 ms after they were
-   * written. It is paid by the shard and by what is read. To change it makes a new event source mapping, which begins at
+   * written. It is paid by the shard and by what is read. A change of it makes a new event source mapping, which begins at
    * `startingPosition`.
    *
    * @default false: the function shares what a shard gives with all who poll it
@@ -209,7 +209,7 @@ abstract class OrderedStreamConsumerBase extends Resource implements IOrderedStr
   public abstract readonly encryptionKey?: kms.IKey;
 
   /**
-   * Allows to look after parked keys: what `npx even-shards parked` and the methods of a `DynamoDbParkingStore` for people do. Who
+   * Lets somebody look after parked keys: what `npx even-shards parked` and the methods of a `DynamoDbParkingStore` for people do. Who
    * may do so can read every record that is parked.
    *
    * @param grantee the role, function or other principal that looks after them

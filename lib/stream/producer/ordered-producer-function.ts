@@ -172,7 +172,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * How long a record may wait for others to share a Kinesis record with. With `packing` only. Less than `timeout` less
    * 1 second: the function sends nothing in the last second of an invocation.
    *
-   * @default - a record waits for no other: it goes with those that are there
+   * @default - a record does not wait: it is sent with those that are there
    */
   readonly linger?: Duration;
 
@@ -219,8 +219,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly hashKeyRegistry?: IHashKeyRegistry;
 
   /**
-   * Whether an owner that the registry does not know gets a key when it is first seen. Without, the records of such an
-   * owner are refused, and owners are allocated keys when they are set up.
+   * Whether an owner that the registry does not know gets a key when it is first seen. If not, the records of such an
+   * owner are refused: allocate keys to owners when you set them up.
    *
    * @default true
    */
@@ -261,7 +261,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
  *   constructed or, if that is set later, when the app is synthesized; if the stream is known to be in another account or
- *   region; if the record size limit is none that a stream can have; and if the registry is known to be another stream's,
+ *   region; if no stream can have the record size limit; and if the registry is known to be another stream's,
  *   or in another account or region
  *
  * @exampleMetadata fixture=app
@@ -362,9 +362,9 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
    * Lets the function follow a DynamoDB table: each change of an item becomes a record, keyed by the item's key, its
    * data the change as DynamoDB wrote it, in the order of the item.
    *
-   * A change that fails is delivered again, with all that are behind it, so that those that were written are written
-   * again; with `sequence`, consumers can tell. What does not pass by itself is a change larger than the stream takes:
-   * raise `maxRecordSize` where items are large.
+   * A change that fails is delivered again, and so are all changes behind it. Some of these were written before, and are then
+   * written twice; with `sequence`, consumers can tell. A change that is larger than the stream takes never succeeds: raise
+   * `maxRecordSize` where items are large.
    *
    * @param props the table, and when a change is given up
    * @returns the event source mapping: for its id, its ARN, and its metrics
@@ -386,7 +386,7 @@ class ImportedOrderedProducerFunction extends OrderedProducerFunctionBase {
   }
 }
 
-/** What a producer is built from: its properties with their defaults, none of them refused. Numbers may be tokens. */
+/** What a producer is built from: its properties, checked, and with their defaults. Numbers may be tokens. */
 interface ProducerSettings {
   readonly stream: kinesis.IStreamRef;
   readonly maxRecordBytes?: number;
@@ -435,7 +435,7 @@ function checkLinger(field: string, lingerMs: number | undefined, timeout: Durat
   throw new InvalidArgumentError(field, `${lingerMs} ms`, allowed);
 }
 
-/** Keys that are even on the shards of one stream say nothing of another's. */
+/** Keys that load the shards of one stream evenly may load those of another unevenly. */
 function registryOf(
   producer: IConstruct,
   registry: IHashKeyRegistry | undefined,
@@ -448,7 +448,7 @@ function registryOf(
   throw new InvalidArgumentError(field, nameOf(registry.stream), `a registry of the stream ${nameOf(stream)}`);
 }
 
-/** Two resources differ, whatever they will be called; of an imported stream there is only what it was imported by. */
+/** Two resources are two streams, whatever their names will be. An imported stream is known only by what it was imported with. */
 function areDifferentStreams(a: kinesis.IStreamRef, b: kinesis.IStreamRef): boolean {
   const [resourceOfA, resourceOfB] = [resourceOf(a), resourceOf(b)];
   if (resourceOfA !== undefined && resourceOfB !== undefined) return resourceOfA !== resourceOfB;

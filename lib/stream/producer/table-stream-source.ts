@@ -81,9 +81,9 @@ export interface ProducerTableStreamOptions {
   readonly onFailure?: lambda.IEventSourceDlq;
 
   /**
-   * How old a change that fails may become before it is given up: 1 minute to 24 hours, known at synthesis, after which the table's stream
-   * has it no more. Until then it holds up its shard of the table's stream, so that order is kept. It takes an
-   * `onFailure`.
+   * How old a change that fails may become before it is given up: 1 minute to 24 hours, known at synthesis. The table's stream
+   * keeps no change longer. Until then the change holds up its shard of the table's stream, so that order is kept. Give an
+   * `onFailure` with it.
    *
    * @default - 12 hours with an `onFailure`: what is held up behind the change can then be read for as long again
    */

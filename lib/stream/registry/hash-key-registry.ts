@@ -61,7 +61,7 @@ export interface HashKeyRegistryAttributes {
   readonly stream: kinesis.IStreamRef;
 
   /**
-   * The customer-managed key that the table is encrypted with. `grants.read` allows to decrypt with it.
+   * The customer-managed key that the table is encrypted with. `grants.read` allows decryption with it.
    *
    * @default - the table is encrypted with a key that DynamoDB owns
    */
@@ -115,7 +115,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
 
 /**
  * Hands out balanced explicit hash keys for a stream, durably: the same owner (an account, a tenant, a device) always
- * gets the same key, no two owners get one, and with m owners no shard of k gets more than ceil(m/k), where the MD5 of a
+ * gets the same key, no two owners get the same, and with m owners no shard of k gets more than ceil(m/k), where the MD5 of a
  * few hundred partition keys easily puts twice its share on one.
  *
  * Use it for up to some hundred thousand owners of comparable traffic, or with known weights, whose records must each
@@ -133,7 +133,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one, in the middle of a move that keeps order
  *
  * Who may do what: the function has an alias `query` for `get`, `list` and `plan`, and an alias `allocate` for `allocate` and
- * `get`, and refuses other actions by them. `grants` allows to invoke one of them, or the function itself.
+ * `get`, and refuses other actions by them. `grants` allows the invocation of one of them, or of the function itself.
  *
  * It is correct under any concurrency and wherever a function crashes, with nothing but conditional writes of single
  * items. The stream's shards are read from Kinesis for each request, never predicted. The table can be restored to a point

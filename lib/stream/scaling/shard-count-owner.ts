@@ -19,8 +19,8 @@ const owners = new WeakMap<IConstruct, Map<string, ShardCountOwner>>();
  * disagree.
  *
  * @param shardCount what the owner keeps the stream at; undefined, if it scales the stream
- * @throws an error with the code `INVALID_ARGUMENT` if the stream has another owner, which would undo what this one does,
- *   and it in turn
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream has another owner: each would undo what the
+ *   other does
  */
 export function ownShardCount(construct: IConstruct, stream: kinesis.IStreamRef, shardCount: number | undefined): void {
   const ofApp = owners.get(construct.node.root) ?? new Map<string, ShardCountOwner>();

@@ -62,7 +62,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
    * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records. Mean over a
    * period and over all shards; a hot shard among cool ones does not show.
    *
-   * Over 5 minutes by default. The statistic is given.
+   * Over 5 minutes by default. The statistic cannot be changed.
    *
    * @param props its period, label and color
    */
@@ -201,7 +201,7 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  * one that hardly changes, so is a fixed count.
  *
  * @throws an error with the code `INVALID_SHARD_COUNT` unless both counts are whole numbers from 1 to 10,000, and
- *   `INVALID_ARGUMENT` if `minCapacity` is the larger, if the target is none, or if the stream is known to be on-demand, or
+ *   `INVALID_ARGUMENT` if `minCapacity` is greater than `maxCapacity`, if the target is out of bounds, or if the stream is known to be on-demand, or
  *   in another account or region
  *
  * @exampleMetadata fixture=app
@@ -351,7 +351,7 @@ class ImportedStreamAutoScaling extends StreamAutoScalingBase {
   }
 }
 
-/** What a scaling is built from: its properties with their defaults, none of them refused. The bounds may be tokens. */
+/** What a scaling is built from: its properties, checked, and with their defaults. The bounds may be tokens. */
 interface ScalingSettings {
   readonly stream: kinesis.IStreamRef;
   readonly minCapacity: number;

@@ -184,7 +184,7 @@ class ImportedStreamReconciliation extends StreamReconciliationBase {
   }
 }
 
-/** What a reconciliation is built from: its properties with their defaults, none of them refused. */
+/** What a reconciliation is built from: its properties, checked, and with their defaults. */
 interface ReconciliationSettings {
   readonly stream: kinesis.IStreamRef;
   readonly shardCount?: number;

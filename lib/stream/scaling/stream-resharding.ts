@@ -23,7 +23,7 @@ export interface StreamReshardingProps {
 
   /**
    * How many shards the stream had before this was added. It gets this count again if the deployment that adds it is rolled
-   * back, be it the first of a stack: a whole number from 1 to 10,000. Later roll-backs go to the `shardCount` of the deployment before.
+   * back, also if it is the first deployment of the stack: a whole number from 1 to 10,000. Later roll-backs go to the `shardCount` of the deployment before.
    *
    * @default - a roll-back of the deployment that adds this does not change the shards of the stream
    */
@@ -42,8 +42,8 @@ export interface StreamReshardingProps {
  *
  * Use it for a stream that is not a `UniformStream`, which does this when it is given a `deployedShardCount`. A custom
  * resource goes to the count step by step, for one update at most doubles or halves it; then it reads the shards and
- * moves boundaries that are astray by splits and merges. Records can be written and read all the while. A roll-back goes
- * back the same way; if it cannot, because the updates of the day are used up, it ends all the same and leaves a warning in
+ * moves boundaries that are not even, by splits and merges. Records can be written and read meanwhile. A roll-back goes
+ * back the same way; if it cannot, because the updates of the day are used up, it ends nevertheless and leaves a warning in
  * the log. Deleting this leaves the stream its shards, unless a roll-back does it and there is a `deployedShardCount`.
  *
  * If another property of the stream changes, the shards are looked at again, because CloudFormation might set the count

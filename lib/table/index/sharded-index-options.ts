@@ -40,7 +40,7 @@ export interface BaseShardedIndexOptions extends ShardNumberingOptions {
    *
    * They are part of the key: a deployment that changes them under the same `indexName` fails.
    *
-   * @default - none
+   * @default - items with an equal sort key come in the order of their shards
    */
   readonly tieBreakers?: dynamodb.Attribute[];
 
@@ -103,7 +103,7 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   /**
    * The attributes to hold, at most 100, when `projectionType` is `INCLUDE`.
    *
-   * @default - none
+   * @default - the index holds what `projectionType` says
    */
   readonly nonKeyAttributes?: string[];
 

@@ -114,7 +114,7 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
   }
 
   /**
-   * Allows to start executions.
+   * Allows the start of executions.
    *
    * @param grantee the role, function or other principal that starts them
    */

@@ -44,7 +44,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
    * The indexes to query, of this app or imported: of one table or several, no two with the same name, in any order.
    * Lambda's limit of 4 KB of environment variables has room for about a dozen indexes and tables together.
    *
-   * @default - none, if there are `tables`
+   * @default - the function queries `tables` alone
    */
   readonly indexes?: IShardedIndex[];
 
@@ -52,7 +52,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
    * The tables to query that are sharded by their own key, of this app or imported. An event names one by its `queryName`, such
    * as `"table": "Invoices"`, so no two may have the same.
    *
-   * @default - none, if there are `indexes`
+   * @default - the function queries `indexes` alone
    */
   readonly tables?: IKeyShardedTable[];
 

@@ -1,4 +1,4 @@
-import { checkIndexShardCount } from '../../foundation/shard-count';
+import { checkIndexShardCount, unknownShardsField } from '../../foundation/shard-count';
 import { ALLOWED_NUMBERING, wrongPartOf } from '../../foundation/shard-numbering';
 import {
   type IndexShards,
@@ -141,8 +141,12 @@ export function checkTableKey(config: ShardedTableConfig): void {
   checkShardNames(config);
 }
 
+const COUNTS = 'made of default and byValue, whose counts are write, read and since: update what reads it';
+
 /** @throws InvalidIndexConfigError or `InvalidShardCountError` unless readers ask every shard that writers use */
 export function checkIndexShards(field: string, shards: IndexShards): void {
+  const unknown = unknownShardsField(Object(shards));
+  if (unknown !== undefined) throw new InvalidIndexConfigError(field, unknown, COUNTS);
   checkCounts(`${field}.default`, shards?.default);
   for (const [value, count] of Object.entries(shards.byValue ?? {})) {
     checkCounts(`${field}.byValue[${JSON.stringify(value)}]`, count);

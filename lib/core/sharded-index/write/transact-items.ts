@@ -31,7 +31,7 @@ export interface TransactPutOptions {
   ifAbsent?: boolean;
   /**
    * The sharded indexes of the table. The item gets its shard of each, which follows from the key that the item is stored by.
-   * @default none
+   * @default the item gets no shard of an index
    */
   indexes?: readonly ShardedIndexConfig[];
 }
