@@ -1,9 +1,12 @@
-import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchClient, GetInsightRuleReportCommand } from '@aws-sdk/client-cloudwatch';
 import {
+  DescribeContributorInsightsCommand,
   type DescribeContributorInsightsCommandInput,
   type DescribeContributorInsightsCommandOutput,
-  DynamoDB,
+  DynamoDBClient,
+  PutItemCommand,
   type PutItemCommandInput,
+  QueryCommand,
   type QueryCommandInput,
   type QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb';
@@ -59,15 +62,16 @@ const NO_ACCESSED_KEYS = 'the index is throttled, and no Contributor Insights na
 const changedBy = requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME').slice(0, 100);
 
 const clientOptions = { maxAttempts: ATTEMPTS_TO_LOOK, requestHandler: boundedHandler() };
-const [dynamoDbClient, cloudWatchClient] = [new DynamoDB(clientOptions), new CloudWatch(clientOptions)];
+const [dynamoDbClient, cloudWatchClient] = [new DynamoDBClient(clientOptions), new CloudWatchClient(clientOptions)];
 const dynamoDb: ControllerTables = {
-  query: (input) => inTime((options) => dynamoDbClient.query(input, options)),
-  putItem: (input) => inTime((options) => dynamoDbClient.putItem(input, options)),
+  query: (input) => inTime((options) => dynamoDbClient.send(new QueryCommand(input), options)),
+  putItem: (input) => inTime((options) => dynamoDbClient.send(new PutItemCommand(input), options)),
   describeContributorInsights: (input) =>
-    inTime((options) => dynamoDbClient.describeContributorInsights(input, options)),
+    inTime((options) => dynamoDbClient.send(new DescribeContributorInsightsCommand(input), options)),
 };
 const cloudWatch: InsightClient = {
-  getInsightRuleReport: (input) => inTime((options) => cloudWatchClient.getInsightRuleReport(input, options)),
+  getInsightRuleReport: (input) =>
+    inTime((options) => cloudWatchClient.send(new GetInsightRuleReportCommand(input), options)),
 };
 const store = new DynamoDbShardCountStore(dynamoDb, config);
 const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAME_DIMENSION]: config.indexName });

@@ -1,10 +1,13 @@
 import {
-  DynamoDB,
+  DynamoDBClient,
+  GetItemCommand,
   type GetItemCommandInput,
+  PutItemCommand,
   type PutItemCommandInput,
+  ScanCommand,
   type ScanCommandInput,
 } from '@aws-sdk/client-dynamodb';
-import { Kinesis } from '@aws-sdk/client-kinesis';
+import { KinesisClient, ListShardsCommand } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../lib/core/foundation/function-environment';
@@ -24,13 +27,13 @@ import { parseRegistryEvent } from './registry-event';
 
 const streamName = requiredEnvironment(STREAM_NAME);
 // HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack.
-const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
-const dynamoDb = new DynamoDB({});
+const kinesis = new KinesisClient({ requestHandler: new NodeHttpHandler() });
+const dynamoDb = new DynamoDBClient({});
 const time = new InvocationTime();
 const table = {
-  getItem: (input: GetItemCommandInput) => time.within((options) => dynamoDb.getItem(input, options)),
-  putItem: (input: PutItemCommandInput) => time.within((options) => dynamoDb.putItem(input, options)),
-  scan: (input: ScanCommandInput) => time.within((options) => dynamoDb.scan(input, options)),
+  getItem: (input: GetItemCommandInput) => time.within((options) => dynamoDb.send(new GetItemCommand(input), options)),
+  putItem: (input: PutItemCommandInput) => time.within((options) => dynamoDb.send(new PutItemCommand(input), options)),
+  scan: (input: ScanCommandInput) => time.within((options) => dynamoDb.send(new ScanCommand(input), options)),
 };
 const store = new DynamoDbRegistryStore(table, requiredEnvironment(REGISTRY_TABLE_NAME));
 const ledger = new HashKeyLedger(store, { clock: time.clock });
@@ -76,7 +79,7 @@ async function rebalance(mostMoves: number): Promise<object> {
 
 function ranges(): Promise<HashKeyRange[]> {
   return listOpenShards(
-    { listShards: (input) => time.within((options) => kinesis.listShards(input, options)) },
+    { listShards: (input) => time.within((options) => kinesis.send(new ListShardsCommand(input), options)) },
     streamName,
   );
 }

@@ -1,4 +1,4 @@
-import { SecretsManager } from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Signer } from '@aws-sdk/rds-signer';
 import { callWithin } from '../../lib/core/foundation/call-within';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
@@ -36,10 +36,10 @@ export async function credentials(
     const signer = new Signer({ hostname: server.host, port: server.port, username: user });
     return { user, password: () => signer.getAuthToken() };
   }
-  const secrets = new SecretsManager({ requestHandler: boundedHandler() });
+  const secrets = new SecretsManagerClient({ requestHandler: boundedHandler() });
   const read = async (limitMs: number): Promise<Login> => {
     const answer = await callWithin({ ms: limitMs }, (within) =>
-      secrets.getSecretValue({ SecretId: secretArn }, within),
+      secrets.send(new GetSecretValueCommand({ SecretId: secretArn }), within),
     );
     return loginOf(answer?.SecretString);
   };

@@ -1,5 +1,3 @@
-import { Kinesis } from '@aws-sdk/client-kinesis';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { Pool } from 'pg';
 import { callWithin } from '../../lib/core/foundation/call-within';
 import {
@@ -18,11 +16,11 @@ import {
 } from '../../lib/core/foundation/function-environment';
 import { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
-import { lightPutClient } from '../../lib/core/producer/light-put-client';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import { functionMetrics } from '../embedded-metrics';
 import { loggable, loggableMessage } from '../loggable';
+import { putClient } from '../put-client';
 import { requiredEnvironment } from '../required-environment';
 import { type TimedInvocation, timeLeft } from '../time-left';
 import { credentials } from './credentials';
@@ -56,8 +54,7 @@ const streamsByTopic: Record<string, StreamOfTopic> | undefined =
   process.env[STREAMS] && JSON.parse(process.env[STREAMS]);
 const metrics = functionMetrics();
 
-/** HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; the producer retries itself. */
-const kinesis = lightPutClient(new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() }));
+const kinesis = putClient();
 
 export const handler = loggable(handle);
 
@@ -84,7 +81,7 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
     new OrderedProducer(
       {
         putRecords: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.putRecords(input, within)),
-        listShards: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.listShards!(input, within)),
+        listShards: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.listShards(input, within)),
       },
       { streamName, maxRecordBytes, hashBuckets, aggregation: process.env[AGGREGATION] === 'true', signal: lastSend },
     );

@@ -1,15 +1,22 @@
-import type { Lambda } from '@aws-sdk/client-lambda';
+import { InvokeCommand, type InvokeCommandInput, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda';
 import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../lib/core/registry/registry-aliases';
 import type { AskRegistry, OwnerKey } from './hash-key-owners';
 import { OwnerKeyError } from './owner-key-error';
 
+/** What is asked of Lambda. */
+export interface InvokeClient {
+  invoke(input: InvokeCommandInput, options: { abortSignal: AbortSignal }): Promise<InvokeCommandOutput>;
+}
+
+/** A client with this one command. */
+export function lambdaClient(): InvokeClient {
+  const client = new LambdaClient({});
+  return { invoke: (input, options) => client.send(new InvokeCommand(input), options) };
+}
+
 /** Asks the function of a registry, which allocates a key to an owner it does not know if it is to. */
-export function askRegistry(
-  lambda: Pick<Lambda, 'invoke'>,
-  functionName: string,
-  action: 'allocate' | 'get',
-): AskRegistry {
+export function askRegistry(lambda: InvokeClient, functionName: string, action: 'allocate' | 'get'): AskRegistry {
   const alias = action === 'allocate' ? ALLOCATE_ALIAS : QUERY_ALIAS;
   return async (owners, abortSignal) => {
     const request = { FunctionName: functionName, Qualifier: alias, Payload: JSON.stringify({ action, owners }) };

@@ -1,6 +1,3 @@
-import { Kinesis } from '@aws-sdk/client-kinesis';
-import { Lambda } from '@aws-sdk/client-lambda';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { callWithin } from '../../lib/core/foundation/call-within';
 import {
@@ -15,16 +12,16 @@ import {
   STREAM_NAME,
 } from '../../lib/core/foundation/function-environment';
 import { PRODUCER_LAST_SEND_MS } from '../../lib/core/foundation/last-send';
-import { lightPutClient } from '../../lib/core/producer/light-put-client';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
 import { functionMetrics } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { loggable } from '../loggable';
+import { putClient } from '../put-client';
 import { requiredEnvironment } from '../required-environment';
 import { type TimedInvocation, timeLeft } from '../time-left';
-import { askRegistry } from './ask-registry';
+import { askRegistry, lambdaClient } from './ask-registry';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
 import { type SourceMessage, sourceMessages } from './event-source';
 import { FailureTally } from './failure-tally';
@@ -66,15 +63,11 @@ const hashKeyOwners =
   registryName === undefined
     ? undefined
     : new HashKeyOwners(
-        askRegistry(new Lambda({}), registryName, process.env[ALLOCATE_HASH_KEYS] === 'true' ? 'allocate' : 'get'),
+        askRegistry(lambdaClient(), registryName, process.env[ALLOCATE_HASH_KEYS] === 'true' ? 'allocate' : 'get'),
       );
 const inputOptions = { ...options, hasRegistry: hashKeyOwners !== undefined };
 
-/**
- * HTTP/1.1, because it keeps its connections: the SDK's default for Kinesis, HTTP/2, opens a session for each request,
- * and needs TLS, which emulators lack. No retries in the SDK, because the producer's own know about order.
- */
-const kinesis = lightPutClient(new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() }));
+const kinesis = putClient();
 
 export const handler = loggable(handle);
 
@@ -149,7 +142,7 @@ function clientWithin(context: TimedInvocation): PutRecordsClient {
     putRecords: (input, options) =>
       callWithin({ ms: leftMs(), signal: options?.abortSignal }, (within) => kinesis.putRecords(input, within)),
     listShards: (input, options) =>
-      callWithin({ ms: leftMs(), signal: options?.abortSignal }, (within) => kinesis.listShards!(input, within)),
+      callWithin({ ms: leftMs(), signal: options?.abortSignal }, (within) => kinesis.listShards(input, within)),
   };
 }
 

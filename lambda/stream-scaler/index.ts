@@ -1,4 +1,4 @@
-import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
 import {
   MAX_SHARDS,
   MIN_SHARDS,
@@ -26,7 +26,7 @@ const alarms = {
   scaleIn: requiredEnvironment(SCALE_IN_ALARM),
 };
 const kinesis = reshardClient();
-const cloudWatch = new CloudWatch({ maxAttempts: ATTEMPTS_TO_LOOK, requestHandler: boundedHandler() });
+const cloudWatch = new CloudWatchClient({ maxAttempts: ATTEMPTS_TO_LOOK, requestHandler: boundedHandler() });
 const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
 
 /**
@@ -35,7 +35,10 @@ const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
  */
 export async function handler(): Promise<void> {
   const readAlarms = () =>
-    readLoad({ describeAlarms: (input) => inTime((options) => cloudWatch.describeAlarms(input, options)) }, alarms);
+    readLoad(
+      { describeAlarms: (input) => inTime((options) => cloudWatch.send(new DescribeAlarmsCommand(input), options)) },
+      alarms,
+    );
   const scaling = await scaleStream(kinesis, { streamName, ...bounds, readLoad: readAlarms, now: Date.now() });
   const { shardCount, updatesLeft, load, desiredShardCount, failure } = scaling;
   console.info({ streamName, load, shardCount, desiredShardCount, updatesLeft });

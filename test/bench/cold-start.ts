@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { buildSync } from 'esbuild';
+import { migrateOutbox } from '../../lib/core/outbox';
+import { PostgresServer } from '../support/postgres/postgres-server';
+import { printTable, rounded } from '../support/tables/producer/table';
+import { SUBJECTS, type Subject, serviceAnswer } from './cold-start/subjects';
+
+/**
+ * What a first invocation takes, from the beginning of the load to its answer: each function of `dist/lambda`, and the SDK's
+ * clients and the driver that it loads, alone, bundled in the same way, with the first calls that the function makes. Each run
+ * is a process of its own, in turn with its baseline; the middle of the runs. A server in this process answers for AWS.
+ *
+ *     npm run build && npm run bench cold-start [runs]
+ */
+const RUNS = Number(process.argv[2] ?? 15);
+
+const CHILD = `
+  const [file, event] = process.argv.slice(1);
+  const context = { getRemainingTimeInMillis: () => 10_100, functionName: 'f', awsRequestId: 'r', invokedFunctionArn: 'arn:aws:lambda:us-east-1:123456789012:function:f' };
+  const [cpu, begun] = [process.cpuUsage(), performance.now()];
+  const taken = () => { const { user, system } = process.cpuUsage(cpu); return [(user + system) / 1000, performance.now() - begun]; };
+  const { handler } = require(file);
+  const loaded = taken();
+  handler(JSON.parse(event), context).then(() => {
+    console.log('taken ' + JSON.stringify([...loaded, ...taken()]));
+    process.exit();
+  }, (error) => { console.error(error); process.exit(1); });
+`;
+
+interface Taken {
+  readonly load: number;
+  readonly cpu: number;
+  readonly wall: number;
+}
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'even-shards-cold-start-'));
+  const login = { username: '', password: '' };
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const { contentType, body } = serviceAnswer(String(request.headers['x-amz-target']), login);
+      response.writeHead(200, { 'content-type': contentType }).end(body);
+    });
+  });
+  const postgres = await PostgresServer.start();
+  try {
+    const url = new URL(await postgres.createDatabase('bench'));
+    const client = await postgres.connect(url.href);
+    await migrateOutbox(client);
+    await client.end();
+    Object.assign(login, { username: url.username, password: url.password });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const environment = environmentOf((server.address() as AddressInfo).port, url);
+    const rows: string[][] = [];
+    for (const subject of SUBJECTS) {
+      const baseline = bundled(subject, folder);
+      const files = [baseline, join(process.cwd(), 'dist/lambda', subject.name, 'index.js')];
+      const runs: Taken[][] = files.map(() => []);
+      for (let run = 0; run < RUNS; run++) {
+        for (const [index, file] of files.entries()) runs[index]!.push(await invoked(file, subject, environment));
+      }
+      rows.push(rowOf(subject.name, runs as [Taken[], Taken[]]));
+    }
+    console.log(`\nmilliseconds of a first invocation; the middle of ${RUNS} processes in turn\n`);
+    printTable(
+      ['function', 'clients: load', 'CPU', 'wall', 'function: load', 'CPU', 'wall', 'CPU ratio', 'wall ratio'],
+      rows,
+    );
+  } finally {
+    await postgres.stop();
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function environmentOf(port: number, { hostname, port: databasePort }: URL): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_SESSION_TOKEN: 'local',
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_LAMBDA_FUNCTION_NAME: 'f',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',
+    NODE_NO_WARNINGS: '1',
+    EVEN_SHARDS_DATABASE_HOST: hostname,
+    EVEN_SHARDS_DATABASE_PORT: databasePort,
+    EVEN_SHARDS_DATABASE_NAME: 'bench',
+  };
+}
+
+/** The clients of a function alone, as `npm run build:lambda` bundles functions. */
+function bundled({ name, clients }: Subject, folder: string): string {
+  const outfile = join(folder, `${name}.js`);
+  buildSync({
+    stdin: { contents: clients, resolveDir: process.cwd(), loader: 'ts' },
+    bundle: true,
+    minifyWhitespace: true,
+    minifySyntax: true,
+    platform: 'node',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+    legalComments: 'none',
+    logLevel: 'warning',
+    outfile,
+  });
+  return outfile;
+}
+
+async function invoked(file: string, subject: Subject, environment: NodeJS.ProcessEnv): Promise<Taken> {
+  const child = spawn(process.execPath, ['-e', CHILD, file, JSON.stringify(subject.event)], {
+    env: { ...environment, ...subject.environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let taken: number[] | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.startsWith('taken ')) taken = JSON.parse(line.slice('taken '.length));
+  }
+  if (taken === undefined) throw new Error(`${file} has not answered`);
+  const [load, , cpu, wall] = taken as [number, number, number, number];
+  return { load, cpu, wall };
+}
+
+function rowOf(name: string, [clients, ours]: [Taken[], Taken[]]): string[] {
+  const middle = (runs: Taken[], of: keyof Taken) =>
+    runs.map((run) => run[of]).sort((a, b) => a - b)[runs.length >> 1]!;
+  const ratio = (of: keyof Taken) => rounded(middle(ours, of) / middle(clients, of), 2);
+  const times = [clients, ours].flatMap((runs) =>
+    (['load', 'cpu', 'wall'] as const).map((of) => rounded(middle(runs, of))),
+  );
+  return [name, ...times, ratio('cpu'), ratio('wall')];
+}
+
+void main();

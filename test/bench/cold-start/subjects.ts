@@ -1,0 +1,139 @@
+/** A function, how it is invoked first, and what it loads of others. */
+export interface Subject {
+  /** Its folder of `lambda`. */
+  readonly name: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly event: object;
+  /** A function of the clients alone that makes the same first calls. */
+  readonly clients: string;
+}
+
+const KINESIS = `
+  import { Kinesis } from '@aws-sdk/client-kinesis';
+  import { NodeHttpHandler } from '@smithy/node-http-handler';
+  const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
+`;
+const DYNAMODB = `
+  import { DynamoDB } from '@aws-sdk/client-dynamodb';
+  const dynamoDb = new DynamoDB({ maxAttempts: 1 });
+`;
+const SHARDS = 3;
+
+const INDEX = {
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['jobId'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'statusShard',
+  sortKeyAttributes: ['at'],
+  shards: { default: { write: SHARDS, read: SHARDS } },
+  strategy: 'calculated',
+};
+
+export const SUBJECTS: readonly Subject[] = [
+  {
+    name: 'producer',
+    environment: { EVEN_SHARDS_STREAM_NAME: 'Events' },
+    event: { records: [{ partitionKey: 'account-1', data: 'created' }] },
+    clients: `${KINESIS}
+      import { Lambda } from '@aws-sdk/client-lambda';
+      export const lambda = new Lambda({});
+      export const handler = () => kinesis.putRecords({
+        StreamName: 'Events', Records: [{ PartitionKey: 'account-1', Data: Buffer.from('created') }],
+      });`,
+  },
+  {
+    name: 'query-fanout',
+    environment: { EVEN_SHARDS_INDEXES: JSON.stringify({ byStatus: INDEX }) },
+    event: { index: 'byStatus', value: 'failed', limit: 10 },
+    clients: `${DYNAMODB}
+      export const handler = () => Promise.all([0, 1, 2].map((shard) => dynamoDb.query({
+        TableName: 'Jobs', IndexName: 'byStatus', KeyConditionExpression: '#s = :s',
+        ExpressionAttributeNames: { '#s': 'statusShard' }, ExpressionAttributeValues: { ':s': { S: 'failed#' + shard } },
+      })));`,
+  },
+  {
+    name: 'hash-key-registry',
+    environment: { EVEN_SHARDS_STREAM_NAME: 'Events', EVEN_SHARDS_REGISTRY_TABLE_NAME: 'Owners' },
+    event: { action: 'get', owners: ['account-1'] },
+    clients: `${KINESIS}${DYNAMODB}
+      export const handler = () => dynamoDb.getItem({ TableName: 'Owners', Key: { pk: { S: 'account-1' } } });`,
+  },
+  {
+    name: 'outbox-relay',
+    environment: { EVEN_SHARDS_STREAM_NAME: 'Events', EVEN_SHARDS_DATABASE_SECRET_ARN: 'arn' },
+    event: {},
+    clients: `${KINESIS}
+      import { SecretsManager } from '@aws-sdk/client-secrets-manager';
+      import { Pool } from 'pg';
+      const secrets = new SecretsManager({});
+      export async function handler() {
+        const { EVEN_SHARDS_DATABASE_HOST: host, EVEN_SHARDS_DATABASE_PORT: port, EVEN_SHARDS_DATABASE_NAME: database } = process.env;
+        const { SecretString } = await secrets.getSecretValue({ SecretId: 'arn' });
+        const { username: user, password } = JSON.parse(SecretString);
+        const pool = new Pool({ host, port: Number(port), database, user, password });
+        await pool.query('SELECT 1');
+        await pool.end();
+      }`,
+  },
+  {
+    name: 'item-mover',
+    environment: {
+      EVEN_SHARDS_INDEX: JSON.stringify(INDEX),
+      EVEN_SHARDS_READ_UNITS_PER_SECOND: '100',
+      EVEN_SHARDS_WRITE_UNITS_PER_SECOND: '100',
+      EVEN_SHARDS_SEGMENTS_AT_ONCE: '1',
+    },
+    event: { segment: 0, totalSegments: 1, request: { mode: 'audit' } },
+    clients: `${DYNAMODB}
+      export const handler = () => dynamoDb.scan({ TableName: 'Jobs', Segment: 0, TotalSegments: 1 });`,
+  },
+  {
+    name: 'stream-reconciler',
+    environment: { EVEN_SHARDS_STREAM_NAME: 'Events' },
+    event: {},
+    clients: `${KINESIS}
+      export async function handler() {
+        await kinesis.describeStreamSummary({ StreamName: 'Events' });
+        await kinesis.listShards({ StreamName: 'Events' });
+      }`,
+  },
+];
+
+const SHARD = {
+  ShardId: 'shardId-000000000000',
+  HashKeyRange: { StartingHashKey: '0', EndingHashKey: String(2n ** 128n - 1n) },
+  SequenceNumberRange: { StartingSequenceNumber: '1' },
+};
+
+const ANSWERS: Readonly<Record<string, object>> = {
+  PutRecords: { FailedRecordCount: 0, Records: [{ ShardId: SHARD.ShardId, SequenceNumber: '1' }] },
+  ListShards: { Shards: [SHARD] },
+  DescribeStreamSummary: {
+    StreamDescriptionSummary: {
+      StreamName: 'Events',
+      StreamARN: 'arn:aws:kinesis:us-east-1:123456789012:stream/Events',
+      StreamStatus: 'ACTIVE',
+      StreamModeDetails: { StreamMode: 'PROVISIONED' },
+      OpenShardCount: 1,
+    },
+  },
+  ListTagsForStream: { Tags: [], HasMoreTags: false },
+  Query: { Items: [], Count: 0, ScannedCount: 0 },
+  Scan: { Items: [], Count: 0, ScannedCount: 0 },
+  GetItem: {},
+};
+
+/**
+ * What AWS would answer to the first calls of each function.
+ *
+ * @param secret whom the relay of the outbox logs in as
+ */
+export function serviceAnswer(target: string, secret: object): { contentType: string; body: string } {
+  const [service, operation = ''] = target.split('.');
+  const version = service?.startsWith('DynamoDB') ? '1.0' : '1.1';
+  const answer = operation === 'GetSecretValue' ? { SecretString: JSON.stringify(secret) } : ANSWERS[operation];
+  if (answer === undefined) throw new Error(`no answer to ${target}`);
+  return { contentType: `application/x-amz-json-${version}`, body: JSON.stringify(answer) };
+}
