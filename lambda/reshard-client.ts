@@ -1,13 +1,4 @@
-import {
-  AddTagsToStreamCommand,
-  DescribeStreamSummaryCommand,
-  KinesisClient,
-  ListShardsCommand,
-  ListTagsForStreamCommand,
-  MergeShardsCommand,
-  SplitShardCommand,
-  UpdateShardCountCommand,
-} from '@aws-sdk/client-kinesis';
+import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { ReshardClient } from '../lib/core/resharding/reshard-client';
 import { inTime } from './in-time';
@@ -30,16 +21,16 @@ export const ATTEMPTS_TO_LOOK = 4;
  */
 export function reshardClient(): ReshardClient {
   const requestHandler = boundedHandler();
-  const looks = new KinesisClient({ maxAttempts: ATTEMPTS_TO_LOOK, requestHandler });
-  const changes = new KinesisClient({ maxAttempts: 1, requestHandler });
+  const looks = new Kinesis({ maxAttempts: ATTEMPTS_TO_LOOK, requestHandler });
+  const changes = new Kinesis({ maxAttempts: 1, requestHandler });
   return {
-    describeStreamSummary: (input) => inTime((options) => looks.send(new DescribeStreamSummaryCommand(input), options)),
-    listShards: (input) => inTime((options) => looks.send(new ListShardsCommand(input), options)),
-    listTagsForStream: (input) => inTime((options) => looks.send(new ListTagsForStreamCommand(input), options)),
-    addTagsToStream: (input) => inTime((options) => changes.send(new AddTagsToStreamCommand(input), options)),
-    updateShardCount: (input) => inTime((options) => changes.send(new UpdateShardCountCommand(input), options)),
-    splitShard: (input) => inTime((options) => changes.send(new SplitShardCommand(input), options)),
-    mergeShards: (input) => inTime((options) => changes.send(new MergeShardsCommand(input), options)),
+    describeStreamSummary: (input) => inTime((options) => looks.describeStreamSummary(input, options)),
+    listShards: (input) => inTime((options) => looks.listShards(input, options)),
+    listTagsForStream: (input) => inTime((options) => looks.listTagsForStream(input, options)),
+    addTagsToStream: (input) => inTime((options) => changes.addTagsToStream(input, options)),
+    updateShardCount: (input) => inTime((options) => changes.updateShardCount(input, options)),
+    splitShard: (input) => inTime((options) => changes.splitShard(input, options)),
+    mergeShards: (input) => inTime((options) => changes.mergeShards(input, options)),
   };
 }
 

@@ -1,8 +1,8 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { inTime } from '../in-time';
 import { boundedHandler } from '../reshard-client';
 
-const cloudFormation = new CloudFormationClient({ maxAttempts: 3, requestHandler: boundedHandler() });
+const cloudFormation = new CloudFormation({ maxAttempts: 3, requestHandler: boundedHandler() });
 
 /** A stack that is new has a roll-back of its own: CloudFormation deletes what it has created. */
 const ROLL_BACK = /^(UPDATE_)?ROLLBACK_/;
@@ -15,9 +15,7 @@ const ROLL_BACK = /^(UPDATE_)?ROLLBACK_/;
  */
 export async function isRollingBack(stackId: string): Promise<boolean> {
   try {
-    const { Stacks = [] } = await inTime((options) =>
-      cloudFormation.send(new DescribeStacksCommand({ StackName: stackId }), options),
-    );
+    const { Stacks = [] } = await inTime((options) => cloudFormation.describeStacks({ StackName: stackId }, options));
     const { StackStatus = '', ParentId } = Stacks[0] ?? {};
     if (StackStatus === 'DELETE_IN_PROGRESS' && ParentId !== undefined) return await isRollingBack(ParentId);
     return ROLL_BACK.test(StackStatus);

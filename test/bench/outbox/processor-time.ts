@@ -8,24 +8,38 @@ import { fillOutbox } from './backlog';
 import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
 
-const ROWS = 200_000;
+interface Backlog {
+  readonly rows: number;
+  readonly keys: number;
+  /** 100 with the key, if absent. */
+  readonly dataBytes?: number;
+}
+
+const BACKLOGS: readonly Backlog[] = [
+  { rows: 200_000, keys: 1 },
+  { rows: 200_000, keys: 100 },
+  { rows: 200_000, keys: 10_000 },
+  { rows: 1_000_000, keys: 1_000_000 },
+  { rows: 20_000, keys: 1, dataBytes: 10_000 },
+  { rows: 20_000, keys: 10_000, dataBytes: 10_000 },
+];
 
 /** How Linux counts a process' time. Source: proc(5), and the default of sysconf(_SC_CLK_TCK). */
 const TICKS_PER_SECOND = 100;
 
 /** What a row takes of processors, the relay's and its session's: what else the machine does hardly changes it. */
 export async function benchProcessorTime(client: Client, relayClient: Client): Promise<void> {
-  console.log(`microseconds of processor time a row of 100 bytes, of a backlog of ${rounded(ROWS)}\n`);
+  console.log('microseconds of processor time a row of a backlog\n');
   const table: string[][] = [];
   await client.query('SELECT outbox.divide(1)');
-  for (const keys of [1, 100, 10_000]) {
+  for (const { rows, keys, dataBytes } of BACKLOGS) {
     for (const aggregation of ['per-key', 'packed'] as const) {
       await client.query('TRUNCATE outbox.message, outbox.parked');
-      await fillOutbox(client, ROWS, keys);
-      const { relay, server } = await timeOf(relayClient, aggregation);
+      await fillOutbox(client, rows, keys, dataBytes);
+      const { relay, server } = await timeOf(relayClient, rows, aggregation);
       const mostPerSecond = 1_000_000 / Math.max(relay, server);
       table.push([
-        `${rounded(keys)} key${keys === 1 ? '' : 's'}${aggregation === 'packed' ? ', packs' : ''}`,
+        `${rounded(rows)} rows${dataBytes === undefined ? '' : ' of 10 kB'}, ${rounded(keys)} key${keys === 1 ? '' : 's'}${aggregation === 'packed' ? ', packs' : ''}`,
         rounded(relay, 1),
         rounded(server, 1),
         rounded(mostPerSecond),
@@ -37,11 +51,15 @@ export async function benchProcessorTime(client: Client, relayClient: Client): P
 
 type Aggregation = 'per-key' | 'packed';
 
-async function timeOf(client: Client, aggregation: Aggregation): Promise<{ relay: number; server: number }> {
+async function timeOf(
+  client: Client,
+  rows: number,
+  aggregation: Aggregation,
+): Promise<{ relay: number; server: number }> {
   const [cpu, before] = [process.cpuUsage(), await serverSecondsOf(client)];
-  await relayBacklog(client, ROWS, aggregation);
+  await relayBacklog(client, rows, aggregation);
   const { user, system } = process.cpuUsage(cpu);
-  return { relay: (user + system) / ROWS, server: (1_000_000 * ((await serverSecondsOf(client)) - before)) / ROWS };
+  return { relay: (user + system) / rows, server: (1_000_000 * ((await serverSecondsOf(client)) - before)) / rows };
 }
 
 /** Relays until so many rows are sent and noted. */
