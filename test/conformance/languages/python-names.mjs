@@ -53,14 +53,17 @@ function ownNames(type, types) {
 
 /** Every documentation below a type; of an example, nothing, for jsii translates it. */
 function withDocs(node, own, known, key) {
-  if (key === 'docs') {
-    return mapped(node, (text, name) =>
-      name === 'example' || typeof text !== 'string' ? text : renamed(text, own, known),
-    );
-  }
+  if (key === 'docs') return withTexts(node, (text) => renamed(text, own, known));
   if (Array.isArray(node)) return node.map((each) => withDocs(each, own, known));
   if (typeof node !== 'object' || node === null) return node;
   return mapped(node, (each, name) => withDocs(each, own, known, name));
+}
+
+function withTexts(docs, change) {
+  return mapped(docs, (text, name) => {
+    if (typeof text === 'object') return withTexts(text, change);
+    return name === 'example' || typeof text !== 'string' ? text : change(text);
+  });
 }
 
 function mapped(node, change) {
