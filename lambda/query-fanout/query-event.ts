@@ -56,7 +56,7 @@ export interface ParsedEvent {
 
 const SELECTS = ['items', 'count'];
 /** The fields that say something about items, which a count does not return. */
-const OF_ITEMS = ['order', 'limit', 'projection'] as const;
+const OF_ITEMS = ['order', 'limit', 'maxReadUnits', 'projection'] as const;
 const FORMATS = ['plain', 'dynamodb'];
 
 /** The parts of an event. This checks everything that the core does not check itself. */

@@ -2,7 +2,7 @@ import { BinaryHeap } from './binary-heap';
 import type { ItemSizes } from './item-sizes';
 import type { PageInProgress } from './page-in-progress';
 import type { ReadBudget } from './read-budget';
-import type { ShardBuffer } from './shard-buffer';
+import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ShardRequests } from './shard-requests';
 import type { ComparePositions } from './total-order';
 import { planWave } from './wave-plan';
@@ -27,8 +27,10 @@ export async function orderedMerge<T>(
     if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
     if (!blocking.readable) return true;
     const reads = requests.open ? planWave(buffers, compare, page, sizes) : [];
-    if (reads.length > 0 && budget.allows(reads)) {
-      await requests.wave(reads);
+    const allowed = budget.fit(inOrderOfFrontiers(reads, compare));
+    // The page gets nowhere until each shard was read once.
+    if (allowed.length > 0 && (allowed.length === reads.length || isBegun(reads))) {
+      await requests.wave(allowed);
       continue;
     }
     page.readTo = blocking.bound;
@@ -36,6 +38,17 @@ export async function orderedMerge<T>(
     if (requests.open) await requests.wave(budget.leastOf(reads));
     else requests.giveUp(buffers.filter(({ starving }) => starving));
   }
+}
+
+/** The page goes on from the first frontier, so what is read behind it helps most. */
+function inOrderOfFrontiers<T>(reads: BufferRead<T>[], compare: ComparePositions<T>): BufferRead<T>[] {
+  if (!isBegun(reads)) return reads;
+  return reads.sort((a, b) => compare(a.buffer.frontier!, b.buffer.frontier!));
+}
+
+/** Whether the shards were read before. */
+function isBegun<T>(reads: readonly BufferRead<T>[]): boolean {
+  return reads.every(({ buffer }) => buffer.frontier !== undefined);
 }
 
 /** Takes every item that is certain. Returns the buffer that must be read first, or undefined at the end. */

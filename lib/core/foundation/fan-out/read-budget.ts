@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../errors';
 import type { FanOutStats } from './fan-out-stats';
 import type { ItemSizes } from './item-sizes';
-import { blocksOf, itemsInBlock } from './read-size';
+import { blocksOf, itemsInBlock, itemsInBlocks } from './read-size';
 import type { BufferRead } from './shard-buffer';
 
 /** The most blocks of one answer. Source: the DynamoDB developer guide: a query reads up to 1 MB. */
@@ -20,29 +20,51 @@ export class ReadBudget {
     private readonly sizes: ItemSizes,
   ) {}
 
-  /** Whether the page stays within its units, as far as the sizes of its items tell what the reads cost. */
-  allows<T>(reads: readonly BufferRead<T>[]): boolean {
-    if (this.maxReadUnits === undefined) return true;
-    const blocks = reads.reduce((sum, { limit }) => sum + this.blocksOf(limit), 0);
-    return this.stats.consumedReadUnits + blocks * this.unitsOfBlock <= this.maxReadUnits;
+  /**
+   * The reads as far as the page can have them: all that they ask for, or fewer items of each, or a block of the first ones. The
+   * sizes of the items tell what a read costs.
+   */
+  fit<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
+    const { blocksLeft, atMost } = this;
+    if (reads.reduce((sum, { limit }) => sum + this.blocksOf(limit), 0) <= blocksLeft) return reads;
+    const each = itemsInBlocks(Math.floor(blocksLeft / reads.length), atMost);
+    if (each >= 1) return upTo(each, reads);
+    return this.leastOf(reads.slice(0, Math.floor(blocksLeft / blocksOf(1, atMost))));
   }
 
-  /** How many of the reads the page can have, at least one. */
+  /** How many of the reads, from the first on, the page can have in full; at least one. */
   countAllowed<T>(reads: readonly BufferRead<T>[]): number {
-    let count = reads.length;
-    while (count > 1 && !this.allows(reads.slice(0, count))) count -= 1;
-    return count;
+    let left = this.blocksLeft;
+    const further = reads.findIndex(({ limit }) => {
+      left -= this.blocksOf(limit);
+      return left < 0;
+    });
+    return further === -1 ? reads.length : Math.max(1, further);
   }
 
   /** The same reads, of a block each: the least by which a page can begin. */
   leastOf<T>(reads: readonly BufferRead<T>[]): BufferRead<T>[] {
-    const block = itemsInBlock(this.sizes);
-    return reads.map((read) => ({ ...read, limit: Math.min(read.limit ?? block, block) }));
+    return upTo(itemsInBlock(this.sizes), reads);
+  }
+
+  /** Items are taken for larger than the mean by as much as they differ from it. */
+  private get atMost(): Pick<ItemSizes, 'mean'> {
+    const { mean, deviation } = this.sizes;
+    return { mean: mean === undefined ? undefined : mean + deviation };
+  }
+
+  private get blocksLeft(): number {
+    if (this.maxReadUnits === undefined) return Number.POSITIVE_INFINITY;
+    return Math.max(0, (this.maxReadUnits - this.stats.consumedReadUnits) / this.unitsOfBlock);
   }
 
   private blocksOf(limit: number | undefined): number {
-    return limit === undefined ? MOST_BLOCKS : Math.min(MOST_BLOCKS, Math.max(1, blocksOf(limit, this.sizes)));
+    return limit === undefined ? MOST_BLOCKS : Math.min(MOST_BLOCKS, Math.max(1, blocksOf(limit, this.atMost)));
   }
+}
+
+function upTo<T>(items: number, reads: readonly BufferRead<T>[]): BufferRead<T>[] {
+  return reads.map((read) => ({ ...read, limit: Math.min(read.limit ?? items, items) }));
 }
 
 /** @throws InvalidArgumentError unless a page can be bounded by so many read units */

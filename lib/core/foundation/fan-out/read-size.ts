@@ -72,13 +72,18 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
 }
 
 /** How many blocks so many items take. An item of unknown size is assumed to fill one. */
-export function blocksOf(items: number, { mean = BLOCK_BYTES }: ItemSizes): number {
+export function blocksOf(items: number, { mean = BLOCK_BYTES }: Pick<ItemSizes, 'mean'>): number {
   return Math.ceil((items * mean) / BLOCK_BYTES);
 }
 
 /** How many items one block holds, at least 1. */
-export function itemsInBlock({ mean = BLOCK_BYTES }: ItemSizes): number {
-  return Math.max(1, Math.floor(BLOCK_BYTES / mean));
+export function itemsInBlock(sizes: Pick<ItemSizes, 'mean'>): number {
+  return Math.max(1, itemsInBlocks(1, sizes));
+}
+
+/** How many items so many blocks hold. An item of unknown size is assumed to fill one. */
+export function itemsInBlocks(blocks: number, { mean = BLOCK_BYTES }: Pick<ItemSizes, 'mean'>): number {
+  return Math.floor((blocks * BLOCK_BYTES) / mean);
 }
 
 /**

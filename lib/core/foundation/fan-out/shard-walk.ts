@@ -30,15 +30,16 @@ export async function shardWalk<T>(
         continue;
       }
       const reads = requests.open ? readsOf(buffers, page, width, sizes) : [];
-      const allowed = reads.slice(0, budget.countAllowed(reads));
-      if (allowed.length > 0 && budget.allows(allowed)) {
+      const inTurn = reads.slice(0, budget.countAllowed(reads));
+      const allowed = budget.fit(inTurn);
+      if (allowed.length > 0) {
         await requests.wave(allowed);
         width *= growth;
         continue;
       }
       page.readTo = buffer.frontier;
       if (page.end !== undefined) return true;
-      if (requests.open) await requests.wave(budget.leastOf(allowed));
+      if (requests.open) await requests.wave(budget.leastOf(inTurn));
       else requests.giveUp(buffers.filter(({ starving }) => starving));
     }
   }

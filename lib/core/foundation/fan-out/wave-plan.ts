@@ -65,6 +65,6 @@ function boundedReads<T>(
 
 /** The buffers that are empty, and those that soon will be. Together they need one wave instead of one each. */
 function withRunningLow<T>(readable: readonly ShardBuffer<T>[]): ShardBuffer<T>[] {
-  const enough = Math.max(...readable.map(({ bufferedCount }) => bufferedCount)) / 2;
+  const enough = readable.reduce((most, { bufferedCount }) => Math.max(most, bufferedCount), 0) / 2;
   return readable.filter(({ bufferedCount }) => bufferedCount === 0 || bufferedCount < enough);
 }

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../../foundation/errors';
 import { ShardsUnavailableError } from '../../foundation/fan-out/fan-out-errors';
 import { type FanOutStats, noCost } from '../../foundation/fan-out/fan-out-stats';
 import { ItemSizes } from '../../foundation/fan-out/item-sizes';
@@ -16,7 +17,10 @@ import { IndexShardReader } from './index-shard-reader';
 import { ReadProgress } from './resume-point';
 
 /** What to count in a sharded index. */
-export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'maxReadUnits' | 'projection'>;
+export type FanOutCountRequest = Omit<FanOutRequest, (typeof NOT_OF_COUNTS)[number]>;
+
+/** What a request for a page has, and one for a count does not. */
+const NOT_OF_COUNTS = ['order', 'limit', 'maxReadUnits', 'projection'] as const;
 
 /** A count over all shards. */
 export interface FanOutCount {
@@ -52,6 +56,10 @@ export async function fanOutCount(
   options: FanOutReadOptions = {},
 ): Promise<FanOutCount> {
   const { config, left } = await configOfTheMoment(index, request, options);
+  for (const field of NOT_OF_COUNTS) {
+    const given = (request as FanOutRequest)[field];
+    if (given !== undefined) throw new InvalidArgumentError(field, given, 'absent because a count counts everything');
+  }
   const { cursor, ...rest } = request;
   const { query } = indexQuery(client, config, { ...rest, order: 'unordered' });
   const progress = ReadProgress.decode('cursor', cursor, config, rest, 'count');

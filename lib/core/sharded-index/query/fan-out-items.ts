@@ -97,10 +97,17 @@ export function fanOutItems(
   request: FanOutItemsRequest,
   options: FanOutReadOptions = {},
 ): FanOutItemStream {
-  const { order, cursor }: FanOutRequest = request;
+  const { order, cursor, maxReadUnits }: FanOutRequest = request;
   if (order !== undefined)
     throw new InvalidArgumentError('order', order, 'absent because items come in the order in which they arrive');
   if (cursor !== undefined) throw new InvalidArgumentError('cursor', cursor, 'absent because a stream has no pages');
+  if (maxReadUnits !== undefined) {
+    throw new InvalidArgumentError(
+      'maxReadUnits',
+      maxReadUnits,
+      'absent because a stream reads on: leave the loop to end it',
+    );
+  }
   const { resumeAt, segment = 0, totalSegments = 1, ...rest } = request;
   checkSegments(segment, totalSegments);
   const config = isConfigSource(index) ? index.initial : index;

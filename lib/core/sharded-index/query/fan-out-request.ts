@@ -46,9 +46,11 @@ export interface FanOutRequest {
    */
   limit?: number;
   /**
-   * The read units that the page should cost at most, greater than 0. The page ends with a cursor where its next wave of reads
-   * could pass them. It always has its first wave, and the least that lets the next page go on: at least half a unit for each
-   * shard if it is ordered, and for one shard if it is `unordered`. So it protects a bill where a filter hides nearly all.
+   * The read units that the page should cost at most, greater than 0. The page ends with a cursor when they are used up. It
+   * always has the least that lets the next page go on: an item of each shard if it is ordered, at half a unit for each or more, and of
+   * one shard if it is `unordered`; and a block more for each of these reads as long as a filter has hidden everything, so
+   * that nobody knows how large the items are. An ordered page that has no units beyond that comes only an item further: give it
+   * several times as many. So the units protect a bill where a filter hides nearly all.
    * @default no bound
    */
   maxReadUnits?: number;

@@ -83,10 +83,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
       itemsRead: answer.itemsRead,
       itemsHidden: answer.itemsRead - answer.items.length,
       consumedReadUnits: answer.consumedReadUnits,
-      itemSizes:
-        request.projection === undefined
-          ? answer.items.slice(0, SIZED_ITEMS).map(itemBytes)
-          : sizesByUnits(answer.consumedReadUnits, answer.itemsRead, request.consistentRead),
+      itemSizes: sizesOf(request, answer),
     };
   }
 
@@ -241,11 +238,18 @@ function attributesToRead(config: ShardedConfig): string[] {
 }
 
 /**
- * DynamoDB also charges for the attributes that an answer leaves out. So the units show how large an item is at most.
+ * How large the items of an answer are, as far as it tells. DynamoDB charges also for attributes that a projection leaves out, and for
+ * items that a filter hides, so the units show how large an item is at most. If a filter hides all of them, the answer tells the least
+ * as well: else one item, which takes no more than a block, would always be taken for a whole one.
  */
-function sizesByUnits(readUnits: number, items: number, consistentRead = false): number[] {
-  const blocks = consistentRead ? readUnits : 2 * readUnits;
-  return items === 0 ? [] : [(blocks * BLOCK_BYTES) / items];
+function sizesOf({ projection, consistentRead }: FanOutRequest, answer: CompleteAnswer): number[] {
+  const { items, itemsRead, consumedReadUnits } = answer;
+  if (projection === undefined && items.length > 0) return items.slice(0, SIZED_ITEMS).map(itemBytes);
+  // Not every client says what a read has cost.
+  if (itemsRead === 0 || consumedReadUnits === 0) return [];
+  const blocks = consistentRead ? consumedReadUnits : 2 * consumedReadUnits;
+  const most = (blocks * BLOCK_BYTES) / itemsRead;
+  return items.length > 0 ? [most] : [most, most - BLOCK_BYTES / itemsRead];
 }
 
 interface CompleteAnswer {

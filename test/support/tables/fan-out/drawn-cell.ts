@@ -48,6 +48,7 @@ export interface DrawnCost {
 const BLOCK_BYTES = 4_096;
 /** Source: the DynamoDB developer guide, "Quotas": 400 KB. */
 const MOST_ITEM_BYTES = 400_000;
+const MOST_SHARDS = 1_000;
 /** The largest limit that is drawn. */
 const MOST_LIMIT = 100_000;
 /** An index has so many items at most; a page that asks for more ends with the index. */
@@ -57,7 +58,7 @@ export function drawCell(seed: number): DrawnCell {
   const random = seededRandom(seed);
   const logarithmic = (least: number, most: number): number => Math.round(least * (most / least) ** random());
   const pick = <E>(...from: E[]): E => from[Math.floor(random() * from.length)]!;
-  const shards = logarithmic(1, 1_000);
+  const shards = logarithmic(1, MOST_SHARDS);
   const bytes = logarithmic(100, MOST_ITEM_BYTES);
   const bounds = pick('limit', 'bytes', 'both');
   const oneIn = pick<1 | 10 | 1_000>(1, 1, 1, 10, 1_000);

@@ -79,9 +79,8 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
     byCommand: ['Apache Cassandra 5', 'version 17', '(2,600 with'],
   },
   'limits.md': {
-    byTest: ['as of November 2026', 'at most 2.5 times what a reader would pay'],
+    byTest: ['as of November 2026'],
     byOthers: ['1,000 records or 1 MB a second', 'ten times in 24 hours'],
-    ofExamples: ['items larger than 4 kB', 'take an item for 4 kB until they know better', 'Decision 0049'],
   },
   'second-day.md': { byOthers: ['a read unit for each 8 KB'] },
   'monitoring.md': {

@@ -139,6 +139,11 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `The handler takes ${table('consumer-day', 'HANDLER_MS')} ms.`,
   ],
   'fan-out-query.md': [
+    `up to ${n(table('fan-out/drawn-cell', 'MOST_SHARDS'))} shards, items of up to ${table('fan-out/drawn-cell', 'MOST_ITEM_BYTES') / 1_000} kB`,
+    `It costs at most ${table('fan-out/drawn-cell', 'MOST_FLOORS')} times what a reader would pay`,
+    `Such a page costs at most ${table('fan-out/drawn-cell', 'MOST_FLOORS')} times the floor and the first item`,
+    `They cost at most ${1 + table('fan-out/drawn-cell', 'MOST_GROWTH')} times as much, in place of ${table('fan-out/drawn-cell', 'MOST_FLOORS')}`,
+    `which are larger than ${Math.floor(table('fan-out/drawn-cell', 'BLOCK_BYTES') / 1_000)} kB`,
     `by blocks of ${core('foundation/fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
     `up to ${core('foundation/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
     `fewer than ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} other items`,
@@ -193,6 +198,9 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `from 0, are n times ${n(core('foundation/shard-count', 'MAX_INDEX_SHARDS'))} more`,
   ],
   'limits.md': [
+    `can cost ${1 + table('fan-out/drawn-cell', 'MOST_GROWTH')} times as much, and in skewed shards ${1 + table('fan-out/drawn-cell', 'MOST_GROWTH')} times`,
+    `larger than a block of ${Math.floor(table('fan-out/drawn-cell', 'BLOCK_BYTES') / 1_000)} kB`,
+    `costs at most ${table('fan-out/drawn-cell', 'MOST_FLOORS')} times what a reader would pay`,
     `are read together up to ${READ_TOGETHER} grown values`,
     `${n(100_000 / 20)} read units every ten seconds at ${n(100_000)} grown values`,
     `comes in ${minutes(lambda('stream-resharder/index', 'GIVE_UP_AFTER_MS'))} minutes`,

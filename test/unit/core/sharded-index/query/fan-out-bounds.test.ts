@@ -1,4 +1,11 @@
-import { type FanOutRequest, fanOutQuery, InvalidArgumentError } from '../../../../../lib/core';
+import {
+  type FanOutRequest,
+  fanOutCount,
+  fanOutItems,
+  fanOutQuery,
+  InvalidArgumentError,
+  type QueryClient,
+} from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { HeldItems } from '../../../../support/fakes/held-items';
@@ -30,6 +37,21 @@ describe('the memory of a page', () => {
     // 12 of the page, half as many until the end is looked for again, and two for each of 50 requests in flight.
     expect(client.most).toBeLessThanOrEqual(12 + 6 + 2 * 50);
     expect(stats.itemsRead).toBeLessThan(300);
+  });
+});
+
+describe('what bounds a page', () => {
+  test.each([{ limit: 3 }, { maxReadUnits: 1 }, { order: 'ascending' }, { projection: ['id'] }])(
+    'is refused by a count, which would not heed it: %j',
+    async (bound) => {
+      const count = fanOutCount(filled(5, 1, 1), timeIndex(5), bound as never);
+      await expect(count).rejects.toThrow(`${Object.keys(bound)[0]} must be absent because a count counts everything`);
+    },
+  );
+
+  test('in read units is refused by a stream, which would not heed it', () => {
+    const stream = () => fanOutItems(filled(5, 1, 1), timeIndex(5), { maxReadUnits: 1 } as never);
+    expect(stream).toThrow('maxReadUnits must be absent because a stream reads on');
   });
 });
 
@@ -68,6 +90,51 @@ describe('maxReadUnits', () => {
     const pages = await pagesOf(filled(5, 300, 2_000), 5, { limit: 100, maxReadUnits: 0.1 });
     expect(pages.flatMap(({ items }) => items)).toHaveLength(300);
     expect(Math.max(...pages.map(({ stats }) => stats.consumedReadUnits))).toBeLessThanOrEqual(2.5);
+  });
+
+  const hidden = { ...rare, expressionAttributeValues: { ':yes': { S: 'nobody has it' } } };
+
+  // Once each page took an item of each shard for a block, found out nothing of its size, and ended: 24,990 units over an index of 275.
+  test.each(['ascending', 'descending', 'unordered'] as const)(
+    'lets %s pages whose filter hides everything read an index about once, together',
+    async (order) => {
+      const index = filled(5, 10_000, 200);
+      const pages = await pagesOf(index, 5, { ...hidden, order, limit: 20, maxReadUnits: 20 });
+      const units = pages.reduce((sum, { stats }) => sum + stats.consumedReadUnits, 0);
+      expect(units).toBeLessThan((1.5 * 10_000 * 230) / 8_192);
+      for (const { stats } of pages) expect(stats.consumedReadUnits).toBeLessThanOrEqual(20);
+    },
+  );
+
+  test('that are not enough for a further item of each shard read on where the page must', async () => {
+    const pages = await pagesOf(filled(50, 500, 9_000), 50, { ...hidden, limit: 20, maxReadUnits: 100 });
+    // An item of each shard costs 75 units. A page of these alone would come an item further.
+    expect(pages.length).toBeLessThan(500 / 5);
+    for (const { stats } of pages) expect(stats.consumedReadUnits).toBeLessThanOrEqual(100);
+  });
+
+  test('that hardly begin a page teach it the sizes of the items that a filter hides', async () => {
+    const pages = await pagesOf(filled(5, 2_000, 200), 5, { ...hidden, limit: 20, maxReadUnits: 0.1 });
+    expect(pages.length).toBeLessThan(2_000 / 25);
+  });
+
+  test('do not hold up a page of very many shards', async () => {
+    const shards = 10_000;
+    const client = {
+      query: async () => ({ Items: [], Count: 0, ScannedCount: 0, ConsumedCapacity: { CapacityUnits: 0.5 } }),
+    };
+    const page = fanOutQuery(client, timeIndex(shards), { order: 'unordered', maxReadUnits: 3_000 });
+    expect((await page).cursor).toBeUndefined();
+  });
+
+  test('bound pages of a client that does not say what its reads cost by what they ask for', async () => {
+    const index = filled(5, 1_000, 200);
+    const silent: QueryClient = {
+      query: async (input) => ({ ...(await index.query(input)), ConsumedCapacity: undefined }),
+    };
+    const { items } = await fanOutQuery(silent, timeIndex(5), { limit: 20, projection: ['id'] });
+    expect(items).toHaveLength(20);
+    for (const { Limit } of index.requests) expect(Limit).toBeLessThanOrEqual(20);
   });
 
   test.each([0, -1, Number.NaN, '5', null])('must be a number greater than 0: %p', async (maxReadUnits) => {
