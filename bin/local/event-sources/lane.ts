@@ -128,7 +128,8 @@ export class Lane {
       await sleep(Math.min(LONGEST_RETRY_MS, retryMs * 2 ** (failures - 1)), undefined, { signal: this.signal }).catch(
         () => {},
       );
-      if (!bisects || rest.length === 1) continue;
+      // A report of what failed divides the batch by itself: the developer guide, partial batch responses.
+      if (!bisects || done > 0 || rest.length === 1) continue;
       const middle = Math.ceil(rest.length / 2);
       await this.deliverAll(rest.slice(0, middle));
       rest = rest.slice(middle);

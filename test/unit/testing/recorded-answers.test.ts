@@ -1,4 +1,5 @@
 import { FakeKinesis, VirtualClock } from '../../../lib/testing';
+import { conditionHolds } from '../../support/fakes/condition';
 import { FakeIndex } from '../../support/fakes/fake-index';
 import { FakeTable } from '../../support/fakes/fake-table';
 import { indexConfig } from '../../support/index-config';
@@ -117,4 +118,16 @@ test.each([
   const table = new FakeTable(['pk']);
   table.put({ pk: { S: 'one' }, n: { N: written } });
   expect(table.read({ pk: { S: 'one' } })).toEqual({ pk: { S: 'one' }, n: { N: read } });
+});
+
+// The developer guide, data types: the order of the values within a set is not preserved.
+test('a condition of DynamoDB finds a set equal to itself in another order', () => {
+  const names = { ExpressionAttributeNames: { '#s': 's' } };
+  const condition = {
+    ...names,
+    ConditionExpression: '#s = :s',
+    ExpressionAttributeValues: { ':s': { SS: ['b', 'a'] } },
+  };
+  expect(conditionHolds(condition, { s: { SS: ['a', 'b'] } })).toBe(true);
+  expect(conditionHolds(condition, { s: { SS: ['a', 'c'] } })).toBe(false);
 });

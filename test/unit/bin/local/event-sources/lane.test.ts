@@ -76,6 +76,12 @@ test('bisecting finds the record that fails', async () => {
   expect(discarded).toBe('2');
 });
 
+// The Lambda developer guide, "Configuring partial batch response with Kinesis Data Streams and Lambda".
+test('a batch that is reported in part is divided there, and nowhere else, though a mapping bisects', async () => {
+  const { batches } = await delivered(['1', '2', '3'], { bisects: true }, ({ length }, nth) => (nth < 2 ? 1 : length));
+  expect(batches).toEqual(['1 2 3', '2 3']);
+});
+
 test('what is past its bound of age is discarded before it is delivered', async () => {
   const record = (number: string, ageMs: number) =>
     recordOf(number, { ApproximateArrivalTimestamp: new Date(Date.now() - ageMs) });
