@@ -43,7 +43,10 @@ export class MemoryParkingStore extends ParkedKeys {
   async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
     const before = this.parkedKeys.get(key.partitionKey);
     if (before?.key.revision !== key.revision) return undefined;
-    const records = [...(before?.records.slice(key.first - before.key.first) ?? []), ...appended];
+    // The same array goes on: a copy for each record of a key that is parked for long would take time as their square.
+    const records = before?.records ?? [];
+    records.splice(0, key.first - (before?.key.first ?? key.first));
+    for (const record of appended) records.push(record);
     this.revisions += 1;
     const saved = { ...key, next: key.first + records.length, revision: String(this.revisions) };
     this.parkedKeys.set(key.partitionKey, { key: saved, records });

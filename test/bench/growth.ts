@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs';
+import { writeGuideTable } from '../support/guide-table';
+import { rounded } from '../support/tables/producer/table';
+import { ENGINES, type Engine } from './growth/engines';
+import { growthPicture, type Measured } from './growth/picture';
+
+/**
+ * What a unit of work costs each engine as its input grows by powers of ten: CPU time, and what stays in memory. It writes the table
+ * and the picture of the guide.
+ *
+ *     npm run bench growth [part of an engine's name...]
+ */
+
+/** Small sizes are repeated until there is as much work to time as this. */
+const UNITS_TO_TIME = 100_000;
+const ROUNDS = 3;
+/** A size that would take longer than this, at the pace of the size before it, is left out. */
+const MOST_MS = 8_000;
+
+async function measure(engine: Engine): Promise<Measured> {
+  const points: Measured['points'][number][] = [];
+  await timed(engine, engine.sizes[1]!);
+  for (const size of engine.sizes) {
+    const last = points.at(-1);
+    const units = unitsOf(engine, size);
+    if (last !== undefined && (last.microseconds * units * Math.max(1, growthOf(points))) / 1_000 > MOST_MS) break;
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      times.push(await timed(engine, size));
+      // One round says enough of what takes seconds.
+      if (times[0]! * units > 5e5) break;
+    }
+    console.error(`${engine.name}, ${rounded(size)}: ${rounded(Math.min(...times), 2)} µs`);
+    points.push({ size, microseconds: Math.min(...times), bytes: await retained(engine, size) });
+  }
+  return { engine, points };
+}
+
+const unitsOf = ({ units }: Engine, size: number): number => units?.(size) ?? size;
+
+const growthOf = (points: Measured['points']): number =>
+  points.length < 2 ? 1 : points.at(-1)!.microseconds / points.at(-2)!.microseconds;
+
+/** Microseconds of CPU for each unit. */
+async function timed(engine: Engine, size: number): Promise<number> {
+  const units = unitsOf(engine, size);
+  const repeats = Math.max(1, Math.round(UNITS_TO_TIME / units));
+  globalThis.gc!();
+  const before = process.cpuUsage();
+  for (let repeat = 0; repeat < repeats; repeat++) await engine.run(size);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / (repeats * units);
+}
+
+/** Bytes that stay in memory for each unit while its engine lives. */
+async function retained(engine: Engine, size: number): Promise<number> {
+  const before = heapBytes();
+  const kept = await engine.run(size);
+  const bytes = heapBytes() - before;
+  return kept === undefined ? 0 : Math.max(0, bytes) / size;
+}
+
+function heapBytes(): number {
+  globalThis.gc!();
+  return process.memoryUsage().heapUsed;
+}
+
+async function main(names: readonly string[]): Promise<void> {
+  const engines = ENGINES.filter(({ name }) => names.length === 0 || names.some((part) => name.includes(part)));
+  const measured: Measured[] = [];
+  for (const engine of engines) measured.push(await measure(engine));
+  const sizes = [...new Set(ENGINES.flatMap(({ sizes }) => sizes))].sort((a, b) => a - b);
+  const rows = measured.map(({ engine, points }) => [
+    `${engine.name}: µs for each ${engine.unit}`,
+    ...sizes.map((size) => {
+      const point = points.find((each) => each.size === size);
+      return point === undefined ? '' : rounded(point.microseconds, 2);
+    }),
+    `${rounded(points.at(-1)!.microseconds / points[1]!.microseconds, 1)} x`,
+    rounded(points.at(-1)!.bytes),
+  ]);
+  const header = ['', ...sizes.map((size) => rounded(size)), 'last to second', 'bytes at the last'];
+  if (names.length > 0) return console.table([header, ...rows]);
+  writeGuideTable('docs/guides/growth.md', 'npm run bench growth', header, rows);
+  writeFileSync('docs/guides/growth.svg', growthPicture(measured));
+}
+
+void main(process.argv.slice(2));
