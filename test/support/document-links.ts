@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..');
@@ -30,7 +30,9 @@ export function brokenLinks(document: string, links: readonly string[], root = R
       .replace('/index.md', '/README.md')
       .split('#');
     const target = join(root, path === '' ? document : join(path.startsWith('/') ? '' : dirname(document), path));
-    return !existsSync(target) || (anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor));
+    if (!existsSync(target) || anchor === undefined) return !existsSync(target);
+    const page = statSync(target).isDirectory() ? join(target, 'README.md') : target;
+    return !anchorsOf(readFileSync(page, 'utf8')).includes(anchor);
   });
 }
 

@@ -17,10 +17,15 @@ import { IndexShardReader } from './index-shard-reader';
 import { ReadProgress } from './resume-point';
 
 /** What to count in a sharded index. */
-export type FanOutCountRequest = Omit<FanOutRequest, (typeof NOT_OF_COUNTS)[number]>;
+export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'maxReadUnits' | 'projection'>;
 
 /** What a request for a page has, and one for a count does not. */
-const NOT_OF_COUNTS = ['order', 'limit', 'maxReadUnits', 'projection'] as const;
+const NOT_OF_COUNTS: readonly Exclude<keyof FanOutRequest, keyof FanOutCountRequest>[] = [
+  'order',
+  'limit',
+  'maxReadUnits',
+  'projection',
+];
 
 /** A count over all shards. */
 export interface FanOutCount {
