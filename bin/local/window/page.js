@@ -1,4 +1,5 @@
 // The page of `even-shards local --serve`: shows whole states as the server tells them, twice a second.
+import { consumersView } from './consumer-view.js';
 import { byId, element, hotIf, number, replace, table } from './elements.js';
 import { ask, onSubmit } from './forms.js';
 import { indexView, storedView } from './index-view.js';
@@ -35,6 +36,7 @@ function show(state) {
     ...statementsNote(state.statements),
   );
   replace(byId('loads'), ...loadsView(state.loads));
+  showConsumers(state.consumers);
   replace(byId('load-progress'), ...progressView(state.loads));
   byId('stop-loads').hidden = runningOf(state.loads).length === 0;
   const found = state.indexes.reduce((sum, index) => sum + index.found, 0);
@@ -46,6 +48,28 @@ function show(state) {
 function noteIfNone(list, text) {
   return list.length === 0 ? [element('p', { class: 'note' }, text)] : [];
 }
+
+let shownConsumers;
+
+/** Anew only where something has changed: a button that a person is about to press stays. */
+function showConsumers(consumers) {
+  const seen = JSON.stringify(consumers);
+  if (seen === shownConsumers) return;
+  shownConsumers = seen;
+  replace(byId('consumer-list'), ...consumersView(consumers, changeParked));
+}
+
+function changeParked(change) {
+  byId('parked-problem').textContent = '';
+  ask('parked', change).catch((error) => {
+    byId('parked-problem').textContent = error.message;
+  });
+}
+
+onSubmit(byId('put'), byId('put-problem'), async (data) => {
+  const { stream, ...record } = Object.fromEntries(data);
+  await ask('put', { path: app.streamsRead[Number(stream)], ...record });
+});
 
 /** What passes without being counted must not be silent. */
 function statementsNote(statements) {
@@ -213,6 +237,8 @@ ask('app').then((described) => {
   // One that answers at once is a better beginning than the first one.
   const at = app.functions.findIndex(({ event }) => Object.keys(event).length > 0);
   if (at >= 0) document.querySelector('#invoke [name=name]').value = `${at}`;
+  offer('put', 'stream', app.streamsRead);
+  byId('put').hidden = app.streamsRead.length === 0;
   offer('load', 'through', app.loadTargets.map(throughText));
   offer('query', 'index', queried().map(nameOf));
   offer('stored', 'index', stores().map(nameOf));

@@ -1,6 +1,7 @@
 import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../../lib/core/foundation/function-environment';
 import { DynamoDbRegistryStore } from '../../../lib/core/registry/dynamodb-registry-store';
+import { type Parking, parkingsOf } from '../event-sources/parkings';
 import type { Gates } from '../limits/gates';
 import type { LocalStack } from '../run-local';
 import { CountHistory } from './count-history';
@@ -12,6 +13,8 @@ import { type Sharded, shardedConfigs } from './sharded-configs';
 export class WatchedStack {
   readonly sharded: readonly Sharded[];
   readonly loads: LoadRuns;
+  /** Where functions set keys aside. */
+  readonly parkings: readonly Parking[];
   private readonly histories: ReadonlyMap<Sharded, CountHistory>;
   private readonly names: ReadonlyMap<string, HashKeyNames>;
 
@@ -23,6 +26,7 @@ export class WatchedStack {
     const { dynamodb } = stack.ungatedClients;
     this.sharded = shardedConfigs(stack);
     this.loads = new LoadRuns(stack);
+    this.parkings = parkingsOf(stack);
     this.histories = new Map(
       this.sharded.flatMap((sharded) => {
         const { config } = sharded;

@@ -18,6 +18,7 @@ import { keyspacesTables } from './keyspaces-tables';
 import { type LoadOptions, loadTargets } from './load';
 import { storedItems } from './stored-items';
 import { storedRows } from './stored-rows';
+import { changeParked, type ParkedChange, putRecord, type StreamRecord } from './stream-consumers';
 import { WatchedStack } from './watched-stack';
 import { busiestHashKeys, windowState } from './window-state';
 
@@ -29,8 +30,8 @@ export interface Window {
 
 /** The page's modules. */
 const SCRIPTS = [
-  ...['page.js', 'elements.js', 'forms.js'],
-  ...['stream-view.js', 'index-view.js', 'counts-view.js', 'keyspaces-view.js', 'load-view.js', 'query-view.js'],
+  ...['page.js', 'elements.js', 'forms.js', 'stream-view.js', 'consumer-view.js'],
+  ...['index-view.js', 'counts-view.js', 'keyspaces-view.js', 'load-view.js', 'query-view.js'],
 ];
 
 /** How often a window is told the state. */
@@ -66,6 +67,8 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
       return storedItems(stack, configOf(watched, path, index));
     },
     load: (options: LoadOptions) => watched.loads.start(options),
+    put: (record: StreamRecord) => putRecord(stack, record),
+    parked: (change: ParkedChange) => changeParked(watched, change),
     'stop-loads': async () => watched.loads.stop() ?? {},
   };
 
@@ -190,6 +193,7 @@ function describeApp({ stack, sharded }: WatchedStack): object {
   return {
     functions: stack.functions.map(({ path }) => ({ path, event: payloads.get(path) ?? {} })),
     firstProgram: firstProgram(stack)?.join('\n'),
+    streamsRead: [...new Set(stack.eventSources.states.map(({ streamPath }) => streamPath))],
     loadTargets: loadTargets(stack).map(({ way, target }) => ({ way, target })),
     keyspacesTables: keyspacesTables(stack),
     indexes: sharded.map(({ config, path, query }) => ({

@@ -6,6 +6,7 @@ import type { ValueHistory } from './count-history';
 import { entryOf, type IndexEntry } from './index-entry';
 import type { LoadRun } from './load-runs';
 import type { Sharded } from './sharded-configs';
+import { type ConsumerState, consumerStates } from './stream-consumers';
 import type { WatchedStack } from './watched-stack';
 
 /** A part of the hash key space, from 0 to 1. */
@@ -72,6 +73,8 @@ export interface WindowState {
   /** Requests with statements of PartiQL, whose writes are neither limited nor counted above, by operation. */
   readonly statements: readonly (Load & { readonly operation: string })[];
   readonly loads: readonly LoadRun[];
+  /** What reads streams by itself. */
+  readonly consumers: readonly ConsumerState[];
 }
 
 const BUSIEST_KEYS = 10;
@@ -105,6 +108,7 @@ export async function windowState(watched: WatchedStack, search = ''): Promise<W
     indexes: watched.sharded.map((sharded) => indexState(watched, sharded, search)),
     tables: stack.tables.map(({ path, arn }) => ({ path, ...traffic.total(placeOf({ tableArn: arn })) })),
     statements: [...traffic.of(STATEMENTS)].map(([operation, load]) => ({ operation, ...load })),
+    consumers: await consumerStates(watched),
     loads: watched.loads.latest,
   };
 }

@@ -18,7 +18,10 @@ export async function openWindow(url) {
   page.on('console', (message) => errors.push(message.text()));
   page.on('pageerror', (error) => errors.push(String(error)));
 
-  const until = (condition, ...values) => page.waitForFunction(condition, { timeout: 90_000 }, ...values);
+  const until = (condition, ...values) =>
+    page.waitForFunction(condition, { timeout: 90_000 }, ...values).catch((error) => {
+      throw new Error(`${condition}: ${error.message}; the page said: ${errors.join('; ') || 'nothing'}`);
+    });
   const isLive = () =>
     until(
       () => document.querySelector('#connection').textContent === 'live' && document.querySelector('.bar') !== null,

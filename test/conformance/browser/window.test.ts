@@ -1,10 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { firstProgram } from '../../../bin/local/first-program';
+import { startLocal } from '../../../bin/local/run-local';
 import { writeItems } from '../../../bin/local/sample/write-items';
+import { FunctionLogs } from '../../../bin/local/window/function-logs';
+import { startWindow } from '../../../bin/local/window/window-server';
+import { synthesizeConsumersApp } from '../../support/stacks/consumers-app';
 import { startWatchedStack, tableAt, type WatchedStack, writeJobsAndSessions } from '../../support/watched-stack';
 
 /** The window of a local stack, in a real browser. */
@@ -13,6 +18,7 @@ const PRODUCER = 'App/Producer/Function';
 
 const LOOK = join(__dirname, 'look-at-window.mjs');
 const BEGIN = join(__dirname, 'begin-in-window.mjs');
+const PARK = join(__dirname, 'park-a-key.mjs');
 const DISTURB = join(__dirname, 'disturb-window.mjs');
 const inBrowser = process.platform === 'linux' && process.arch === 'x64' ? test : test.skip;
 
@@ -83,6 +89,38 @@ inBrowser(
     expect(gone).toBe('the server has gone; it is tried again');
   },
   540_000,
+);
+
+inBrowser(
+  'a window lets one poison a key, shows it parked while others go on, and takes it up again',
+  async () => {
+    const app = synthesizeConsumersApp();
+    const logs = new FunctionLogs();
+    const stack = await startLocal({ app, gates: {}, onFunctionLog: logs.sink });
+    const window = await startWindow(stack, stack.gates!, logs);
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, [PARK, window.url], { timeout: 300_000 });
+      const { parked, showsPayload, views, errors } = JSON.parse(stdout);
+      expect(errors).toEqual([]);
+      const [[key, records, , , lastError, buttons]] = parked;
+      expect([key, records, buttons]).toEqual(['ada', '2', 'resumeskipdrop']);
+      expect(lastError).toBe('Error: poison cannot be appended');
+      expect(showsPayload).toBe(false);
+      for (const { sideways, unnamed, pairs, cut } of views) {
+        expect({ sideways, unnamed, pairs, cut }).toEqual({ sideways: 0, unnamed: [], pairs: [], cut: [] });
+      }
+      const TableName = stack.tables.find(({ path }) => path === 'App/Lists')!.name;
+      const textsOf = async (id: string) =>
+        (await stack.ungatedClients.dynamodb.getItem({ TableName, Key: { id: { S: id } } })).Item?.texts?.L;
+      expect(await textsOf('ada')).toEqual([{ S: 'behind the poison' }]);
+      expect(await textsOf('bob')).toEqual([{ S: 'beside it' }]);
+    } finally {
+      await window.stop();
+      await stack.stop();
+      rmSync(app, { recursive: true });
+    }
+  },
+  340_000,
 );
 
 inBrowser(
