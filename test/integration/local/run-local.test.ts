@@ -101,7 +101,7 @@ describe('a local stack', () => {
     });
     expect(
       Object.keys(environment)
-        .filter((name) => !/^(AWS_|LAMBDA_|_HANDLER$|PATH$)/.test(name))
+        .filter((name) => !/^(AWS_|LAMBDA_|_HANDLER$|PATH$|NODE_PATH$)/.test(name))
         .sort(),
     ).toEqual(Object.keys(definition.environment).sort());
     delete process.env.PARENT_ONLY;
