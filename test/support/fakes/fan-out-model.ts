@@ -189,10 +189,12 @@ export async function playFanOutCase(
   const padding = random() < 0.3 ? MOST_PADDING : 0;
   const maxPageBytes = random() < 0.2 ? 1 + below(200) : undefined;
   const { sortKey, selects } = randomSelect();
+  const maxReadUnits = drawReadUnits();
   const request: FanOutRequest = {
     ...(asked.length > 1 ? { values: asked } : { value: asked[0] }),
     order,
     limit,
+    ...(maxReadUnits === undefined ? {} : { maxReadUnits }),
     ...(sortKey === undefined ? {} : { sortKey }),
     ...(random() < 0.3 ? { projection: ['jobId'] } : {}),
     ...(filtered
@@ -286,7 +288,13 @@ export async function playFanOutCase(
     if (got.join() !== wanted.join() || (missing.size > 0 && !early && due.length !== got.length)) {
       throw new Error(`page ${turn} holds ${ids}, and should hold ${due}, ${page.missingShards} missing`);
     }
-    const isComplete = deadlineMs === undefined && missing.size === 0 && !early;
+    const ofPage = page.stats.consumedReadUnits;
+    if (!stormy && strays.length === 0 && ofPage > mostUnits()) {
+      throw new Error(`page ${turn} costs ${ofPage} units of ${maxReadUnits}, and at most ${mostUnits()} are due`);
+    }
+    // A page that its units end may hold fewer items, and even none, but the next one goes on behind it.
+    const cutByUnits = maxReadUnits !== undefined && page.cursor !== undefined;
+    const isComplete = deadlineMs === undefined && missing.size === 0 && !early && !cutByUnits;
     const whole = Math.min(limit, rest.length, mostThatFit(rest));
     if (isComplete && ids.length !== whole) {
       throw new Error(`page ${turn} holds ${ids.length} items, and ${whole} are due`);
@@ -324,7 +332,7 @@ export async function playFanOutCase(
 
   /** Counts what the query asks for, in as many calls as the weather needs. */
   async function checkCount(): Promise<void> {
-    const { order: _, limit: __, projection: ___, ...what } = request;
+    const { order: _, limit: __, maxReadUnits: ____, projection: ___, ...what } = request;
     let [total, failures] = [0, 0];
     for (let at: string | undefined, done = false; !done; ) {
       const { stormy, options } = nextWeather(failures);
@@ -341,7 +349,7 @@ export async function playFanOutCase(
 
   /** Streams what the query asks for, in segments, each in as many streams as the weather and the consumer need. */
   async function checkStreams(): Promise<void> {
-    const { order: _, limit: __, ...what } = request;
+    const { order: _, limit: __, maxReadUnits: ___, ...what } = request;
     const taken: string[] = [];
     const totalSegments = 1 + below(3);
     for (let segment = 0; segment < totalSegments; segment++) {
@@ -366,6 +374,35 @@ export async function playFanOutCase(
   /** What an item counts for `maxPageBytes`. */
   function bytesOfPage(item: DynamoDbItem): number {
     return 1 + (Number(idOf(item).split('-').at(-1)) % 7);
+  }
+
+  /** Whether an item has the sort key of a position, as far as the position has one. */
+  function isLevel(item: DynamoDbItem, at: DynamoDbItem): boolean {
+    const named = config.sortKeyAttributes.filter((name) => at[name] !== undefined);
+    return named.every((name) => compareAttributeValues(item[name]!, at[name]!) === 0);
+  }
+
+  /** Few units, which end nearly every page, or many, which end none. */
+  function drawReadUnits(): number | undefined {
+    // Of a sequence of its own, so that a seed draws the same case as without.
+    const drawn = seededRandom(~seed)();
+    return drawn < 0.3 ? 0.1 * 4_000 ** (drawn / 0.3) : undefined;
+  }
+
+  /** The most that a page may cost: its units, or the least that lets the next page go on. */
+  function mostUnits(): number {
+    if (maxReadUnits === undefined) return Number.POSITIVE_INFINITY;
+    const all = asked.reduce((sum, _, value) => sum + shards[value]!, 0);
+    const ahead = [...table.values()].filter(
+      (item) => selects(item) && (last === undefined || compare(item, last) > 0),
+    );
+    const holding = new Set(ahead.filter((item) => asked.includes(indexValueOf(item))).map(numberOf)).size;
+    // No page can end in a shard that shows nothing.
+    const count = order === 'unordered' ? 1 + all - holding : all;
+    // What stands at the sort key of the cursor may be read again, at worst by one more answer for each item.
+    const again = last === undefined ? 0 : [...table.values()].filter((item) => isLevel(item, last!)).length;
+    const blocksOfItem = padding > 0 ? 2 : 1;
+    return Math.max(maxReadUnits, (count * blocksOfItem) / 2) + (filtered ? count / 2 : 0) + again / 2;
   }
 
   function mostThatFit(items: readonly DynamoDbItem[]): number {

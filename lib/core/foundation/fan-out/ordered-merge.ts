@@ -27,7 +27,7 @@ export async function orderedMerge<T>(
     if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
     if (!blocking.readable) return true;
     const reads = requests.open ? planWave(buffers, compare, page, sizes) : [];
-    const allowed = budget.fit(inOrderOfFrontiers(reads, compare));
+    const allowed = isBegun(reads) ? budget.fit(inOrderOfFrontiers(reads, compare)) : budget.begin(reads);
     // The page gets nowhere until each shard was read once.
     if (allowed.length > 0 && (allowed.length === reads.length || isBegun(reads))) {
       await requests.wave(allowed);
@@ -42,7 +42,6 @@ export async function orderedMerge<T>(
 
 /** The page goes on from the first frontier, so what is read behind it helps most. */
 function inOrderOfFrontiers<T>(reads: BufferRead<T>[], compare: ComparePositions<T>): BufferRead<T>[] {
-  if (!isBegun(reads)) return reads;
   return reads.sort((a, b) => compare(a.buffer.frontier!, b.buffer.frontier!));
 }
 

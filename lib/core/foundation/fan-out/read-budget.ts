@@ -12,12 +12,14 @@ export class ReadBudget {
   /**
    * @param maxReadUnits absent: no bound
    * @param unitsOfBlock what a block costs: half a unit, or one if reads are consistent
+   * @param hides whether a filter can hide items that were read
    */
   constructor(
     private readonly maxReadUnits: number | undefined,
     private readonly unitsOfBlock: number,
     private readonly stats: Pick<FanOutStats, 'consumedReadUnits'>,
     private readonly sizes: ItemSizes,
+    private readonly hides: boolean,
   ) {}
 
   /**
@@ -42,9 +44,21 @@ export class ReadBudget {
     return further === -1 ? reads.length : Math.max(1, further);
   }
 
+  /**
+   * The reads by which a page begins. If a filter can hide what fewer items would show, they fill the block that each costs anyway:
+   * else the next page would begin with them again.
+   */
+  begin<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
+    const fitting = this.fit(reads);
+    if (this.maxReadUnits === undefined || !this.hides || fitting.length < reads.length) return fitting;
+    const least = itemsInBlock(this.sizes);
+    return fitting.map((read) => (read.limit === undefined ? read : { ...read, limit: Math.max(read.limit, least) }));
+  }
+
   /** The same reads, of a block each: the least by which a page can begin. */
-  leastOf<T>(reads: readonly BufferRead<T>[]): BufferRead<T>[] {
-    return upTo(itemsInBlock(this.sizes), reads);
+  leastOf<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
+    const least = itemsInBlock(this.sizes);
+    return this.hides ? reads.map((read) => ({ ...read, limit: least })) : upTo(least, reads);
   }
 
   /** Items are taken for larger than the mean by as much as they differ from it. */

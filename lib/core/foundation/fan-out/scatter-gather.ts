@@ -28,6 +28,8 @@ export interface Gathering<T> {
   maxReadUnits?: number;
   /** What a block of the store costs, in read units. @default half a unit, as an eventually consistent read of DynamoDB */
   unitsOfBlock?: number;
+  /** Whether a filter can hide items that were read. @default false */
+  hides?: boolean;
   failureOf(error: unknown): ReadFailure;
 }
 
@@ -46,7 +48,16 @@ export interface GatheredPage<T> {
 /** Gathers one page from the shards of any store. */
 export async function gatherPage<T>(
   readers: readonly ShardReader<T>[],
-  { order, shardByShard, leading = [], sizes, maxReadUnits, unitsOfBlock = 0.5, failureOf }: Gathering<T>,
+  {
+    order,
+    shardByShard,
+    leading = [],
+    sizes,
+    maxReadUnits,
+    unitsOfBlock = 0.5,
+    hides = false,
+    failureOf,
+  }: Gathering<T>,
   bounds: PageBounds<T>,
   policy: ReadPolicy,
 ): Promise<GatheredPage<T>> {
@@ -57,7 +68,7 @@ export async function gatherPage<T>(
   const page = new PageInProgress(bounds);
   const end = shardByShard ? undefined : new PageEnd(buffers, order.compare, page);
   const requests = new ShardRequests(all, policy, { stats, sizes, end, failureOf });
-  const budget = new ReadBudget(maxReadUnits, unitsOfBlock, stats, sizes);
+  const budget = new ReadBudget(maxReadUnits, unitsOfBlock, stats, sizes, hides);
   try {
     const more =
       (await shardWalk(first, page, sizes, requests, budget, Number.POSITIVE_INFINITY)) ||

@@ -83,6 +83,7 @@ export async function fanOutQuery(
   checkPageBytes(left.maxPageBytes, 'itemBytes', left.itemBytes);
   const { order, cursor, shardByShard } = query;
   const sizes = left.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
+  const filtered = request.filterExpression !== undefined;
   const page = await gatherPage(
     readers,
     {
@@ -92,13 +93,13 @@ export async function fanOutQuery(
       sizes,
       maxReadUnits: request.maxReadUnits,
       unitsOfBlock: request.consistentRead ? 1 : 0.5,
+      hides: filtered,
       failureOf: queryFailure,
     },
     { ...boundsOf(config, request, left, sizes), stretchBefore: cursor?.stretch },
     policy,
   );
   const { positions, end, missingShards, stretch, stats } = page;
-  const filtered = request.filterExpression !== undefined;
   const ties = shardByShard ? [] : tiesBefore(config.sortKeyAttributes, page, cursor, filtered);
   return {
     items: positions.map(({ item }) => projectedItem(item, request.projection)),

@@ -47,10 +47,12 @@ export interface FanOutRequest {
   limit?: number;
   /**
    * The read units that the page should cost at most, greater than 0. The page ends with a cursor when they are used up. It
-   * always has the least that lets the next page go on: an item of each shard if it is ordered, at half a unit for each or more, and of
-   * one shard if it is `unordered`; and a block more for each of these reads as long as a filter has hidden everything, so
-   * that nobody knows how large the items are. An ordered page that has no units beyond that comes only an item further: give it
-   * several times as many. So the units protect a bill where a filter hides nearly all.
+   * always has the least that lets the next page go on: an item of each shard if it is ordered, at half a unit for each or more. If it is
+   * `unordered`, an item of one shard, and half a unit for each shard without any before it. It has a block more for each of these
+   * reads as long as a filter has hidden everything, so that nobody knows how large the items are. What a read will cost is
+   * expected from the sizes of the items before, so a page of different ones can cost up to twice its units, and a first page takes each item
+   * for a block. Give a page eight times the least at least: then all pages together cost at most 2.5 times what they would cost without a
+   * bound. With hardly more than the least, an ordered page of large items comes only an item further.
    * @default no bound
    */
   maxReadUnits?: number;

@@ -2,7 +2,7 @@ import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 import { boundOf, drawCell, drawnCost, MOST_FLOORS } from '../../../../support/tables/fan-out/drawn-cell';
 
 /** `npm run bench fan-out-drawn` draws as many as you like, and prints the dearest. */
-const PAGES = randomRuns(60);
+const PAGES = randomRuns(15);
 
 test(
   `${PAGES} pages drawn from all that DynamoDB allows cost at most ${MOST_FLOORS} floors, or what decision 0049 allows`,

@@ -1,0 +1,79 @@
+import { type FanOutRequest, fanOutQuery } from '../../../../../lib/core';
+import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
+import { timeIndex } from '../../../../support/tables/fan-out/time-index';
+
+const WALKS = randomRuns(60);
+
+/** So many times the least that a page can cost are enough. */
+const ENOUGH = 8;
+/** With enough, all pages together cost at most so many times what they would cost without a bound. */
+const MOST_TIMES = 2.5;
+/** A page that knows sizes from the pages before costs at most so many times its units. */
+const MOST_OVER = 2;
+
+test(
+  `${WALKS} indexes that pages of ${ENOUGH} times the least read units walk through cost at most ${MOST_TIMES} times what they cost without a bound`,
+  async () => {
+    for (let seed = 0; seed < WALKS; seed++) {
+      const { walk, least, blocksOfItem } = drawnIndex(seed);
+      const [bounded, free] = [await walk(ENOUGH * least), await walk(undefined)];
+      expect({ seed, found: bounded.found }).toEqual({ seed, found: free.found });
+      const [units, most] = [bounded.units, MOST_TIMES * free.units];
+      if (units > most) throw new Error(`seed ${seed}: ${units} units, where ${most} are allowed`);
+      // The first page takes an item for a block.
+      const over = bounded.pages.findIndex(
+        (page, number) => page > ENOUGH * least * (number === 0 ? blocksOfItem + 1 : MOST_OVER),
+      );
+      if (over !== -1)
+        throw new Error(`seed ${seed}: page ${over} costs ${bounded.pages[over]} units of ${ENOUGH * least}`);
+    }
+  },
+  randomRunsTimeout(120_000),
+);
+
+/** What a walk through all pages finds and costs, and the least that one page can cost. */
+function drawnIndex(seed: number) {
+  const random = seededRandom(seed);
+  const pick = <E>(...from: E[]): E => from[Math.floor(random() * from.length)]!;
+  const shards = 1 + Math.floor(random() * pick(5, 20, 60));
+  const bytes = Math.round(50 * 180 ** random());
+  const mixed = pick(true, false);
+  const count = Math.floor(random() * pick(100, 600, 1_500));
+  const oneIn = pick(1, 10, 100, Number.POSITIVE_INFINITY);
+  const order = pick<NonNullable<FanOutRequest['order']>>('ascending', 'descending', 'unordered');
+  const limit = pick(undefined, 10 + Math.floor(random() * 200));
+  const index = new FakeIndex(timeIndex(shards));
+  for (let number = 0; number < count; number++) {
+    index.put({
+      id: { S: `i${number}` },
+      at: { N: String(number) },
+      shard: { N: String(Math.floor(random() * shards)) },
+      pad: { S: 'x'.repeat(mixed ? Math.round(bytes * 0.25 * 16 ** random()) : bytes) },
+      chosen: { S: random() * oneIn < 1 ? 'yes' : 'no' },
+    });
+  }
+  const filter = {
+    filterExpression: '#chosen = :yes',
+    expressionAttributeNames: { '#chosen': 'chosen' },
+    expressionAttributeValues: { ':yes': { S: 'yes' } },
+  };
+  const walk = async (
+    maxReadUnits: number | undefined,
+  ): Promise<{ found: string[]; pages: number[]; units: number }> => {
+    const found: string[] = [];
+    const pages: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const request = { order, limit, maxReadUnits, cursor, ...(oneIn > 1 && filter) };
+      const page = await fanOutQuery(index, timeIndex(shards), request);
+      found.push(...page.items.map(({ id }) => (id as { S: string }).S));
+      pages.push(page.stats.consumedReadUnits);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return { found, pages, units: pages.reduce((sum, units) => sum + units, 0) };
+  };
+  const blocksOfItem = Math.ceil(((mixed ? 4 * bytes : bytes) + 60) / 4_096);
+  return { walk, blocksOfItem, least: ((order === 'unordered' ? 1 : shards) * blocksOfItem) / 2 };
+}
