@@ -386,7 +386,7 @@ export async function playFanOutCase(
   function drawReadUnits(): number | undefined {
     // Of a sequence of its own, so that a seed draws the same case as without.
     const drawn = seededRandom(~seed)();
-    return drawn < 0.3 ? 0.1 * 4_000 ** (drawn / 0.3) : undefined;
+    return drawn < 0.15 ? 0.5 * 800 ** (drawn / 0.15) : undefined;
   }
 
   /** The most that a page may cost: its units, or the least that lets the next page go on. */

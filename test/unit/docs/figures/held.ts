@@ -159,6 +159,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `no combination costs more than ${KNOWN_SIZES_COST_AT_MOST} times the floor`,
     `lets skewed shards exceed ${KNOWN_SIZES_COST_AT_MOST}:`,
     `over a million items in ${bench('fan-out-paging', 'shards')} shards`,
+    `Allow at least ${declared('test/models/core/sharded-index/query/read-units.test.ts', 'ENOUGH')} times as much: then all pages together cost at most ${declared('test/models/core/sharded-index/query/read-units.test.ts', 'MOST_TIMES')} times`,
     `1 to ${declared('test/support/fakes/fan-out-model.ts', 'mostShards')} shards`,
     `items of up to ${declared('test/support/fakes/fan-out-model.ts', 'MOST_PADDING') / 1_000} kB`,
     `up to ${declared('test/support/plays/play-on-dynalite.ts', 'mostShards')} shards and ${declared('test/support/plays/play-on-dynalite.ts', 'mostItems')} items`,

@@ -15,6 +15,6 @@ describe(`${CASES} random cases of a query paged to its end, with deadlines and 
       }
       expect(failures).toEqual([]);
     },
-    randomRunsTimeout(120_000),
+    randomRunsTimeout(240_000),
   );
 });
