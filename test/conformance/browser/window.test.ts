@@ -23,7 +23,10 @@ const DISTURB = join(__dirname, 'disturb-window.mjs');
 const inBrowser = process.platform === 'linux' && process.arch === 'x64' ? test : test.skip;
 
 let watched: WatchedStack | undefined;
-afterEach(() => watched?.stop());
+afterEach(async () => {
+  await watched?.stop();
+  watched = undefined;
+});
 
 inBrowser(
   'a window shows all of it, to any eye, and lets one load, query, invoke and raise a count',
