@@ -62,7 +62,9 @@ console.log(`its count has grown to ten: ${await write('after')} of 150 writes t
 await choose('#stored select', 'byStatus');
 await page.click('#stored button');
 await page.waitForSelector('#stored-result table');
-await page.type('#query [name=value]', 'pending');
+await page.$eval('#query [name=value]', (value) => {
+  value.value = 'pending';
+});
 await page.click('#query button[type=submit]');
 await page.waitForSelector('#query-result table');
 const times = await page.$$eval('#query-result > .wide-table tbody tr', (rows) =>

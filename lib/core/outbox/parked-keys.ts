@@ -15,9 +15,9 @@ interface ParkedKey {
   isUnderWay: boolean;
   /** Rows that are to be written to the table. */
   pending: number;
-  /** Rows were written to it by this worker since it was last read. */
-  hasNewRows: boolean;
-  /** Its rows up to here are acknowledged and out of the table: what they leave there need not be read over and over. */
+  /** The lowest number of the rows that this worker has written to the table since it was last read. */
+  newFromId?: bigint;
+  /** Its rows up to here, but for new ones, are out of the table: what they leave there need not be read over and over. */
   afterId: bigint;
   /** A row was rejected that is not in the table, since it was last read: what was read must not pass that row. */
   hasRejection: boolean;
@@ -91,7 +91,7 @@ export class ParkedKeys {
     for (const row of rows) {
       const key = this.keys.get(row.partitionKey)!;
       key.pending -= 1;
-      key.hasNewRows = true;
+      if (key.newFromId === undefined || row.id < key.newFromId) key.newFromId = row.id;
       row.hasEnded = true;
     }
     this.summary.parked += rows.length;
@@ -107,8 +107,6 @@ export class ParkedKeys {
     const key = this.keys.get(row.partitionKey)!;
     key.hasRejection = true;
     key.isSuspect = true;
-    // It may come before rows of the table that are gone.
-    key.afterId = 0n;
     // Nothing of the key is sent before the row is in the table.
     key.dueAtMs = Number.POSITIVE_INFINITY;
     this.rejected.push(row);
@@ -149,10 +147,14 @@ export class ParkedKeys {
   }
 
   private async parkRejected(): Promise<void> {
-    const rejected = this.rejected.splice(0);
-    if (rejected.length === 0) return;
-    await this.park(rejected);
-    for (const { partitionKey } of rejected) this.keys.get(partitionKey)!.dueAtMs = this.settings.clock.now();
+    const parked: OutboxRow[] = [];
+    // While some are parked, more of their keys may be rejected.
+    while (this.rejected.length > 0) {
+      const rejected = this.rejected.splice(0);
+      await this.park(rejected);
+      parked.push(...rejected);
+    }
+    for (const { partitionKey } of parked) this.keys.get(partitionKey)!.dueAtMs = this.settings.clock.now();
   }
 
   private sendDue(): void {
@@ -180,7 +182,11 @@ export class ParkedKeys {
   }
 
   private async sendRows(keys: readonly ParkedKey[], areSuspect: boolean): Promise<void> {
-    for (const key of keys) Object.assign(key, { hasNewRows: false, hasRejection: false });
+    for (const key of keys) {
+      // New rows may come before some that are gone: rows of another topic, or rows that were rejected late.
+      if (key.newFromId !== undefined && key.newFromId <= key.afterId) key.afterId = key.newFromId - 1n;
+      Object.assign(key, { newFromId: undefined, hasRejection: false });
+    }
     const rows = await this.database.readParked(this.range, keys, {
       maxRows: areSuspect ? 1 : Math.max(1, Math.floor(this.settings.windowRows / keys.length)),
       maxBytes: Math.max(1, Math.floor(this.settings.windowBytes / keys.length)),
@@ -195,14 +201,11 @@ export class ParkedKeys {
       rejected: (row, error) => rejected.push({ row: row as ParkedRow, error }),
     });
     if (delivered.length > 0) await this.database.removeParked(delivered);
-    for (const { partitionKey, id } of delivered) {
-      const key = this.keys.get(partitionKey)!;
-      if (!key.hasRejection) key.afterId = id;
-    }
+    this.passDelivered(rows, new Set(delivered));
     if (this.isStopping) return;
     const hasRows = new Set(rows.map(({ partitionKey }) => partitionKey));
     for (const key of keys) {
-      const isEmpty = key.pending === 0 && !key.hasNewRows && !hasRows.has(key.partitionKey);
+      const isEmpty = key.pending === 0 && key.newFromId === undefined && !hasRows.has(key.partitionKey);
       if (isEmpty) this.keys.delete(key.partitionKey);
     }
     for (const { partitionKey, tries } of delivered) if (tries > 0) this.clear(this.keys.get(partitionKey)!);
@@ -212,6 +215,15 @@ export class ParkedKeys {
       else key.isSuspect = true;
     }
     this.onChange();
+  }
+
+  /** Passes what is gone, in each key up to the first row that is not: one stream may take a row behind one that another refuses. */
+  private passDelivered(rows: readonly ParkedRow[], delivered: ReadonlySet<ParkedRow>): void {
+    const waiting = new Set<string>();
+    for (const row of rows) {
+      if (!delivered.has(row)) waiting.add(row.partitionKey);
+      else if (!waiting.has(row.partitionKey)) this.keys.get(row.partitionKey)!.afterId = row.id;
+    }
   }
 
   private async countTry(key: ParkedKey, row: ParkedRow, error: Error): Promise<void> {
@@ -260,7 +272,6 @@ export class ParkedKeys {
         dueAtMs: this.settings.clock.now(),
         isUnderWay: false,
         pending: 0,
-        hasNewRows: false,
         afterId: 0n,
         hasRejection: false,
       };

@@ -242,6 +242,8 @@ export class RangeRelay {
   /** The rows that go at once; the others are put aside. */
   private *direct(rows: readonly OutboxRow[], toPark: OutboxRow[]): Generator<OutboxRow> {
     for (const row of rows) {
+      // An earlier row of its key may be rejected from now on, and is left to the next worker.
+      if (this.isStopping) return;
       if (this.parked.has(row.partitionKey) || this.inFlight.isFullFor(row.partitionKey)) {
         this.parked.expect(row);
         toPark.push(row);
@@ -267,9 +269,10 @@ export class RangeRelay {
 
   private readonly putParked: PutRows = async (rows, ends) => {
     const inFlight = this.inFlight;
+    const isStopping = (): boolean => this.isStopping;
     function* counted(own: readonly OutboxRow[]): Generator<OutboxRow> {
       for (const row of own) {
-        if (!ends.mayGo(row)) continue;
+        if (isStopping() || !ends.mayGo(row)) continue;
         inFlight.add(row);
         yield row;
       }

@@ -1,5 +1,5 @@
-import type { HeldRange, OutboxDatabase } from '../../../../lib/core/outbox/outbox-database';
-import { ParkedKeys } from '../../../../lib/core/outbox/parked-keys';
+import type { HeldRange, OutboxDatabase, OutboxRow, ParkedRow } from '../../../../lib/core/outbox/outbox-database';
+import { ParkedKeys, type PutRows } from '../../../../lib/core/outbox/parked-keys';
 import type { RelaySettings } from '../../../../lib/core/outbox/relay-options';
 import type { RelaySummary } from '../../../../lib/core/outbox/relay-summary';
 import { VirtualClock } from '../../../../lib/testing';
@@ -36,4 +36,76 @@ test.each([
 test('a key that is left in the table is not known', async () => {
   const parked = await loaded(MOST_KEYS + 1);
   expect([`key-${MOST_KEYS - 1}`, `key-${MOST_KEYS}`].map((key) => parked.has(key))).toEqual([true, false]);
+});
+
+describe('the rows of a key that go to two streams', () => {
+  const rowOf = (id: bigint): ParkedRow =>
+    ({ id, partitionKey: 'key', data: new Uint8Array(), tries: 0, hasEnded: false }) as unknown as ParkedRow;
+  const [first, second] = [rowOf(1n), rowOf(2n)];
+
+  /** Parked keys over a table, and what is put of them. */
+  function parkedOver(isRefused: (row: OutboxRow, put: number) => boolean) {
+    let table: ParkedRow[] = [];
+    const puts: bigint[][] = [];
+    const clock = new VirtualClock();
+    const database: Partial<OutboxDatabase> = {
+      park: async (_, rows) => {
+        table = [...table, ...(rows as ParkedRow[])].sort((a, b) => Number(a.id - b.id));
+        return true;
+      },
+      readParked: async (_, [key], { maxRows }) => {
+        const found = table.filter(({ id }) => id > key!.afterId).slice(0, maxRows);
+        await clock.sleep(1);
+        return found;
+      },
+      removeParked: async (gone) => {
+        table = table.filter((row) => !gone.includes(row));
+      },
+      countTry: async () => {},
+    };
+    const put: PutRows = async (rows, ends) => {
+      if (rows.length > 0) puts.push(rows.map(({ id }) => id));
+      for (const row of rows) {
+        if (isRefused(row, puts.length)) ends.rejected(row, new Error('refused'));
+        else ends.delivered(row);
+      }
+    };
+    const settings = { clock, windowRows: 10, windowBytes: 1_000, retryMs: 1, onRejected: () => {} };
+    const parked = new ParkedKeys(
+      database as OutboxDatabase,
+      { number: 1 } as HeldRange,
+      settings as unknown as RelaySettings,
+      {} as RelaySummary,
+      put,
+      () => {},
+    );
+    const untilEmpty = async (): Promise<void> => {
+      while (parked.has('key')) await clock.sleep(1);
+    };
+    return { parked, puts, clock, untilEmpty, left: () => table.map(({ id }) => id) };
+  }
+
+  test('are all put, though one stream takes a later row than the other refuses', async () => {
+    const { parked, puts, clock, untilEmpty, left } = parkedOver((row, put) => put === 1 && row === first);
+    for (const row of [first, second]) parked.expect(row);
+    await parked.park([first, second]);
+    const running = parked.run();
+    await clock.runUntil(untilEmpty());
+    parked.stop();
+    await clock.runUntil(running);
+    expect([puts, left()]).toEqual([[[1n, 2n], [1n]], []]);
+  });
+
+  test('are all put, though one comes to the table when a later one is gone', async () => {
+    const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
+    for (const row of [first, second]) parked.expect(row);
+    await parked.park([second]);
+    const running = parked.run();
+    await clock.runUntil(clock.sleep(10));
+    await parked.park([first]);
+    await clock.runUntil(untilEmpty());
+    parked.stop();
+    await clock.runUntil(running);
+    expect([puts, left()]).toEqual([[[2n], [1n]], []]);
+  });
 });
