@@ -1,7 +1,10 @@
-// The app of the tour: a stream with its producer and registry, and an index whose counts are adaptive.
+// The app of the tour: a stream with its producer and registry, an index whose counts are adaptive, and a stream of orders with an
+// ordered consumer.
 import { createRequire } from 'node:module';
-import { App, Stack } from 'aws-cdk-lib';
-import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Runtime, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 
 const require = createRequire(import.meta.url);
 const {
@@ -9,6 +12,7 @@ const {
   HashKeyRegistry,
   KeyLayout,
   OrderedProducerFunction,
+  OrderedStreamConsumer,
   AdaptiveShardCountController,
   ShardCounts,
   ShardedTable,
@@ -29,4 +33,17 @@ const byStatus = jobs.addShardedIndex({
 });
 new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus] });
 new AdaptiveShardCountController(stack, 'Controller', { index: byStatus });
+
+const orders = new UniformStream(stack, 'Orders', { shardCount: 2 });
+new OrderedProducerFunction(stack, 'OrdersProducer', { stream: orders });
+const products = new TableV2(stack, 'Products', { partitionKey: { name: 'name', type: AttributeType.STRING } });
+const customers = new TableV2(stack, 'Customers', { partitionKey: { name: 'name', type: AttributeType.STRING } });
+const handler = new NodejsFunction(stack, 'TakeOrders', {
+  entry: 'scripts/tour-consumer.mjs',
+  runtime: Runtime.NODEJS_24_X,
+  timeout: Duration.seconds(30),
+  environment: { PRODUCTS_TABLE_NAME: products.tableName, CUSTOMERS_TABLE_NAME: customers.tableName },
+});
+const startingPosition = StartingPosition.TRIM_HORIZON;
+new OrderedStreamConsumer(stack, 'Consumer', { handler, stream: orders, startingPosition, consumerName: 'orders' });
 stack.node.root.synth();
