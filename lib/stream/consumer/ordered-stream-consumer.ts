@@ -1,4 +1,14 @@
-import { ArnFormat, Duration, type IResource, Names, type RemovalPolicy, Resource, Stack, Token } from 'aws-cdk-lib';
+import {
+  Annotations,
+  ArnFormat,
+  Duration,
+  type IResource,
+  Names,
+  type RemovalPolicy,
+  Resource,
+  Stack,
+  Token,
+} from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -146,7 +156,8 @@ export interface OrderedStreamConsumerProps {
   /**
    * How many batches of a shard are handled at once, 1 to 10. Lambda divides them by the partition key of the Kinesis record.
    * So more than 1 keeps the order of a key only where all its records have the same Kinesis partition key. Those of every
-   * `OrderedProducer` do. Those of a Kinesis Producer Library that aggregates do not.
+   * `OrderedProducer` do. Those of a Kinesis Producer Library that aggregates do not. Synthesis warns of it
+   * (`cdk-even-shards:OrderedStreamConsumer.parallelBatches`), until you acknowledge that no such producer writes to the stream.
    *
    * @default 1
    */
@@ -338,6 +349,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     this.checkAlone(handler);
     this.checkWhole('batchSize', props.batchSize, MOST_BATCH_RECORDS);
     this.checkWhole('parallelizationFactor', props.parallelizationFactor, MOST_BATCHES_OF_SHARD);
+    this.warnOfParallelBatches(props.parallelizationFactor);
     this.checkRetryInterval(retryInterval);
     if (startingPosition === undefined) {
       throw new InvalidArgumentError(constructField(this, 'startingPosition'), undefined, 'TRIM_HORIZON or LATEST');
@@ -476,6 +488,17 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   private checkedName(name: string): string {
     if (Token.isUnresolved(name) || /^.{1,128}$/su.test(name)) return name;
     throw new InvalidArgumentError(constructField(this, 'consumerName'), name, '1 to 128 characters');
+  }
+
+  /** Nothing here shows who writes to a stream, and what an aggregating Kinesis Producer Library writes loses its order. */
+  private warnOfParallelBatches(factor = 1): void {
+    if (factor === 1) return;
+    Annotations.of(this).addWarningV2(
+      'cdk-even-shards:OrderedStreamConsumer.parallelBatches',
+      `parallelizationFactor ${Token.isUnresolved(factor) ? 'above 1' : factor} keeps the order of a key only where all its records have the ` +
+        'same Kinesis partition key: those of every OrderedProducer do, those of a Kinesis Producer Library that aggregates do not. ' +
+        'Leave it at 1, or acknowledge this warning',
+    );
   }
 
   private checkRetryInterval(interval: Duration): void {

@@ -1,5 +1,5 @@
 import { App, Duration, PropertyInjectors, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
@@ -119,6 +119,18 @@ test('passes on what else was chosen', () => {
   found.hasResourceProperties('AWS::IAM::Policy', {
     PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: Match.arrayWith(['kms:Decrypt']) })]) },
   });
+});
+
+test('warns of parallel batches, which what an aggregating Kinesis Producer Library writes does not bear', () => {
+  const warning = Match.stringLikeRegexp('parallelizationFactor 2 keeps the order of a key only where');
+  for (const [props, count] of [
+    [{ parallelizationFactor: 2 }, 1],
+    [{ parallelizationFactor: 1 }, 0],
+    [{}, 0],
+  ] as const) {
+    const { construct } = consumer(() => props);
+    expect(Annotations.fromStack(Stack.of(construct)).findWarning('*', warning)).toHaveLength(count);
+  }
 });
 
 test('has metrics under its name', () => {
