@@ -137,7 +137,14 @@ async function handled() {
 
 /** What `even-shards parked` prints. */
 function parked(...change) {
-  const where = ['--table', tables['Tour/Consumer/ParkingTable'], '--consumer', 'orders', '--endpoint', endpoints.dynamodb];
+  const where = [
+    '--table',
+    tables['Tour/Consumer/ParkingTable'],
+    '--consumer',
+    'orders',
+    '--endpoint',
+    endpoints.dynamodb,
+  ];
   const command = ['dist/bin/even-shards.js', 'parked', ...where, ...change];
   return execFileSync(process.execPath, command, { encoding: 'utf8' });
 }
