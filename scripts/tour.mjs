@@ -10,8 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import chromium from '@sparticuz/chromium';
-import puppeteer from 'puppeteer-core';
+import { launchBrowser } from './headless-browser.mjs';
 
 const require = createRequire(import.meta.url);
 const { AdaptiveIndex, DynamoDbShardCountReader } = require('../dist/lib/core/adaptive-counts/index.js');
@@ -24,11 +23,7 @@ const cli = ['dist/bin/even-shards.js', 'local', '--app', app, '--serve', '--jso
 const local = spawn(process.execPath, cli, { stdio: ['ignore', 'pipe', 'ignore'] });
 const [line] = await once(createInterface({ input: local.stdout }), 'line');
 const { window: url, endpoints, tables } = JSON.parse(line);
-const browser = await puppeteer.launch({
-  headless: 'shell',
-  args: chromium.args,
-  executablePath: await chromium.executablePath(),
-});
+const browser = await launchBrowser();
 const page = await browser.newPage();
 await page.setViewport({ width: 1280, height: 1500 });
 await page.goto(url);

@@ -3,8 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import chromium from '@sparticuz/chromium';
-import puppeteer from 'puppeteer-core';
+import { launchBrowser } from '../scripts/headless-browser.mjs';
 import { ROOT } from './pages.mjs';
 
 const WIDTH = 400;
@@ -20,11 +19,7 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
   console.warn(`no page was looked at: the headless browser of npm runs on Linux x64, this is ${process.platform}`);
   process.exit(0);
 }
-const browser = await puppeteer.launch({
-  headless: 'shell',
-  args: chromium.args,
-  executablePath: await chromium.executablePath(),
-});
+const browser = await launchBrowser();
 const page = await browser.newPage();
 await page.setViewport({ width: WIDTH, height: 800 });
 const names = readdirSync(SITE, { recursive: true }).filter((name) => name.endsWith('.html'));

@@ -1,14 +1,9 @@
 // Opens a page in a headless browser, light and dark, wide and narrow, and prints what is to be seen, as JSON.
-import chromium from '@sparticuz/chromium';
-import puppeteer from 'puppeteer-core';
+import { launchBrowser } from '../../../scripts/headless-browser.mjs';
 import { defineContrast } from './define-contrast.mjs';
 
 const [url] = process.argv.slice(2);
-const browser = await puppeteer.launch({
-  headless: 'shell',
-  args: chromium.args,
-  executablePath: await chromium.executablePath(),
-});
+const browser = await launchBrowser();
 const page = await browser.newPage();
 await page.evaluateOnNewDocument(defineContrast);
 const requests = [];

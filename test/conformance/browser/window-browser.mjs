@@ -1,15 +1,10 @@
 // The page of a running `even-shards local --serve` in a headless browser, and what a person does with it.
-import chromium from '@sparticuz/chromium';
-import puppeteer from 'puppeteer-core';
+import { launchBrowser } from '../../../scripts/headless-browser.mjs';
 import { defineContrast } from './define-contrast.mjs';
 
 /** Opens the page and waits until it shows what is there. */
 export async function openWindow(url) {
-  const browser = await puppeteer.launch({
-    headless: 'shell',
-    args: chromium.args,
-    executablePath: await chromium.executablePath(),
-  });
+  const browser = await launchBrowser();
   const page = await browser.newPage();
   await page.evaluateOnNewDocument(defineContrast);
   const requests = new Set();
