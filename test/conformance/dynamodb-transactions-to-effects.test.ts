@@ -7,7 +7,7 @@ import { migrateOutbox } from '../../lib/core/outbox';
 import { startFaultyKinesis } from '../support/fakes/faulty-kinesis';
 import { createConsumerTables, EFFECTS_TABLE } from '../support/plays/consumer-on-dynamodb';
 import { PARKING_TABLE } from '../support/plays/parking-stores';
-import { type Effects, playTransactionsToEffects, STREAM } from '../support/plays/transactions-to-effects';
+import { type Effects, playTransactionsToEffects, SHARDS, STREAM } from '../support/plays/transactions-to-effects';
 import { hasPostgres, PostgresServer } from '../support/postgres/postgres-server';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
@@ -29,15 +29,13 @@ describeOnDynamoDbEmulators('from transactions of Postgres to transactions of Dy
         const admin = await pool.connect();
         await migrateOutbox(admin);
         admin.release();
-        await direct.kinesis.createStream({ StreamName: STREAM, ShardCount: 2 });
+        await direct.kinesis.createStream({ StreamName: STREAM, ShardCount: SHARDS });
         await createConsumerTables(direct.dynamodb);
         const facts = await playTransactionsToEffects({
           ...{ pool, seed: SEED, kinesis: direct.kinesis, network: faulty.kinesis },
           parking: () => new DynamoDbParkingStore(direct.dynamodb, { tableName: PARKING_TABLE, consumer: 'accounts' }),
           effects: effectsIn(direct.dynamodb),
         });
-        // Records were read of at least one of the shards that came while it was read.
-        expect(facts.shards).toBeGreaterThan(2);
         for (const fact of ['rolledBack', 'crashes', 'parked'] as const) expect(facts[fact]).toBeGreaterThan(0);
         expect(network.faults.throttled).toBeGreaterThan(0);
       } finally {
