@@ -15,7 +15,7 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 
 const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, onReconnect: () => {} };
 const DEADLINE_MS = 15_000;
-const HURRY = 24;
+const HURRY = 60;
 
 describeOnPostgres('an outbox', () => {
   let server: PostgresServer;

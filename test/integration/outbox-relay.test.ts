@@ -585,18 +585,19 @@ describeOnPostgres('OutboxRelay', () => {
   }, 30_000);
 
   test('a key that moves faster than its rows could be parked is waited for, and not parked', async () => {
+    const rows = 500;
     const kinesis = fakeKinesis();
-    await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, 2000) n`);
+    await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, ${rows}) n`);
     // By this clock the stream takes no time.
     const options = { ...FAST, windowRows: 100, maxRowsInFlight: 80, clock: { ...systemClock, now: () => 0 } };
     const relay = start(new OutboxRelay(pool, producerFor(kinesis), options));
-    await until(() => seen(kinesis, 'hot').length === 2_000);
-    expect(seen(kinesis, 'hot')).toEqual(Array.from({ length: 2_000 }, (_, n) => String(n + 1)));
+    await until(() => seen(kinesis, 'hot').length === rows);
+    expect(seen(kinesis, 'hot')).toEqual(Array.from({ length: rows }, (_, n) => String(n + 1)));
     expect((await relay.stop()).parked).toBe(0);
   }, 30_000);
 
   test('what waits for a hot key is read once, however much waits, and whatever dead rows another session keeps', async () => {
-    const rows = 4_000;
+    const rows = 2_000;
     const holder = await server.connect(url);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await holder.query('SELECT 1');
@@ -608,7 +609,7 @@ describeOnPostgres('OutboxRelay', () => {
     expect((await run.stop()).parked).toBeGreaterThan(rows / 2);
     await holder.query('COMMIT');
     await holder.end();
-    // Once to send it, once to remove it; to read all that waits in each of 40 windows would be twenty times as much.
+    // Once to send it, once to remove it; to read all that waits in each of 20 windows would be ten times as much.
     const entriesRead = async () => {
       const { rows: found } = await client.query(
         `SELECT idx_tup_read FROM pg_stat_all_indexes WHERE schemaname = 'outbox' AND indexrelname = 'parked_pkey'`,
