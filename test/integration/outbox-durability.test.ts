@@ -13,7 +13,7 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 const DEADLINE_MS = 60_000;
 const WRITERS = 6;
 
-/** The row of the guide's table of what holds when the database is not what it was. */
+/** The row of the guide's table of what holds after a crash, a promotion or a restore. */
 function promise(event: string): string[] {
   const guide = readFileSync('docs/guides/outbox.md', 'utf8');
   const row = guide.split('\n').find((line) => line.startsWith(`| ${event} |`));
@@ -173,9 +173,9 @@ describeOnPostgres('an outbox', () => {
     }
 
     test('and was waited for: has sent nothing that is not there, loses nothing, and has a new producer id', async () => {
-      const [isKept, isTrue, areDropped] = promise("a replica that is waited for, or Aurora's, is promoted");
+      const [isKept, isTrue, areDropped] = promise('a synchronous replica, or one of Aurora, is promoted');
       expect([isKept, isTrue]).toEqual(['yes', 'yes']);
-      expect(areDropped).toMatch(/^yes, but for what is sent in the second before; its producer id is new/);
+      expect(areDropped).toMatch(/^yes, except of what is sent in the second before; its producer id is new/);
       await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
       await client.query('SELECT pg_reload_conf()');
       await until(async () => (await one('SELECT sync_state FROM pg_stat_replication'))?.sync_state === 'sync');
@@ -200,8 +200,8 @@ describeOnPostgres('an outbox', () => {
     test('and had not heard of all: loses that, has sent it, and gives its numbers again under a new producer id', async () => {
       const [isKept, isTrue] = promise('an asynchronous replica is promoted');
       expect([isKept, isTrue]).toEqual([
-        'what it had not heard of is lost, to the tables as to the outbox',
-        'no: what it had not heard of may have been sent',
+        'no: the tables and the outbox lose the transactions that the replica did not have yet',
+        'no: the relay may have sent these transactions',
       ]);
       const stop = startRelay(server.urlOf('app'));
       await put('early');

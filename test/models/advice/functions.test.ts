@@ -156,7 +156,9 @@ describe('scaling has stopped', () => {
       for (let minute = 0; minute < 40; minute++) alarm.minute(measured(failed!));
       expect(alarm.isRaised).toBe(true);
 
-      expect(advice).toContain('One that cannot look at the stream writes none, and the alarms are blind');
+      expect(advice).toContain(
+        'A run that cannot read the shards of the stream writes none, and the alarms see nothing',
+      );
       expect(writes(failed!, 'OpenShards')).toBe(canLook);
 
       expect(mended!.error).toBeUndefined();
@@ -242,7 +244,7 @@ describe('reconciliation has stopped', () => {
 
   test('a schedule rarer than once a day: without it in addStream, an alarm of one’s own watches the skew', () => {
     expect(advice).toContain(
-      'leave `reconciliation` out of `addStream`, and raise an alarm of your own on `metricSkew`',
+      'leave `reconciliation` out of `addStream`, and make an alarm of your own on `metricSkew`',
     );
     const stack = new Stack(new App(), 'It');
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });

@@ -158,7 +158,7 @@ describeOnPostgres('the advice on an outbox', () => {
     expect(first).toEqual({ partition_key: 'a', last_error: expect.stringContaining('KMSAccessDeniedException') });
     expect(second).toMatchObject({ partition_key: 'a' });
 
-    expect(advice).toContain('when the cause is gone, it goes with the next try, and its key with it');
+    expect(advice).toContain('when the cause is gone, the next try sends the row, and its key goes on');
     refused.clear();
     const mended = await relayAll(relay);
     expect(await rowsOf('parked')).toEqual([]);
@@ -222,7 +222,7 @@ describeOnPostgres('the advice on an outbox', () => {
     expect(minute(found)).toBe(true);
     expect(advice).toContain('the log has a line `"message": "rows are missing"`');
     expect(found.log).toContain('rows are missing');
-    expect(advice).toContain('the table `missing` has their `id`');
+    expect(advice).toContain('the table `missing` has the `id` of each');
     const { rows } = await database.query('SELECT id FROM outbox.missing');
     expect(rows).toEqual([{ id: '1' }]);
 
@@ -237,7 +237,7 @@ describeOnPostgres('the advice on an outbox', () => {
 
   test('a stream that refuses records: rows wait, none is parked with an error, and the function does not fail', async () => {
     expect(adviceOf('Rows of an outbox wait')).toContain(
-      'Neither is so, and more rows come than go. If [the stream refuses records]',
+      'Neither is the case, and more rows come than go. If [the stream refuses records]',
     );
     throttle = 'ProvisionedThroughputExceededException';
     const relay = await startRelay();

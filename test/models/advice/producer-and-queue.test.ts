@@ -123,7 +123,7 @@ describe('producer failures', () => {
 
   test('an invocation that failed as a whole: its error is in the log, and an invalid event has written nothing', async () => {
     expect(advice).toContain('An invocation that failed as a whole has its error in the log');
-    expect(advice).toContain('Nothing was written if that error is `INVALID_EVENT`');
+    expect(advice).toContain('If that error is `INVALID_EVENT`, nothing was written');
     const { error, log } = await producer.invoke({ records: [record('a', '1'), { partitionKey: 'a', dta: '2' }] });
     expect(error).toMatchObject({ code: 'INVALID_EVENT' });
     expect(log).toContain('INVALID_EVENT');
@@ -142,7 +142,7 @@ describe('producer failures', () => {
   });
 
   test('an event that nobody waits for: the invocation succeeds, so that Lambda does not try it again', async () => {
-    expect(advice).toContain('has no one to read the answer: what is refused in it is lost');
+    expect(advice).toContain('has an answer that nobody reads: the records that are refused in it are lost');
     refusalOf = () => REFUSED;
     const { error, response } = await producer.invoke({ records: [record('a', '1')] });
     expect(error).toBeUndefined();
@@ -167,7 +167,9 @@ describe('messages in a dead-letter queue', () => {
   }
 
   test('when the cause is gone they are redriven, in their order, behind what was written meanwhile', async () => {
-    expect(advice).toContain('Find the cause in the log of the function that they were for, remove it, and redrive');
+    expect(advice).toContain(
+      'Find the cause in the log of the function that should have processed them, remove it, and redrive',
+    );
     const queue = new FifoQueue(3);
     const alarm = new AlarmInPlay('DeadDepth');
     const minute = () => alarm.minute({ ApproximateNumberOfMessagesVisible: queue.deadLetters.length });

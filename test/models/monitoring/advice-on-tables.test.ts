@@ -139,7 +139,7 @@ describe('read throttles of a table', () => {
   });
 
   test('one item that is read too often: planHotItem says what a cache makes of it', () => {
-    expect(advice).toContain('`planHotItem` says what a cache makes of the reads');
+    expect(advice).toContain('`planHotItem` says how many reads are left behind a cache');
     const { readUnitsPerSecond, cachedReadUnitsPerSecond } = planHotItem({ readsPerSecond: 10_000 });
     expect([readUnitsPerSecond, cachedReadUnitsPerSecond]).toEqual([5_000, 0.5]);
   });

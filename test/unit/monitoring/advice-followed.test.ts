@@ -204,7 +204,7 @@ describe('write throttles of an index', () => {
 
   test('the keys that an index is accessed by most are named in the mode of its own that the guide says', () => {
     expect(adviceOf('Write throttles of an index')).toContain(
-      'give it to `addShardedIndex` as its `contributorInsightsSpecification`',
+      'give this mode to `addShardedIndex` as its `contributorInsightsSpecification`',
     );
     const stack = new Stack(new App(), 'It');
     const table = new ShardedTable(stack, 'Orders', { partitionKey: { name: 'id', type: AttributeType.STRING } });

@@ -55,7 +55,7 @@ test('an index of its own for the condition has the same items, and hides none',
   const filtered = await indexBy('createdAt')(FAILED);
   const ofItsOwn = await indexBy('failedAt')({});
   expect([filtered.items.length, idsOf(filtered)]).toEqual([JOBS / 100, idsOf(ofItsOwn)]);
-  expect(advice).toContain('`stats.itemsHidden` of a page, against its `stats.itemsRead`');
+  expect(advice).toContain('compare `stats.itemsHidden` of its pages with `stats.itemsRead`');
   expect(filtered.stats.itemsHidden).toBe(0.99 * filtered.stats.itemsRead);
   expect(ofItsOwn.stats.itemsHidden).toBe(0);
   expect(ofItsOwn.stats.consumedReadUnits).toBeLessThan(filtered.stats.consumedReadUnits / 5);

@@ -30,7 +30,9 @@ describe('an outbox that gets more rows than its function relays', () => {
   const [, microsecondsARow] = /^\| 200,000 rows, 10,000 keys \| ([\d.]+) \|/m.exec(measured!)!;
 
   test('waits until the function has more memory', () => {
-    expect(advice).toContain('Else the function needs more processor: raise its `memorySize`, up to 1,769 MB');
+    expect(advice).toContain(
+      'Otherwise the function needs more processor time: raise its `memorySize`, up to 1,769 MB',
+    );
     const lag = new AlarmInPlay('RelayLag');
     let waitingRows = 0;
     const hours = (count: number, memorySize?: number): boolean => {
