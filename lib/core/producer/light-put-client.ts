@@ -1,7 +1,8 @@
 import { lightRequest, type SdkClient } from '../foundation/light-client/light-request';
 import { type RoutedCommand, Routes } from '../foundation/light-client/routes';
 import { warnOfHttp2 } from './http2-warning';
-import type { PutRecordsClient, PutRecordsInput, PutRecordsOutput } from './put-records-client';
+import { putRecordsBody } from './put-records-body';
+import type { PutRecordsClient, PutRecordsOutput } from './put-records-client';
 import { isThrottle } from './retry';
 
 /** The part of the AWS SDK's Kinesis client that the light client uses. `new Kinesis({})` fits without an adapter. */
@@ -38,7 +39,11 @@ export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
       const stream = PUTS.resourceOf(input);
       const route = await routes.find(stream);
       if (route === undefined) return kinesis.putRecords(input, options).finally(() => routes.asked(stream));
-      const answer = await lightRequest(kinesis, route, { body: bodyOf(input), isTransient: isThrottle, options });
+      const answer = await lightRequest(kinesis, route, {
+        body: putRecordsBody(input),
+        isTransient: isThrottle,
+        options,
+      });
       return answer === undefined ? kinesis.putRecords(input, options) : outputOf(answer);
     },
     putRecord: kinesis.putRecord && ((input, options) => kinesis.putRecord!(input, options)),
@@ -46,15 +51,6 @@ export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
     describeStreamSummary:
       kinesis.describeStreamSummary && ((input, options) => kinesis.describeStreamSummary!(input, options)),
   };
-}
-
-function bodyOf({ Records, ...stream }: PutRecordsInput): string {
-  const entries = Records.map(({ Data, ...place }) => ({ Data: base64Of(Data), ...place }));
-  return JSON.stringify({ ...stream, Records: entries });
-}
-
-function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
 /** An answer that cannot be read is a lost one: the records may be stored. So this throws, and the producer decides. */

@@ -37,7 +37,7 @@ export interface SdkClient {
 /** What is sent. */
 export interface LightRequest {
   /** JSON. */
-  readonly body: string;
+  readonly body: string | Uint8Array;
   /** Whether another attempt can succeed after an answer of 4xx that says this, such as a throttle. */
   isTransient(error: Error): boolean;
   readonly options: SdkRequestOptions | undefined;

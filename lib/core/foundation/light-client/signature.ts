@@ -16,7 +16,7 @@ export interface SigningScope {
 /** Returns all headers of a signed request: the given headers and those of the signature. */
 export type SignHeaders = (
   headers: Record<string, string>,
-  body: string,
+  body: string | Uint8Array,
   credentials: SigningCredentials,
   at: Date,
 ) => Record<string, string>;
@@ -59,7 +59,7 @@ export function requestSigner({ region, service }: SigningScope): SignHeaders {
   };
 }
 
-function sha256(text: string): string {
+function sha256(text: string | Uint8Array): string {
   return hash('sha256', text);
 }
 
