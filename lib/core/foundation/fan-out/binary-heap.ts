@@ -9,6 +9,10 @@ export class BinaryHeap<E> {
     for (const element of elements) this.add(element);
   }
 
+  get size(): number {
+    return this.elements.length;
+  }
+
   get top(): E | undefined {
     return this.elements[0];
   }

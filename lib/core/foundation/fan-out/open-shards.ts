@@ -39,7 +39,7 @@ export function openShards<T>(
  * The first of the buffered items, in order: as many as the page has room for, the last of which is the worst that it can have; or
  * all, if fewer are buffered.
  */
-export function bestBuffered<T>(
+function bestBuffered<T>(
   buffers: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
   page: PageInProgress<T>,

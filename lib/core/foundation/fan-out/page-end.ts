@@ -1,4 +1,4 @@
-import { bestBuffered } from './open-shards';
+import { BinaryHeap } from './binary-heap';
 import type { PageInProgress } from './page-in-progress';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
@@ -6,25 +6,45 @@ import type { ComparePositions, Position } from './total-order';
 /** The end is looked for again when so many of the items that the page expects have come. */
 const LOOK_AGAIN = 0.5;
 
+/** An item that the page may hold, and the buffer that has it. */
+interface Candidate<T> {
+  position: Position<T>;
+  bytes: number;
+  buffer: ShardBuffer<T>;
+}
+
 /**
  * Where an ordered page ends at the latest, as far as the answers so far tell. A read that is sent later asks for nothing behind
  * it, and what earlier reads have found behind it is dropped: so the memory of a page depends on the page, not on its shards.
+ *
+ * It keeps the items that the page can have, the worst on top: an answer costs what its own items do, however many shards there are.
  */
 export class PageEnd<T> {
+  private readonly buffers: ReadonlySet<ShardBuffer<T>>;
   /** The worst item that the page can have. Undefined as long as fewer items were found than the page has room for. */
   private latest: Position<T> | undefined;
+  private best = this.noCandidates();
+  private bytes = 0;
+  /** What has come since the end was looked for. */
+  private answers: { buffer: ShardBuffer<T>; positions: readonly Position<T>[] }[] = [];
   private found = 0;
 
   constructor(
-    private readonly buffers: readonly ShardBuffer<T>[],
+    buffers: readonly ShardBuffer<T>[],
     private readonly compare: ComparePositions<T>,
     private readonly page: PageInProgress<T>,
-  ) {}
+  ) {
+    this.buffers = new Set(buffers);
+  }
 
   /** Begins a wave, whose reads were planned with all that is known so far. */
   begin(): void {
     this.latest = undefined;
+    this.best = this.noCandidates();
+    this.bytes = 0;
+    this.answers = [];
     this.found = 0;
+    for (const buffer of this.buffers) this.add(buffer, buffer.buffered);
   }
 
   /** Narrows a read to what the page can still need. False if it needs nothing of it. */
@@ -37,15 +57,45 @@ export class PageEnd<T> {
     return true;
   }
 
-  /** Takes note of an answer with so many items. */
-  answered(items: number): void {
-    this.found += items;
+  /** Takes note of the items that an answer has brought into a buffer. */
+  answered(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
+    this.found += positions.length;
+    // The items of leading readers come before all others.
+    if (this.buffers.has(buffer)) this.answers.push({ buffer, positions });
     const { expected, room } = this.page;
     if (expected === undefined || room === 0 || this.found < LOOK_AGAIN * expected) return;
+    this.look();
+  }
+
+  private look(): void {
+    const shortened = this.answers.map(({ buffer }) => buffer);
+    for (const { buffer, positions } of this.answers) this.add(buffer, positions);
+    this.answers = [];
     this.found = 0;
-    const { worst } = bestBuffered(this.buffers, this.compare, this.page);
-    if (worst === undefined) return;
+    const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = this.page;
+    for (let worst = this.best.top; worst !== undefined; worst = this.best.top) {
+      if (this.best.size <= room && this.bytes - worst.bytes <= roomBytes) break;
+      this.best.removeTop();
+      this.bytes -= worst.bytes;
+      shortened.push(worst.buffer);
+    }
+    const worst = this.best.top?.position;
+    if (worst === undefined || (this.best.size < room && this.bytes <= roomBytes)) return;
     this.latest = worst;
-    for (const buffer of this.buffers) buffer.dropBehind(worst, this.compare);
+    for (const buffer of shortened) buffer.dropBehind(worst, this.compare);
+  }
+
+  /** Adds the items of a buffer, in order, as far as the page can have them. */
+  private add(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
+    for (const position of positions) {
+      if (this.latest !== undefined && this.compare(position, this.latest) >= 0) return;
+      const bytes = this.page.bytesOf(position);
+      this.best.add({ position, bytes, buffer });
+      this.bytes += bytes;
+    }
+  }
+
+  private noCandidates(): BinaryHeap<Candidate<T>> {
+    return new BinaryHeap((a, b) => this.compare(b.position, a.position));
   }
 }

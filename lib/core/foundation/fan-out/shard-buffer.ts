@@ -118,9 +118,10 @@ export class ShardBuffer<T> {
     this.readTo = end;
   }
 
-  absorb(page: ShardPage<T>, until: Position<T> | undefined): void {
+  /** Takes an answer in, and returns the items of it that the buffer holds now. */
+  absorb(page: ShardPage<T>, until: Position<T> | undefined): readonly Position<T>[] {
     // The read was sent before the buffer was found to reach behind the page: so do all items of the answer.
-    if (this.dropped) return;
+    if (this.dropped) return [];
     const positions = page.items.map((item) => ({ item, shard: this.shard }));
     this.held = this.next === this.held.length ? positions : [...this.held.slice(this.next), ...positions];
     this.next = 0;
@@ -137,6 +138,7 @@ export class ShardBuffer<T> {
       this.state = 'exhausted';
       this.readTo = undefined;
     }
+    return positions;
   }
 
   /** Leaves out the items that were not read. */

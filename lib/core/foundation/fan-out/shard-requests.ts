@@ -66,8 +66,8 @@ export class ShardRequests<T> {
       stats.itemsHidden += page.itemsHidden ?? 0;
       stats.consumedReadUnits += page.consumedReadUnits;
       for (const bytes of page.itemSizes) sizes.observe(bytes);
-      buffer.absorb(page, read.until);
-      end?.answered(page.items.length);
+      const positions = buffer.absorb(page, read.until);
+      end?.answered(buffer, positions);
     } catch (error) {
       if (!this.open) return;
       if (this.context.failureOf(error) === 'final' || this.policy.onShardFailure === 'fail') throw error;

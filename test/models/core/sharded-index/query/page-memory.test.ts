@@ -25,11 +25,12 @@ beforeEach(() => {
   most = 0;
   const { absorb } = ShardBuffer.prototype;
   jest.spyOn(ShardBuffer.prototype, 'absorb').mockImplementation(function (this: ShardBuffer<never>, page, until) {
-    absorb.call(this, page, until);
+    const positions = absorb.call(this, page, until);
     buffers.add(this);
     let bytes = ofPage;
     for (const { buffered } of buffers) for (const { item } of buffered) bytes += sizeOf(item);
     most = Math.max(most, bytes);
+    return positions;
   });
   const { take } = PageInProgress.prototype;
   jest.spyOn(PageInProgress.prototype, 'take').mockImplementation(function (this: PageInProgress<never>, position) {
