@@ -110,7 +110,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     gates: gateOptions,
   } = options;
   const isDynalite = dynamodbEndpoint === undefined && dynoxide === undefined;
-  const support = { multiAttributeKeys: !isDynalite, transactions: !isDynalite };
+  const support = { multiAttributeKeys: !isDynalite };
   const stacks = readCloudAssembly(resolve(app));
   const planned = planDeployment(stacks, support);
   const plan = cassandra === undefined ? planned : { ...planned, leftOut: planned.leftOut.filter(isNotOfCassandra) };
@@ -241,13 +241,6 @@ function describe({ streams, tables, functions, eventSources, schedules, leftOut
           'deployed, it keeps its own',
       ),
     ),
-    ...tables
-      .filter(({ lacksTransactions }) => lacksTransactions)
-      .map(
-        ({ path }) =>
-          `table ${path} is sharded by its own key, and dynalite has no transactions: for transactPut, transactDelete and ` +
-          'transactGet, install dynoxide, or run with --dynamodb-endpoint on DynamoDB Local',
-      ),
     ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),
     ...eventSources.map(
       ({ functionName, streamName }) =>

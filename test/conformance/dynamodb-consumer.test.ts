@@ -8,7 +8,6 @@ import {
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
-/** dynalite has no transactions, so that `npm test` cannot have this. */
 describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions', (emulator) => {
   let dynamodb: DynamoDB;
   let stop: () => Promise<void>;

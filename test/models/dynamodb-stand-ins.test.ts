@@ -53,10 +53,13 @@ test(
 test(
   'a fake table answers as dynalite does',
   async () => {
-    const play = { calls: randomRuns(200), seed: 1, transactional: false };
+    const play = { calls: randomRuns(200), seed: 1, transactional: true };
     const compared = await playTableAnswers(clients.dynamodb, play);
     expect(Object.keys(compared).sort()).toEqual([
       'getItem',
+      'transactWriteItems',
+      'transactWriteItems TransactionCanceledException',
+      'transactWriteItems ValidationException',
       'updateItem',
       'updateItem ConditionalCheckFailedException',
     ]);

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { describeValue, EvenShardsError, shortened } from '../../../lib/core/foundation/errors';
-import { KEY_SHARDING, SHARDED_INDEXES } from '../../../lib/deployed/sharding-metadata';
+import { SHARDED_INDEXES } from '../../../lib/deployed/sharding-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
 import { eventSourceOrReason, type LocalEventSource, type LocalSchedule, schedulesOf } from './event-sources';
@@ -37,8 +37,6 @@ export interface LocalTable extends LocalResource {
   readonly definition: CreateTableCommandInput;
   /** The indexes that have the single-attribute layout in this run only, because dynalite lacks the other. */
   readonly converted: readonly string[];
-  /** Whether the table is sharded by its own key, and dynalite lacks the transactions that keep its items at one place. */
-  readonly lacksTransactions: boolean;
 }
 
 export interface LocalFunction extends LocalResource {
@@ -226,7 +224,6 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
     ...resource,
     definition: createTableInput(resource.name, local.properties, support),
     converted: local.converted,
-    lacksTransactions: !support.transactions && KEY_SHARDING in metadata,
   };
 }
 

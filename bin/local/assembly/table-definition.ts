@@ -79,7 +79,6 @@ export class UnsupportedTableError extends EvenShardsError {
 /** What an emulator of DynamoDB has that dynalite lacks. */
 export interface TableSupport {
   readonly multiAttributeKeys?: boolean;
-  readonly transactions?: boolean;
 }
 
 /** What CreateTable is to be asked for. */

@@ -53,10 +53,14 @@ export class Retry {
   async run(): Promise<RetrySummary> {
     const problems: unknown[] = [];
     const turns: Promise<void>[] = [];
-    for await (const key of this.settings.parking.keys()) {
-      await new Promise<void>((resolve) => this.keySlots.take(resolve));
-      const turn = this.take(key).catch((error) => void problems.push(error));
-      turns.push(turn.finally(() => this.keySlots.give()));
+    try {
+      for await (const key of this.settings.parking.keys()) {
+        await new Promise<void>((resolve) => this.keySlots.take(resolve));
+        const turn = this.take(key).catch((error) => void problems.push(error));
+        turns.push(turn.finally(() => this.keySlots.give()));
+      }
+    } catch (error) {
+      problems.push(error);
     }
     await Promise.all(turns);
     this.attempts.close();

@@ -411,6 +411,22 @@ describe('the retrier', () => {
     expect(await parkedKeys(w)).toMatchObject([{ records: 2, tries: 1 }]);
   });
 
+  test('has tried the keys that it was told of when it throws what it could not read', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1', 'a2']);
+    w.poison.clear();
+    w.clock.nowMs += MINUTE_MS;
+    const keys = w.parking.keys.bind(w.parking);
+    jest.spyOn(w.parking, 'keys').mockImplementation(async function* () {
+      yield* keys();
+      throw new Error('no way there');
+    });
+    await expect(w.retry()).rejects.toThrow('no way there');
+    expect(w.effects).toEqual(['a1', 'a2']);
+    jest.restoreAllMocks();
+  });
+
   test('is an event of the same handler, which writes what is parked to its log as metrics', async () => {
     const w = world();
     const context = { getRemainingTimeInMillis: () => MINUTE_MS };

@@ -83,7 +83,6 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
           ],
         },
         converted: [],
-        lacksTransactions: false,
       },
     ]);
   });

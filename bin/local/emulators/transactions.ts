@@ -1,0 +1,245 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { json } from 'node:stream/consumers';
+import { connectionTo } from './in-memory-connection';
+import { Turns } from './turns';
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: an output is its operation's
+  readonly output: any;
+}
+
+type Item = Record<string, unknown>;
+
+/** One of the actions of a transaction, as the operation that does it alone. */
+interface Action {
+  readonly isCheck: boolean;
+  readonly operation: string;
+  readonly input: Item & { readonly TableName: string };
+  readonly key: Item;
+  /** The item before the transaction. */
+  readonly before: Item | undefined;
+  readonly tellsBefore: boolean;
+}
+
+/** A check is an update that changes nothing. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  ...{ ConditionCheck: 'UpdateItem', Delete: 'DeleteItem', Put: 'PutItem', Update: 'UpdateItem' },
+};
+const MOST_ACTIONS = 100;
+/** Source: the API reference, TransactWriteItems, ClientRequestToken. */
+const TOKEN_MS = 10 * 60_000;
+
+/**
+ * Serves by dynalite, and gives it the transactions that it lacks. While one is at work no other request is, so that nobody sees a
+ * part of it. Each action is done by itself, and taken back if another one fails.
+ *
+ * Source: the API reference, TransactWriteItems and TransactGetItems.
+ */
+export function withTransactions(dynalite: Server): RequestListener {
+  const turns = new Turns();
+  const transactions = new Transactions();
+  return (incoming, response) => {
+    const [, operation = ''] = String(incoming.headers['x-amz-target']).split('.');
+    if (operation !== 'TransactWriteItems' && operation !== 'TransactGetItems') {
+      const isOver = new Promise((resolve) => response.once('close', resolve));
+      void turns.beside(() => {
+        dynalite.emit('request', incoming, response);
+        return isOver;
+      });
+      return;
+    }
+    const calls = new Calls(dynalite, incoming.headers);
+    json(incoming)
+      .then((input) => turns.alone(() => transactions[operation](input as Item, calls)))
+      .then(
+        (answer) => send(response, answer),
+        () => response.destroy(),
+      );
+  };
+}
+
+function send(response: ServerResponse, { status, output }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': randomUUID() });
+  response.end(JSON.stringify(output));
+}
+
+class Transactions {
+  /** What was done lately, by the token of its request, and until when it is remembered. */
+  private readonly done = new Map<string, { readonly digest: string; readonly untilMs: number }>();
+
+  async TransactWriteItems(input: Item, calls: Calls): Promise<Answer> {
+    const { TransactItems, ClientRequestToken: token, ReturnConsumedCapacity } = input;
+    const items = TransactItems as readonly Record<string, Item>[];
+    const digest = createHash('sha256').update(JSON.stringify(items)).digest('base64');
+    const before = typeof token === 'string' ? this.doneWith(token) : undefined;
+    if (before !== undefined && before !== digest) return refusal('IdempotentParameterMismatchException', MISMATCH);
+    if (before !== undefined) return { status: 200, output: {} };
+    const problem = problemOf(items, Object.keys(OPERATIONS));
+    if (problem !== undefined) return invalid(problem);
+    const actions: Action[] = [];
+    for (const item of items) actions.push(await actionOf(item, ReturnConsumedCapacity, calls));
+    if (hasTwice(actions.map(({ input: { TableName }, key }) => [TableName, key]))) return invalid(TWICE);
+    const answer = await doAll(actions, calls);
+    if (answer.status === 200 && typeof token === 'string') {
+      this.done.set(token, { digest, untilMs: performance.now() + TOKEN_MS });
+    }
+    return answer;
+  }
+
+  async TransactGetItems({ TransactItems, ReturnConsumedCapacity }: Item, calls: Calls): Promise<Answer> {
+    const items = TransactItems as readonly Record<string, Item>[];
+    const problem = problemOf(items, ['Get']);
+    if (problem !== undefined) return invalid(problem);
+    if (hasTwice(items.map(({ Get }) => [Get!.TableName, Object(Get!.Key)]))) return invalid(TWICE);
+    const answers: Answer[] = [];
+    for (const { Get } of items) {
+      answers.push(await calls.send('GetItem', { ...Get, ConsistentRead: true, ReturnConsumedCapacity }));
+    }
+    const refused = answers.find(({ status }) => status !== 200);
+    return refused ?? done(answers, { Responses: answers.map(({ output: { Item } }) => ({ Item })) });
+  }
+
+  private doneWith(token: string): string | undefined {
+    const now = performance.now();
+    for (const [each, { untilMs }] of this.done) if (untilMs <= now) this.done.delete(each);
+    return this.done.get(token)?.digest;
+  }
+}
+
+const MISMATCH = 'The provided client request token is already in use with other parameters';
+const TWICE = 'Transaction request cannot include multiple operations on one item';
+
+function problemOf(items: readonly Record<string, Item>[], kinds: readonly string[]): string | undefined {
+  if (!Array.isArray(items) || items.length === 0 || items.length > MOST_ACTIONS) {
+    return `1 validation error detected: 'transactItems' must have 1 to ${MOST_ACTIONS} members`;
+  }
+  const isOneOf = (item: Record<string, Item>) => kinds.filter((kind) => item?.[kind] !== undefined).length === 1;
+  if (!items.every(isOneOf)) return `TransactItems can only contain one of ${kinds.join(', ')}`;
+  const isWhole = ({ ConditionCheck: check }: Record<string, Item>) => check === undefined || check.ConditionExpression;
+  return items.every(isWhole) ? undefined : "1 validation error detected: 'conditionExpression' must not be null";
+}
+
+async function actionOf(item: Record<string, Item>, ReturnConsumedCapacity: unknown, calls: Calls): Promise<Action> {
+  const [kind, { ReturnValuesOnConditionCheckFailure, ...input }] = Object.entries(item)[0]!;
+  const TableName = String(input.TableName);
+  const key = kind === 'Put' ? await keyOf(TableName, Object(input.Item), calls) : Object(input.Key);
+  const { output } = await calls.send('GetItem', { TableName, Key: key, ConsistentRead: true });
+  return {
+    isCheck: kind === 'ConditionCheck',
+    operation: OPERATIONS[kind]!,
+    input: { ...input, TableName, ReturnConsumedCapacity },
+    key,
+    before: output.Item,
+    tellsBefore: ReturnValuesOnConditionCheckFailure === 'ALL_OLD',
+  };
+}
+
+/** What of the item is its key. Of a table that is not there, nothing. */
+async function keyOf(TableName: string, item: Item, calls: Calls): Promise<Item> {
+  const { output } = await calls.send('DescribeTable', { TableName });
+  const names: { AttributeName: string }[] = output.Table?.KeySchema ?? [];
+  return Object.fromEntries(names.map(({ AttributeName: name }) => [name, item[name]]));
+}
+
+function hasTwice(places: readonly [TableName: unknown, key: Item][]): boolean {
+  const names = places.map(([TableName, key]) => JSON.stringify([TableName, Object.entries(key).sort()]));
+  return new Set(names).size < names.length;
+}
+
+/** Does them all, or none: what was done is taken back where another one is refused. */
+async function doAll(actions: readonly Action[], calls: Calls): Promise<Answer> {
+  const answers: Answer[] = [];
+  for (const { operation, input } of actions) answers.push(await calls.send(operation, input));
+  const isDone = answers.every(({ status }) => status === 200);
+  for (const [index, action] of actions.entries()) {
+    if (answers[index]!.status === 200 && (action.isCheck || !isDone)) await takeBack(action, calls);
+  }
+  if (isDone) return done(answers, {});
+  return answers.find((answer) => answer.status !== 200 && codeOf(answer) === undefined) ?? cancelled(actions, answers);
+}
+
+async function takeBack({ before, key, input: { TableName } }: Action, calls: Calls): Promise<void> {
+  if (before === undefined) await calls.send('DeleteItem', { TableName, Key: key });
+  else await calls.send('PutItem', { TableName, Item: before });
+}
+
+/** Source: the API reference, ReadConsumedCapacity: each item counts twice, to prepare and to commit. */
+function done(answers: readonly Answer[], output: object): Answer {
+  const units = new Map<string, number>();
+  for (const { ConsumedCapacity } of answers.map((answer) => answer.output)) {
+    if (ConsumedCapacity === undefined) continue;
+    const { TableName, CapacityUnits } = ConsumedCapacity;
+    units.set(TableName, (units.get(TableName) ?? 0) + 2 * CapacityUnits);
+  }
+  const ConsumedCapacity = [...units].map(([TableName, CapacityUnits]) => ({ TableName, CapacityUnits }));
+  return { status: 200, output: { ...output, ...(units.size > 0 && { ConsumedCapacity }) } };
+}
+
+/** What an item refuses, and not the form of the request. Source: the API reference, TransactWriteItems, its list of reasons. */
+const OF_THE_ITEM = [
+  'An operand in the update expression has an incorrect data type',
+  'Item size to update has exceeded the maximum allowed size',
+  'Type mismatch for attribute to update',
+  'The document path provided in the update expression is invalid for update',
+  'The provided expression refers to an attribute that does not exist in the item',
+];
+
+/** The code of a reason to cancel; undefined for what is wrong with the request itself. */
+function codeOf({ output: { __type = '', message } }: Answer): string | undefined {
+  if (__type.endsWith('#ConditionalCheckFailedException')) return 'ConditionalCheckFailed';
+  return __type.endsWith('#ValidationException') && OF_THE_ITEM.includes(message) ? 'ValidationError' : undefined;
+}
+
+function cancelled(actions: readonly Action[], answers: readonly Answer[]): Answer {
+  const CancellationReasons = answers.map((answer, index) => {
+    if (answer.status === 200) return { Code: 'None' };
+    const { before, tellsBefore } = actions[index]!;
+    const Code = codeOf(answer);
+    const tells = Code === 'ConditionalCheckFailed' && tellsBefore && before !== undefined;
+    return { Code, Message: answer.output.message, ...(tells && { Item: before }) };
+  });
+  const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
+  const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
+  return refusal('TransactionCanceledException', message, { CancellationReasons });
+}
+
+function invalid(message: string): Answer {
+  return refusal('ValidationException', message);
+}
+
+function refusal(name: string, message: string, more: object = {}): Answer {
+  return { status: 400, output: { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message, ...more } };
+}
+
+/** Single operations, in the name of who has asked for the transaction. */
+class Calls {
+  constructor(
+    private readonly server: Server,
+    private readonly headers: IncomingHttpHeaders,
+  ) {}
+
+  async send(operation: string, input: unknown): Promise<Answer> {
+    const { 'transfer-encoding': _, 'accept-encoding': __, ...headers } = this.headers;
+    const body = Buffer.from(JSON.stringify(input));
+    const own = {
+      'content-length': body.length,
+      connection: 'close',
+      'x-amz-target': `DynamoDB_20120810.${operation}`,
+    };
+    const createConnection = () => connectionTo(this.server);
+    const sent = request({ method: 'POST', path: '/', headers: { ...headers, ...own }, createConnection });
+    sent.end(body);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode!, output: await json(answer) };
+  }
+}

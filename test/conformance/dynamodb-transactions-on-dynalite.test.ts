@@ -1,0 +1,28 @@
+import { localClients } from '../../bin/local/emulators/clients';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import { createTransactedTables, playTransactions } from '../support/plays/transactions';
+import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+
+describeOnDynamoDbEmulators('the transactions that a local run gives dynalite', (emulator) => {
+  test(
+    'end as those of the service do, and leave the same',
+    async () => {
+      const started = [await startDynamoDbEmulator(), await emulator.start()] as const;
+      const clients = started.map(({ endpoint }) =>
+        localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }),
+      );
+      try {
+        for (const { dynamodb } of clients) await createTransactedTables(dynamodb);
+        const services = [clients[0]!.dynamodb, clients[1]!.dynamodb] as const;
+        const compared = await playTransactions(services, { calls: randomRuns(300), seed: 1 });
+        console.info(`transactions on ${emulator.name}`, compared);
+      } finally {
+        for (const { kinesis, dynamodb, lambda } of clients)
+          for (const client of [kinesis, dynamodb, lambda]) client.destroy();
+        for (const each of started) await each.stop();
+      }
+    },
+    randomRunsTimeout(300_000),
+  );
+});

@@ -1,0 +1,172 @@
+import type { AttributeValue, DynamoDB, TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+
+const FLAT = 'TransactedByHash';
+const RANGED = 'TransactedByRange';
+const IDS = ['a', 'b', 'c', 'd'];
+
+/** How often which outcome was compared. */
+export type ComparedTransactions = Record<string, number>;
+
+/** Both have these tables from then on. */
+export async function createTransactedTables(service: DynamoDB): Promise<void> {
+  for (const [TableName, range] of [
+    [FLAT, []],
+    [RANGED, ['at']],
+  ] as const) {
+    await service.createTable({
+      TableName,
+      KeySchema: [
+        { AttributeName: 'id', KeyType: 'HASH' },
+        ...range.map((AttributeName) => ({ AttributeName, KeyType: 'RANGE' as const })),
+      ],
+      AttributeDefinitions: ['id', ...range].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+      BillingMode: 'PAY_PER_REQUEST',
+    });
+  }
+}
+
+/**
+ * The same random transactions to two services: what they answer, with their reasons, and what is in the tables then.
+ *
+ * @throws an error that names the transaction of the first difference
+ */
+export async function playTransactions(
+  services: readonly [DynamoDB, DynamoDB],
+  { calls, seed }: { calls: number; seed: number },
+): Promise<ComparedTransactions> {
+  const random = seededRandom(seed);
+  const oneOf = <E>(choices: readonly E[]): E => choices[Math.floor(random() * choices.length)]!;
+  const compared: ComparedTransactions = {};
+
+  const keyOf = (TableName: string): Record<string, AttributeValue> => ({
+    id: { S: oneOf(IDS) },
+    ...(TableName === RANGED && { at: { S: oneOf(['1', '2']) } }),
+  });
+  const condition = (isNeeded: boolean): object => {
+    if (!isNeeded && random() < 0.4) return {};
+    const ReturnValuesOnConditionCheckFailure = oneOf(['ALL_OLD', 'NONE'] as const);
+    const text = oneOf(['attribute_exists(id)', 'attribute_not_exists(id)', 'attribute_not_exists(n) OR n < :three']);
+    const values = text.includes(':three') && { ExpressionAttributeValues: { ':three': { N: '3' } } };
+    return { ConditionExpression: text, ReturnValuesOnConditionCheckFailure, ...values };
+  };
+  const update = (): { UpdateExpression: string; ExpressionAttributeValues: Record<string, AttributeValue> } =>
+    oneOf<ReturnType<typeof update>>([
+      { UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
+      { UpdateExpression: 'SET n = :one', ExpressionAttributeValues: { ':one': { N: '5' } } },
+      // Fail where the item has no such list, no such number, or one of another type.
+      { UpdateExpression: 'SET n = n + :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
+      { UpdateExpression: 'SET l = list_append(l, :l)', ExpressionAttributeValues: { ':l': { L: [{ S: 'x' }] } } },
+      { UpdateExpression: 'ADD l :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
+    ]);
+  const action = (): TransactWriteItem => {
+    const TableName = oneOf([FLAT, RANGED]);
+    const Key = keyOf(TableName);
+    const kind = oneOf(['Put', 'Put', 'Delete', 'Update', 'Update', 'ConditionCheck'] as const);
+    if (kind === 'Update') {
+      const { ExpressionAttributeValues: own, ...changes } = update();
+      const { ExpressionAttributeValues: others, ...rest } = condition(false) as Partial<ReturnType<typeof update>>;
+      return { Update: { TableName, Key, ...changes, ...rest, ExpressionAttributeValues: { ...own, ...others } } };
+    }
+    if (kind === 'Put') {
+      const Item = {
+        ...Key,
+        ...oneOf<Record<string, AttributeValue>>([
+          {},
+          { n: { N: oneOf(['1', '4']) } },
+          { n: { S: 'text' } },
+          { l: { L: [] } },
+        ]),
+      };
+      return { Put: { TableName, Item, ...condition(false) } };
+    }
+    if (kind === 'Delete') return { Delete: { TableName, Key, ...condition(false) } };
+    return { ConditionCheck: { TableName, Key, ...condition(true) } as TransactWriteItem['ConditionCheck'] };
+  };
+  const wrong = (): TransactWriteItem =>
+    oneOf<TransactWriteItem>([
+      { Put: { TableName: 'NotThere', Item: { id: { S: 'a' } } } },
+      { Put: { TableName: FLAT, Item: { n: { N: '1' } } } },
+      { Delete: { TableName: RANGED, Key: { id: { S: 'a' } } } },
+      { Delete: { TableName: FLAT, Key: { id: { S: 'a' } }, ConditionExpression: 'no expression' } },
+    ]);
+  const nextWrite = () => {
+    const TransactItems = apart(Array.from({ length: 1 + Math.floor(random() * 4) }, action));
+    // Beside something right: of two that are wrong, each service looks at another one first.
+    if (random() < 0.1) TransactItems.splice(0, 10, { Put: { TableName: FLAT, Item: { id: { S: 'e' } } } }, wrong());
+    return { TransactItems, ClientRequestToken: `${seed}-${Math.floor(random() * 1e6)}` };
+  };
+  const nextRead = () => {
+    const TransactItems = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+      const TableName = oneOf([FLAT, RANGED]);
+      const some = random() < 0.3 && { ProjectionExpression: 'n' };
+      return { Get: { TableName, Key: keyOf(TableName), ...some } };
+    });
+    return { TransactItems: apart(TransactItems) };
+  };
+  /** Now and then the one before again, or another with its token. */
+  const nextOrAgain = (before: ReturnType<typeof nextWrite>) => {
+    if (random() > 0.1) return nextWrite();
+    return random() < 0.5 ? before : { ...before, TransactItems: apart([...before.TransactItems, action()]) };
+  };
+
+  let write = nextWrite();
+  for (let call = 0; call < calls; call++) {
+    const isRead = random() < 0.2;
+    const read = nextRead();
+    if (!isRead) write = nextOrAgain(write);
+    const input = isRead ? read : write;
+    const ask = (service: DynamoDB) =>
+      outcomeOf(() => (isRead ? service.transactGetItems(read) : service.transactWriteItems(write)));
+    const [left, right] = [await ask(services[0]), await ask(services[1])];
+    const name = `${isRead ? 'get' : 'write'} ${Object(left).name ?? 'done'}`;
+    compared[name] = (compared[name] ?? 0) + 1;
+    same([left, right], { call, input });
+    if (call % 10 !== 0) continue;
+    for (const TableName of [FLAT, RANGED]) {
+      same([await contentOf(services[0], TableName), await contentOf(services[1], TableName)], { call, input });
+    }
+  }
+  return compared;
+}
+
+/** One of an item: of two, AWS looks at the one item before it looks at conditions, and DynamoDB Local afterwards. */
+function apart<T extends object>(items: readonly T[]): T[] {
+  const nameOf = (item: T): string => {
+    const { TableName, Key, Item } = Object.values(item)[0];
+    const { id, at } = Key ?? Item;
+    return JSON.stringify([TableName, id, at]);
+  };
+  return [...new Map(items.map((item) => [nameOf(item), item])).values()];
+}
+
+async function outcomeOf(ask: () => Promise<object>): Promise<unknown> {
+  try {
+    const { $metadata: _, ...answer } = (await ask()) as { $metadata?: unknown };
+    return answer;
+  } catch (error) {
+    const { name, CancellationReasons: reasons } = error as {
+      name: string;
+      CancellationReasons?: { Code: string; Item?: object }[];
+    };
+    // DynamoDB Local has a list of reasons where a key is wrong, and none where an item is. The API reference has it otherwise.
+    const isInvalid = name === 'ValidationException' || reasons?.some(({ Code }) => Code === 'ValidationError');
+    if (isInvalid) return { name: 'ValidationException' };
+    return { name, reasons: reasons?.map(({ Code, Item }) => ({ Code, Item })) };
+  }
+}
+
+async function contentOf(service: DynamoDB, TableName: string): Promise<string[]> {
+  const { Items = [] } = await service.scan({ TableName, ConsistentRead: true });
+  return Items.map((item) => JSON.stringify(Object.entries(item).sort())).sort();
+}
+
+function same([left, right]: [unknown, unknown], what: object): void {
+  const texts = [left, right].map((each) => JSON.stringify(each, inOrder));
+  if (texts[0] !== texts[1]) throw new Error(`${JSON.stringify(what)}: ${texts.join(' and not ')}`);
+}
+
+function inOrder(_: string, value: unknown): unknown {
+  if (Object(value) !== value || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
