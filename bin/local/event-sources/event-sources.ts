@@ -187,7 +187,7 @@ class RunningMapping {
             wanted.map(({ SequenceNumber }) => SequenceNumber!),
             reportsFailures,
           ),
-        (error): Delivery => ({ done: 0, problem: String(error) }),
+        (error): Delivery => ({ done: 0, problem: String(error), wasInvoked: false }),
       );
     this.counts.batches += 1;
     this.counts.done += delivery.done;

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, systemClock } from '../../../lib/core/foundation/clock';
+import { pause } from '../../../lib/core/foundation/pause';
 import type { KinesisRecord } from '../../stream-shards/shard-reader';
 
 /** Records of one shard, in order. */
@@ -13,6 +14,8 @@ export interface Delivery {
   readonly done: number;
   /** Why not all are done. */
   readonly problem?: string;
+  /** Whether the function could be invoked; else nothing of its bound of attempts is used. @default true */
+  readonly wasInvoked?: boolean;
 }
 
 /** How batches are gathered and delivered: the settings of an event source mapping. */
@@ -29,6 +32,12 @@ export interface LaneSettings {
   readonly bisects: boolean;
   /** The first wait before a batch comes again, which doubles. @default 250 */
   readonly retryMs?: number;
+  /** The longest such wait. @default 10,000 */
+  readonly longestRetryMs?: number;
+  /** @default the clock of the system */
+  readonly clock?: Clock;
+  /** With what the age of a record is measured. @default the time of day */
+  readonly timeOfDay?: () => number;
   deliver(batch: ShardBatch): Promise<Delivery>;
   /** Is told what went past its bound of attempts or of age, and is never delivered. */
   onDiscard(batch: ShardBatch): void;
@@ -78,16 +87,24 @@ export class Lane {
     while (!this.signal.aborted) {
       while (this.isEmpty && !this.isClosed && !this.signal.aborted) await this.more();
       if (this.isEmpty) return;
-      await this.gather();
-      const records = this.waiting.slice(0, this.nextBatch());
-      await this.deliverAll(records);
+      const count = await this.gather();
+      await this.deliverAll(this.waiting.slice(0, count));
     }
   }
 
-  private async gather(): Promise<void> {
-    const over = sleep(this.settings.windowMs, true, { signal: this.signal }).catch(() => true);
-    while (this.waiting.length < this.settings.batchSize && !this.isClosed) {
-      if (await Promise.race([over, this.more()])) return;
+  /** Until a batch has as many records or bytes as it may have, or its window is over. Returns how many records it has. */
+  private async gather(): Promise<number> {
+    const { batchSize, windowMs } = this.settings;
+    const isOver = this.pause(windowMs).then(() => true);
+    let [count, bytes] = [0, 0];
+    for (;;) {
+      for (const { Data } of this.waiting.slice(count, batchSize)) {
+        bytes += Math.ceil((Data?.byteLength ?? 0) / 3) * 4 + BYTES_BESIDE_DATA;
+        if (count > 0 && bytes > MOST_EVENT_BYTES) return count;
+        count += 1;
+      }
+      if (count === batchSize || this.isClosed) return count;
+      if (await Promise.race([isOver, this.more()])) return count;
     }
   }
 
@@ -97,39 +114,31 @@ export class Lane {
     });
   }
 
-  private nextBatch(): number {
-    let bytes = 0;
-    const first = this.waiting.findIndex(({ Data }) => {
-      bytes += Math.ceil((Data?.byteLength ?? 0) / 3) * 4 + BYTES_BESIDE_DATA;
-      return bytes > MOST_EVENT_BYTES;
-    });
-    const fitting = first === -1 ? this.waiting.length : Math.max(1, first);
-    return Math.min(fitting, this.settings.batchSize);
+  private pause(ms: number): Promise<void> {
+    return pause(ms, this.settings.clock ?? systemClock, this.signal).catch(() => {});
   }
 
   /** Again and again from the first record that is not done, as long as the bounds of the mapping allow it. */
   private async deliverAll(batch: readonly KinesisRecord[]): Promise<void> {
-    const { retries = Number.POSITIVE_INFINITY, bisects, retryMs = FIRST_RETRY_MS, onProblem } = this.settings;
+    const { retries = Number.POSITIVE_INFINITY, bisects, onProblem } = this.settings;
+    const { retryMs = FIRST_RETRY_MS, longestRetryMs = LONGEST_RETRY_MS } = this.settings;
     let rest = batch;
     for (let failures = 0; ; ) {
       rest = this.withoutOld(rest);
       if (rest.length === 0 || this.signal.aborted) return;
-      const { done, problem = 'no reason given' } = await this.settings.deliver({
-        shardId: this.shardId,
-        records: rest,
-      });
+      const delivery = await this.settings.deliver({ shardId: this.shardId, records: rest });
+      const { done, problem = 'no reason given', wasInvoked = true } = delivery;
       if (this.signal.aborted) return;
       this.waiting.splice(0, done);
       rest = rest.slice(done);
       if (rest.length === 0) return;
       onProblem(problem);
-      failures = done > 0 ? 1 : failures + 1;
-      if (failures > retries) return this.discard(rest);
-      await sleep(Math.min(LONGEST_RETRY_MS, retryMs * 2 ** (failures - 1)), undefined, { signal: this.signal }).catch(
-        () => {},
-      );
       // A report of what failed divides the batch by itself: the developer guide, partial batch responses.
-      if (!bisects || done > 0 || rest.length === 1) continue;
+      const isDivided = bisects && wasInvoked && done === 0 && rest.length > 1;
+      failures = done > 0 ? 1 : failures + 1;
+      if (failures > retries && wasInvoked && !isDivided) return this.discard(rest);
+      await this.pause(Math.min(longestRetryMs, retryMs * 2 ** (failures - 1)));
+      if (!isDivided) continue;
       const middle = Math.ceil(rest.length / 2);
       await this.deliverAll(rest.slice(0, middle));
       rest = rest.slice(middle);
@@ -138,9 +147,10 @@ export class Lane {
   }
 
   private withoutOld(records: readonly KinesisRecord[]): readonly KinesisRecord[] {
-    const { maxAgeMs } = this.settings;
+    const { maxAgeMs, timeOfDay = Date.now } = this.settings;
     if (maxAgeMs === undefined) return records;
-    const isOld = ({ ApproximateArrivalTimestamp: at }: KinesisRecord) => Date.now() - (at?.getTime() ?? 0) > maxAgeMs;
+    const now = timeOfDay();
+    const isOld = ({ ApproximateArrivalTimestamp: at }: KinesisRecord) => now - (at?.getTime() ?? 0) > maxAgeMs;
     const kept = records.findIndex((record) => !isOld(record));
     const old = kept === -1 ? records : records.slice(0, kept);
     if (old.length > 0) this.discard(old);

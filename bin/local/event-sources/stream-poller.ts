@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, systemClock } from '../../../lib/core/foundation/clock';
 import { hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
+import { pause } from '../../../lib/core/foundation/pause';
 import { ShardLineage } from '../../stream-shards/shard-lineage';
 import { type KinesisRecord, type ReadStart, ShardReader, type StreamClient } from '../../stream-shards/shard-reader';
 import { Lane, type LaneSettings } from './lane';
@@ -12,6 +13,8 @@ export interface PollSettings extends LaneSettings {
   readonly lanes: number;
   /** How long a shard that was read to its end is left alone. @default a second, as Lambda does */
   readonly atTipMs?: number;
+  /** How long one that was not is left alone. @default 200, or as long as one that was, if that is shorter */
+  readonly behindMs?: number;
 }
 
 /** A shard answers five reads a second, of all its readers together. Source: the Kinesis API reference, GetRecords. */
@@ -36,6 +39,8 @@ export class StreamPoller {
   private readonly lineage: ShardLineage;
   private readonly reading = new Map<string, Reading>();
   private readonly waitMs: number;
+  private readonly behindMs: number;
+  private readonly clock: Clock;
 
   constructor(
     private readonly client: StreamClient,
@@ -44,9 +49,11 @@ export class StreamPoller {
   ) {
     this.lineage = new ShardLineage(client, settings.streamName, settings.from);
     this.waitMs = settings.atTipMs ?? AT_TIP_MS;
+    this.behindMs = settings.behindMs ?? Math.min(BEHIND_MS, this.waitMs);
+    this.clock = settings.clock ?? systemClock;
   }
 
-  /** Whether every record that was there at a time is done, by the clock of this process. */
+  /** Whether every record that was there at a time is done, by the clock. */
   isCaughtUpSince(ms: number): boolean {
     return [...this.reading.values()].every(
       ({ reader, lanes, askedAt }) =>
@@ -95,11 +102,11 @@ export class StreamPoller {
     const delivering = lanes.map((lane) => lane.deliver());
     while (!this.signal.aborted && !reader.isEnded) {
       const hasRoom = lanes.every((lane) => lane.waiting.length < BATCHES_AHEAD * this.settings.batchSize);
-      const askedAt = performance.now();
+      const askedAt = this.clock.now();
       const records = hasRoom ? await this.unlessRefused(() => reader.read()) : undefined;
       if (records !== undefined) reading.askedAt = askedAt;
       for (const record of records ?? []) lanes[laneOf(record.PartitionKey!, lanes.length)]!.add(record);
-      await this.pause(reader.isAtTip ? this.waitMs : Math.min(BEHIND_MS, this.waitMs));
+      await this.pause(reader.isAtTip ? this.waitMs : this.behindMs);
     }
     for (const lane of lanes) lane.close();
     await Promise.all(delivering);
@@ -120,7 +127,7 @@ export class StreamPoller {
   }
 
   private pause(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.signal }).catch(() => {});
+    return pause(ms, this.clock, this.signal).catch(() => {});
   }
 }
 

@@ -41,11 +41,12 @@ class Play {
     fails: (record: StoredRecord) => boolean = () => false,
   ) {
     this.clock.nowMs = Date.UTC(2026, 10, 21);
-    this.consumer = new SlowConsumer(this.kinesis, fails, { ...settings });
+    this.consumer = new SlowConsumer(this.kinesis, this.clock, fails, settings);
   }
 
   /** Hours go by. Tells whether the alarm is raised after them. */
   async hours(count: number): Promise<boolean> {
+    if (this.records === 0) await this.consumer.work();
     for (let minute = 0; minute < 60 * count; minute++) {
       const Records = Array.from({ length: RECORDS_A_MINUTE }, () => ({
         ...this.writtenTo[this.records++ % this.writtenTo.length]!,
@@ -53,8 +54,7 @@ class Play {
       }));
       await this.clock.runUntil(this.kinesis.putRecords({ StreamName: 'Events', Records }));
       await this.clock.runUntil(this.clock.sleep(MINUTE));
-      const IteratorAge = this.consumer.workAMinute(this.clock.now());
-      this.alarm.minute({ IncomingRecords: RECORDS_A_MINUTE, IteratorAge });
+      this.alarm.minute({ IncomingRecords: RECORDS_A_MINUTE, IteratorAge: this.consumer.age });
     }
     return this.alarm.isRaised;
   }
@@ -71,7 +71,7 @@ test('a failing batch holds up its shard, until it is set aside', async () => {
   const isBad = ({ sequenceNumber }: StoredRecord) => sequenceNumber === '90';
   const play = new Play(FAST, keys(64), isBad);
   expect(await play.hours(3)).toBe(true);
-  play.consumer.settings.hasOnFailure = true;
+  await play.consumer.work({ hasOnFailure: true });
   expect(await play.hours(3)).toBe(false);
   expect(play.consumer.setAside).toHaveLength(1);
 });
@@ -90,7 +90,7 @@ test('a consumer that is too slow catches up with more parallelism', async () =>
   expect(advice).toContain('Give it more parallelism: `parallelizationFactor`');
   const play = new Play(TOO_SLOW);
   expect(await play.hours(3)).toBe(true);
-  play.consumer.settings.parallelizationFactor = 10;
+  await play.consumer.work({ parallelizationFactor: 10 });
   expect(await play.hours(3)).toBe(false);
 });
 
@@ -98,9 +98,9 @@ test('parallelism does not help a single key, and a faster consumer does', async
   expect(advice).toContain('a key that is too much for one of them needs a faster consumer');
   const play = new Play(TOO_SLOW, keys(1));
   expect(await play.hours(3)).toBe(true);
-  play.consumer.settings.parallelizationFactor = 10;
+  await play.consumer.work({ parallelizationFactor: 10 });
   expect(await play.hours(6)).toBe(true);
-  play.consumer.settings.recordsAMinute = 500;
+  await play.consumer.work({ recordsAMinute: 500 });
   expect(await play.hours(6)).toBe(false);
 });
 
@@ -127,7 +127,7 @@ describe('a longer retention period', () => {
     let isBroken = true;
     const play = new Play({ ...FAST, recordsAMinute: 120, retentionMs: day }, keys(64), () => isBroken);
     await play.hours(raisedAfterHours);
-    play.consumer.settings.retentionMs = retentionMs;
+    await play.consumer.work({ retentionMs });
     expect(await play.hours(8 - raisedAfterHours)).toBe(true);
     isBroken = false;
     expect(await play.hours(4)).toBe(false);

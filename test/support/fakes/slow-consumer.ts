@@ -1,91 +1,64 @@
-import { hashPartitionKey } from '../../../lib/core';
-import type { FakeKinesis } from '../../../lib/testing';
-import type { FakeShard, StoredRecord } from '../../../lib/testing/fake-shard';
+import type { FakeKinesis, VirtualClock } from '../../../lib/testing';
+import type { StoredRecord } from '../../../lib/testing/fake-shard';
+import { EventSource } from './event-source';
 
-/** How a consumer works: the settings of an event source mapping of Lambda that decide how it gets on. */
+/** What decides how a function of an event source mapping gets on. */
 export interface ConsumerSettings {
   /** How many records a minute one batch after the other takes. */
-  recordsAMinute: number;
-  /** How many batches of a shard are worked on side by side, each with keys of its own. */
-  parallelizationFactor: number;
+  readonly recordsAMinute: number;
+  readonly parallelizationFactor: number;
   /** A record that fails is set aside. Without this it is tried for ever, and its shard waits. */
-  hasOnFailure: boolean;
+  readonly hasOnFailure: boolean;
   /** How long the stream keeps a record. */
-  retentionMs: number;
+  readonly retentionMs: number;
 }
 
-interface Place {
-  /** How many records of the shard were taken up. */
-  read: number;
-  /** Taken up, and not done. */
-  waiting: StoredRecord[];
-}
+/** Nobody here looks at less than a minute. */
+const POLL_MS = 10_000;
 
-/** A consumer of a simulated stream: each shard in order, and only when the shards that it came from are at their end. */
+/** A function that takes its time, behind an event source mapping of a simulated stream. */
 export class SlowConsumer {
-  readonly setAside: StoredRecord[] = [];
-  /** What the stream had no more when its turn came. */
-  readonly lost: StoredRecord[] = [];
-  private readonly places = new Map<FakeShard, Place>();
-  private readonly hashes = new Map<string, number>();
+  private readonly source: EventSource;
 
   constructor(
-    private readonly kinesis: FakeKinesis,
+    kinesis: FakeKinesis,
+    private readonly clock: VirtualClock,
     private readonly fails: (record: StoredRecord) => boolean,
-    readonly settings: ConsumerSettings,
-  ) {}
-
-  /** Works for a minute. Returns the age of what it is at, in milliseconds, as `IteratorAge` has it. */
-  workAMinute(nowMs: number): number {
-    const ages = this.kinesis.shards
-      .filter((shard) => shard.parents.every((parent) => this.isDone(parent)))
-      .map((shard) => {
-        const place = this.placeOf(shard);
-        place.waiting.push(...shard.records.slice(place.read));
-        place.read = shard.records.length;
-        place.waiting = this.leftOf(place.waiting.filter((record) => this.isKept(record, nowMs)));
-        return place.waiting.length === 0 ? 0 : nowMs - place.waiting[0]!.arrivedAtMs;
-      });
-    return Math.max(...ages);
+    private settings: ConsumerSettings,
+  ) {
+    this.source = new EventSource(
+      clock,
+      () => kinesis.shards,
+      (batch) => this.handle(batch),
+    );
   }
 
-  private isKept(record: StoredRecord, nowMs: number): boolean {
-    const isKept = nowMs - record.arrivedAtMs <= this.settings.retentionMs;
-    if (!isKept) this.lost.push(record);
-    return isKept;
+  get setAside(): readonly StoredRecord[] {
+    return this.source.discarded;
   }
 
-  private leftOf(waiting: readonly StoredRecord[]): StoredRecord[] {
-    const { recordsAMinute, parallelizationFactor, hasOnFailure } = this.settings;
-    const budgets = Array<number>(parallelizationFactor).fill(recordsAMinute);
-    return waiting.filter((record) => {
-      const batch = this.hashOf(record.partitionKey) % parallelizationFactor;
-      if (budgets[batch]! < 1) return true;
-      budgets[batch]! -= 1;
-      if (!this.fails(record)) return false;
-      if (hasOnFailure) this.setAside.push(record);
-      else budgets[batch] = 0;
-      return !hasOnFailure;
-    });
+  /** What the stream had no more when its turn came. */
+  get lost(): readonly StoredRecord[] {
+    return this.source.expired;
   }
 
-  private hashOf(partitionKey: string): number {
-    const hash = this.hashes.get(partitionKey) ?? Number(hashPartitionKey(partitionKey) % 2n ** 32n);
-    this.hashes.set(partitionKey, hash);
-    return hash;
+  /** Begins to work, or goes on with other settings. */
+  async work(changes: Partial<ConsumerSettings> = {}): Promise<void> {
+    this.settings = { ...this.settings, ...changes };
+    const { parallelizationFactor: lanes, hasOnFailure, retentionMs } = this.settings;
+    const bounds = hasOnFailure ? { bisects: true, retries: 0 } : {};
+    await this.source.start({ lanes, retentionMs, atTipMs: POLL_MS, behindMs: POLL_MS, ...bounds });
   }
 
-  private isDone(shard: FakeShard): boolean {
-    const { read, waiting } = this.placeOf(shard);
-    return !shard.isOpen && read === shard.records.length && waiting.length === 0;
+  /** The age of what it is at, in milliseconds, as `IteratorAge` has it. */
+  get age(): number {
+    return Math.max(0, ...this.source.waiting.map(({ arrivedAtMs }) => this.clock.now() - arrivedAtMs));
   }
 
-  private placeOf(shard: FakeShard): Place {
-    let place = this.places.get(shard);
-    if (place === undefined) {
-      place = { read: 0, waiting: [] };
-      this.places.set(shard, place);
-    }
-    return place;
+  private async handle(batch: readonly StoredRecord[]): Promise<void> {
+    const bad = batch.findIndex(this.fails);
+    const handled = bad < 0 ? batch.length : bad + 1;
+    await this.clock.sleep((handled * 60_000) / this.settings.recordsAMinute);
+    if (bad >= 0) throw new Error('a bad record');
   }
 }

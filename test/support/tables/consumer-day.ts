@@ -1,17 +1,8 @@
-import {
-  MemoryParkingStore,
-  OrderedConsumer,
-  type OrderedConsumerOptions,
-  type StreamEvent,
-} from '../../../lib/core/consumer';
+import { MemoryParkingStore, OrderedConsumer, type OrderedConsumerOptions } from '../../../lib/core/consumer';
 import { VirtualClock } from '../../../lib/testing';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import {
-  EventSourceMapping,
-  type InvokedFunction,
-  type MappingSettings,
-  type WrittenRecord,
-} from '../fakes/event-source-mapping';
+import { EventSource, type InvokedFunction, type MappingSettings, type WrittenRecord } from '../fakes/event-source';
+import { kinesisEvent } from '../fakes/stream-events';
 
 export const HEADER = [
   'with',
@@ -33,6 +24,9 @@ const HANDLER_MS = 20;
 const POISON = 50_000;
 const LATE_MS = 10_000;
 const TIMEOUT_MS = MINUTE_MS;
+const SHARD_ID = 'shardId-000000000000';
+/** How long Lambda waits before it sends a batch again is not documented. This is assumed. */
+const WAITS = { retryMs: 1_000, longestRetryMs: MINUTE_MS };
 
 type Handle = (text: string) => Promise<void>;
 
@@ -51,17 +45,15 @@ interface Way {
 /** The first failure fails the batch. */
 const throwing =
   (handle: Handle): InvokedFunction =>
-  async (event) => {
-    for (const { text } of recordsOf(event)) await handle(text);
-    return { batchItemFailures: [] };
+  async (batch) => {
+    for (const record of batch) await handle(textOf(record));
   };
 
 /** What Powertools' `processPartialResponse` does with a `BatchProcessor`: every record is handled, and it throws if all have failed. */
 const reportingAll =
   (handle: Handle): InvokedFunction =>
-  async (event) => {
-    const records = recordsOf(event);
-    const ends = await Promise.allSettled(records.map(({ text }) => handle(text)));
+  async (records) => {
+    const ends = await Promise.allSettled(records.map((record) => handle(textOf(record))));
     const batchItemFailures = records
       .filter((_, index) => ends[index]!.status === 'rejected')
       .map(({ sequenceNumber }) => ({ itemIdentifier: sequenceNumber }));
@@ -74,13 +66,13 @@ export const WAYS: readonly Way[] = [
   { name: 'bisecting', mapping: { bisects: true }, function: throwing },
   {
     name: 'bisecting, 10 retries, a destination',
-    mapping: { bisects: true, retryAttempts: 10 },
+    mapping: { bisects: true, retries: 10 },
     function: throwing,
   },
   { name: "Powertools' batch processor", function: reportingAll },
   {
     name: "Powertools' batch processor, 10 retries, a destination",
-    mapping: { retryAttempts: 10 },
+    mapping: { retries: 10 },
     function: reportingAll,
   },
   { name: '`OrderedConsumer`', function: ordered },
@@ -99,18 +91,11 @@ function ordered(
   };
   const consumer = new OrderedConsumer((record) => handle(Buffer.from(record.data).toString()), options);
   retryNowAndThen(() => consumer.retryParked());
-  return async (event) => {
+  return (batch) => {
     const startedAt = clock.now();
     const context = { getRemainingTimeInMillis: () => TIMEOUT_MS - (clock.now() - startedAt) };
-    return (await consumer.handler(event, context)) as Awaited<ReturnType<InvokedFunction>>;
+    return consumer.handler(kinesisEvent(batch), context);
   };
-}
-
-function recordsOf({ Records }: StreamEvent): { text: string; sequenceNumber: string }[] {
-  return (Records as { kinesis: { data: string; sequenceNumber: string } }[]).map(({ kinesis }) => ({
-    text: Buffer.from(kinesis.data, 'base64').toString(),
-    sequenceNumber: kinesis.sequenceNumber,
-  }));
 }
 
 /** The row of a day with a way to consume. */
@@ -131,9 +116,10 @@ export async function consumerDayRow({ name, mapping: settings, function: way }:
   const invoke = way(handle, clock, (given) => {
     retry = given;
   });
-  const mapping = new EventSourceMapping(clock, shard, invoke, settings);
+  const shards = [{ shardId: SHARD_ID, parents: [], isOpen: false, records: shard }];
+  const source = new EventSource(clock, () => shards, invoke);
   let hasEnded = false;
-  const reading = mapping.run().then(() => {
+  const reading = source.readAll({ behindMs: 1_000, ...WAITS, ...settings }).then(() => {
     hasEnded = true;
   });
   const retrying = (async () => {
@@ -143,7 +129,7 @@ export async function consumerDayRow({ name, mapping: settings, function: way }:
     }
   })();
   await clock.runUntil(Promise.all([reading, retrying]), everythingThatRunsByItself);
-  const { expired } = mapping;
+  const { expired } = source;
   const without = (records: readonly WrittenRecord[]) => records.filter((record) => !effects.has(record)).length;
   return [
     name,
@@ -162,9 +148,9 @@ function dayOfRecords(): WrittenRecord[] {
   const random = seededRandom(1);
   return Array.from({ length: RECORDS }, (_, index) => {
     const partitionKey = `account-${Math.floor(random() * KEYS)}`;
-    const [shardId, sequenceNumber] = ['shardId-000000000000', String(index + 1)];
-    const atMs = (index * DAY_MS) / RECORDS;
-    return { shardId, partitionKey, sequenceNumber, data: Buffer.from(`${partitionKey}/${index}`), atMs };
+    const [shardId, sequenceNumber] = [SHARD_ID, String(index + 1)];
+    const arrivedAtMs = (index * DAY_MS) / RECORDS;
+    return { shardId, partitionKey, sequenceNumber, data: Buffer.from(`${partitionKey}/${index}`), arrivedAtMs };
   });
 }
 
@@ -202,7 +188,7 @@ class Effects {
   get late(): number {
     return this.shard.filter((record) => {
       const { atMs = Number.POSITIVE_INFINITY } = this.first.get(textOf(record)) ?? {};
-      return atMs - record.atMs > LATE_MS;
+      return atMs - record.arrivedAtMs > LATE_MS;
     }).length;
   }
 

@@ -1,4 +1,6 @@
+import { type Delivery, Lane } from '../../../../bin/local/event-sources/lane';
 import {
+  type BatchProgress,
   DynamoDbParkingStore,
   OrderedConsumer,
   type ParkingItem,
@@ -136,33 +138,43 @@ class Play {
     for (const text of texts) this.poison.delete(text);
   }
 
-  /** As Lambda does: a batch behind the one before, and again what was not acknowledged. */
   private async readShard(shardId: string, texts: readonly string[]): Promise<void> {
     const records = recordsOf(shardId, texts);
     let process = new Process(this);
-    let turns = 0;
-    for (let position = 0; position < records.length; turns++) {
+    let [position, turns] = [0, 0];
+    const deliver = async (count: number): Promise<Delivery> => {
       promise(turns < records.length + MOST_TURNS_IN_VAIN, 'a shard goes on');
-      const batch = records.slice(position, position + this.bounds.batch);
-      this.reader = [shardId, position, turns, process.name];
-      const isGivenUp = this.goesWrong('an invocation is given up', process.name);
-      const time = new AbortController();
-      const takeBack = this.offerFault('the time is over', `${process.name} at ${position}`, () => {
-        this.hear(process.name, 'the time is over');
-        time.abort();
-      });
-      const progress = process.consumer.process(batch, { signal: time.signal });
-      const givenUp = isGivenUp ? this.world.answer(`${process.name} is given up`, { writes: ['reader'] }) : undefined;
-      const end = await Promise.race([progress, process.hasEnded, ...(givenUp ? [givenUp] : [])]);
-      this.reader = [shardId, position, turns, process.name, end?.comesAgain?.sequenceNumber, end === undefined];
-      takeBack();
+      turns += 1;
+      const batch = records.slice(position, position + count);
+      const end = await this.invoke(process, batch, [shardId, position, count, turns]);
       if (end === undefined) process = new Process(this);
-      else {
-        const before = position;
-        position = end.comesAgain === undefined ? position + batch.length : records.indexOf(end.comesAgain);
-        this.checkOthers(texts.slice(before, position));
-      }
-    }
+      const done = end === undefined ? 0 : end.comesAgain === undefined ? count : batch.indexOf(end.comesAgain);
+      this.checkOthers(texts.slice(position, position + done));
+      position += done;
+      return { done };
+    };
+    await deliverAsLambda(shardId, records, this.bounds.batch, deliver);
+  }
+
+  /** What came of a batch; undefined if its process has ended, or Lambda has given it up. */
+  private async invoke(
+    process: Process,
+    batch: readonly ShardRecord[],
+    place: readonly unknown[],
+  ): Promise<BatchProgress | undefined> {
+    this.reader = [...place, process.name];
+    const isGivenUp = this.goesWrong('an invocation is given up', process.name);
+    const time = new AbortController();
+    const takeBack = this.offerFault('the time is over', `${process.name} at ${place[1]}`, () => {
+      this.hear(process.name, 'the time is over');
+      time.abort();
+    });
+    const progress = process.consumer.process(batch, { signal: time.signal });
+    const givenUp = isGivenUp ? this.world.answer(`${process.name} is given up`, { writes: ['reader'] }) : undefined;
+    const end = await Promise.race([progress, process.hasEnded, ...(givenUp ? [givenUp] : [])]);
+    this.reader = [...place, process.name, end?.comesAgain?.sequenceNumber, end === undefined];
+    takeBack();
+    return end ?? undefined;
   }
 
   /** Every key that is parked is due, and the leases of those before are over, if they are to be. */
@@ -417,6 +429,37 @@ function placesOf({ Key, Item, RequestItems, ExpressionAttributeValues }: Record
   const ids = items.flatMap((item) => item?.id?.S ?? []);
   return [...new Set(ids.map((id) => JSON.parse(id)[1]))];
 }
+
+/** Batches of a shard as Lambda's event source delivers them, whose waits are over at once. */
+function deliverAsLambda(
+  shardId: string,
+  records: readonly ShardRecord[],
+  batchSize: number,
+  deliver: (count: number) => Promise<Delivery>,
+): Promise<void> {
+  const lane = new Lane(
+    shardId,
+    {
+      ...{ batchSize, windowMs: 0, bisects: false, clock: AT_ONCE, onProblem: () => {} },
+      deliver: (batch) => deliver(batch.records.length),
+      onDiscard: () => promise(false, 'nothing is discarded'),
+    },
+    new AbortController().signal,
+  );
+  for (const { sequenceNumber, data } of records)
+    lane.add({ SequenceNumber: sequenceNumber, PartitionKey: '', Data: data });
+  lane.close();
+  return lane.deliver();
+}
+
+const AT_ONCE: Clock = {
+  now: () => 0,
+  schedule(callback) {
+    queueMicrotask(callback);
+    return () => {};
+  },
+  sleep: () => Promise.resolve(),
+};
 
 function recordsOf(shardId: string, texts: readonly string[]): ShardRecord[] {
   return texts.map((text, index) => ({

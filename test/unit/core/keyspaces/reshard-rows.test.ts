@@ -4,6 +4,7 @@ import {
   type ReshardRowsReport,
   reshardRows,
   type ShardedKeyspacesConfig,
+  type StrayRowsReport,
   shardColumns,
 } from '../../../../lib/core';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
@@ -105,6 +106,18 @@ test('a move that is aborted ends with the row that is being moved, and goes on 
   expect(rest.resumePoint).toBeUndefined();
   expect(first.rowsScanned + rest.rowsScanned).toBeGreaterThanOrEqual(ROWS);
   expectMoved(table);
+});
+
+test('a scan tells with each page where it can be gone on from, and with the last one nothing', async () => {
+  const points: (string | undefined)[] = [];
+  const onProgress = ({ resumePoint }: StrayRowsReport): void => void points.push(resumePoint);
+  const { resumePoint, rowsScanned } = await findStrayRows(filled(), five, { onProgress });
+  expect({ resumePoint, rowsScanned }).toEqual({ resumePoint: undefined, rowsScanned: ROWS });
+  expect(new Set(points).size).toBe(10);
+  const rest = await Promise.all(
+    points.slice(0, -1).map((resumeFrom) => findStrayRows(filled(), five, { resumeFrom })),
+  );
+  expect(rest.map((report) => report.rowsScanned)).toEqual([90, 80, 70, 60, 50, 40, 30, 20, 10]);
 });
 
 test('an abort wakes a move that waits for its budget', async () => {

@@ -130,6 +130,19 @@ describe('shardColumns', () => {
   });
 });
 
+test.each<[object, string, unknown]>([
+  [{ version: 2 }, 'config.version', 2],
+  [{ name: 'blogs' }, 'config.name', 'name'],
+  [{ keyspaceName: '' }, 'config.keyspaceName', ''],
+  [{ keyspaceName: 7 }, 'config.keyspaceName', 7],
+  [{ tableName: undefined }, 'config.tableName', undefined],
+  [{ columns: 'description' }, 'config.columns', 'description'],
+  [{ clusteringColumns: [{ name: 'title', type: 'text', order: 'UP' }] }, 'config.clusteringColumns.title.order', 'UP'],
+])('a configuration with %j is refused by its field', (changes, field, value) => {
+  const shardOf = () => shardColumns({ ...config, ...changes } as ShardedKeyspacesConfig, { publish_date, title: 'a' });
+  expect(shardOf).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field, value }));
+});
+
 /** The document's own calculation: the product of the code points of a title, modulo 200, plus 1. */
 const shardOfTheDocument = (title: string): number => 1 + productOfCodePoints(title, 200);
 

@@ -6,12 +6,12 @@ import {
   type ParkingStore,
   type Place,
   RecordDoneError,
-  type ShardRecord,
 } from '../../../../../lib/core/consumer';
 import { fenceData } from '../../../../../lib/core/foundation/fence';
 import { AggregateBuilder } from '../../../../../lib/core/producer/aggregate-builder';
 import { VirtualClock } from '../../../../../lib/testing';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { EventSource, type WrittenRecord } from '../../../../support/fakes/event-source';
 import { kinesisEvent } from '../../../../support/fakes/stream-events';
 
 /** What happened in a history, so that a test can say that everything did. */
@@ -30,11 +30,10 @@ export interface ConsumerFacts {
 }
 
 interface Shard {
-  readonly id: string;
-  readonly records: ShardRecord[];
+  readonly shardId: string;
+  readonly records: WrittenRecord[];
   readonly parents: readonly Shard[];
-  /** How far its batches were acknowledged. */
-  read: number;
+  readonly isOpen: boolean;
 }
 
 /** Effects as a table keeps them, each with the number of its record: what `once` does in a transaction. */
@@ -58,6 +57,7 @@ class Effects {
 const KEYS = ['a', 'b', 'c', 'd', 'e'];
 const LONGEST_TIMEOUT_MS = 30_000;
 const MOST_TIME_MS = 2 * 60 * 60_000;
+const MOST_BETWEEN_MS = 400;
 
 /**
  * A stream whose keys have copies and move, whose shards are split, and whose consumer fails, runs out of time, crashes at any
@@ -93,7 +93,22 @@ class ConsumerHistory {
   async play(): Promise<ConsumerFacts> {
     const shards = this.write();
     this.processes = [this.process(), this.process()];
-    await Promise.all([...shards.map((shard) => this.readShard(shard)), this.retryNowAndThen(shards)]);
+    const source = new EventSource(
+      this.clock,
+      () => shards,
+      (batch) => this.invoke(batch),
+    );
+    let isRead = false;
+    const settings = {
+      batchSize: 1 + Math.floor(this.random() * 12),
+      atTipMs: 1_000,
+      retryMs: 500,
+      longestRetryMs: 1_000,
+    };
+    const reading = source.readAll(settings).then(() => {
+      isRead = true;
+    });
+    await Promise.all([reading, this.retryNowAndThen(source, () => isRead)]);
     // Everything heals, and what is parked is taken up again.
     this.hostility = 0;
     this.poison.clear();
@@ -110,8 +125,8 @@ class ConsumerHistory {
 
   /** Two shards, one of which is split; keys that move with fences; copies of records behind them. */
   private write(): Shard[] {
-    const parents: Shard[] = [0, 1].map((n) => ({ id: `shard-${n}`, records: [], parents: [], read: 0 }));
-    const child: Shard = { id: 'shard-2', records: [], parents: [parents[0]!], read: 0 };
+    const parents: Shard[] = [0, 1].map((n) => ({ shardId: `shard-${n}`, records: [], parents: [], isOpen: false }));
+    const child: Shard = { shardId: 'shard-2', records: [], parents: [parents[0]!], isOpen: false };
     const isSplit = this.random() < 0.5;
     if (isSplit) this.facts.reshards += 1;
     const shards = isSplit ? [...parents, child] : parents;
@@ -120,6 +135,7 @@ class ConsumerHistory {
     const next = new Map(shards.map((shard, index) => [shard, 1_000 * (3 - index)]));
     let number = 0;
     let moves = 0;
+    let writtenAtMs = 0;
     /** The hash key stays with a key when its shard is split, and changes when the key moves. */
     const hashKeys = new Map(KEYS.map((key, index) => [key, BigInt(index % 2)]));
     const put = (partitionKey: string, data: Uint8Array, sequence: number): void => {
@@ -127,13 +143,15 @@ class ConsumerHistory {
       const sequenceNumber = next.get(shard)! + 1;
       next.set(shard, sequenceNumber);
       shard.records.push({
-        ...{ shardId: shard.id, partitionKey, sequenceNumber: String(sequenceNumber) },
+        ...{ shardId: shard.shardId, partitionKey, sequenceNumber: String(sequenceNumber) },
+        arrivedAtMs: writtenAtMs,
         data: this.hasSequence ? aggregateOf(partitionKey, data, BigInt(sequence), hashKeys.get(partitionKey)!) : data,
       });
     };
     const count = 10 + Math.floor(this.random() * 60);
     const splitAt = Math.floor(count / 2);
     for (let index = 0; index < count; index++) {
+      writtenAtMs += this.random() * MOST_BETWEEN_MS;
       const partitionKey = KEYS[Math.floor(this.random() ** 2 * KEYS.length)]!;
       if (isSplit && index === splitAt) {
         for (const [key, shard] of place) if (shard === parents[0]) place.set(key, child);
@@ -170,33 +188,14 @@ class ConsumerHistory {
     return shards;
   }
 
-  /** As Lambda does: a shard behind its parents, a batch behind the one before, and again what was not acknowledged. */
-  private async readShard(shard: Shard): Promise<void> {
-    while (shard.parents.some(({ read, records }) => read < records.length)) await this.clock.sleep(100);
-    while (shard.read < shard.records.length) {
-      const size = 1 + Math.floor(this.random() * 12);
-      const batch = shard.records.slice(shard.read, shard.read + size);
-      const ends = await this.invoke(batch);
-      if (ends === undefined) {
-        await this.clock.sleep(1_000 * this.random());
-        continue;
-      }
-      const failed = ends[0] === undefined ? batch.length : batch.findIndex((each) => each.sequenceNumber === ends[0]);
-      if (failed < 0) throw new Error(`${ends[0]} is not in the batch`);
-      shard.read += failed;
-    }
-  }
-
-  /** The answer of an invocation; undefined if it crashed, or Lambda has given it up while it goes on. */
-  private async invoke(batch: readonly ShardRecord[]): Promise<string[] | undefined> {
+  /** The answer of an invocation. Throws if it crashed, or Lambda has given it up while it goes on. */
+  private async invoke(batch: readonly WrittenRecord[]): Promise<unknown> {
     const number = Math.floor(this.random() * this.processes.length);
     const consumer = this.processes[number]!;
     const timeoutMs = this.random() < 0.3 ? 100 + 900 * this.random() : LONGEST_TIMEOUT_MS;
     const startedAt = this.clock.now();
     const context = { getRemainingTimeInMillis: () => timeoutMs - (this.clock.now() - startedAt) };
-    const answer = consumer.handler(kinesisEvent(batch), context) as Promise<{
-      batchItemFailures: { itemIdentifier: string }[];
-    }>;
+    const answer = consumer.handler(kinesisEvent(batch), context);
     const isGivenUp = this.random() < this.hostility / 3;
     if (isGivenUp) this.facts.staleInvocations += 1;
     const crash = new Promise<undefined>((resolve) => {
@@ -204,7 +203,8 @@ class ConsumerHistory {
     });
     const end = await Promise.race([answer.catch(() => undefined), this.crashOf(consumer), crash]);
     if (end === undefined && !isGivenUp) this.processes[number] = this.process();
-    return end?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    if (end === undefined) throw new Error('no answer');
+    return end;
   }
 
   private readonly crashes = new Map<OrderedConsumer, Promise<undefined>>();
@@ -213,13 +213,13 @@ class ConsumerHistory {
     return this.crashes.get(consumer)!;
   }
 
-  private async retryNowAndThen(shards: readonly Shard[]): Promise<void> {
-    while (shards.some(({ read, records }) => read < records.length)) {
+  private async retryNowAndThen(source: EventSource, isRead: () => boolean): Promise<void> {
+    while (!isRead()) {
       await this.clock.sleep(this.pauseMs * this.random());
-      if (this.clock.now() > MOST_TIME_MS)
-        throw new Error(
-          `a shard does not go on: ${JSON.stringify(shards.map(({ id, read, records }) => [id, read, records.slice(read, read + 4).map(({ partitionKey, data }) => partitionKey + data.toString())]))}`,
-        );
+      if (this.clock.now() > MOST_TIME_MS) {
+        const texts = source.waiting.map(({ partitionKey, sequenceNumber }) => `${partitionKey} ${sequenceNumber}`);
+        throw new Error(`a shard does not go on: ${texts}`);
+      }
       const retries = this.random() < 0.3 ? 2 : 1;
       if (retries > 1) this.facts.racingRetries += 1;
       const run = async (): Promise<void> => {
