@@ -44,6 +44,12 @@ export function numberOf(command: string, flag: string, text: string | undefined
   throw new UsageError(`--${flag} must be a number, got "${text}"`, command);
 }
 
+/** The endpoint of a service that a flag names. */
+export function endpointOf(command: string, flag: string, text: string | undefined): string | undefined {
+  if (text === undefined || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
+  throw new UsageError(`--${flag} must be a URL such as http://127.0.0.1:8000, got "${text}"`, command);
+}
+
 /**
  * Runs `plan`; what it says of a field is said of the flag that holds it: recordsPerSecond is --records-per-second. A
  * field within a field, such as a price in a file, keeps its name.

@@ -6,10 +6,41 @@ export function printable(text: string): string {
   );
 }
 
+/** A number of things: "1 shard", "1,000 shards". */
+export function counted(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : nouns}`;
+}
+
 const LONGEST_CELL = 40;
 
 /** A value as a cell of a table shows it: on one line, and short. */
 export function cellText(value: unknown): string {
-  const text = printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
-  return text.length <= LONGEST_CELL ? text : `${text.slice(0, LONGEST_CELL - 1)}…`;
+  return cutShort(printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')), LONGEST_CELL);
+}
+
+/** A text of so many columns of a terminal at most; no character is cut in two. */
+export function cutShort(text: string, columns: number): string {
+  let [short, width] = ['', 0];
+  for (const { segment } of CHARACTERS.segment(text)) {
+    width += columnsOf(segment);
+    if (width > columns) return `${short}…`;
+    if (width < columns) short += segment;
+  }
+  return text;
+}
+
+/** What a person takes for one character: a letter with its accents, an emoji. */
+const CHARACTERS = new Intl.Segmenter();
+
+/** Of East Asian scripts and emoji, which a terminal draws twice as wide as others. */
+const WIDE =
+  /\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Emoji_Presentation}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
+const ASCII = /^[ -~]*$/;
+
+/** How many columns of a terminal a text takes. */
+export function columnsOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let columns = 0;
+  for (const { segment } of CHARACTERS.segment(text)) columns += WIDE.test(segment) ? 2 : 1;
+  return columns;
 }

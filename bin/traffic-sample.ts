@@ -39,9 +39,10 @@ export async function readSample(files: readonly string[], options: SampleOption
     const key = field(line, options.key);
     const before = keys.get(key) ?? 0;
     keys.set(key, before + 1);
-    sizes.set(line.bytes, (sizes.get(line.bytes) ?? 0) + 1);
+    const size = Buffer.byteLength(line.text);
+    sizes.set(size, (sizes.get(size) ?? 0) + 1);
     records += 1;
-    bytes += line.bytes;
+    bytes += size;
     options.onRecord?.(key, options.id === undefined ? `${key}/${before + 1}` : field(line, options.id));
     if (records % RECORDS_BETWEEN_PROGRESS === 0) options.onProgress?.(records);
   }

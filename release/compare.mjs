@@ -8,8 +8,11 @@ import { resolve } from 'node:path';
 
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
+/** What keeps the name on npm until the first release: release/README.md. */
+const PLACEHOLDER = '0.0.0';
+
 const last = lastRelease();
-if (last === undefined) {
+if (last === undefined || last === PLACEHOLDER) {
   console.log(`${name} has no release yet: there is nothing to compare with`);
   process.exit();
 }

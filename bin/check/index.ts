@@ -5,7 +5,7 @@ import { askingAccount } from '../deployed-stack/account-error';
 import { STACK_ACTIONS } from '../deployed-stack/account-stack';
 import { type AwsClients, awsClients, destroyClients } from '../deployed-stack/aws-clients';
 import { STATE_ACTIONS } from '../deployed-stack/resource-state';
-import { parsedFlags, UsageError } from '../flags';
+import { endpointOf, parsedFlags, UsageError } from '../flags';
 import { CloudAssemblyError } from '../local/assembly/cloud-assembly';
 import { InvalidInputError } from '../local/sample/sample-error';
 import { checkJson, checkReport } from './check-report';
@@ -53,6 +53,7 @@ export async function check(args: string[], clientsOf?: ClientsOfRegion): Promis
     throw new UsageError('give either --deployed or --account', COMMAND);
   }
   if (flags.endpoint !== undefined && !flags.account) throw new UsageError('--endpoint needs --account', COMMAND);
+  endpointOf(COMMAND, 'endpoint', flags.endpoint);
   const comparison = await compared(flags, clientsOf);
   const acknowledged = new Set(flags.acknowledge.map((id) => `cdk-even-shards:${id.replace(/^cdk-even-shards:/, '')}`));
   const findings = inOrderOfSteps([...comparison.ofAccount, ...deploymentFindings(comparison.changes)]).filter(

@@ -1,4 +1,6 @@
-import { UsageError } from '../flags';
+import { endpointOf, UsageError } from '../flags';
+import { CloudAssemblyError } from '../local/assembly/cloud-assembly';
+import { InvalidInputError } from '../local/sample/sample-error';
 import { askingAccount } from './account-error';
 import { accountStack, STACK_ACTIONS } from './account-stack';
 import { type AwsClients, awsClients, destroyClients } from './aws-clients';
@@ -51,8 +53,11 @@ export async function withTarget(
   flags: TargetFlags,
   use: (target: Target) => Promise<void>,
 ): Promise<void> {
-  const { app, stack, endpoint, 'kinesis-endpoint': kinesis, 'dynamodb-endpoint': dynamodb } = flags;
+  const { app, stack } = flags;
   if ((app === undefined) === (stack === undefined)) throw new UsageError('give either --stack or --app', command);
+  const [endpoint, kinesis, dynamodb] = (['endpoint', 'kinesis-endpoint', 'dynamodb-endpoint'] as const).map((flag) =>
+    endpointOf(command, flag, flags[flag]),
+  );
   const clients = awsClients({
     ...(endpoint !== undefined && { endpoint }),
     ...(kinesis !== undefined && { kinesis }),
@@ -67,10 +72,32 @@ export async function withTarget(
 }
 
 function localTarget(command: string, app: string, flags: TargetFlags, clients: AwsClients): Target {
-  if ((flags.endpoint ?? flags['kinesis-endpoint'] ?? flags['dynamodb-endpoint']) === undefined) {
-    throw new UsageError('--app needs an endpoint of the local run', command);
+  try {
+    return {
+      resources: stackResources(localStacks(app)),
+      clients: localClients(command, flags, clients),
+      statements: [],
+    };
+  } catch (error) {
+    throw error instanceof CloudAssemblyError ? new InvalidInputError(error.problem) : error;
   }
-  return { resources: stackResources(localStacks(app)), clients, statements: [] };
+}
+
+/** A service that no endpoint is given for would be asked in the account, where a stream or a table can have the name of a local one. */
+function localClients(command: string, flags: TargetFlags, clients: AwsClients): AwsClients {
+  const local = <S extends 'kinesis' | 'dynamodb'>(service: S): AwsClients[S] => {
+    if ((flags.endpoint ?? flags[`${service}-endpoint`]) !== undefined) return clients[service];
+    throw new UsageError(`--app needs --${service}-endpoint, as the local run has printed it`, command);
+  };
+  return {
+    ...clients,
+    get kinesis() {
+      return local('kinesis');
+    },
+    get dynamodb() {
+      return local('dynamodb');
+    },
+  };
 }
 
 async function stackTarget(command: string, stack: string, clients: AwsClients): Promise<Target> {

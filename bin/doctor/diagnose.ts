@@ -1,6 +1,6 @@
 import { HOURS_PER_MONTH, LIST_PRICES } from '../../lib/core/planning/list-prices';
 import { planStream, SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
-import { suffixRange } from '../../lib/core/planning/suffix-range';
+import { PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suffix-range';
 import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
 import type {
@@ -10,6 +10,7 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
+import { counted } from '../plain-text';
 
 /**
  * How heavy something is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is uneven, and
@@ -220,7 +221,7 @@ function tooFewShards({ config, throttled, entries = [], peakWriteUnits }: Index
   say(
     'tooFewShards',
     'refused',
-    `${counted(throttled, 'write')}${of} refused: ${counted(write, 'shard')} take ${write} thousand write units a second, and throttle the writes of the table`,
+    `${counted(throttled, 'write')}${of} refused: ${counted(write, 'shard')} can take ${(write * PARTITION_WRITE_UNITS).toLocaleString('en')} write units a second, and a full shard throttles the writes of the table`,
     `raise the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`,
   );
 }
@@ -241,10 +242,6 @@ function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys }: Consume
   }
   const what = `${counted(parkedKeys, 'key')} set aside because a record of it fails: its records wait`;
   return [{ id: 'parkedKeys', weight: 'refused', path, what, change }];
-}
-
-function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function rounded(number: number): number {

@@ -14,6 +14,7 @@ import { type Diagnosis, diagnose } from './diagnose';
 import { measuredByWindow } from './measured-by-window';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
 import { measuredByCloudWatch, observe } from './observe';
+import { counted } from '../plain-text';
 
 const COMMAND = 'even-shards doctor';
 const DEFAULT_HOURS = 3;
@@ -64,6 +65,10 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
     throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
   }
   if (flags.window !== undefined && flags.app === undefined) throw new UsageError('--window needs --app', COMMAND);
+  // CloudWatch would be asked in the account.
+  if (flags.app !== undefined && !flags.permissions && (flags.window ?? flags.endpoint ?? metricsOf) === undefined) {
+    throw new UsageError('--app needs --window, as the local run has printed it', COMMAND);
+  }
   await withTarget(COMMAND, flags, (target) => examine(target, flags, hours, metricsOf ?? target.clients.cloudwatch));
 }
 
@@ -79,17 +84,13 @@ async function examine(target: Target, flags: DoctorFlags, hours: number, metric
   const found = diagnose(await observe(resources, clients, measured, { scan: flags.scan, onProgress }));
   const { streams, shardings, consumers } = resources;
   const looked = [
-    counted(streams.length, 'stream', 'streams'),
+    counted(streams.length, 'stream'),
     counted(shardings.length, 'sharded index or table', 'sharded indexes and tables'),
-    counted(consumers.length, 'ordered consumer', 'ordered consumers'),
+    counted(consumers.length, 'ordered consumer'),
   ].join(', ');
   if (flags.json) console.log(JSON.stringify({ looked, found }, null, 2));
   else console.log(report(found, looked).join('\n'));
   if (found.length > 0) process.exitCode = EXIT_FOUND;
-}
-
-function counted(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
 }
 
 /** What is wrong as a table, the heaviest first, and the change that each asks for. */

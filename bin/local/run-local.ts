@@ -30,6 +30,7 @@ import { type Endpoints, lambdaEnvironment } from './functions/lambda-environmen
 import { runtimePackages } from './functions/runtime-packages';
 import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
+import { counted } from '../plain-text';
 
 export interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */
@@ -265,8 +266,4 @@ function pathOf(resources: readonly LocalResource[], named: string): string {
 
 function indexCount({ GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] }: LocalTable['definition']): number {
   return GlobalSecondaryIndexes.length + LocalSecondaryIndexes.length;
-}
-
-function counted(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count} ${count === 1 ? singular : plural}`;
 }

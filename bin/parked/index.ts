@@ -1,7 +1,8 @@
 import { DynamoDbParkingStore, type ParkedKeys, type ParkingTableClient } from '../../lib/core/consumer';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { askingAccount } from '../deployed-stack/account-error';
 import { awsClients } from '../deployed-stack/aws-clients';
-import { parsedFlags, UsageError } from '../flags';
+import { endpointOf, parsedFlags, UsageError } from '../flags';
 import { type ParkedLine, parkedReport } from './parked-report';
 
 const COMMAND = 'even-shards parked';
@@ -26,7 +27,8 @@ environment.
   --payload        print the data of the record that holds a key up, too, as text
   --help           show this text
 
-exit code: 0 if no key is dead, 3 if one is; 1 if a key that is named is not parked.
+exit code: 0 if no key is dead, 1 if one is, or if a key that is named is not parked; 2 if the command cannot be understood, 3 if
+the account does not answer.
 
 example: even-shards parked --table Parked --consumer orders`;
 
@@ -39,7 +41,7 @@ const OPTIONS = {
   table: { type: 'string' },
 } as const;
 
-const EXIT_DEAD = 3;
+const EXIT_DEAD = 1;
 
 /** What a person can do with a key, and what is said when it is done. */
 const ACTIONS = {
@@ -59,15 +61,18 @@ class KeyNotParkedError extends EvenShardsError {
 export async function parked(args: string[], clientOf: (endpoint?: string) => ParkingTableClient = dynamoDb) {
   const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
   if (flags.help) return console.log(HELP);
-  const { table, consumer, endpoint } = flags;
+  const { table, consumer } = flags;
   if (table === undefined || consumer === undefined) throw new UsageError('give --table and --consumer', COMMAND);
-  const store = new DynamoDbParkingStore(clientOf(endpoint), { tableName: table, consumer });
+  const store = new DynamoDbParkingStore(clientOf(endpointOf(COMMAND, 'endpoint', flags.endpoint)), {
+    tableName: table,
+    consumer,
+  });
   const [action, key, ...others] = positionals;
-  if (action === undefined) return list(store, flags);
+  if (action === undefined) return askingAccount(() => list(store, flags));
   if (!isAction(action) || key === undefined || others.length > 0) {
     throw new UsageError('give resume, skip or drop, and one key', COMMAND);
   }
-  if (!(await store[action](key))) throw new KeyNotParkedError(key);
+  if (!(await askingAccount(() => store[action](key)))) throw new KeyNotParkedError(key);
   console.log(`${JSON.stringify(key)} ${ACTIONS[action]}`);
 }
 

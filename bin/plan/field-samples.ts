@@ -46,7 +46,7 @@ export async function readFields(
   for await (const line of userEvents(files)) {
     addRecord(columns, line, records);
     records += 1;
-    bytes += line.bytes;
+    bytes += Buffer.byteLength(line.text);
     if (records % 100_000 === 0) onProgress?.(records);
   }
   const fields = [...columns].flatMap(([name, { numbers, ofRecord, isTime }]) =>

@@ -1,7 +1,9 @@
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { exactNumber } from '../../lib/core/foundation/decimal';
 import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
+import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { shardPut } from '../../lib/core/sharded-index/write/shard-put';
 import { countTablesOf, shardingOfNow } from '../deployed-stack/sharding-of-now';
 import type { DeployedStream } from '../deployed-stack/stack-resources';
@@ -17,6 +19,7 @@ import {
 import { parsedFlags, UsageError } from '../flags';
 import { InvalidInputError } from '../local/sample/sample-error';
 import { type EventLine, userEvents } from '../local/sample/user-events';
+import { counted, cutShort } from '../plain-text';
 
 const COMMAND = 'even-shards put';
 
@@ -57,11 +60,14 @@ interface PutFlags {
 /** Something was not stored. What was stored before it stays. */
 class NotStoredError extends EvenShardsError {
   constructor(stored: number, cause: Error) {
-    super('NOT_STORED', `${stored} stored, then one was not: ${cause.message}`, {
-      cause,
-      summary: 'not all was stored',
-    });
+    const reason = cause instanceof EvenShardsError ? cause.problem : cause.message;
+    super('NOT_STORED', `${stored} stored, but not all: ${reason}`, { cause, summary: 'not all was stored' });
   }
+}
+
+/** Who puts the rest must know how much of it is there. */
+function notStored(stored: number, error: unknown): unknown {
+  return stored === 0 ? error : new NotStoredError(stored, error as Error);
 }
 
 /** `even-shards put`. */
@@ -97,21 +103,38 @@ async function putItems(target: Target, path: string, flags: PutFlags): Promise<
   const documents = DynamoDBDocument.from(dynamodb);
   const indexes = await Promise.all(declared.map((config) => shardingOfNow(dynamodb, config)));
   let stored = 0;
-  for await (const { event, file, line } of linesOf(flags)) {
-    const configs = await Promise.all(indexes.map((index) => index.forWriting()));
-    try {
-      const input = configs.length === 0 ? { TableName: name, Item: event } : shardPut(configs, event);
+  try {
+    for await (const line of linesOf(flags)) {
+      checkNumbers(line);
+      const configs = await Promise.all(indexes.map((index) => index.forWriting()));
+      const input = configs.length === 0 ? { TableName: name, Item: line.event } : shardedItem(configs, line);
       await documents.put(input);
       stored += 1;
       if (flags.json) console.log(JSON.stringify(input.Item));
-    } catch (error) {
-      if (stored === 0 && error instanceof InvalidArgumentError)
-        throw new InvalidInputError(`${file}, line ${line}: ${error.problem}`);
-      if (stored === 0) throw error;
-      throw new NotStoredError(stored, error as Error);
     }
+  } catch (error) {
+    throw notStored(stored, error);
   }
-  if (!flags.json) console.log(`${stored} ${stored === 1 ? 'item' : 'items'} put into ${path}`);
+  if (!flags.json) console.log(`${counted(stored, 'item')} put into ${path}`);
+}
+
+function shardedItem(configs: readonly ShardedConfig[], { event, file, line }: EventLine) {
+  try {
+    return shardPut(configs, event);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new InvalidInputError(`${file}, line ${line}: ${error.problem}`);
+  }
+}
+
+/** JavaScript reads 12345678901234567890 as 12345678901234567000, which the item would then hold. */
+function checkNumbers({ text, file, line }: EventLine): void {
+  const withoutStrings = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '""');
+  const rounded = withoutStrings.match(/-?\d[\d.eE+-]*/g)?.find((number) => typeof exactNumber(number) === 'string');
+  if (rounded === undefined) return;
+  throw new InvalidInputError(
+    `${file}, line ${line}: ${cutShort(rounded, 40)} has more digits than JavaScript keeps of a number; give it as a text`,
+  );
 }
 
 async function putRecords(target: Target, { path, name, hashBuckets }: DeployedStream, flags: PutFlags): Promise<void> {
@@ -124,38 +147,44 @@ async function putRecords(target: Target, { path, name, hashBuckets }: DeployedS
     streamName: name,
     ...(hashBuckets !== undefined && { hashBuckets }),
   });
+  let stored = 0;
   const shards = new Map<string, number>();
-  const summary = await producer.putAll(recordsOf(flags, partitionKey), {
+  const putting = producer.putAll(recordsOf(flags, partitionKey), {
     delivered(_, record, { shardId, sequenceNumber }) {
+      stored += 1;
       shards.set(shardId, (shards.get(shardId) ?? 0) + 1);
       if (flags.json) console.log(JSON.stringify({ partitionKey: record.partitionKey, shardId, sequenceNumber }));
     },
   });
-  await producer.close();
-  const { delivered, firstRejection } = summary;
-  if (!flags.json) {
-    console.log(`${delivered} ${delivered === 1 ? 'record' : 'records'} put into ${path}`);
-    for (const [shardId, count] of [...shards].sort()) console.log(`  ${shardId}: ${count}`);
+  try {
+    const { firstRejection } = await putting.finally(() => producer.close());
+    if (firstRejection !== undefined) throw firstRejection.error;
+  } catch (error) {
+    throw notStored(stored, error);
   }
-  if (firstRejection !== undefined) throw new NotStoredError(delivered, firstRejection.error);
+  if (flags.json) return;
+  console.log(`${counted(stored, 'record')} put into ${path}`);
+  for (const [shardId, count] of [...shards].sort()) console.log(`  ${shardId}: ${count}`);
 }
 
 async function* recordsOf(flags: PutFlags, partitionKey: string): AsyncGenerator<ProducerRecord> {
-  for await (const { event, file, line } of linesOf(flags)) {
-    const key = event[partitionKey];
-    if (typeof key !== 'string' && typeof key !== 'number') {
+  for await (const { event, file, line, text } of linesOf(flags)) {
+    const key = Object.hasOwn(event, partitionKey) ? event[partitionKey] : undefined;
+    const isRounded = typeof key === 'number' && Math.abs(key) > Number.MAX_SAFE_INTEGER;
+    if ((typeof key !== 'string' && typeof key !== 'number') || isRounded) {
+      const allowed = `a text or a number${isRounded ? ' of at most 15 digits' : ''}`;
       throw new InvalidInputError(
-        `${file}, line ${line}: ${partitionKey} must be a text or a number, for it is the partition key`,
+        `${file}, line ${line}: ${partitionKey} must be ${allowed}, for it is the partition key`,
       );
     }
-    yield { partitionKey: String(key), data: Buffer.from(JSON.stringify(event)) };
+    yield { partitionKey: String(key), data: Buffer.from(text) };
   }
 }
 
 /** What the flags give to put, line by line. */
-async function* linesOf({ item, input }: PutFlags): AsyncGenerator<Omit<EventLine, 'bytes'>> {
+async function* linesOf({ item, input }: PutFlags): AsyncGenerator<EventLine> {
   if (item === undefined) yield* userEvents([input!]);
-  else yield { event: itemOf(item), file: '--item', line: 1 };
+  else yield { event: itemOf(item), file: '--item', line: 1, text: item };
 }
 
 function itemOf(text: string): Record<string, unknown> {

@@ -15,7 +15,7 @@ import {
 } from '../deployed-stack/target';
 import { parsedFlags, UsageError } from '../flags';
 import { textTable } from '../local/sample/text-table';
-import { cellText } from '../plain-text';
+import { cellText, counted } from '../plain-text';
 import { DEFAULT_LIMIT, queryRequest, type RequestFlags } from './query-request';
 
 const COMMAND = 'even-shards query';
@@ -142,10 +142,6 @@ async function printTable(pages: AsyncIterable<FanOutPage>, { config }: Sharding
 function columnsOf(rows: readonly Record<string, unknown>[], first: readonly string[]): string[] {
   const all = new Set([...first, ...rows.flatMap((row) => Object.keys(row))]);
   return [...all].filter((name) => rows.some((row) => name in row));
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function statementsFor({ config }: DeployedSharding): Statement[] {

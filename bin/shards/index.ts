@@ -1,7 +1,7 @@
-import { Kinesis } from '@aws-sdk/client-kinesis';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { areShardsEven, skewOf } from '../../lib/core/resharding/skew';
-import { parsedFlags, UsageError } from '../flags';
+import { askingAccount } from '../deployed-stack/account-error';
+import { awsClients } from '../deployed-stack/aws-clients';
+import { endpointOf, parsedFlags, UsageError } from '../flags';
 import { type ListShardsClient, listShards } from './list-shards';
 import { shardsReport } from './shards-report';
 
@@ -19,7 +19,8 @@ the credentials and the region of the environment, and needs one permission:
   --json          print one JSON document
   --help          show this text
 
-exit code: 0 if the open shards are even, 3 if one has more than 1.05 times the hash keys of the mean.
+exit code: 0 if the open shards are even, 1 if one has more than 1.05 times the hash keys of the mean; 2 if the command cannot be
+understood, 3 if the account does not answer.
 
 example: even-shards shards orders`;
 
@@ -30,7 +31,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
 } as const;
 
-const EXIT_UNEVEN = 3;
+const EXIT_UNEVEN = 1;
 
 /** `even-shards shards`. */
 export async function shards(args: string[], clientOf: (endpoint?: string) => ListShardsClient = kinesis) {
@@ -39,7 +40,8 @@ export async function shards(args: string[], clientOf: (endpoint?: string) => Li
   const [stream, ...others] = positionals;
   if (stream === undefined || others.length > 0) throw new UsageError('give one stream', COMMAND);
   const named = stream.startsWith('arn:') ? { StreamARN: stream } : { StreamName: stream };
-  const listed = await listShards(clientOf(flags.endpoint), named);
+  const client = clientOf(endpointOf(COMMAND, 'endpoint', flags.endpoint));
+  const listed = await askingAccount(() => listShards(client, named));
   const open = listed.filter(({ isOpen }) => isOpen);
   if (flags.json) {
     const shown = flags.closed ? listed : open;
@@ -53,7 +55,6 @@ function decimal(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/** An endpoint without TLS, such as an emulator's, speaks no HTTP/2. */
 function kinesis(endpoint?: string): ListShardsClient {
-  return new Kinesis({ requestHandler: new NodeHttpHandler(), ...(endpoint !== undefined && { endpoint }) });
+  return awsClients(endpoint === undefined ? {} : { kinesis: endpoint }).kinesis;
 }

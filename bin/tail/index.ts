@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeployedStream } from '../deployed-stack/stack-resources';
 import { chosen, policyText, TARGET_HELP, TARGET_OPTIONS, type Target, withTarget } from '../deployed-stack/target';
 import { numberOf, parsedFlags, UsageError } from '../flags';
-import { printable } from '../plain-text';
+import { counted, cutShort, printable } from '../plain-text';
 import type { ReadStart } from '../stream-shards/shard-reader';
 import { TAIL_ACTIONS, type TailRecord, tailStream } from './tail-stream';
 
@@ -115,15 +115,16 @@ async function follow(
     }
   } finally {
     process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
-    console.error(`${records} records of ${keys.size} keys; ${shards.size} shards were read`);
+    console.error(
+      `read ${counted(records, 'record')} of ${counted(keys.size, 'key')} from ${counted(shards.size, 'shard')}`,
+    );
   }
 }
 
 const LONGEST_DATA = 200;
 
 function lineOf({ shardId, sequenceNumber, partitionKey, data }: TailRecord): string {
-  const text = printable(Buffer.from(data).toString());
-  const shown = text.length <= LONGEST_DATA ? text : `${text.slice(0, LONGEST_DATA)}…`;
+  const shown = cutShort(printable(Buffer.from(data).toString()), LONGEST_DATA);
   return `${shardId}  ${sequenceNumber}  ${printable(partitionKey)}  ${shown}`;
 }
 

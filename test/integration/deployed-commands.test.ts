@@ -1,7 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { doctor } from '../../bin/doctor';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { cutShort, printable } from '../../bin/plain-text';
 import { put } from '../../bin/put';
 import { query } from '../../bin/query';
 import { tail } from '../../bin/tail';
@@ -35,6 +37,11 @@ describe('what is deployed, from the command line', () => {
     process.exitCode = undefined;
   });
 
+  const inputOf = (text: string): string => {
+    const file = join(app, 'input.ndjson');
+    writeFileSync(file, text);
+    return file;
+  };
   const lines = (text: string): Record<string, unknown>[] => text.split('\n').map((line) => JSON.parse(line));
   const told = (): string => errors.mock.calls.map(([line]) => line).join('\n');
 
@@ -125,14 +132,72 @@ describe('what is deployed, from the command line', () => {
       );
       await expect(printed(put, 'Table', '--item', '[]', ...where)).rejects.toThrow('--item must be a JSON object');
       await expect(printed(query, '--stack', 'Orders', '--app', app)).rejects.toThrow('give either --stack or --app');
-      await expect(printed(query, '--app', app)).rejects.toThrow('--app needs an endpoint of the local run');
     });
 
     test('tell an account that does not answer from a wrong command', async () => {
       const nobody = ['--app', app, '--dynamodb-endpoint', 'http://127.0.0.1:1'];
       await expect(printed(query, 'byStatus', '--value', 'failed', ...nobody)).rejects.toMatchObject({
         code: 'ACCOUNT_FAILED',
+        problem: expect.stringMatching(/^the account does not answer: .*ECONNREFUSED/),
       });
+      const keyless = printed(put, 'Table', '--item', '{"status":"failed"}', ...where);
+      await expect(keyless).rejects.toThrow(/orderId|the account has refused a call: ValidationException/);
+    });
+
+    test('never ask the account in place of a local run', async () => {
+      const { kinesis, dynamodb } = stack.endpoints;
+      const ofTable = ['--app', app, '--dynamodb-endpoint', dynamodb];
+      const ofStream = ['--app', app, '--kinesis-endpoint', kinesis];
+      const item = ['--item', '{"orderId":"1"}', '--partition-key', 'orderId'];
+      await expect(printed(put, 'Events', ...item, ...ofTable)).rejects.toThrow('--app needs --kinesis-endpoint');
+      await expect(printed(tail, 'Events', ...ofTable)).rejects.toThrow('--app needs --kinesis-endpoint');
+      await expect(printed(put, 'Table', ...item, ...ofStream)).rejects.toThrow('--app needs --dynamodb-endpoint');
+      await expect(printed(query, 'byStatus', ...ofStream)).rejects.toThrow('--app needs --dynamodb-endpoint');
+      await expect(printed(doctor, ...ofTable)).rejects.toThrow('--app needs --window');
+    });
+
+    test.each(['localhost:8000', '127.0.0.1:8000', 'dynamodb', ''])('refuse the endpoint %j', async (endpoint) => {
+      const refused = printed(query, 'byStatus', '--app', app, '--dynamodb-endpoint', endpoint);
+      await expect(refused).rejects.toMatchObject({
+        code: 'USAGE',
+        problem: expect.stringContaining('--dynamodb-endpoint must be a URL such as http://127.0.0.1:8000'),
+      });
+    });
+
+    test('tell an app that is not there from what the doctor finds', async () => {
+      const { dynamodb } = stack.endpoints;
+      const absent = printed(query, 'byStatus', '--app', join(app, 'nowhere'), '--dynamodb-endpoint', dynamodb);
+      await expect(absent).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    });
+
+    test('say how many were stored before a line that cannot be', async () => {
+      const stored = (text: string) => printed(put, 'Table', '--input', inputOf(text), ...where);
+      await expect(stored('{"orderId":"a1"}\n{"orderId":"a2"}\n{"orderId":\n')).rejects.toMatchObject({
+        code: 'NOT_STORED',
+        problem: expect.stringMatching(/^2 stored, but not all: .*line 3: must be a JSON object$/),
+      });
+      await expect(stored('{"orderId":"a1"}\nnull\n')).rejects.toThrow('1 stored, but not all');
+    });
+
+    test.each(['12345678901234567890', '0.12345678901234567890', '1e400'])(
+      'refuse the number %s, which JavaScript would store as another',
+      async (number) => {
+        const item = `{"orderId":"\\"9","status":"failed","amounts":[1,{"of":${number}}],"text":"${number}"}`;
+        await expect(printed(put, 'Table', '--item', item, ...where)).rejects.toMatchObject({
+          code: 'INVALID_INPUT',
+          problem: expect.stringContaining(`--item, line 1: ${number} has more digits`),
+        });
+      },
+    );
+
+    test('show text of any script in columns, and cut no character in two', async () => {
+      const item = { orderId: '注文-1', status: 'écrit', createdAt: '2026', note: '👩‍👩‍👧'.repeat(60) };
+      await printed(put, 'Table', '--item', JSON.stringify(item), ...where);
+      await printed(put, 'Table', '--item', JSON.stringify({ ...item, orderId: 'o', note: 'short' }), ...where);
+      const names = ['--project', 'orderId,note'];
+      const [, rule, ...rows] = (await page('byStatus', '--value', 'écrit', ...names)).split('\n').slice(0, 4);
+      expect(rule).toBe('  -------  ----------------------------------------');
+      expect(rows.sort()).toEqual(['  o        short', `  注文-1   ${cutShort(printable(item.note), 40)}`]);
     });
   });
 
@@ -154,7 +219,7 @@ describe('what is deployed, from the command line', () => {
       const ofA3 = read.filter(({ partitionKey }) => partitionKey === 'a3');
       expect(ofA3.map(({ data }) => JSON.parse(String(data)).n)).toEqual([3, 11, 19, 27, 35]);
       expect(new Set(ofA3.map(({ shardId }) => shardId)).size).toBe(1);
-      expect(told()).toContain('40 records of 8 keys; 2 shards were read');
+      expect(told()).toContain('read 40 records of 8 keys from 2 shards');
     });
 
     test('filters by key, and ends at a limit', async () => {
@@ -211,6 +276,24 @@ describe('what is deployed, from the command line', () => {
         return StreamDescriptionSummary?.StreamStatus === 'ACTIVE';
       });
     }
+
+    test('tell how many were put before a line that cannot be, and refuse a key that JavaScript would round', async () => {
+      const putting = (text: string) =>
+        printed(put, 'Events', '--input', inputOf(text), '--partition-key', 'a', ...where);
+      await expect(putting('{"a":"1"}\n{}\n')).rejects.toThrow(
+        /1 stored, but not all: .*line 2: a must be a text or a number, for it/,
+      );
+      for (const key of ['12345678901234567890', '1e400']) {
+        await expect(putting(`{"a":${key}}`)).rejects.toThrow('a must be a text or a number of at most 15 digits');
+      }
+    });
+
+    test('put a line as it is', async () => {
+      const text = ' {"a": "as it is", "n": 12345678901234567890, "f": 1.50}';
+      await printed(put, 'Events', '--item', text, '--partition-key', 'a', ...where);
+      const [record] = lines(await records('--from-start', '--once', '--json', '--key', 'as it is'));
+      expect(record!.data).toBe(text);
+    });
 
     test('prints the policy that it needs', async () => {
       expect(JSON.parse(await records('--permissions')).Statement).toEqual([

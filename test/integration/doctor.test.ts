@@ -94,7 +94,7 @@ describe('even-shards doctor on a local run with limits', () => {
     expect(diagnosis).toMatchObject({
       weight: 'refused',
       path: 'App/Jobs/byStatus',
-      what: expect.stringMatching(/^\d+ writes? of "busy" refused: 1 shard take/),
+      what: expect.stringMatching(/^\d+ writes? of "busy" refused: 1 shard can take 1,000 write units/),
       change: expect.stringMatching(/ShardCounts\.byValue\(\{ "busy": \d+ \}, \.\.\.\).*reshard --from 1 --to \d+/),
     });
   }, 60_000);

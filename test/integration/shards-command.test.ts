@@ -76,9 +76,9 @@ describe('even-shards shards', () => {
     });
   });
 
-  test('exits with 3 if the shards are uneven, and says by how much', async () => {
+  test('exits with 1 if the shards are uneven, and says by how much', async () => {
     expect(await output('uneven')).toContain('uneven: 3 open shards, UNEVEN: the widest has 1.50 times');
-    expect(process.exitCode).toBe(3);
+    expect(process.exitCode).toBe(1);
   });
 
   test('fails for a stream that is not there, and for none', async () => {

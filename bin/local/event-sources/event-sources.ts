@@ -10,6 +10,7 @@ import type { FunctionPool } from '../functions/function-pool';
 import { deliveryOf } from './batch-answer';
 import type { Delivery, ShardBatch } from './lane';
 import { StreamPoller } from './stream-poller';
+import { counted } from '../../plain-text';
 
 /** What a mapping has done since the start. */
 export interface EventSourceState {
@@ -79,7 +80,7 @@ export class EventSources {
         ...(waiting > 0 ? [`${waiting} wait${problem === undefined ? '' : `: ${problem}`}`] : []),
         ...(discarded > 0 ? [`${discarded} were discarded`] : []),
       ];
-      const handled = `${counted(done, 'record', 'records')} of ${streamPath} in ${counted(batches, 'batch', 'batches')}`;
+      const handled = `${counted(done, 'record')} of ${streamPath} in ${counted(batches, 'batch', 'batches')}`;
       return [`${functionPath} has handled ${handled}`, ...others].join('; ');
     });
   }
@@ -120,10 +121,6 @@ export class EventSources {
       if (!this.ended.signal.aborted) throw error;
     }
   }
-}
-
-function counted(count: number, singular: string, plural: string): string {
-  return `${count} ${count === 1 ? singular : plural}`;
 }
 
 interface MappingParts {

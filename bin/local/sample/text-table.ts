@@ -1,13 +1,16 @@
+import { columnsOf } from '../../plain-text';
+
 /** Rows as aligned lines, numbers to the right, a rule below the header. */
 export function textTable(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {
   const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => String(row[column]).length)),
+    rows.reduce((width, row) => Math.max(width, columnsOf(String(row[column]))), columnsOf(title)),
   );
   const line = (cells: readonly (string | number)[]): string =>
     cells
       .map((cell, column) => {
         const isNumber = typeof rows[0]?.[column] === 'number';
-        return isNumber ? String(cell).padStart(widths[column]!) : String(cell).padEnd(widths[column]!);
+        const padding = ' '.repeat(widths[column]! - columnsOf(String(cell)));
+        return isNumber ? padding + cell : cell + padding;
       })
       .join('  ')
       .trimEnd();

@@ -14,8 +14,8 @@ const MAX_EVENTS_MB = 256;
 export async function readUserEvents(files: readonly string[]): Promise<UserEvent[]> {
   const events: UserEvent[] = [];
   let left = MAX_EVENTS_MB * 2 ** 20;
-  for await (const { event, bytes, file, line } of userEvents(files)) {
-    left -= bytes;
+  for await (const { event, text, file, line } of userEvents(files)) {
+    left -= Buffer.byteLength(text);
     if (left < 0)
       throw new InvalidInputError(`${file}, line ${line}: all events must have at most ${MAX_EVENTS_MB} MB`);
     events.push(event);
@@ -23,12 +23,12 @@ export async function readUserEvents(files: readonly string[]): Promise<UserEven
   return events;
 }
 
-/** An event, where it stands, and how long its line is. */
+/** An event, where it stands, and its line as it is. */
 export interface EventLine {
   event: UserEvent;
   file: string;
   line: number;
-  bytes: number;
+  text: string;
 }
 
 /** The same, one by one, so that a file may be larger than memory. */
@@ -40,7 +40,7 @@ export async function* userEvents(files: readonly string[]): AsyncGenerator<Even
       line += 1;
       if (text.trim() === '') continue;
       empty = false;
-      yield { event: parseLine(file, line, text), file, line, bytes: Buffer.byteLength(text.replace(/\r$/, '')) };
+      yield { event: parseLine(file, line, text), file, line, text: text.replace(/\r$/, '') };
     }
     if (empty) throw new InvalidInputError(`${file} holds no event`);
   }

@@ -1,0 +1,59 @@
+import { cellText, columnsOf, counted, cutShort } from '../../../bin/plain-text';
+import { textTable } from '../../../bin/local/sample/text-table';
+
+test.each([
+  ['', 0],
+  ['abc', 3],
+  ['é', 1],
+  ['e\u0301', 1],
+  ['注文', 4],
+  ['주문', 4],
+  ['👍', 2],
+  ['👩‍👩‍👧', 2],
+  ['（）', 4],
+])('%j takes %i columns of a terminal', (text, columns) => {
+  expect(columnsOf(text)).toBe(columns);
+});
+
+test.each([
+  ['12345', '12345'],
+  ['123456', '1234…'],
+  ['注文番', '注文…'],
+  ['注文', '注文'],
+  ['12注文', '12注…'],
+  ['👍👍👍', '👍👍…'],
+])('%j is cut short to %j, with no character in two', (text, expected) => {
+  expect(cutShort(text, 5)).toBe(expected);
+});
+
+test('a cell is one short line without what steers a terminal', () => {
+  expect(cellText('a\n\u001b[2J')).toBe('a\\u000a\\u001b[2J');
+  expect(cellText({ a: [1] })).toBe('{"a":[1]}');
+  expect(cellText('x'.repeat(100_000))).toBe(`${'x'.repeat(39)}…`);
+});
+
+test('columns of a table are aligned whatever script a cell has, and a table of 200,000 rows is one', () => {
+  expect(
+    textTable(
+      ['key', 'n'],
+      [
+        ['注文', 1],
+        ['ab', 20],
+      ],
+    ),
+  ).toEqual(['  key    n', '  ----  --', '  注文   1', '  ab    20']);
+  expect(
+    textTable(
+      ['n'],
+      Array.from({ length: 200_000 }, () => [1]),
+    ),
+  ).toHaveLength(200_002);
+});
+
+test('one of a thing has no plural', () => {
+  expect([counted(0, 'shard'), counted(1, 'shard'), counted(1_000, 'index', 'indexes')]).toEqual([
+    '0 shards',
+    '1 shard',
+    '1,000 indexes',
+  ]);
+});
