@@ -3,6 +3,7 @@ import { planStream, SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
 import { PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suffix-range';
 import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
+import { counted } from '../plain-text';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -10,7 +11,6 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
-import { counted } from '../plain-text';
 
 /**
  * How heavy something is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is uneven, and

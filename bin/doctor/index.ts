@@ -10,11 +10,11 @@ import {
 } from '../deployed-stack/target';
 import { numberOf, parsedFlags, UsageError } from '../flags';
 import { textTable } from '../local/sample/text-table';
+import { counted } from '../plain-text';
 import { type Diagnosis, diagnose } from './diagnose';
 import { measuredByWindow } from './measured-by-window';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
 import { measuredByCloudWatch, observe } from './observe';
-import { counted } from '../plain-text';
 
 const COMMAND = 'even-shards doctor';
 const DEFAULT_HOURS = 3;

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
 import { type CassandraAddress, contactPointOf } from '../cassandra/connect';
+import { counted } from '../plain-text';
 import { readCloudAssembly } from './assembly/cloud-assembly';
 import {
   type DeploymentPlan,
@@ -30,7 +31,6 @@ import { type Endpoints, lambdaEnvironment } from './functions/lambda-environmen
 import { runtimePackages } from './functions/runtime-packages';
 import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
-import { counted } from '../plain-text';
 
 export interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
+import { counted } from '../../plain-text';
 import { abortable, type KinesisRecord, type StreamClient } from '../../stream-shards/shard-reader';
 import type { DeploymentPlan, LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_REGION } from '../assembly/emulated-types';
@@ -10,7 +11,6 @@ import type { FunctionPool } from '../functions/function-pool';
 import { deliveryOf } from './batch-answer';
 import type { Delivery, ShardBatch } from './lane';
 import { StreamPoller } from './stream-poller';
-import { counted } from '../../plain-text';
 
 /** What a mapping has done since the start. */
 export interface EventSourceState {
