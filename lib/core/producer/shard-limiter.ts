@@ -2,7 +2,7 @@
 const RECORDS_PER_SECOND = 1_000;
 const BYTES_PER_SECOND = 1_000_000;
 
-/** What a throttle leaves of the share. */
+/** What a cut leaves of the share. */
 const DECREASE = 0.85;
 
 /** How fast the share grows at first, as a part of the shard's limit a second; the pace doubles every second. */
@@ -10,17 +10,42 @@ const PROBE_PER_SECOND = 0.01;
 
 const MIN_SHARE = 0.01;
 
+/** Below this part of the share that was cut, the load that led to the cut is gone: what is throttled there is so by chance. */
+const CLEARLY_BELOW_CUT = 0.9;
+
+/** Of how much weight the last record is in the part that is throttled by chance. */
+const LAST_RECORD = 1 / 256;
+
+/** The most that passes for chance, as a part of the records of a producer that has the shard for itself. */
+const MOST_BY_CHANCE = 0.05;
+
+/** Chance has its runs: so many times its part are let pass, and so many throttles at once. */
+const LENIENCY = 2;
+const MOST_AT_ONCE = 5;
+
 /**
  * How much one producer sends to one shard: a bucket of a second's records and bytes that fills at the producer's share
  * of the shard's limit.
  *
  * The share adapts to whoever else writes, as TCP's does: a throttle cuts it by a part, quiet lets it grow by steps
  * that are the same for everyone, so that producers that know nothing of each other come to equal shares. Steps grow
- * with the time since the last throttle, so that what others leave is taken up within seconds.
+ * with the time since the last cut, so that what others leave is taken up within seconds.
+ *
+ * Some throttles say nothing of the load: a shard can throttle a part of the records however few come. The limiter learns
+ * that part from the throttles that come although a cut has just made room, and lets as many pass. With a small share it
+ * lets few pass: then others write, too, and what their load throttles looks like chance.
  */
 export class ShardLimiter {
-  private shareAfterThrottle = 1;
-  private throttledAtMs = Number.NEGATIVE_INFINITY;
+  private shareAfterCut = 1;
+  private cutAtMs = Number.NEGATIVE_INFINITY;
+  private shareBeforeCut = 0;
+  private isClearlyBelowCut = false;
+  /** The part of the records that is throttled by chance, as far as known. */
+  private byChance = 0;
+  /** How many throttles pass for each record. */
+  private leniency = 0;
+  /** How many throttles pass now. */
+  private passes = 0;
   private records = RECORDS_PER_SECOND;
   private bytes = BYTES_PER_SECOND;
 
@@ -28,8 +53,8 @@ export class ShardLimiter {
 
   /** The part of the shard's limit that this producer takes for its own. */
   share(nowMs: number): number {
-    const quietSeconds = (nowMs - this.throttledAtMs) / 1_000;
-    return Math.min(1, this.shareAfterThrottle + (PROBE_PER_SECOND * (2 ** quietSeconds - 1)) / Math.LN2);
+    const quietSeconds = (nowMs - this.cutAtMs) / 1_000;
+    return Math.min(1, this.shareAfterCut + (PROBE_PER_SECOND * (2 ** quietSeconds - 1)) / Math.LN2);
   }
 
   /** Whether a record of this size may go now. One larger than the bucket may when the bucket is full. */
@@ -47,16 +72,25 @@ export class ShardLimiter {
   spend(bytes: number): void {
     this.records -= 1;
     this.bytes -= bytes;
+    if (this.isClearlyBelowCut) this.byChance *= 1 - LAST_RECORD;
+    this.passes = Math.min(MOST_AT_ONCE, this.passes + this.leniency);
   }
 
   /** Hears that the shard throttled a record. One cut answers for all that was sent before it could show. */
   throttled(sentAtMs: number, nowMs: number): void {
-    if (sentAtMs <= this.throttledAtMs) return;
-    this.fill(nowMs);
+    if (sentAtMs <= this.cutAtMs) return;
+    const share = this.fill(nowMs);
+    if (this.isClearlyBelowCut) this.byChance += LAST_RECORD;
+    if (this.passes >= 1) this.passes -= 1;
+    else this.cut(share, nowMs);
+  }
+
+  private cut(share: number, nowMs: number): void {
     this.records = Math.min(0, this.records);
     this.bytes = Math.min(0, this.bytes);
-    this.shareAfterThrottle = Math.max(MIN_SHARE, this.share(nowMs) * DECREASE);
-    this.throttledAtMs = nowMs;
+    this.shareBeforeCut = share;
+    this.shareAfterCut = Math.max(MIN_SHARE, share * DECREASE);
+    this.cutAtMs = nowMs;
   }
 
   private fill(nowMs: number): number {
@@ -65,6 +99,8 @@ export class ShardLimiter {
     this.records = Math.min(share, this.records / RECORDS_PER_SECOND + seconds * share) * RECORDS_PER_SECOND;
     this.bytes = Math.min(share, this.bytes / BYTES_PER_SECOND + seconds * share) * BYTES_PER_SECOND;
     this.filledAtMs = nowMs;
+    this.isClearlyBelowCut = share < CLEARLY_BELOW_CUT * this.shareBeforeCut;
+    this.leniency = LENIENCY * Math.min(this.byChance, MOST_BY_CHANCE * Math.sqrt(share));
     return share;
   }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { byChanceRows } from '../../support/tables/producer/by-chance';
 import { fiveProducersRows } from '../../support/tables/producer/five-producers';
 import { MANY_KEYS, manyKeysRow } from '../../support/tables/producer/many-keys';
 import { PACKS_TABLES, packsRows } from '../../support/tables/producer/packs';
@@ -70,12 +71,27 @@ describe('the tables of the guide to the ordered producer', () => {
     const rows = rowsOf('five-producers').map(([second, , , , , slowest]) => [second!, numberIn(slowest!)] as const);
     const after = rows.filter(([second]) => numberIn(second) >= 30);
     const slow = after.filter(([, ms]) => ms > 60);
-    expect(Math.floor(Math.max(...slow.map(([, ms]) => ms)) / 1_000)).toBe(24);
+    expect(Math.floor(Math.max(...slow.map(([, ms]) => ms)) / 1_000)).toBe(26);
     expect(slow.map(([second]) => second)).toEqual(['30 to 35', '35 to 40', '40 to 45']);
     expect(text).toContain(
-      "the full buffers held 24 seconds of the hottest shard's records. The producers wrote them within 15 seconds.",
+      "the full buffers held 26 seconds of the hottest shard's records. The producers wrote them within 15 seconds.",
     );
     expect(text).toContain('After that a record takes 60 ms at most.');
+  });
+
+  test('of throttles by chance is what the bench computes: its time is simulated', () => {
+    expect(rowsOf('by-chance')).toEqual(byChanceRows());
+  }, 300_000);
+
+  test('of throttles by chance says what the text says', () => {
+    const [one, , , five] = rowsOf('by-chance').map((cells) => cells.slice(1));
+    const stored = one!.map(numberIn);
+    expect(Math.min(...stored.slice(0, 5))).toBeGreaterThan(90);
+    expect(stored[5]).toBeCloseTo(33, 0);
+    const rejected = five!.slice(0, 5).map((cell) => numberIn(cell.split('/')[1]!));
+    for (const percent of rejected) expect([4, 5]).toContain(Math.round(percent));
+    expect(text).toContain('nine tenths and more up to 3 %, and a third at 5 %');
+    expect(text).toContain('five of them have 4 to 5 % of their entries rejected');
   });
 
   test('of processor time gives each approach as many times the first as its ratio says', () => {
