@@ -63,7 +63,7 @@ export class Dispatcher {
 
   /** Queues a lane for the next request. Requests form in a microtask, so that records put together go together. */
   push(lane: Lane): void {
-    this.ready.push(lane, this.settings.clock.now());
+    this.ready.push(lane);
     this.sendSoon();
   }
 
@@ -80,11 +80,6 @@ export class Dispatcher {
       this.isSendScheduled = false;
       this.sendReady();
     });
-  }
-
-  /** Forgets a lane that has ended. */
-  forget(lane: Lane): void {
-    this.ready.forget(lane);
   }
 
   private sendReady(): void {

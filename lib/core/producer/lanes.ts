@@ -4,7 +4,7 @@ import type { EvenShardsError } from '../foundation/errors';
 import { Backlog } from './backlog';
 import { Dispatcher, type DispatchListener } from './dispatcher';
 import { Lane } from './lane';
-import type { PendingRecord, PutReceipt, RecordEnd } from './pending-record';
+import type { PendingRecord, PutReceipt } from './pending-record';
 import { Placement } from './placement';
 import {
   EarlierRecordFailedError,
@@ -56,14 +56,18 @@ export class Lanes implements PutSink, DispatchListener {
     return this.ending.signal;
   }
 
-  accept(record: ProducerRecord, end: RecordEnd): void {
+  accept(pending: PendingRecord): void {
+    const { record } = pending;
     try {
       this.check(record, this.sizeLimit.highest);
     } catch (error) {
-      end.rejected(error as Error);
+      pending.rejected(error as Error);
       return;
     }
-    const pending: PendingRecord = { record, bytes: recordBytes(record), end, putAtMs: this.settings.clock.now() };
+    const { maxRecordAgeMs, clock } = this.settings;
+    // To read the clock for each record would cost as much as to find its lane.
+    if (maxRecordAgeMs !== undefined) pending.putAtMs = clock.now();
+    pending.bytes = recordBytes(record);
     this.statistics.received();
     this.backlog.add(pending);
     const lane = this.laneOf(record.partitionKey);
@@ -144,7 +148,7 @@ export class Lanes implements PutSink, DispatchListener {
       if (position !== undefined) receipt.subSequenceNumber = position + index;
       const first = this.takeFirst(lane);
       this.statistics.delivered(first.record);
-      first.end.delivered(receipt);
+      first.delivered(receipt);
       first.flushed?.resolve();
     }
     if (lane.hasEnded) return;
@@ -203,7 +207,7 @@ export class Lanes implements PutSink, DispatchListener {
     lane.takeBehindUnit(count).forEach((record, index) => {
       this.backlog.remove(record);
       this.statistics.rejected();
-      record.end.rejected(errorOf(index));
+      record.rejected(errorOf(index));
       // Whoever waits for all records up to this one waits for the unit, too.
       if (record.flushed !== undefined) void flushed(lastInFlight).then(record.flushed.resolve);
     });
@@ -212,7 +216,7 @@ export class Lanes implements PutSink, DispatchListener {
   private reject(lane: Lane, error: EvenShardsError): void {
     const first = this.takeFirst(lane);
     this.statistics.rejected();
-    first.end.rejected(error);
+    first.rejected(error);
     first.flushed?.resolve();
   }
 
@@ -227,7 +231,6 @@ export class Lanes implements PutSink, DispatchListener {
   private end(lane: Lane): void {
     lane.end();
     this.byKey.delete(lane.partitionKey);
-    this.dispatcher.forget(lane);
   }
 
   private hasExpired({ putAtMs }: PendingRecord): boolean {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { warnOfHttp2 } from './http2-warning';
 import { Lanes } from './lanes';
-import type { PutReceipt } from './pending-record';
+import { PendingRecord, type PutReceipt } from './pending-record';
 import { ProducerAbortedError, ProducerClosedError } from './producer-errors';
 import { type OrderedProducerOptions, producerSettings } from './producer-options';
 import type { ProducerRecord } from './producer-record';
@@ -62,7 +62,7 @@ export class OrderedProducer {
   put(record: ProducerRecord): Promise<PutReceipt> {
     return new Promise((delivered, rejected) => {
       this.lanes.ended.throwIfAborted();
-      this.lanes.accept(record, { delivered, rejected });
+      this.lanes.accept(new SingleRecord(record, delivered, rejected));
     });
   }
 
@@ -112,4 +112,15 @@ export class OrderedProducer {
   private readonly onAbort = (): void => {
     this.lanes.stop(new ProducerAbortedError({ cause: this.signal?.reason }));
   };
+}
+
+/** A record of a `put`, whose promise hears how it ended. */
+class SingleRecord extends PendingRecord {
+  constructor(
+    record: ProducerRecord,
+    readonly delivered: (receipt: PutReceipt) => void,
+    readonly rejected: (error: Error) => void,
+  ) {
+    super(record);
+  }
 }

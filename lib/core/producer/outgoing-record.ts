@@ -16,7 +16,7 @@ export interface OutgoingRecord {
 /** What queues lanes that are ready, and takes what they send. */
 export interface ReadyQueue {
   /** Queues a lane. */
-  push(lane: Lane, nowMs: number): void;
+  push(lane: Lane): void;
   /** Hears that a lane that is ready was given another record. */
   grow(lane: Lane, bytes: number): void;
   /** Takes as many Kinesis records as one request carries and their shards take now. */
@@ -33,6 +33,4 @@ export interface ReadyQueue {
   unpark(): void;
   /** Sorts anew what is ready. */
   remap(map: ShardMap, nowMs: number): void;
-  /** Forgets a lane that has ended. */
-  forget(lane: Lane): void;
 }

@@ -10,19 +10,18 @@ export interface PutReceipt {
   attempts: number;
 }
 
-/** Hears how a record ended, at the moment the producer does: exactly one of the two is called, once. Must not throw. */
-export interface RecordEnd {
-  delivered(receipt: PutReceipt): void;
-  rejected(error: Error): void;
-}
-
 /** A record between `put` and its end. */
-export interface PendingRecord {
-  readonly record: ProducerRecord;
+export abstract class PendingRecord<R extends ProducerRecord = ProducerRecord> {
   /** What the record counts against Kinesis' limits. */
-  readonly bytes: number;
-  readonly end: RecordEnd;
-  readonly putAtMs: number;
+  bytes = 0;
+  /** Zero if nobody asks for its age. */
+  putAtMs = 0;
   /** Settled when the record has ended, and all that were put before it; undefined while nobody waits for that. */
   flushed?: { readonly promise: Promise<void>; readonly resolve: () => void };
+
+  constructor(readonly record: R) {}
+
+  /** Hears of its end, at the moment the producer does: exactly one of the two is called, once. Must not throw. */
+  abstract delivered(receipt: PutReceipt): void;
+  abstract rejected(error: Error): void;
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { InvalidArgumentError } from '../foundation/errors';
-import type { PutReceipt, RecordEnd } from './pending-record';
+import { PendingRecord, type PutReceipt } from './pending-record';
 import { EarlierRecordFailedError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
 
@@ -26,8 +26,8 @@ export interface PutSink {
   readonly ended: AbortSignal;
   /** Whether a rejection leaves the later records of its key to be sent. */
   readonly skipsRejected: boolean;
-  /** Takes a record; calls `end` once, and never before it returns unless the record is invalid. */
-  accept(record: ProducerRecord, end: RecordEnd): void;
+  /** Takes a record, which hears of its end once, and never before this returns unless it is invalid. */
+  accept(record: PendingRecord): void;
   /** Waits until the buffer has room for more, also of this key; undefined when it has. */
   room(partitionKey: string): Promise<void> | undefined;
 }
@@ -88,9 +88,9 @@ class Tally<R extends ProducerRecord> {
 
   put(sink: PutSink, index: number, record: R): void {
     this.pending += 1;
-    const end = new EndOfRecord(this, index, record);
-    if (this.failedKeys.has(record?.partitionKey)) end.rejected(new EarlierRecordFailedError(record.partitionKey));
-    else sink.accept(record, end);
+    const pending = new SourceRecord(this, index, record);
+    if (this.failedKeys.has(record?.partitionKey)) pending.rejected(new EarlierRecordFailedError(record.partitionKey));
+    else sink.accept(pending);
   }
 
   delivered(index: number, record: R, receipt: PutReceipt): void {
@@ -154,13 +154,15 @@ class Tally<R extends ProducerRecord> {
   }
 }
 
-/** What a record of a `putAll` tells its end to. One object a record, where closures would be three. */
-class EndOfRecord<R extends ProducerRecord> implements RecordEnd {
+/** A record of a `putAll`, which tells the tally how it ended. */
+class SourceRecord<R extends ProducerRecord> extends PendingRecord<R> {
   constructor(
     private readonly tally: Tally<R>,
     private readonly index: number,
-    private readonly record: R,
-  ) {}
+    record: R,
+  ) {
+    super(record);
+  }
 
   delivered(receipt: PutReceipt): void {
     this.tally.delivered(this.index, this.record, receipt);

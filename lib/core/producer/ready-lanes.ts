@@ -5,13 +5,6 @@ import type { ShardMap } from './shard-map';
 import { MAX_REQUEST_BYTES, type ShardQueue, ShardTurns } from './shard-turns';
 import type { UnitFormer } from './unit-former';
 
-/** Where a lane queues, or queued last, and what for. */
-interface Place {
-  readonly queue: ShardQueue<Lane>;
-  readonly explicitHashKey: bigint | undefined;
-  readonly generation: number;
-}
-
 /**
  * The lanes whose turn it is to be sent, by shard, each with a Kinesis record of its own. Shards take turns, and in a
  * shard the lanes do: neither a hot shard nor a busy key holds up the others.
@@ -19,7 +12,6 @@ interface Place {
 export class ReadyLanes implements ReadyQueue {
   readonly nextDueAtMs = undefined;
   private readonly turns = new ShardTurns<Lane>();
-  private readonly places = new Map<string, Place>();
 
   constructor(
     private readonly units: UnitFormer,
@@ -37,10 +29,6 @@ export class ReadyLanes implements ReadyQueue {
   push(lane: Lane): void {
     lane.becomeReady();
     this.enqueue(lane);
-  }
-
-  forget(lane: Lane): void {
-    this.places.delete(lane.partitionKey);
   }
 
   takeBatch(maxRecords: number, nowMs: number): OutgoingRecord[] {
@@ -102,12 +90,6 @@ export class ReadyLanes implements ReadyQueue {
   }
 
   private queueOf(lane: Lane): ShardQueue<Lane> {
-    const { explicitHashKey } = lane.head.record;
-    const { generation } = this.turns;
-    const place = this.places.get(lane.partitionKey);
-    if (place?.generation === generation && place.explicitHashKey === explicitHashKey) return place.queue;
-    const queue = this.turns.queueAt(this.turns.isMapped ? this.placement.hashKeyOf(lane.head.record) : undefined);
-    if (queue.limiter !== undefined) this.places.set(lane.partitionKey, { queue, explicitHashKey, generation });
-    return queue;
+    return this.turns.queueAt(this.turns.isMapped ? this.placement.hashKeyOf(lane.head.record) : undefined);
   }
 }

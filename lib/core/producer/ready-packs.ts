@@ -1,3 +1,4 @@
+import type { Clock } from '../foundation/clock';
 import { Fifo } from '../foundation/fifo';
 import type { AggregateBuilder } from './aggregate-builder';
 import type { Lane } from './lane';
@@ -24,6 +25,7 @@ export interface PackOptions {
   maxAggregateBytes: number;
   /** How long a lane waits for company, in milliseconds. */
   lingerMs: number;
+  clock: Clock;
 }
 
 /**
@@ -34,8 +36,6 @@ export interface PackOptions {
 export class ReadyPacks implements ReadyQueue {
   private readonly turns = new ShardTurns<Company>();
   private readonly companies = new Map<string, Company>();
-  /** Where the keys go that have a lane. */
-  private readonly points = new Map<string, MeetingPoint>();
   private readonly lingering = new Fifo<{ company: Company; dueAtMs: number }>();
 
   constructor(
@@ -56,7 +56,7 @@ export class ReadyPacks implements ReadyQueue {
     return this.lingering.head?.dueAtMs;
   }
 
-  push(lane: Lane, nowMs: number): void {
+  push(lane: Lane): void {
     lane.becomeReady();
     const company = this.companyOf(lane);
     if (lane.queuedIn !== company) {
@@ -64,7 +64,7 @@ export class ReadyPacks implements ReadyQueue {
       company.lanes.push(lane);
     }
     company.bytes += lane.unit?.bytes ?? lane.bytes;
-    if (company.state === 'empty') this.linger(company, nowMs);
+    if (company.state === 'empty') this.linger(company);
     this.endIfFull(company);
   }
 
@@ -74,10 +74,6 @@ export class ReadyPacks implements ReadyQueue {
     const company = this.companyOf(lane);
     company.bytes += bytes;
     this.endIfFull(company);
-  }
-
-  forget(lane: Lane): void {
-    this.points.delete(lane.partitionKey);
   }
 
   takeBatch(maxRecords: number, nowMs: number): OutgoingRecord[] {
@@ -121,8 +117,8 @@ export class ReadyPacks implements ReadyQueue {
     for (const company of this.turns.remap(map, nowMs)) this.enqueue(company);
   }
 
-  private companyOf(lane: Lane): Company {
-    const point = this.pointOf(lane);
+  private companyOf({ head }: Lane): Company {
+    const point = this.placement.meetingPointOf(head.record);
     let company = this.companies.get(point.name);
     if (company === undefined) {
       company = { point, lanes: new Fifo(), bytes: 0, state: 'empty', dueAtMs: 0 };
@@ -131,25 +127,14 @@ export class ReadyPacks implements ReadyQueue {
     return company;
   }
 
-  private pointOf({ partitionKey, head }: Lane): MeetingPoint {
-    const { explicitHashKey } = head.record;
-    if (explicitHashKey !== undefined) return this.placement.meetingPointOf(head.record);
-    let point = this.points.get(partitionKey);
-    if (point === undefined) {
-      point = this.placement.meetingPointOf({ partitionKey });
-      this.points.set(partitionKey, point);
-    }
-    return point;
-  }
-
-  private linger(company: Company, nowMs: number): void {
-    const { lingerMs } = this.options;
+  private linger(company: Company): void {
+    const { lingerMs, clock } = this.options;
     if (lingerMs === 0) {
       this.enqueue(company);
       return;
     }
     company.state = 'lingering';
-    company.dueAtMs = nowMs + lingerMs;
+    company.dueAtMs = clock.now() + lingerMs;
     this.lingering.push({ company, dueAtMs: company.dueAtMs });
   }
 

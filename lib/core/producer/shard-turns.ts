@@ -25,8 +25,6 @@ const MAX_SENT_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
  * its share is parked until it may have more.
  */
 export class ShardTurns<T> {
-  /** Counts the shard maps. */
-  generation = 0;
   private readonly unmapped = emptyQueue<T>(undefined, undefined);
   private queues = new Map<string, ShardQueue<T>>();
   private turns = new Fifo<ShardQueue<T>>();
@@ -93,7 +91,6 @@ export class ShardTurns<T> {
     const items = [this.unmapped, ...this.queues.values()].flatMap((queue) => drain(queue));
     const limiters = new Map([...this.queues].map(([shardId, { limiter }]) => [shardId, limiter]));
     this.map = map;
-    this.generation += 1;
     this.turns = new Fifo();
     this.parked = [];
     this.queues = new Map();

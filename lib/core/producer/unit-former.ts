@@ -87,27 +87,27 @@ export class UnitFormer {
   addTo(pack: AggregateBuilder, point: MeetingPoint, lane: Lane, maxRecords = lane.length): Unit | undefined {
     const { recordCount: position, byteLength } = pack;
     const { unit } = lane;
+    // A lane that is here for the explicit hash key of its first record goes as far as that key does.
+    const hashKeyOfKey = lane.head.record.explicitHashKey === undefined ? point.hashKey : undefined;
     if (unit !== undefined) {
-      if (!pack.tryAddAll(unit.userRecords!)) return undefined;
+      if (!pack.tryAddAll(this.recordsOf(unit, lane, hashKeyOfKey))) return undefined;
       unit.position = position;
       return unit;
     }
-    // A lane that is here for the explicit hash key of its first record goes as far as that key does.
-    const hashKeyOfKey = lane.head.record.explicitHashKey === undefined ? point.hashKey : undefined;
-    const userRecords = this.fill(pack, lane, hashKeyOfKey, maxRecords);
-    if (userRecords.length === 0) return undefined;
-    const bytes = pack.byteLength - byteLength;
-    return { userRecords, bytes, records: userRecords.length, position, attempts: 0 };
+    const firstSequenceNumber = this.nextSequenceNumber;
+    const records = this.fill(pack, lane, hashKeyOfKey, maxRecords);
+    if (records === 0) return undefined;
+    return { firstSequenceNumber, bytes: pack.byteLength - byteLength, records, position, attempts: 0 };
   }
 
   private aggregate(lane: Lane, maxRecords: number): Unit {
     const hashKeyOfKey = this.placement.explicitHashKeyOf({ partitionKey: lane.partitionKey });
     let builder = new AggregateBuilder({ maxBytes: this.options.maxAggregateBytes });
-    let { length: records } = this.fill(builder, lane, hashKeyOfKey, maxRecords);
+    let records = this.fill(builder, lane, hashKeyOfKey, maxRecords);
     if (records === 0) {
       // A record that is too large for company goes alone.
       builder = new AggregateBuilder({ maxBytes: lane.head.bytes + MAX_AGGREGATE_OVERHEAD_BYTES });
-      ({ length: records } = this.fill(builder, lane, hashKeyOfKey, 1));
+      records = this.fill(builder, lane, hashKeyOfKey, 1);
     }
     const built = builder.build();
     const isAggregate = built.data !== lane.head.record.data;
@@ -117,24 +117,36 @@ export class UnitFormer {
 
   /**
    * Adds the lane's first records, as far as they go to one place: a record without an explicit hash key goes where its
-   * key does. Returns what was added.
+   * key does. Returns how many were added.
    */
-  private fill(
-    builder: AggregateBuilder,
-    lane: Lane,
-    hashKeyOfKey: bigint | undefined,
-    maxRecords: number,
-  ): AggregatableRecord[] {
-    const added: AggregatableRecord[] = [];
-    while (added.length < maxRecords) {
-      const { partitionKey, data, explicitHashKey = hashKeyOfKey, sequence: own } = lane.at(added.length)!.record;
-      const sequence = own ?? this.sequence(this.nextSequenceNumber);
-      const record: AggregatableRecord = { partitionKey, data, explicitHashKey, sequence };
-      if (!builder.tryAdd(record)) break;
+  private fill(builder: AggregateBuilder, lane: Lane, hashKeyOfKey: bigint | undefined, maxRecords: number): number {
+    let added = 0;
+    for (; added < maxRecords; added++) {
+      const { record } = lane.at(added)!;
+      if (!builder.tryAdd(this.sequenced(record, hashKeyOfKey, this.nextSequenceNumber))) break;
       this.nextSequenceNumber += 1n;
-      added.push(record);
     }
     return added;
+  }
+
+  /** The records of a unit, as every pack that carries it has them. */
+  private recordsOf(unit: Unit, lane: Lane, hashKeyOfKey: bigint | undefined): AggregatableRecord[] {
+    return Array.from({ length: unit.records }, (_, index) =>
+      this.sequenced(lane.at(index)!.record, hashKeyOfKey, unit.firstSequenceNumber! + BigInt(index)),
+    );
+  }
+
+  private sequenced(
+    { partitionKey, data, explicitHashKey, sequence }: ProducerRecord,
+    hashKeyOfKey: bigint | undefined,
+    sequenceNumber: bigint,
+  ): AggregatableRecord {
+    return {
+      partitionKey,
+      data,
+      explicitHashKey: explicitHashKey ?? hashKeyOfKey,
+      sequence: sequence ?? this.sequence(sequenceNumber),
+    };
   }
 
   /** Whether a record is always in an aggregate, or may be. */

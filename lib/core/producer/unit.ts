@@ -1,4 +1,3 @@
-import type { AggregatableRecord } from './aggregate-builder';
 import type { RecordRejectedError } from './producer-errors';
 import type { PutRecordsRequestEntry } from './put-records-client';
 
@@ -9,8 +8,8 @@ import type { PutRecordsRequestEntry } from './put-records-client';
 export interface Unit {
   /** The Kinesis record; undefined if the unit goes in packs, which may be another one at each attempt. */
   readonly entry?: PutRecordsRequestEntry;
-  /** What the unit carries to each pack, sequenced: the same at each attempt. Undefined if it has an entry. */
-  readonly userRecords?: readonly AggregatableRecord[];
+  /** The number of its first record in the producer's sequence, at each attempt. Undefined if it has an entry. */
+  readonly firstSequenceNumber?: bigint;
   /** What the unit counts against Kinesis' limits; in packs, what it adds to one. */
   readonly bytes: number;
   /** How many records of the lane the unit carries. */

@@ -1,13 +1,9 @@
 import { Lane, type LaneState } from '../../../../lib/core/producer/lane';
 import type { PendingRecord } from '../../../../lib/core/producer/pending-record';
 import type { Unit } from '../../../../lib/core/producer/unit';
+import { SilentRecord } from './silent-record';
 
-const pending = (bytes = 1): PendingRecord => ({
-  record: { partitionKey: 'a', data: Buffer.alloc(bytes) },
-  bytes,
-  end: { delivered: () => {}, rejected: () => {} },
-  putAtMs: 0,
-});
+const pending = (bytes = 1): PendingRecord => new SilentRecord({ partitionKey: 'a', data: Buffer.alloc(bytes) });
 
 const unit = (): Unit => ({
   entry: { PartitionKey: 'a', Data: Buffer.alloc(1) },

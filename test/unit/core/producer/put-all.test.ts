@@ -8,7 +8,7 @@ import {
   type ProducerRecord,
   type RecordRejectedError,
 } from '../../../../lib/core';
-import type { RecordEnd } from '../../../../lib/core/producer/pending-record';
+import type { PendingRecord } from '../../../../lib/core/producer/pending-record';
 import { type PutSink, putAll } from '../../../../lib/core/producer/put-all';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
@@ -16,7 +16,7 @@ import { producerOnFakeStream, record } from './producer-on-fake-stream';
 class ManualSink implements PutSink {
   readonly ending = new AbortController();
   readonly ended = this.ending.signal;
-  readonly accepted: { record: ProducerRecord; end: RecordEnd }[] = [];
+  readonly accepted: PendingRecord[] = [];
   makeRoom?: () => void;
 
   constructor(
@@ -24,8 +24,8 @@ class ManualSink implements PutSink {
     private readonly capacity = Number.POSITIVE_INFINITY,
   ) {}
 
-  accept(record: ProducerRecord, end: RecordEnd): void {
-    this.accepted.push({ record, end });
+  accept(record: PendingRecord): void {
+    this.accepted.push(record);
   }
 
   room(): Promise<void> | undefined {
@@ -36,11 +36,11 @@ class ManualSink implements PutSink {
   }
 
   deliver(position: number): void {
-    this.accepted[position]!.end.delivered({ shardId: 's', sequenceNumber: String(position), attempts: 1 });
+    this.accepted[position]!.delivered({ shardId: 's', sequenceNumber: String(position), attempts: 1 });
   }
 
   reject(position: number): void {
-    this.accepted[position]!.end.rejected(new Error(`rejected ${position}`));
+    this.accepted[position]!.rejected(new Error(`rejected ${position}`));
   }
 }
 
@@ -460,9 +460,9 @@ describe('in an endless source', () => {
 
   /** Key by key: the first record of each is rejected at once. */
   class RejectingSink extends ManualSink {
-    override accept(record: ProducerRecord, end: RecordEnd): void {
-      super.accept(record, end);
-      end.rejected(new Error('rejected'));
+    override accept(record: PendingRecord): void {
+      super.accept(record);
+      record.rejected(new Error('rejected'));
     }
   }
 

@@ -5,6 +5,7 @@ import { Placement } from '../../../../lib/core/producer/placement';
 import { ReadyLanes } from '../../../../lib/core/producer/ready-lanes';
 import { ShardMap } from '../../../../lib/core/producer/shard-map';
 import { UnitFormer } from '../../../../lib/core/producer/unit-former';
+import { SilentRecord } from './silent-record';
 
 const MIDDLE = HASH_KEY_SPACE / 2n;
 
@@ -34,7 +35,7 @@ function laneOf(partitionKey: string, half: 'low' | 'high', bytes = 1): Lane {
   const lane = new Lane(partitionKey);
   const explicitHashKey = half === 'low' ? 0n : MIDDLE;
   const record = { partitionKey, data: Buffer.alloc(bytes), explicitHashKey };
-  lane.add({ record, bytes, end: { delivered: () => {}, rejected: () => {} }, putAtMs: 0 });
+  lane.add(new SilentRecord(record));
   return lane;
 }
 
@@ -74,7 +75,7 @@ describe('ReadyLanes', () => {
     const ready = readyLanes();
     ready.remap(TWO_SHARDS, 0);
     const lane = laneOf('a', 'low');
-    lane.add({ ...lane.head, record: { ...lane.head.record, explicitHashKey: MIDDLE } });
+    lane.add(new SilentRecord({ ...lane.head.record, explicitHashKey: MIDDLE }));
     ready.push(lane);
     lane.settle();
     lane.shift();
@@ -170,7 +171,7 @@ describe('ReadyLanes', () => {
     const ready = readyLanes();
     ready.remap(TWO_SHARDS, 0);
     const lane = laneOf('a', 'low');
-    lane.add({ ...lane.head, record: { ...lane.head.record, explicitHashKey: MIDDLE } });
+    lane.add(new SilentRecord({ ...lane.head.record, explicitHashKey: MIDDLE }));
     ready.push(lane);
     ready.takeBatch(500, 0);
     lane.settle();
