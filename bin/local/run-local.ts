@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
 import { type CassandraAddress, contactPointOf } from '../cassandra/connect';
@@ -26,11 +24,12 @@ import type { FunctionErrorPayload } from './functions/function-host-protocol';
 import { FunctionPool } from './functions/function-pool';
 import { functionReference } from './functions/function-reference';
 import type { LogSink } from './functions/function-thread';
-import { endpointOf, startInvokeServer } from './functions/invoke-server';
+import { startInvokeServer } from './functions/invoke-server';
 import { type Endpoints, lambdaEnvironment } from './functions/lambda-environment';
 import { runtimePackages } from './functions/runtime-packages';
 import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
+import { closeServer, endpointOf } from './loopback';
 
 export interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */
@@ -99,18 +98,8 @@ export class FunctionFailedError extends EvenShardsError {
 
 /** Starts the emulators, creates what the assembly declares, and serves its functions. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalStack> {
-  const {
-    app = 'cdk.out',
-    port = 0,
-    kinesisEndpoint,
-    dynamodbEndpoint,
-    dynoxide,
-    cassandra,
-    onProgress = () => {},
-    onFunctionLog,
-    gates: gateOptions,
-  } = options;
-  const isDynalite = dynamodbEndpoint === undefined && dynoxide === undefined;
+  const { app = 'cdk.out', port = 0, cassandra, onProgress = () => {}, onFunctionLog } = options;
+  const isDynalite = options.dynamodbEndpoint === undefined && options.dynoxide === undefined;
   const support = { multiAttributeKeys: !isDynalite };
   const stacks = readCloudAssembly(resolve(app));
   const planned = planDeployment(stacks, support);
@@ -125,22 +114,13 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const pools = new Map<string, FunctionPool>();
     const lambda = await startInvokeServer(port, pools);
     parts.push({ stop: () => closeServer(lambda) });
-    const [kinesis, dynamodb] = await startBoth(
-      parts,
-      kinesisEndpoint === undefined ? startKinesisEmulator() : runningEmulator('kinesisEndpoint', kinesisEndpoint),
-      dynamodbEmulator(options),
-    );
-    const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
-    const gates = gateOptions && (await startGates(emulators, gateOptions, onProgress));
-    if (gates !== undefined) parts.push(gates);
+    const { emulators, gates, failure } = await startEmulators(options, parts);
     const endpoints: Endpoints = {
       ...emulators,
       ...gates?.endpoints,
       ...(cassandra && { cassandra: contactPointOf(cassandra) }),
       lambda: endpointOf(lambda),
     };
-    if (dynoxide !== undefined && dynamodbEndpoint === undefined)
-      onProgress(`dynamodb is dynoxide, ${dynoxide.at(-1)}`);
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
 
     const clients = localClients(endpoints);
@@ -149,9 +129,6 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     for (const client of [...Object.values(clients), ...Object.values(ungatedClients)]) {
       parts.push({ stop: async () => client.destroy() });
     }
-    const failure = Promise.race([kinesis.failure, dynamodb.failure]);
-    // As with the emulators' own: that nobody waits for it must not end the process.
-    failure.catch(() => {});
     await unlessFailed(deploy(plan, ungatedClients), failure);
     const keyspaces = cassandra && (await localKeyspaces(cassandra, stacks));
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
@@ -185,6 +162,24 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
   }
 }
 
+/** Starts the emulators and what stands before them, or takes those that run already. */
+async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
+  const { kinesisEndpoint, dynamodbEndpoint, dynoxide, gates: gateOptions, onProgress = () => {} } = options;
+  const [kinesis, dynamodb] = await startBoth(
+    parts,
+    kinesisEndpoint === undefined ? startKinesisEmulator() : runningEmulator('kinesisEndpoint', kinesisEndpoint),
+    dynamodbEmulator(options),
+  );
+  const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
+  const gates = gateOptions && (await startGates(emulators, gateOptions, onProgress));
+  if (gates !== undefined) parts.push(gates);
+  if (dynoxide !== undefined && dynamodbEndpoint === undefined) onProgress(`dynamodb is dynoxide, ${dynoxide.at(-1)}`);
+  const failure = Promise.race([kinesis.failure, dynamodb.failure]);
+  // As with the emulators' own: that nobody waits for it must not end the process.
+  failure.catch(() => {});
+  return { emulators, gates, failure };
+}
+
 function dynamodbEmulator({ dynamodbEndpoint, dynoxide }: LocalOptions): Promise<Emulator> {
   if (dynamodbEndpoint !== undefined) return runningEmulator('dynamodbEndpoint', dynamodbEndpoint);
   return dynoxide === undefined ? startDynamoDbEmulator() : startDynoxide(dynoxide);
@@ -202,13 +197,6 @@ async function startBoth(
   const settled = await Promise.allSettled(starting);
   parts.push(...settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : [])));
   return Promise.all(starting);
-}
-
-function closeServer(server: Server): Promise<unknown> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  return closed;
 }
 
 function functionNamed(name: string, pools: ReadonlyMap<string, FunctionPool>): FunctionPool {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { foreignRequestProblem } from '../functions/foreign-request';
+import { foreignRequestProblem } from '../loopback';
 
 // What else the threads of emulators need: it is one file when it is built.
 export { served } from './in-memory-connection';

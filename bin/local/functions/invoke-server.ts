@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { EvenShardsError } from '../../../lib/core/foundation/errors';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
-import { foreignRequestProblem } from './foreign-request';
+import { foreignRequestProblem } from '../loopback';
 import { type FunctionReference, functionReference } from './function-reference';
 import type { InvocationResult } from './function-thread';
 
@@ -41,10 +40,6 @@ export async function startInvokeServer(port: number, functions: ReadonlyMap<str
     server.listen(port, '127.0.0.1', resolve);
   });
   return server;
-}
-
-export function endpointOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 interface Reply {

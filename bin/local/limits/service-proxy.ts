@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import {
   Agent,
   createServer,
@@ -8,8 +7,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { foreignRequestProblem } from '../functions/foreign-request';
+import { closeServer, endpointOf, foreignRequestProblem, listenOnLoopback } from '../loopback';
 import { codecOf } from './codec';
 
 /** A call of a service whose API is JSON, or its like in CBOR, over HTTP. */
@@ -56,21 +54,27 @@ export interface ServiceProxyOptions {
 /** What an answer may say of the bytes that it had, which is not true of others. */
 const HEADERS_OF_THE_BODY = new Set(['content-length', 'transfer-encoding', 'connection', 'x-amz-crc32']);
 
-/**
- * Listens on the loopback interface in front of a service, and lets calls through a gate.
- */
-export async function startServiceProxy(
-  { endpoint, target, json, gated }: ServiceProxyOptions,
-  gateFor: (proxy: Pick<ServiceProxy, 'call'>) => Gate,
-): Promise<ServiceProxy> {
-  const agent = new Agent({ keepAlive: true });
-  const contentType = `application/x-amz-json-${json}`;
+/** Emulators look whether a request is signed, not by whom. */
+const OWN_SIGNATURE = {
+  authorization:
+    'AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=local',
+  'x-amz-date': '20200101T000000Z',
+};
 
-  function send(headers: IncomingHttpHeaders, body: Buffer): Promise<IncomingMessage> {
+/** Sends requests to the service that a proxy stands in front of. */
+class ServiceConnection {
+  private readonly agent = new Agent({ keepAlive: true });
+
+  constructor(
+    private readonly endpoint: string,
+    private readonly target: string,
+  ) {}
+
+  send(headers: IncomingHttpHeaders, body: Buffer): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const { host: _, ...kept } = headers;
-      const sent = httpRequest(endpoint, {
-        agent,
+      const sent = httpRequest(this.endpoint, {
+        agent: this.agent,
         method: 'POST',
         headers: { ...kept, 'content-length': body.byteLength },
       });
@@ -78,22 +82,31 @@ export async function startServiceProxy(
     });
   }
 
-  async function ask(operation: string, headers: IncomingHttpHeaders, input: unknown): Promise<ServiceAnswer> {
+  /** Sends an input in the codec of the headers, and decodes the answer. */
+  async ask(operation: string, headers: IncomingHttpHeaders, input: unknown): Promise<ServiceAnswer> {
     const encoded = Buffer.from(codecOf(headers['content-type'])!.encode(input));
-    const response = await send({ ...headers, 'x-amz-target': `${target}.${operation}` }, encoded);
+    const response = await this.send({ ...headers, 'x-amz-target': `${this.target}.${operation}` }, encoded);
     const body = await read(response);
     const codec = codecOf(response.headers['content-type'] ?? headers['content-type']);
     return { status: response.statusCode!, output: body.byteLength === 0 ? {} : codec!.decode(body) };
   }
 
-  // Emulators look whether a request is signed, not by whom.
-  const own = {
-    'content-type': contentType,
-    authorization:
-      'AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=local',
-    'x-amz-date': '20200101T000000Z',
-  };
-  const proxy = { call: (operation: string, input: unknown) => ask(operation, own, input) };
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+/**
+ * Listens on the loopback interface in front of a service, and lets calls through a gate.
+ */
+export async function startServiceProxy(
+  { endpoint, target, json, gated }: ServiceProxyOptions,
+  gateFor: (proxy: Pick<ServiceProxy, 'call'>) => Gate,
+): Promise<ServiceProxy> {
+  const service = new ServiceConnection(endpoint, target);
+  const contentType = `application/x-amz-json-${json}`;
+  const own = { 'content-type': contentType, ...OWN_SIGNATURE };
+  const proxy = { call: (operation: string, input: unknown) => service.ask(operation, own, input) };
   const gate = gateFor(proxy);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -101,7 +114,7 @@ export async function startServiceProxy(
     if (problem !== undefined) return reply(response, refusal('AccessDeniedException', problem, {}, 403), request);
     const body = await read(request);
     const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1] ?? '';
-    if (!gated.has(operation)) return pass(await send(request.headers, body), response);
+    if (!gated.has(operation)) return pass(await service.send(request.headers, body), response);
     const codec = codecOf(request.headers['content-type']);
     if (codec === undefined) return reply(response, refusal('SerializationException', NOT_UNDERSTOOD));
     let input: unknown;
@@ -110,7 +123,7 @@ export async function startServiceProxy(
     } catch (error) {
       return reply(response, refusal('SerializationException', (error as Error).message), request);
     }
-    const passed = await gate({ operation, input }, (changed) => ask(operation, request.headers, changed));
+    const passed = await gate({ operation, input }, (changed) => service.ask(operation, request.headers, changed));
     if (passed === LOST) response.destroy();
     else reply(response, passed, request);
   }
@@ -131,16 +144,13 @@ export async function startServiceProxy(
   });
   // A client keeps its connections longer than Node.js does by itself, and would meet closed ones.
   server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await listenOnLoopback(server);
   return {
     ...proxy,
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: endpointOf(server),
     stop: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      agent.destroy();
+      const closed = closeServer(server);
+      service.close();
       await closed;
     },
   };

@@ -14,16 +14,35 @@ export function streamView(state, seconds, { path, shards, keys }, was) {
   const most = limit ?? Math.max(1, ...loads.map(({ rate }) => rate.count));
   const mean = loads.reduce((sum, { count }) => sum + count, 0) / Math.max(1, loads.length);
   const skew = mean === 0 ? 1 : Math.max(...loads.map(({ count }) => count)) / mean;
+  return element(
+    'article',
+    {},
+    element('h3', {}, path),
+    element('p', { class: 'note' }, `${shards.length} shards; the hottest took ${number.format(skew)} times the mean`),
+    shardBar(path, loads, keys, ({ count, amount }) => Math.max(count / most, byteLimit ? amount / byteLimit : 0)),
+    element(
+      'p',
+      { class: 'ends', 'aria-hidden': 'true' },
+      element('span', {}, 'hash key 0'),
+      element('span', {}, ticksText(keys)),
+      element('span', {}, '2¹²⁸'),
+    ),
+    element('div', { class: 'side-by-side' }, shardTable(loads, limit, byteLimit), keyTable(keys, shards)),
+  );
+}
+
+/** The shards side by side, each as wide as its part of the hash keys and filled as far as it is used, with a tick for each busy key. */
+function shardBar(path, loads, keys, usedPart) {
   const bar = element('svg', {
     class: 'bar',
     viewBox: '0 0 1000 84',
     preserveAspectRatio: 'none',
     role: 'img',
-    'aria-label': `the ${shards.length} shards of ${path} by hash key`,
+    'aria-label': `the ${loads.length} shards of ${path} by hash key`,
   });
   for (const { shardId, from, to, rate } of loads) {
     const [x, width] = [from * 1_000, (to - from) * 1_000];
-    const used = Math.min(1, Math.max(rate.count / most, byteLimit ? rate.amount / byteLimit : 0)) * 60;
+    const used = Math.min(1, usedPart(rate)) * 60;
     bar.append(element('rect', { class: 'shard', x, width, y: 0, height: 60 }, element('title', {}, shardId)));
     bar.append(
       element('rect', { class: rate.throttled > 0 ? 'throttled' : 'used', x, width, y: 60 - used, height: used }),
@@ -34,49 +53,38 @@ export function streamView(state, seconds, { path, shards, keys }, was) {
     bar.append(tick(placedBy === 'MD5' ? 'key' : 'key placed', at, 61));
     if (placedBy !== 'MD5') bar.append(tick('key md5', md5At, 73));
   }
+  return bar;
+}
+
+function shardTable(loads, limit, byteLimit) {
   const rows = loads.toSorted((a, b) => b.count + b.throttled - a.count - a.throttled).slice(0, MOST_ROWS);
   const of = (value, bound) =>
     bound === undefined ? number.format(value) : `${number.format(value)} of ${number.format(bound)}`;
-  return element(
-    'article',
-    {},
-    element('h3', {}, path),
-    element('p', { class: 'note' }, `${shards.length} shards; the hottest took ${number.format(skew)} times the mean`),
-    bar,
-    element(
-      'p',
-      { class: 'ends', 'aria-hidden': 'true' },
-      element('span', {}, 'hash key 0'),
-      element('span', {}, ticksText(keys)),
-      element('span', {}, '2¹²⁸'),
-    ),
-    element(
-      'div',
-      { class: 'side-by-side' },
-      table(
-        shards.length > MOST_ROWS ? `The ${MOST_ROWS} busiest shards` : 'Shards, the busiest first',
-        ['shard', 'records/s', 'bytes/s', 'records', 'throttled'],
-        rows.map(({ shardId, rate, count, throttled }) => [
-          shardId,
-          of(rate.count, limit),
-          of(rate.amount, byteLimit),
-          number.format(count),
-          hotIf(throttled > 0, number.format(throttled)),
-        ]),
-      ),
-      table(
-        'The busiest keys and owners',
-        ['name', 'placed by', 'in shard', 'by MD5 in', 'records', 'throttled'],
-        keys.map(({ name, placedBy, at, md5At, count, throttled }) => [
-          name,
-          placedBy,
-          shardAt(shards, at),
-          shardAt(shards, md5At),
-          number.format(count),
-          hotIf(throttled > 0, number.format(throttled)),
-        ]),
-      ),
-    ),
+  return table(
+    loads.length > MOST_ROWS ? `The ${MOST_ROWS} busiest shards` : 'Shards, the busiest first',
+    ['shard', 'records/s', 'bytes/s', 'records', 'throttled'],
+    rows.map(({ shardId, rate, count, throttled }) => [
+      shardId,
+      of(rate.count, limit),
+      of(rate.amount, byteLimit),
+      number.format(count),
+      hotIf(throttled > 0, number.format(throttled)),
+    ]),
+  );
+}
+
+function keyTable(keys, shards) {
+  return table(
+    'The busiest keys and owners',
+    ['name', 'placed by', 'in shard', 'by MD5 in', 'records', 'throttled'],
+    keys.map(({ name, placedBy, at, md5At, count, throttled }) => [
+      name,
+      placedBy,
+      shardAt(shards, at),
+      shardAt(shards, md5At),
+      number.format(count),
+      hotIf(throttled > 0, number.format(throttled)),
+    ]),
   );
 }
 

@@ -1,8 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/foundation/errors';
@@ -10,6 +8,7 @@ import type { ShardedConfig } from '../../../lib/core/sharded-index/config/shard
 import { firstProgram } from '../first-program';
 import { fittingItem } from '../fitting-item';
 import type { Gates } from '../limits/gates';
+import { closeServer, endpointOf, listenOnLoopback } from '../loopback';
 import { FunctionFailedError, type LocalStack } from '../run-local';
 import { samplePayloads } from '../sample-payloads';
 import type { FunctionLogs } from './function-logs';
@@ -40,9 +39,6 @@ const EVENT_MS = 500;
 /** What a page sends: a query, an event or a load. */
 const MOST_BYTES = 6 * 1024 * 1024;
 
-/** What the server is asked for besides the page's own files; takes what was sent, as JSON. */
-type Action = (input: never) => Promise<unknown>;
-
 /**
  * Serves a page that shows what happens in a local stack. On the loopback interface, at an address with a token; who
  * comes by another name or from another page is refused, so that no site that is open in a browser reaches it.
@@ -52,32 +48,15 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
   const watched = new WatchedStack(stack, gates);
   /** The windows that are open, and what each searches for. */
   const openStreams = new Map<ServerResponse, string>();
-  const scripts = SCRIPTS.map((name) => [name, ['text/javascript', pageFile(name)]] as const);
-  const files: Readonly<Record<string, readonly [type: string, content: string]>> = {
-    '': ['text/html', pageFile('page.html')],
-    'page.css': ['text/css', pageFile('page.css')],
-    ...Object.fromEntries(scripts),
-  };
-  const actions: Readonly<Record<string, Action>> = {
-    app: async () => describeApp(watched),
-    invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, gates, logs, name, event),
-    stored: ({ path, index }: { path: string; index: string }) => {
-      const table = stack.keyspaces?.tables.find((each) => each.path === path);
-      if (table !== undefined) return storedRows(stack.keyspaces!.client, table.config);
-      return storedItems(stack, configOf(watched, path, index));
-    },
-    load: (options: LoadOptions) => watched.loads.start(options),
-    put: (record: StreamRecord) => putRecord(stack, record),
-    parked: (change: ParkedChange) => changeParked(watched, change),
-    'stop-loads': async () => watched.loads.stop() ?? {},
-  };
+  const files = pageFiles();
+  const actions = actionsOf(watched, gates, logs);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host, origin = `http://${host}` } = request.headers;
-    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    if (host !== address || origin !== `http://${address}`)
+    const address = endpointOf(server);
+    if (`http://${host}` !== address || origin !== address)
       return refuse(response, 403, 'ask at the address that was printed');
-    const { pathname, searchParams } = new URL(request.url ?? '/', `http://${address}`);
+    const { pathname, searchParams } = new URL(request.url ?? '/', address);
     const [, given = '', ...rest] = pathname.split('/');
     if (!isSame(given, token)) return refuse(response, 404, 'no such page');
     const name = rest.join('/');
@@ -115,20 +94,47 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
       refuse(response, error instanceof InvalidArgumentError ? 400 : 500, problem);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await listenOnLoopback(server);
   // It looks whether a window is open or not, because what it shows has a history.
   const stopLooking = repeat(() => watched.look((streamName) => busiestHashKeys(watched, streamName)));
   const stopTelling = repeat(() => tell(openStreams));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${token}/`,
+    url: `${endpointOf(server)}/${token}/`,
     stop: async () => {
       await Promise.all([stopLooking(), stopTelling()]);
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
+  };
+}
+
+function pageFiles(): Readonly<Record<string, readonly [type: string, content: string]>> {
+  const scripts = SCRIPTS.map((name) => [name, ['text/javascript', pageFile(name)]] as const);
+  return {
+    '': ['text/html', pageFile('page.html')],
+    'page.css': ['text/css', pageFile('page.css')],
+    ...Object.fromEntries(scripts),
+  };
+}
+
+/** What the page asks for besides its own files; each takes what was sent, as JSON. */
+function actionsOf(
+  watched: WatchedStack,
+  gates: Gates,
+  logs: FunctionLogs,
+): Readonly<Record<string, (input: never) => Promise<unknown>>> {
+  const { stack } = watched;
+  return {
+    app: async () => describeApp(watched),
+    invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, gates, logs, name, event),
+    stored: ({ path, index }: { path: string; index: string }) => {
+      const table = stack.keyspaces?.tables.find((each) => each.path === path);
+      if (table !== undefined) return storedRows(stack.keyspaces!.client, table.config);
+      return storedItems(stack, configOf(watched, path, index));
+    },
+    load: (options: LoadOptions) => watched.loads.start(options),
+    put: (record: StreamRecord) => putRecord(stack, record),
+    parked: (change: ParkedChange) => changeParked(watched, change),
+    'stop-loads': async () => watched.loads.stop() ?? {},
   };
 }
 

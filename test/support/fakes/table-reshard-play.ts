@@ -13,7 +13,8 @@ import {
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { type PlayedReshard, reshardWithCrashes, type Send, throttled } from './crashing-reshard';
-import { FakeTable, type FakeWrite } from './fake-table';
+import { FakeTable } from './fake-table';
+import { typed, typedWrite } from './text-items';
 
 const ITEMS = 60;
 const WRITERS = 8;
@@ -48,25 +49,9 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
     owner: `o${isRandom ? number : number % 5}`,
     version: `v${versions++}`,
   });
-  const typed = (item: object): DynamoDbItem =>
-    Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: String(value) }]));
   const transact = (writes: readonly TransactWrite[]): boolean => {
-    const converted = writes.map((write) => {
-      const [kind, { Item, Key, ExpressionAttributeValues: values, ...condition }] = Object.entries(write)[0] as [
-        string,
-        Record<string, object>,
-      ];
-      return {
-        [kind]: {
-          ...condition,
-          ...(Item && { Item: typed(Item) }),
-          ...(Key && { Key: typed(Key) }),
-          ...(values && { ExpressionAttributeValues: typed(values) }),
-        },
-      };
-    });
     try {
-      table.transact(converted as FakeWrite[]);
+      table.transact(writes.map(typedWrite));
       return true;
     } catch (error) {
       if ((error as Error).name !== 'TransactionCanceledException') throw error;

@@ -10,6 +10,7 @@ import {
   transactPut,
 } from '../../../../lib/core';
 import { FakeTable, type FakeWrite } from '../../../support/fakes/fake-table';
+import { typed, typedWrite } from '../../../support/fakes/text-items';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { stateText } from '../heard';
@@ -175,25 +176,6 @@ class Move {
     const expected = [...this.written.values()].map((body) => stateText(Object.entries(typed(body)).sort()));
     promise(bodies.sort().join() === expected.sort().join(), 'items are what writers have made of them');
   }
-}
-
-function typed(item: object): DynamoDbItem {
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: String(value) }]));
-}
-
-function typedWrite(write: TransactWrite): FakeWrite {
-  const [kind, { Item, Key, ExpressionAttributeValues: values, ...condition }] = Object.entries(write)[0] as [
-    string,
-    Record<string, object>,
-  ];
-  return {
-    [kind]: {
-      ...condition,
-      ...(Item && { Item: typed(Item) }),
-      ...(Key && { Key: typed(Key) }),
-      ...(values && { ExpressionAttributeValues: typed(values) }),
-    },
-  };
 }
 
 function promise(isKept: boolean, words: string): void {

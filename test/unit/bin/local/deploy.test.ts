@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { DeploymentPlan } from '../../../../bin/local/assembly/deployment-plan';
 import { DeploymentError, deploy } from '../../../../bin/local/deploy';
 import { type LocalClients, localClients } from '../../../../bin/local/emulators/clients';
-import { endpointOf } from '../../../../bin/local/functions/invoke-server';
+import { endpointOf } from '../../../../bin/local/loopback';
 
 const PLAN: DeploymentPlan = {
   streams: [{ path: 'Orders/Events', name: 'events', arn: 'arn', mode: 'PROVISIONED', shardCount: 1 }],

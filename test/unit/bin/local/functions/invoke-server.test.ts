@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Lambda } from '@aws-sdk/client-lambda';
 import type { LocalFunction } from '../../../../../bin/local/assembly/deployment-plan';
-import { endpointOf, PortUnavailableError, startInvokeServer } from '../../../../../bin/local/functions/invoke-server';
+import { PortUnavailableError, startInvokeServer } from '../../../../../bin/local/functions/invoke-server';
+import { endpointOf } from '../../../../../bin/local/loopback';
 
 const invoke = jest.fn();
 const definition: LocalFunction = {
