@@ -8,7 +8,7 @@ import { checkEnvironmentSize } from './environment-size';
 /** Source: the Lambda API reference, Environment: Variables. */
 const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
 
-/** What a function is told: about a sharded index, or about a sharded table. */
+/** A sharded index or a sharded table whose configuration a function gets. */
 interface Bound {
   readonly name: string;
   readonly config: object;

@@ -131,9 +131,9 @@ export interface BaseBundledFunctionOptions {
   readonly environment?: { [name: string]: string };
 
   /**
-   * Who has to have signed what runs. The bundles of this library are not signed by anybody: sign them in your pipeline.
+   * The signatures that Lambda requires of the code. The bundles of this library are not signed: sign them in your pipeline.
    *
-   * @default - nobody
+   * @default - Lambda requires no signature
    */
   readonly codeSigningConfig?: lambda.ICodeSigningConfigRef;
 }
@@ -147,7 +147,7 @@ export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
    * The network to run in. The services that the function calls must be reachable from there, through a NAT gateway or
    * through endpoints.
    *
-   * @default - the function runs in a network of Lambda's own, with a way to the internet and none to your networks
+   * @default - the function runs in a network of Lambda, which reaches the internet and does not reach your networks
    */
   readonly vpc?: ec2.IVpc;
 

@@ -34,7 +34,7 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
   /**
    * Memory in MiB, and CPU in proportion to it.
    *
-   * @default - 1769, which is one whole vCPU: a fan-out waits little and parses much, on Node's one thread
+   * @default - 1769, which gives the function one whole vCPU: a fan-out query mostly parses answers, on the one thread of Node.js
    * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
    */
   readonly memorySize?: number;

@@ -14,7 +14,7 @@ export interface ShardedKeyspacesTableOptions {
   readonly tableName: string;
 
   /**
-   * The columns of the partition key but for the shard: what rows are read by, such as a date or a tenant. The table's
+   * The columns of the partition key without the shard, such as a date or a tenant: a query names their values. The table's
    * partition key is these columns and then the shard column.
    */
   readonly partitionKey: KeyspacesColumn[];
@@ -68,7 +68,7 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   /**
    * The columns that are no part of the key. CloudFormation has no static columns: add those in CQL, and import the table.
    *
-   * @default - the table has the columns of its key alone
+   * @default - the table has only the columns of its key
    */
   readonly regularColumns?: KeyspacesColumn[];
 

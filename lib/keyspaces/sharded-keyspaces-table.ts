@@ -48,7 +48,7 @@ export interface IShardedKeyspacesTable extends IResource {
    * `cdk-even-shards/keyspaces`, and may modify the table.
    *
    * @param writer the function that writes
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
    *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
    *   region than the table
@@ -60,7 +60,7 @@ export interface IShardedKeyspacesTable extends IResource {
    * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
    *
    * @param reader the function that reads
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
    */
   bindReader(reader: lambda.Function, binding?: KeyspacesTableBindingOptions): iam.Grant;
@@ -95,7 +95,7 @@ export interface IShardedKeyspacesTable extends IResource {
   metricOfOperation(metricName: string, operation: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** How a function is told about a sharded table. */
+/** The environment variable by which a function gets the configuration of a sharded table. */
 export interface KeyspacesTableBindingOptions {
   /**
    * The environment variable that gets the table's configuration as JSON: letters, digits and underscores, starting with a
@@ -172,7 +172,7 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    * `cdk-even-shards/keyspaces`, and may modify the table.
    *
    * @param writer the function that writes
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
    *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
    *   region than the table
@@ -187,7 +187,7 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
    *
    * @param reader the function that reads
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
    */
   public bindReader(reader: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {

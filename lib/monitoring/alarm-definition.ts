@@ -16,11 +16,11 @@ export interface AlarmDefinition {
   readonly description: string;
   /** Raised above this value, unless compared otherwise. */
   readonly threshold: number;
-  /** @default - greater than the threshold */
+  /** @default - the alarm is raised above the threshold */
   readonly comparisonOperator?: cloudwatch.ComparisonOperator;
   readonly evaluationPeriods: number;
   readonly datapointsToAlarm?: number;
-  /** What no data means. @default - that all is well */
+  /** What missing data means. @default - the alarm is not raised */
   readonly treatMissingData?: cloudwatch.TreatMissingData;
 }
 

@@ -104,24 +104,25 @@ export interface ShardMonitoringProps {
   readonly alarmActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * What alarms do besides that call somebody at once: something is refused, waits too long, or will be lost. The guide to monitoring
-   * says which these are.
+   * What the alarms of severity `page` do besides, which call somebody at once: AWS refuses something, or something waits too long,
+   * or will be lost. The guide to monitoring lists them.
    *
-   * @default - what every alarm does
+   * @default - they do only what `alarmActions` says
    */
   readonly pageActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * What alarms do besides that can wait for the next working day: it works, and something has to be done before it does no longer.
+   * What the alarms of severity `ticket` do besides, which can wait for the next working day: everything still works, and somebody
+   * has to act before it stops.
    *
-   * @default - what every alarm does
+   * @default - they do only what `alarmActions` says
    */
   readonly ticketActions?: cloudwatch.IAlarmAction[];
 
   /**
    * What an alarm does when it ends, so that an incident closes itself.
    *
-   * @default - the SNS topics that were told of its beginning are told of its end
+   * @default - the SNS topics that receive the beginning of an alarm also receive its end
    */
   readonly okActions?: cloudwatch.IAlarmAction[];
 

@@ -220,7 +220,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
    * How many invocations may run at the same time, reserved from what the account may run: 1 or more. Order does not need it,
    * for workers hold their ranges of keys by locks.
    *
-   * @default - nothing is reserved: as many run as there are ranges of keys
+   * @default - no concurrency is reserved: as many invocations run as there are ranges of keys
    */
   readonly reservedConcurrentExecutions?: number;
 
@@ -265,10 +265,10 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly hashBuckets?: number;
 
   /**
-   * After how many tries a row that the stream does not take is given up: moved to the table `rejected`, so that its key
-   * goes on behind it. 1 or more.
+   * After how many tries the relay gives up a row that the stream does not take: it moves the row to the table `rejected`, and the
+   * key of the row goes on. 1 or more.
    *
-   * @default - a row is never given up: its key waits, and other keys go on
+   * @default - the relay never gives up a row: the key of the row waits, and other keys go on
    */
   readonly maxTries?: number;
 }

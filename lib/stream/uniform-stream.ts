@@ -39,7 +39,7 @@ export interface UniformStreamAttributes extends kinesis.StreamAttributes {
    * How many hash buckets the keys of the stream have: the `hashBuckets` of the app that has the stream. Two producers that do
    * not agree on it place a key in two shards.
    *
-   * @default - the MD5 of a partition key decides its shard, unless a producer is given a number
+   * @default - the MD5 of a partition key decides its shard, unless you give a producer a number
    */
   readonly hashBuckets?: number;
 
@@ -129,7 +129,7 @@ export interface UniformStreamProps {
    * The metrics that CloudWatch keeps for every single shard, at a price for each. They show a hot shard, which the
    * metrics of the whole stream hide.
    *
-   * @default - CloudWatch keeps the metrics of the whole stream alone
+   * @default - CloudWatch keeps only the metrics of the whole stream
    */
   readonly shardLevelMetrics?: kinesis.ShardLevelMetrics[];
 

@@ -51,7 +51,7 @@ export interface IDaxCluster extends IResource, ec2.IConnectable {
    * Lets a function of the network read through this cluster.
    *
    * @param reader the function that reads
-   * @param binding how the function is told; the variable is `DAX_ENDPOINT` unless it says otherwise
+   * @param binding the environment variable that gets the endpoint, `DAX_ENDPOINT` by default
    */
   bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
@@ -106,7 +106,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
    * and may get and query, and nothing else.
    *
    * @param reader the function that reads
-   * @param binding how the function is told; the variable is `DAX_ENDPOINT` unless it says otherwise
+   * @param binding the environment variable that gets the endpoint, `DAX_ENDPOINT` by default
    * @throws an error with the code `INVALID_ARGUMENT` if the function is not in a network, if it is known to be in another
    *   account or region, or if Lambda does not take the name of the environment variable
    */
@@ -273,14 +273,14 @@ export interface DaxClusterProps {
    * The sharded indexes that are read through the cluster, of this app or imported, in the stack's own account and region. Keys of
    * several attributes (`KeyLayout.MULTI_ATTRIBUTE`) are not known to work with DAX.
    *
-   * @default - `tables` alone are read through it
+   * @default - readers read only `tables` through the cluster
    */
   readonly indexes?: IShardedIndex[];
 
   /**
    * The tables whose items are read through the cluster, sharded by their own key or not, in the stack's own account and region.
    *
-   * @default - `indexes` alone are read through it
+   * @default - readers read only `indexes` through the cluster
    */
   readonly tables?: dynamodb.ITableV2[];
 

@@ -15,7 +15,7 @@ export type ClusteringCondition =
 
 /** What to read from a sharded table. */
 export interface FanOutSelectRequest {
-  /** The value to read: each column of the partition key but for the shard. A query needs `value` or `values`. */
+  /** The value to read: each column of the partition key without the shard. A query needs `value` or `values`. */
   value?: Record<string, CqlValue>;
   /**
    * Several values whose rows to read in one order: 1 to 100 different ones. Each value has its own shard count.

@@ -10,7 +10,7 @@ import { partitionValues } from './shards-of-value';
 
 /** A request, checked, in terms of the table's columns. */
 export interface RowSelect {
-  /** The columns of the partition key but for the shard, of each value. */
+  /** The columns of the partition key without the shard, of each value. */
   partitions: ColumnValue[][];
   /** What the first clustering columns are equal to. */
   equal: ColumnValue[];

@@ -39,7 +39,7 @@ export interface SelectRowOptions {
 /**
  * Reads one row of a table with calculated shards, or with the product of others, by its key: one SELECT of one shard.
  *
- * @param key the partition key but for the shard, and every clustering column
+ * @param key the partition key without the shard, and every clustering column
  * @returns undefined if there is no such row
  * @throws InvalidArgumentError if the table's shards are random: nobody knows the shard of a row then; UnknownColumnError
  *   for a column that is no part of the key, and InvalidColumnValueError if one is missing or none of its CQL type

@@ -23,7 +23,7 @@ export interface ShardedKeyspacesConfig {
   version?: 1;
   keyspaceName: string;
   tableName: string;
-  /** The columns of the partition key but for the shard: one value of them is spread over several partitions. */
+  /** The columns of the partition key without the shard: one value of them is spread over several partitions. */
   partitionKey: KeyColumn[];
   /** The `int` column of the partition key that holds the shard. Writers set it, with `shardColumns`. */
   shardColumn: string;

@@ -34,7 +34,7 @@ export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsRepo
   segment?: number;
   /**
    * How many parts of the same number of tokens the table is divided into, from 1 to 1,000,000.
-   * @default 1, which is the whole table
+   * @default 1, so one walk goes over the whole table
    */
   totalSegments?: number;
   /**

@@ -11,7 +11,7 @@ export interface TableShard {
    * more. So no number depends on the shard count of another value, and a count may change between two pages.
    */
   number: number;
-  /** The value: the columns of the partition key but for the shard. */
+  /** The value: the columns of the partition key without the shard. */
   partition: readonly ColumnValue[];
   /** What the shard column holds. */
   shard: number;

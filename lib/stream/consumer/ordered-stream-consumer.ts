@@ -127,7 +127,7 @@ export interface OrderedStreamConsumerProps {
   /**
    * Where it begins with `AT_TIMESTAMP`, in seconds since 1970.
    *
-   * @default - must be given with `AT_TIMESTAMP`
+   * @default - none; `AT_TIMESTAMP` requires it
    */
   readonly startingPositionTimestamp?: number;
 
@@ -168,7 +168,7 @@ export interface OrderedStreamConsumerProps {
    * written. It is paid by the shard and by what is read. A change of it makes a new event source mapping, which begins at
    * `startingPosition`.
    *
-   * @default false: the function shares what a shard gives with all who poll it
+   * @default false: the function polls the shards, and shares their read throughput with other pollers
    */
   readonly enhancedFanOut?: boolean;
 
@@ -187,9 +187,9 @@ export interface OrderedStreamConsumerProps {
   readonly encryption?: dynamodb.TableEncryptionV2;
 
   /**
-   * What becomes of the parking table when the consumer leaves the stack. It holds records that nobody else has any more.
+   * What happens to the parking table when the consumer leaves the stack. The table may hold records that exist nowhere else.
    *
-   * @default - it is retained
+   * @default - the table is retained
    */
   readonly removalPolicy?: RemovalPolicy;
 }

@@ -20,8 +20,8 @@ export interface ProducerTableStreamOptions {
   readonly startingPosition?: lambda.StartingPosition;
 
   /**
-   * The most changes that the function gets at a time: 1 to 10,000, and 6 MB in any case. When a change is given up, so are
-   * those behind it in its batch.
+   * The most changes that the function gets at a time: 1 to 10,000, and 6 MB in any case. When Lambda gives up a change, it
+   * also gives up those behind it in its batch.
    *
    * @default 100
    */
@@ -73,19 +73,19 @@ export interface ProducerTableStreamOptions {
   readonly enabled?: boolean;
 
   /**
-   * Where to put what is given up, such as an `S3OnFailureDestination`, which keeps the changes themselves; an `SqsDlq`
-   * gets their sequence numbers.
+   * Where Lambda puts changes that it gives up. An `S3OnFailureDestination` keeps the changes themselves; an `SqsDlq` gets
+   * only their sequence numbers.
    *
    * @default - Lambda tries until the table's stream no longer has the change
    */
   readonly onFailure?: lambda.IEventSourceDlq;
 
   /**
-   * How old a change that fails may become before it is given up: 1 minute to 24 hours, known at synthesis. The table's stream
+   * The age at which Lambda gives up a change that fails: 1 minute to 24 hours, known at synthesis. The table's stream
    * keeps no change longer. Until then the change holds up its shard of the table's stream, so that order is kept. Give an
    * `onFailure` with it.
    *
-   * @default - 12 hours with an `onFailure`: what is held up behind the change can then be read for as long again
+   * @default - 12 hours with an `onFailure`: the changes behind it are then in the table's stream for 12 hours more
    */
   readonly maxRecordAge?: Duration;
 }

@@ -49,7 +49,7 @@ export class HashKeyRegistryGrants {
 
   /**
    * Allows `lambda:InvokeFunction` on exactly the alias `allocate` of the registry's function, which takes the actions
-   * `allocate` and `get`: who has it can neither release nor move an owner.
+   * `allocate` and `get`. A grantee can neither release nor move an owner.
    *
    * @param grantee the role, function or other principal that allocates
    */

@@ -93,7 +93,7 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
    * How many shards the stream should have: a whole number from 1 to 10,000. A repair needs it, because a stream of five
    * shards may be a stream of four in which someone has split a shard.
    *
-   * @default - as many as it has: only whether they are even is reported
+   * @default - the shards that the stream has: the function reports only whether they are even
    */
   readonly shardCount?: number;
 }

@@ -40,11 +40,11 @@ export interface StreamReshardingProps {
 /**
  * Takes a stream to a shard count, however far, in one deployment, and sees to it that its shards are even.
  *
- * Use it for a stream that is not a `UniformStream`, which does this when it is given a `deployedShardCount`. A custom
- * resource goes to the count step by step, for one update at most doubles or halves it; then it reads the shards and
- * moves boundaries that are not even, by splits and merges. Records can be written and read meanwhile. A roll-back goes
+ * Use it for a stream that is not a `UniformStream`; that construct does the same if you give it a `deployedShardCount`. A
+ * custom resource goes to the count step by step, because one update at most doubles or halves it. Then it reads the shards
+ * and moves boundaries that are not even, by splits and merges. Records can be written and read meanwhile. A roll-back goes
  * back the same way; if it cannot, because the updates of the day are used up, it ends nevertheless and leaves a warning in
- * the log. Deleting this leaves the stream its shards, unless a roll-back does it and there is a `deployedShardCount`.
+ * the log. If this construct is deleted, the stream keeps its shards, unless a roll-back deletes it and there is a `deployedShardCount`.
  *
  * If another property of the stream changes, the shards are looked at again, because CloudFormation might set the count
  * that the template declares. AWS does not document whether it does.

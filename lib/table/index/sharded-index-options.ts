@@ -243,7 +243,7 @@ export interface ExpectedIndexTraffic {
    * one partition key with it. With a local secondary index it cannot, and refuses writes instead: so a table that has one needs
    * shards for its bytes, too.
    *
-   * @default - its bytes need no shards
+   * @default - the plan counts no shards for bytes
    */
   readonly storedSize?: Size;
 

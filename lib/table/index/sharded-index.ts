@@ -41,7 +41,7 @@ export interface IShardedIndex {
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
    * @param writer the function that writes
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
    *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
    *   region than the table
@@ -54,7 +54,7 @@ export interface IShardedIndex {
    * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
    *
    * @param reader the function that queries
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
    *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
    *   region than the table
@@ -90,7 +90,7 @@ export interface IShardedIndex {
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** How a function is told about a sharded index that it writes or queries. */
+/** The environment variable by which a function gets the configuration of a sharded index that it writes or queries. */
 export interface ShardedIndexBindingOptions {
   /**
    * The environment variable that holds the index's configuration, as JSON: letters, digits and underscores, starting
@@ -182,7 +182,7 @@ export class ShardedIndex implements IShardedIndex {
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
    * @param writer the function that writes
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
    *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
    *   region than the table
@@ -198,7 +198,7 @@ export class ShardedIndex implements IShardedIndex {
    * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
    *
    * @param reader the function that queries
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
    *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
    *   region than the table
@@ -343,7 +343,7 @@ export class ShardedIndex implements IShardedIndex {
   }
 }
 
-/** What readers and writers of an index are told, and where they look for its counts. */
+/** The configuration for readers and writers of an index, and the table in which they look for its counts. */
 type Bound = Pick<ShardedIndexSettings, 'config' | 'shardCountTable'>;
 
 /** @throws an error with the code `INVALID_ARGUMENT` unless an index, and its table of counts, are where its users are */

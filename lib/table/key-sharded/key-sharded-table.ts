@@ -42,7 +42,7 @@ export interface IKeyShardedTable {
    * single items of the table, and nothing else.
    *
    * @param writer the function that writes
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
    *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
    *   region than the table
@@ -55,7 +55,7 @@ export interface IKeyShardedTable {
    * nothing else.
    *
    * @param reader the function that queries
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
    */
   bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
@@ -202,7 +202,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * single items of the table, and nothing else.
    *
    * @param writer the function that writes
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
    *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
    *   region than the table
@@ -217,7 +217,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * nothing else.
    *
    * @param reader the function that queries
-   * @param binding how the function is told
+   * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {

@@ -48,7 +48,7 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   /**
    * How many segments are worked on at once: a whole number of at least 1. The budgets are divided among them.
    *
-   * @default - all of them
+   * @default - all segments
    */
   readonly maxConcurrency?: number;
 
@@ -77,7 +77,7 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   /**
    * What the names of the reports in the bucket begin with.
    *
-   * @default - nothing
+   * @default - the names have no prefix
    */
   readonly reportPrefix?: string;
 
@@ -149,11 +149,11 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
 interface MovedItems {
   /** The property that holds the index or the table. */
   readonly property: string;
-  /** What becomes of the items, for whoever looks at the function and the state machine: a sentence without its end. */
+  /** What happens to the items, for the descriptions of the function and the state machine: a sentence without its end. */
   readonly description: string;
   /** What the audit looks for, in the same way. */
   readonly audit: string;
-  /** What the function is told of the index or the table. */
+  /** The variables that describe the index or the table to the function. */
   readonly environment: Record<string, string>;
 }
 

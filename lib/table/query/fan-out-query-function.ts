@@ -44,7 +44,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
    * The indexes to query, of this app or imported: of one table or several, no two with the same name, in any order.
    * Lambda's limit of 4 KB of environment variables has room for about a dozen indexes and tables together.
    *
-   * @default - the function queries `tables` alone
+   * @default - the function queries only `tables`
    */
   readonly indexes?: IShardedIndex[];
 
@@ -52,7 +52,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
    * The tables to query that are sharded by their own key, of this app or imported. An event names one by its `queryName`, such
    * as `"table": "Invoices"`, so no two may have the same.
    *
-   * @default - the function queries `indexes` alone
+   * @default - the function queries only `indexes`
    */
   readonly tables?: IKeyShardedTable[];
 
@@ -75,7 +75,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   /**
    * Memory in MiB, and CPU in proportion to it.
    *
-   * @default - 1769, which is one whole vCPU: a fan-out waits little and parses much, on Node's one thread
+   * @default - 1769, which gives the function one whole vCPU: a fan-out query mostly parses answers, on the one thread of Node.js
    * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
    */
   readonly memorySize?: number;

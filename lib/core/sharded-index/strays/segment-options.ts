@@ -12,7 +12,7 @@ export interface SegmentOptions<Report extends StrayReport = StrayReport> {
   segment?: number;
   /**
    * How many segments the table is divided into, from 1 to 1,000,000. DynamoDB divides the key space evenly.
-   * @default 1, which is the whole table
+   * @default 1, so one walk goes over the whole table
    */
   totalSegments?: number;
   /**
