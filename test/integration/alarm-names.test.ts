@@ -132,7 +132,7 @@ function isReason(text: string): boolean {
   return (
     /Exceeded$/.test(text) &&
     bundles
-      .concat(read('dist/lib/core/adaptive-counts/throttled-by-index.js'))
+      .concat(read('dist/lib/core/adaptive-counts/write-reporter.js'))
       .some((code) => code.includes(`'${text}'`) || code.includes(`"${text}"`))
   );
 }

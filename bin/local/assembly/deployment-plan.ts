@@ -5,7 +5,7 @@ import { SHARDED_INDEXES } from '../../../lib/deployed/sharding-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
 import { eventSourceOrReason, type LocalEventSource, type LocalSchedule, schedulesOf } from './event-sources';
-import { scalarText } from './scalar-text';
+import { scalarText } from './intrinsics';
 import { type IsConverted, inSingleAttributes, withLayoutOfThisRun } from './single-attribute-layout';
 import { type StackScope, stackScopes } from './stack-scope';
 import {

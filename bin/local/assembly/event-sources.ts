@@ -1,7 +1,6 @@
 import { functionReference } from '../functions/function-reference';
 import { type FilterPattern, filterProblem } from './filter-pattern';
-import type { Lookup } from './intrinsics';
-import { scalarText } from './scalar-text';
+import { type Lookup, scalarText } from './intrinsics';
 import type { StackScope } from './stack-scope';
 
 /** An event source mapping of a Kinesis stream. */

@@ -1,6 +1,5 @@
 import { describeValue, EvenShardsError } from '../../../lib/core/foundation/errors';
 import type { ResolutionWork } from './resolution-work';
-import { scalarText } from './scalar-text';
 
 /** What a name in a template stands for, or why it stands for nothing. */
 export type Lookup = { readonly value: unknown } | { readonly reason: string };
@@ -266,4 +265,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isPresent(value: unknown): boolean {
   return value !== undefined;
+}
+
+/** A text, a number or a truth value as text, each of which CloudFormation takes for another; undefined for anything else. */
+export function scalarText(value: unknown): string | undefined {
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }

@@ -9,10 +9,10 @@ import {
   resolveSelected,
   type Scope,
   type Selection,
+  scalarText,
   UnresolvableIntrinsicError,
 } from './intrinsics';
 import { ResolutionWork } from './resolution-work';
-import { scalarText } from './scalar-text';
 import type { TemplateParameter, TemplateResource } from './template';
 
 /** One scope a stack, nested ones included; each sees what the others export, those of its own stage first. */

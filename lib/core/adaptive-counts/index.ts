@@ -29,8 +29,8 @@ export {
 } from './lower-shard-count';
 export { raiseShardCount, type ShardCountRaise } from './raise-shard-count';
 export type { CountPage, CountReadOptions, ShardCountReader, ShardCountStore } from './shard-count-store';
-export { isThrottledByIndex } from './throttled-by-index';
 export {
+  isThrottledByIndex,
   type ReportUpdateItemInput,
   type WriteReportClient,
   WriteReporter,

@@ -11,7 +11,6 @@ import {
   MAX_COUNT_TABLE_VALUE_BYTES,
   reportsKey,
 } from './shard-count-table';
-import { isThrottledByIndex } from './throttled-by-index';
 import { ADMITTED, reportKey, THROTTLED } from './write-report-table';
 
 /** The input of an UpdateItem request for one report, in the AWS SDK's terms. */
@@ -187,4 +186,23 @@ export class WriteReporter {
 function attemptsOf(answer: unknown): number {
   const { attempts }: { attempts?: unknown } = Object(Object(answer).$metadata);
   return typeof attempts === 'number' ? attempts : 1;
+}
+
+/** What a partition of an index refuses. Source: the DynamoDB developer guide, "DynamoDB throttling resolution guide". */
+const HOT_INDEX_PARTITION = 'IndexWriteKeyRangeThroughputExceeded';
+
+/**
+ * Whether DynamoDB refused a write because a partition of this index is hot, as its exception tells since August 2025. The
+ * exception names the index and no key, so only a write of a single item tells of which value it was.
+ *
+ * @param error what a write has failed with
+ */
+export function isThrottledByIndex({ tableName, indexName }: ShardedIndexConfig, error: unknown): boolean {
+  const reasons = Object(error).ThrottlingReasons;
+  if (!Array.isArray(reasons)) return false;
+  return reasons.some((entry) => {
+    const { reason, resource } = Object(entry);
+    if (reason !== HOT_INDEX_PARTITION || typeof resource !== 'string') return false;
+    return resource.endsWith(`:table/${tableName}/index/${indexName}`);
+  });
 }

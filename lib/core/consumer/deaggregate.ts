@@ -11,7 +11,7 @@ import { InvalidArgumentError } from '../foundation/errors';
 import type { HashKeyRange } from '../foundation/hash-key-ranges';
 import { checkHashKey, hashPartitionKey, parseHashKey } from '../foundation/hash-key-space';
 import { nextSequence, parseSequenceText, type RecordSequence, SEQUENCE_TAG } from '../foundation/record-sequence';
-import { CorruptAggregateError } from './corrupt-aggregate-error';
+import { CorruptAggregateError } from './consumer-errors';
 import { MessageReader } from './message-reader';
 
 /** A record as its producer put it, on its own or in an aggregate. */

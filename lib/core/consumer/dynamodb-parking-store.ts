@@ -4,10 +4,10 @@ import { checkClient } from '../foundation/client-check';
 import { InvalidArgumentError } from '../foundation/errors';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../foundation/function-environment';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { CorruptParkedRecordError } from './consumer-errors';
 import { DynamoDbFenceStore } from './dynamodb-fence-store';
 import type { FenceStore } from './fence-store';
 import { ParkedRows, type RowsPlace } from './parked-rows';
-import { CorruptParkedRecordError } from './parking-errors';
 import { type ParkedKey, ParkedKeys, type ParkedRecord } from './parking-store';
 import {
   PARKING_TABLE_TIME_TO_LIVE,

@@ -9,8 +9,8 @@ export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 export { type Fence, parseFence } from '../foundation/fence';
 export type { HashKeyRange } from '../foundation/hash-key-ranges';
 export type { RecordSequence } from '../foundation/record-sequence';
+export { CorruptAggregateError, CorruptParkedRecordError, RecordDoneError } from './consumer-errors';
 export type { OrderedConsumerOptions, RecordContext, RecordFailure, RecordHandler } from './consumer-options';
-export { CorruptAggregateError } from './corrupt-aggregate-error';
 export { type DeaggregateOptions, deaggregate, type StreamRecord, type UserRecord } from './deaggregate';
 export { deduplicate } from './deduplicate';
 export {
@@ -33,7 +33,6 @@ export {
   type RetryEvent,
   type WorkOptions,
 } from './ordered-consumer';
-export { CorruptParkedRecordError } from './parking-errors';
 export {
   type ParkedKey,
   type ParkedKeyReport,
@@ -43,7 +42,6 @@ export {
 } from './parking-store';
 export type { ParkingExpression, ParkingItem, ParkingTableClient } from './parking-table';
 export type { Place } from './place';
-export { RecordDoneError } from './record-done-error';
 export type { RetrySummary } from './retry';
 export {
   type KeyHistory,

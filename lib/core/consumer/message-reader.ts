@@ -1,4 +1,4 @@
-import { CorruptAggregateError } from './corrupt-aggregate-error';
+import { CorruptAggregateError } from './consumer-errors';
 
 /**
  * Wire types of protocol buffers. The two types of groups are missing: they were deprecated before this format existed.

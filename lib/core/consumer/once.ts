@@ -1,6 +1,6 @@
+import { RecordDoneError } from './consumer-errors';
 import type { ParkingStore } from './parking-store';
 import type { Place } from './place';
-import { RecordDoneError } from './record-done-error';
 
 /** What `once.postgres` needs of a client of Postgres. A `Client` and a `PoolClient` of `pg` satisfy it as they are. */
 export interface OncePostgresClient {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDbItem } from '../foundation/attribute-value';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { CorruptParkedRecordError } from './consumer-errors';
 import { recordsOfSegment, segmentBytes, segmentsOf } from './parked-segment';
-import { CorruptParkedRecordError } from './parking-errors';
 import type { ParkedRecord } from './parking-store';
 import {
   type ParkingItem,

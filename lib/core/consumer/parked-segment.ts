@@ -1,5 +1,5 @@
 import { parseHashKey } from '../foundation/hash-key-space';
-import { CorruptParkedRecordError } from './parking-errors';
+import { CorruptParkedRecordError } from './consumer-errors';
 import type { ParkedRecord } from './parking-store';
 import type { Place } from './place';
 

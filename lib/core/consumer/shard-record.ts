@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { parseFence } from '../foundation/fence';
-import { CorruptAggregateError } from './corrupt-aggregate-error';
+import { CorruptAggregateError } from './consumer-errors';
 import { deaggregate } from './deaggregate';
 import type { ParkedRecord } from './parking-store';
 import { placeOfSequence, placesInShard } from './place';

@@ -22,7 +22,7 @@ export { OutboxRelay, type RelayRunOptions } from './outbox-relay';
 export { OUTBOX_SCHEMA_VERSION } from './outbox-schema';
 export type { OutboxVerification } from './outbox-verification';
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-client';
-export type { RecordSink } from './record-sink';
 export type { OutboxRelayOptions } from './relay-options';
 export type { RelaySummary } from './relay-summary';
 export type { ReplayOptions } from './replay';
+export type { RecordSink } from './streams';

@@ -9,11 +9,10 @@ import { type OutboxVerification, verificationOf } from './outbox-verification';
 import { Patience } from './patience';
 import type { PostgresClient, PostgresPool } from './postgres-client';
 import { RangeRelay } from './range-relay';
-import type { RecordSink } from './record-sink';
 import { type OutboxRelayOptions, type RelaySettings, relaySettings } from './relay-options';
 import { noRelaySummary, type RelaySummary } from './relay-summary';
 import { type ReplayOptions, replay } from './replay';
-import { Streams } from './streams';
+import { type RecordSink, Streams } from './streams';
 
 /** How a relay runs, and until when. */
 export interface RelayRunOptions {

@@ -1,7 +1,10 @@
 import { InvalidArgumentError } from '../foundation/errors';
+import type { OrderedProducer } from '../producer';
 import type { OutboxRow } from './outbox-database';
 import { OutboxTopicError } from './outbox-errors';
-import type { RecordSink } from './record-sink';
+
+/** What the relay needs of a producer. An `OrderedProducer` without `skipRejected` is one. */
+export type RecordSink = Pick<OrderedProducer, 'putAll'> & Partial<Pick<OrderedProducer, 'skipsRejected'>>;
 
 /** Where rows go: all to one stream, or each to that of its topic. */
 export class Streams {

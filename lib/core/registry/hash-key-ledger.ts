@@ -1,11 +1,10 @@
 import { type Clock, systemClock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 import { coveringRanges, type HashKeyRange } from '../foundation/hash-key-ranges';
 import { checkHashKey, HASH_KEY_SPACE } from '../foundation/hash-key-space';
 import type { BalancedKeyAllocator } from './balanced-key-allocator';
 import { checkedStore } from './checked-store';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';
-import { PartialRebalanceError } from './partial-rebalance-error';
 import { type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
 import { RegistryCommits } from './registry-commits';
 import { StaleMoveError } from './registry-errors';
@@ -253,4 +252,24 @@ function checkNames(names: readonly string[]): void {
 function chunks<T>(items: readonly T[], size: number): T[][] {
   const count = Math.ceil(items.length / size);
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+}
+
+/**
+ * A rebalance ended early: it needs several commits, and one after the first failed. The moves of the commits before are
+ * made. If the answer of the store was lost, those of the failed commit may be made too, and a new plan leaves them out.
+ */
+export class PartialRebalanceError extends EvenShardsError {
+  // Moves name owners and hash keys, and loggers write every enumerable property of an error.
+  readonly #moves: readonly RebalanceMove[];
+
+  constructor(moves: readonly RebalanceMove[], cause: Error) {
+    const summary = `${moves.length} moves were made, and then a commit failed`;
+    super('PARTIAL_REBALANCE', `${summary}: ${cause.message}`, { cause, summary: `${summary}: ${cause.name}` });
+    this.#moves = moves;
+  }
+
+  /** The moves that are made. The `cause` tells why the next commit failed. */
+  get moves(): readonly RebalanceMove[] {
+    return this.#moves;
+  }
 }

@@ -28,10 +28,10 @@ export {
   type HashKeyLedgerOptions,
   type HashKeyMove,
   type OwnerRequest,
+  PartialRebalanceError,
   readOwners,
 } from './hash-key-ledger';
 export type { HashKeyOwner } from './hash-key-owner';
-export { PartialRebalanceError } from './partial-rebalance-error';
 export { describeRebalancePlan, type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
 export {
   CorruptRegistryError,

@@ -1,4 +1,4 @@
-import { parseTagTime, tagMillisecond } from './tag-time';
+import { parseTagTime, tagMillisecond } from './stream-tags';
 
 /** The tag of a stream that tells of the deployment which takes it to a shard count. */
 export const DEPLOYMENT_TAG = 'even-shards/deployment';

@@ -1,4 +1,4 @@
-import { parseTagTime, tagMinute } from './tag-time';
+import { parseTagTime, tagMinute } from './stream-tags';
 
 /**
  * How often Kinesis allows an update of the shard count of one stream in any 24 hours.
