@@ -59,11 +59,11 @@ describe('an application that imports one name', () => {
   const LIMITS = {
     'consumer: deaggregate': 7_100,
     'producer: OrderedProducer': 44_000,
-    'sharded-index: fanOutQuery': 50_900,
+    'sharded-index: fanOutQuery': 52_000,
     'adaptive-counts: AdaptiveIndex': 11_700,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_300,
-    'keyspaces: fanOutSelect': 45_200,
+    'keyspaces: fanOutSelect': 46_300,
     'planning: planIndex': 14_700,
     'outbox: OutboxRelay': 48_000,
     'testing: FakeKinesis': 17_200,
