@@ -221,6 +221,26 @@ const REFUSED: Refusal[] = [
   { config: { ...byStatus, strategy: 'hashed' }, item: order, field: 'strategy' },
   { config: { ...byStatus, keyLayout: 'two-attributes' }, item: order, field: 'keyLayout' },
   { config: { ...inOneAttribute, shardPlacement: 'middle' }, item: order, field: 'shardPlacement' },
+  ...['', '7', 'shard1of'].map((separator) => ({
+    config: { ...inOneAttribute, separator },
+    item: order,
+    field: 'separator',
+  })),
+  ...[-1, 0.5].map((firstShard) => ({ config: { ...inOneAttribute, firstShard }, item: order, field: 'firstShard' })),
+  ...[0, 11].map((shardWidth) => ({ config: { ...inOneAttribute, shardWidth }, item: order, field: 'shardWidth' })),
+  { config: { ...byStatus, separator: '-' }, item: order, field: 'separator' },
+  { config: { ...wholeTable, keyLayout: 'single-attribute', shardWidth: 2 }, item: order, field: 'shardWidth' },
+  { config: { ...byStatus, FirstShard: 1 }, item: order, field: 'FirstShard' },
+  {
+    config: { ...byStatus, shards: { default: count(1), byvalue: { open: count(5) } } },
+    item: order,
+    field: 'byvalue',
+  },
+  { config: { ...byStatus, shards: { default: { ...count(5), Write: 7 } } }, item: order, field: 'Write' },
+  ...(['separator', 'firstShard'] as const).map((field) => {
+    const { [field]: _, ...config } = invoices;
+    return { config, item: line, field };
+  }),
   { config: byStatus, item: { status: S('open') }, field: 'orderId' },
   { config: byStatus, item: { ...order, orderId: { BOOL: true } }, field: 'orderId' },
   { config: byStatus, item: { ...order, status: S('') }, field: 'status' },

@@ -121,7 +121,42 @@ public static class ShardedIndexWriter
         CheckWord(config, "keyLayout", "multi-attribute", "single-attribute");
         CheckWord(config, "strategy", "random", "calculated");
         CheckWord(config, "shardPlacement", "suffix", "prefix", null);
+        CheckNumbering(config);
         CheckCounts((IDictionary<string, object>)config["shards"]);
+    }
+
+    /// <summary>Refuses numbers of shards that could not be read back out of a key.</summary>
+    private static void CheckNumbering(IDictionary<string, object> config)
+    {
+        var separator = (config.ContainsKey("separator") ? config["separator"] : "#") as string;
+        var isText = !string.IsNullOrEmpty(separator) && separator.IndexOfAny("0123456789".ToCharArray()) == -1;
+        var isFirst = !config.ContainsKey("firstShard") || IsWhole(config["firstShard"], 0, 1L << 53);
+        var isWidth = !config.ContainsKey("shardWidth") || IsWhole(config["shardWidth"], 1, 10);
+        RefuseIf(!isFirst, config, "firstShard", "a whole number of at least 0");
+        RefuseIf(!isText, config, "separator", "a text without digits that is not empty");
+        RefuseIf(!isWidth, config, "shardWidth", "a whole number from 1 to 10");
+        var isBesideValue = (string)config["keyLayout"] == "single-attribute" && config.ContainsKey("valueAttribute");
+        foreach (var field in new[] { "separator", "shardWidth", "shardPlacement" })
+        {
+            var isOdd = !isBesideValue && config.ContainsKey(field);
+            RefuseIf(isOdd, config, field, "absent: the shard is a number in an attribute of its own");
+        }
+        foreach (var field in new[] { "separator", "firstShard" })
+        {
+            RefuseIf(!config.ContainsKey("indexName") && !config.ContainsKey(field), config, field, "given for a table");
+        }
+    }
+
+    private static bool IsWhole(object value, long least, long most)
+    {
+        if (!(value is int || value is long || value is double || value is decimal)) return false;
+        var number = Convert.ToDouble(value, CultureInfo.InvariantCulture);
+        return number == Math.Floor(number) && number >= least && number <= most;
+    }
+
+    private static void RefuseIf(bool wrong, IDictionary<string, object> config, string field, string allowed)
+    {
+        if (wrong) throw new ArgumentException("config." + field + " must be " + allowed + ", got " + Get(config, field));
     }
 
     /// <summary>A count that is overlooked would send items to shards that nobody asks.</summary>

@@ -3,7 +3,6 @@
 package evenshards
 
 import (
-	"bytes"
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/binary"
@@ -49,14 +48,13 @@ func ParseConfig(text []byte) (Config, error) {
 	if version.Version != nil && *version.Version != 1 {
 		return config, fmt.Errorf("config.version must be 1 or absent, got %d", *version.Version)
 	}
-	config.Separator = "#"
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&config); err != nil {
-		return config, fmt.Errorf("config is not known: update this writer: %w", err)
+	fields, err := checkFields(text)
+	if err != nil {
+		return config, err
 	}
-	if config.IndexName != "" && config.ShardedBy != nil {
-		return config, errors.New("config.shardedBy is not known: update this writer")
+	config.Separator, config.ShardWidth = "#", 1
+	if err := json.Unmarshal(text, &config); err != nil {
+		return config, fmt.Errorf("config is not known: update this writer: %w", err)
 	}
 	for field, word := range map[string][]string{
 		"keyLayout":      {config.KeyLayout, "multi-attribute", "single-attribute"},
@@ -67,7 +65,87 @@ func ParseConfig(text []byte) (Config, error) {
 			return config, fmt.Errorf("config.%s is not known: update this writer, got %q", field, word[0])
 		}
 	}
-	return config, nil
+	return config, checkNumbering(config, fields)
+}
+
+// checkFields returns the fields of a configuration, unless it or its counts have one that is not known. Package json would take
+// byvalue for byValue.
+func checkFields(text []byte) (map[string]json.RawMessage, error) {
+	known := strings.Fields("version tableName tableKey keyLayout valueAttribute shardAttribute sortKeyAttributes shards strategy" +
+		" firstShard separator shardWidth shardPlacement indexName")
+	fields, err := fieldsOf("config", text, append(known, "shardedBy"))
+	if err != nil {
+		return nil, err
+	}
+	if fields["indexName"] != nil && fields["shardedBy"] != nil {
+		return nil, errors.New("config.shardedBy is not known: update this writer")
+	}
+	for _, field := range []string{"firstShard", "shardWidth"} {
+		if _, err := strconv.Atoi(string(fields[field])); fields[field] != nil && err != nil {
+			return nil, fmt.Errorf("config.%s must be a whole number, got %s", field, fields[field])
+		}
+	}
+	shards, err := fieldsOf("config.shards", fields["shards"], []string{"default", "byValue"})
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]json.RawMessage{}
+	if shards["byValue"] != nil {
+		if err := json.Unmarshal(shards["byValue"], &counts); err != nil {
+			return nil, fmt.Errorf("config.shards.byValue: %w", err)
+		}
+	}
+	ofCounts := []string{"write", "read", "since"}
+	for value, count := range counts {
+		if _, err := fieldsOf("config.shards.byValue["+strconv.Quote(value)+"]", count, ofCounts); err != nil {
+			return nil, err
+		}
+	}
+	_, err = fieldsOf("config.shards.default", shards["default"], ofCounts)
+	return fields, err
+}
+
+func fieldsOf(path string, text []byte, known []string) (map[string]json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for field, content := range fields {
+		if !slices.Contains(known, field) {
+			return nil, fmt.Errorf("%s.%s is not known: update this writer", path, field)
+		}
+		if string(content) == "null" {
+			return nil, fmt.Errorf("%s.%s must be absent or given, got null", path, field)
+		}
+	}
+	return fields, nil
+}
+
+// checkNumbering refuses numbers of shards that could not be read back out of a key.
+func checkNumbering(config Config, fields map[string]json.RawMessage) error {
+	refuse := func(field, allowed string) error {
+		return fmt.Errorf("config.%s must be %s, got %s", field, allowed, fields[field])
+	}
+	switch {
+	case config.FirstShard < 0:
+		return refuse("firstShard", "a whole number of at least 0")
+	case config.Separator == "" || strings.ContainsAny(config.Separator, "0123456789"):
+		return refuse("separator", "a text without digits that is not empty")
+	case config.ShardWidth < 1 || config.ShardWidth > 10:
+		return refuse("shardWidth", "a whole number from 1 to 10")
+	}
+	isBesideValue := config.KeyLayout == "single-attribute" && config.ValueAttribute != ""
+	for _, field := range []string{"separator", "shardWidth", "shardPlacement"} {
+		if !isBesideValue && fields[field] != nil {
+			return refuse(field, "absent: the shard is a number in an attribute of its own")
+		}
+	}
+	for _, field := range []string{"separator", "firstShard"} {
+		if config.IndexName == "" && fields[field] == nil {
+			return refuse(field, "given for a table")
+		}
+	}
+	return nil
 }
 
 // ShardAttributes returns the attributes to add: those of an index, or the partition key of a table that is sharded by its own

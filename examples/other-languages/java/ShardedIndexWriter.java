@@ -120,7 +120,42 @@ public final class ShardedIndexWriter {
     checkWord(config, "keyLayout", Set.of("multi-attribute", "single-attribute"));
     checkWord(config, "strategy", Set.of("random", "calculated"));
     if (config.containsKey("shardPlacement")) checkWord(config, "shardPlacement", Set.of("suffix", "prefix"));
+    checkNumbering(config);
     checkCounts((Map<String, Object>) config.get("shards"));
+  }
+
+  /** Refuses numbers of shards that could not be read back out of a key. */
+  private static void checkNumbering(Map<String, Object> config) {
+    checkFirstShard(config, 0);
+    boolean isText = config.getOrDefault("separator", "#") instanceof String text && text.matches("(?s)[^0-9]+");
+    refuseIf(!isText, config, "separator", "a text without digits that is not empty");
+    refuseIf(!isWhole(config.getOrDefault("shardWidth", 1), 1, 10), config, "shardWidth", "a whole number from 1 to 10");
+    boolean isBesideValue = config.get("keyLayout").equals("single-attribute") && config.containsKey("valueAttribute");
+    for (String field : List.of("separator", "shardWidth", "shardPlacement")) {
+      boolean isOdd = !isBesideValue && config.containsKey(field);
+      refuseIf(isOdd, config, field, "absent: the shard is a number in an attribute of its own");
+    }
+    for (String field : List.of("separator", "firstShard")) {
+      refuseIf(!config.containsKey("indexName") && !config.containsKey(field), config, field, "given for a table");
+    }
+  }
+
+  static void checkFirstShard(Map<String, Object> config, Object usual) {
+    boolean isNumber = isWhole(config.getOrDefault("firstShard", usual), 0, 1L << 53);
+    refuseIf(!isNumber, config, "firstShard", "a whole number of at least 0");
+  }
+
+  /** Parsers of JSON have int, long, or double for a number. */
+  private static boolean isWhole(Object value, long least, long most) {
+    return value instanceof Number number
+        && number.doubleValue() == Math.rint(number.doubleValue())
+        && number.doubleValue() >= least
+        && number.doubleValue() <= most;
+  }
+
+  private static void refuseIf(boolean wrong, Map<String, Object> config, String field, String allowed) {
+    if (!wrong) return;
+    throw new IllegalArgumentException("config." + field + " must be " + allowed + ", got " + config.get(field));
   }
 
   /** A count that is overlooked would send items to shards that nobody asks. */

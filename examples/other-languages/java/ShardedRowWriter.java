@@ -75,6 +75,7 @@ public final class ShardedRowWriter {
     for (String field : unknown) {
       throw new IllegalArgumentException("config." + field + " is not known: update this writer");
     }
+    ShardedIndexWriter.checkFirstShard(config, null);
     ShardedIndexWriter.checkCounts((Map<String, Object>) config.get("shards"));
   }
 

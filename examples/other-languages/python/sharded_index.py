@@ -88,11 +88,38 @@ def check(config: dict) -> None:
     for field, words in {
         "keyLayout": ["multi-attribute", "single-attribute"],
         "strategy": ["random", "calculated"],
-        "shardPlacement": ["suffix", "prefix", None],
     }.items():
         if config.get(field) not in words:
             raise ValueError(f"config.{field} is not known: update this writer, got {config.get(field)}")
+    check_numbering(config)
     check_counts(config["shards"])
+
+
+def check_numbering(config: dict) -> None:
+    """Refuses numbers of shards that could not be read back out of a key."""
+    first, width = config.get("firstShard", 0), config.get("shardWidth", 1)
+    separator, placement = config.get("separator", "#"), config.get("shardPlacement", "suffix")
+    is_text = isinstance(separator, str) and separator != ""
+    refuse_if(not is_whole(first, 0, 2**53 - 1), config, "firstShard", "a whole number of at least 0")
+    digits = "0123456789"
+    wrong = not is_text or any(character in digits for character in separator)
+    refuse_if(wrong, config, "separator", "a text without digits that is not empty")
+    refuse_if(not is_whole(width, 1, 10), config, "shardWidth", "a whole number from 1 to 10")
+    refuse_if(placement not in ("suffix", "prefix"), config, "shardPlacement", "suffix or prefix")
+    is_beside_value = config["keyLayout"] == "single-attribute" and "valueAttribute" in config
+    for field in () if is_beside_value else ("separator", "shardWidth", "shardPlacement"):
+        refuse_if(field in config, config, field, "absent: the shard is a number in an attribute of its own")
+    for field in () if "indexName" in config else ("separator", "firstShard"):
+        refuse_if(field not in config, config, field, "given for a table")
+
+
+def refuse_if(wrong: bool, config: dict, field: str, allowed: str) -> None:
+    if wrong:
+        raise ValueError(f"config.{field} must be {allowed}, got {config.get(field)!r}")
+
+
+def is_whole(number: object, least: int, most: int) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and least <= number <= most
 
 
 def check_counts(shards: dict) -> None:

@@ -11,7 +11,7 @@ import uuid
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
 
-from sharded_index import calculated_shard, check_counts
+from sharded_index import calculated_shard, check_counts, is_whole, refuse_if
 
 FIELDS = set(
     "version keyspaceName tableName partitionKey shardColumn firstShard clusteringColumns columns shards strategy"
@@ -52,6 +52,8 @@ def check(config: dict) -> None:
         raise ValueError(f"config.{field} is not known: update this writer")
     if config["strategy"] not in ("random", *RULES):
         raise ValueError(f"config.strategy is not known: update this writer, got {config['strategy']}")
+    is_number = is_whole(config.get("firstShard"), 0, 2**53 - 1)
+    refuse_if(not is_number, config, "firstShard", "a whole number of at least 0")
     check_counts(config["shards"])
 
 

@@ -31,7 +31,8 @@ const USUAL_NUMBERING = { firstShard: 0, separator: SHARD_SEPARATOR, shardWidth:
 /** The numbering of a configuration, its defaults filled in. */
 export function numberingOf(config: ShardNumbering): Required<ShardNumbering> {
   const names = Object.keys(USUAL_NUMBERING) as (keyof ShardNumbering)[];
-  return Object.fromEntries(names.map((name) => [name, config[name] ?? USUAL_NUMBERING[name]])) as never;
+  const partOf = (name: keyof ShardNumbering) => (config[name] === undefined ? USUAL_NUMBERING[name] : config[name]);
+  return Object.fromEntries(names.map((name) => [name, partOf(name)])) as never;
 }
 
 /** What is allowed for each part of a numbering. */

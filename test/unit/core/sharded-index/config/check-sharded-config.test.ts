@@ -80,6 +80,8 @@ describe('checkShardedConfig', () => {
     [{ firstShard: 0.5 }, 'config.firstShard must be a whole number of at least 0'],
     [{ separator: '' }, 'config.separator must be a text without digits'],
     [{ separator: '-1-' }, 'config.separator must be a text without digits'],
+    [{ separator: null as never }, 'config.separator must be a text without digits'],
+    [{ firstShard: null as never }, 'config.firstShard must be a whole number'],
     [{ shardWidth: 0 }, 'config.shardWidth must be a whole number from 1 to 10'],
     [{ shardPlacement: 'middle' as 'prefix' }, 'config.shardPlacement must be suffix or prefix'],
     [{ keyLayout: 'multi-attribute', separator: '-' }, 'config.separator must be absent'],
