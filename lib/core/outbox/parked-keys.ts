@@ -15,6 +15,8 @@ interface ParkedKey {
   isUnderWay: boolean;
   /** Rows that are to be written to the table. */
   pending: number;
+  /** Whether the table may have rows of it that are to be read: not while its first row is still to be parked. */
+  mayHaveRows: boolean;
   /** The lowest number of the rows that this worker has written to the table since it was last read. */
   newFromId?: bigint;
   /** Its rows up to here, but for new ones, are out of the table: what they leave there need not be read over and over. */
@@ -81,7 +83,7 @@ export class ParkedKeys {
 
   /** Says that a row is going to be parked, from when on its key is. */
   expect({ partitionKey }: OutboxRow): void {
-    this.keyOf(partitionKey).pending += 1;
+    this.keyOf(partitionKey, { mayHaveRows: false }).pending += 1;
   }
 
   /** Parks rows that were expected. */
@@ -91,6 +93,7 @@ export class ParkedKeys {
     for (const row of rows) {
       const key = this.keys.get(row.partitionKey)!;
       key.pending -= 1;
+      key.mayHaveRows = true;
       if (key.newFromId === undefined || row.id < key.newFromId) key.newFromId = row.id;
       row.hasEnded = true;
     }
@@ -120,7 +123,7 @@ export class ParkedKeys {
     this.hasUnknownKeys = found.length > MOST_KEYS;
     for (const { partitionKey, tries } of found.slice(0, MOST_KEYS)) {
       if (this.keys.has(partitionKey)) continue;
-      const key = this.keyOf(partitionKey);
+      const key = this.keyOf(partitionKey, { mayHaveRows: true });
       key.tries = tries;
       key.isSuspect = tries > 0;
       // When the last try was is not known, and this worker may end before a long wait does. So each begins with the shortest.
@@ -159,7 +162,7 @@ export class ParkedKeys {
 
   private sendDue(): void {
     const now = this.settings.clock.now();
-    const due = [...this.keys.values()].filter(({ isUnderWay, dueAtMs }) => !isUnderWay && dueAtMs <= now);
+    const due = [...this.keys.values()].filter((key) => isReady(key) && key.dueAtMs <= now);
     // Suspect keys have puts of their own, so that others need not wait for their retries.
     for (const areSuspect of [false, true]) {
       const keys = due.filter(({ isSuspect }) => isSuspect === areSuspect);
@@ -185,7 +188,7 @@ export class ParkedKeys {
     for (const key of keys) {
       // New rows may come before some that are gone: rows of another topic, or rows that were rejected late.
       if (key.newFromId !== undefined && key.newFromId <= key.afterId) key.afterId = key.newFromId - 1n;
-      Object.assign(key, { newFromId: undefined, hasRejection: false });
+      Object.assign(key, { mayHaveRows: false, newFromId: undefined, hasRejection: false });
     }
     const rows = await this.database.readParked(this.range, keys, {
       maxRows: areSuspect ? 1 : Math.max(1, Math.floor(this.settings.windowRows / keys.length)),
@@ -203,11 +206,8 @@ export class ParkedKeys {
     if (delivered.length > 0) await this.database.removeParked(delivered);
     this.passDelivered(rows, new Set(delivered));
     if (this.isStopping) return;
-    const hasRows = new Set(rows.map(({ partitionKey }) => partitionKey));
-    for (const key of keys) {
-      const isEmpty = key.pending === 0 && key.newFromId === undefined && !hasRows.has(key.partitionKey);
-      if (isEmpty) this.keys.delete(key.partitionKey);
-    }
+    for (const { partitionKey } of rows) this.keys.get(partitionKey)!.mayHaveRows = true;
+    for (const key of keys) if (key.pending === 0 && !key.mayHaveRows) this.keys.delete(key.partitionKey);
     for (const { partitionKey, tries } of delivered) if (tries > 0) this.clear(this.keys.get(partitionKey)!);
     for (const { row, error } of rejected) {
       const key = this.keys.get(row.partitionKey)!;
@@ -258,11 +258,11 @@ export class ParkedKeys {
     }
     const now = this.settings.clock.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const { isUnderWay, dueAtMs } of this.keys.values()) if (!isUnderWay) next = Math.min(next, dueAtMs - now);
+    for (const key of this.keys.values()) if (isReady(key)) next = Math.min(next, key.dueAtMs - now);
     return Math.max(0, next);
   }
 
-  private keyOf(partitionKey: string): ParkedKey {
+  private keyOf(partitionKey: string, { mayHaveRows }: Pick<ParkedKey, 'mayHaveRows'>): ParkedKey {
     let key = this.keys.get(partitionKey);
     if (key === undefined) {
       key = {
@@ -272,6 +272,7 @@ export class ParkedKeys {
         dueAtMs: this.settings.clock.now(),
         isUnderWay: false,
         pending: 0,
+        mayHaveRows,
         afterId: 0n,
         hasRejection: false,
       };
@@ -279,4 +280,9 @@ export class ParkedKeys {
     }
     return key;
   }
+}
+
+/** Whether its rows can be read when it is due. A key whose rows are still to be parked would be read over and over. */
+function isReady({ isUnderWay, mayHaveRows }: ParkedKey): boolean {
+  return mayHaveRows && !isUnderWay;
 }

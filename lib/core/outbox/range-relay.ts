@@ -40,6 +40,8 @@ export class RangeRelay {
   private hasEnded = false;
   private isSleeping = false;
   private isWaitingForRoom = false;
+  /** Until when keys that have their share are waited for. */
+  private patienceEndsAtMs = 0;
   private pollMs = FIRST_POLL_MS;
   private failure?: { error: unknown };
 
@@ -204,11 +206,11 @@ export class RangeRelay {
    */
   private async feed(window: readonly OutboxRow[]): Promise<void> {
     const { clock } = this.settings;
-    const patienceMs = Math.floor(window.length / ROWS_PARKED_A_MS);
-    if (patienceMs === 0) return this.handOver(window);
-    const endsAtMs = clock.now() + patienceMs;
+    this.patienceEndsAtMs = clock.now() + Math.ceil(window.length / ROWS_PARKED_A_MS);
     for (const rows of this.inFlight.pieces(window)) {
-      for (let leftMs = patienceMs; leftMs > 0 && this.mustWaitFor(rows); leftMs = endsAtMs - clock.now()) {
+      while (this.mustWaitFor(rows)) {
+        const leftMs = this.patienceEndsAtMs - clock.now();
+        if (leftMs <= 0) break;
         await this.waitForRoom(leftMs);
       }
       await this.handOver(rows);

@@ -6,6 +6,7 @@ export interface ModelRow {
   readonly bucket: number;
   readonly key: string;
   readonly data: string;
+  readonly topic?: string;
   tries: number;
 }
 

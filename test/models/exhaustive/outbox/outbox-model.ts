@@ -52,6 +52,9 @@ export interface OutboxModelOptions {
 }
 
 const BUCKETS = 4_096;
+
+/** Nothing depends on when a row was put. */
+const PUT_AT = new Date(0);
 const MEMBER = 'member';
 
 /**
@@ -97,10 +100,10 @@ export class OutboxModel {
   }
 
   /** A transaction puts a row. */
-  put(transaction: ModelTransaction, key: string, data: string): void {
+  put(transaction: ModelTransaction, key: string, data: string, topic?: string): void {
     const xid = this.transactions.idOf(transaction);
     const bucket = this.options.bucketOf?.(key) ?? 0;
-    const row = { id: this.nextId++, xid, slot: this.slot, bucket, key, data, tries: 0 };
+    const row = { id: this.nextId++, xid, slot: this.slot, bucket, key, data, ...(topic && { topic }), tries: 0 };
     this.transactions.write(transaction);
     transaction.levels.at(-1)!.rows.push(row);
   }
@@ -115,7 +118,8 @@ export class OutboxModel {
   static statement({ text }: PostgresQuery): Statement {
     const known = OutboxModel.known.get(text);
     if (known !== undefined) return known;
-    const words = text.replace(/\s+/g, ' ').trim();
+    // Where there are topics, a relay reads more of each row.
+    const words = text.replace(/\s+/g, ' ').replace(', type, headers, topic, created_at', '').trim();
     const [found, ...others] = STATEMENTS.filter(({ begins }) => words.startsWith(begins));
     if (found === undefined || others.length > 0) throw new Error(`the model knows no statement: ${words}`);
     OutboxModel.known.set(text, found);
@@ -557,8 +561,9 @@ function divided(ranges: number): Range[] {
   }));
 }
 
-function columns({ id, key, data }: ModelRow): object {
-  return { id: `${id}`, partition_key: key, data: Buffer.from(data), explicit_hash_key: null };
+function columns({ id, key, data, topic }: ModelRow): object {
+  const named = { id: `${id}`, partition_key: key, data: Buffer.from(data), explicit_hash_key: null };
+  return { ...named, type: null, headers: null, topic: topic ?? null, created_at: PUT_AT };
 }
 
 /** The first rows, as long as those before take less than so many bytes. */

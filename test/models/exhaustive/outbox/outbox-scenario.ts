@@ -26,6 +26,8 @@ export interface OutboxBounds {
   windowRows: number;
   /** How many rows of a key the producer may have before the others are parked. */
   rowsOfAKey: number;
+  /** Whether workers wait for a key that has its rows, before they park. @default false: there are fewer states */
+  isPatient?: boolean;
   /** After how many tries a row is given up. */
   maxTries?: number;
   /** Whether slots are emptied. */
@@ -332,6 +334,7 @@ class Worker {
       {
         reads: this.reads,
         rotates: bounds.rotates === true,
+        isPatient: bounds.isPatient === true,
         looksInVain: bounds.isRedundant === true,
         writes: () => model.transactions.writes,
         leasesShowNews: () => model.isUnbalanced(name, this.heldRanges) || (bounds.rotates === true && model.canRotate),

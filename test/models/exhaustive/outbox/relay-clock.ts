@@ -2,14 +2,17 @@ import type { Clock } from '../../../../lib/core';
 import type { World } from '../world';
 
 /** Settings of a relay by which its timers are told apart, in milliseconds. */
-export const POLL_MS = 1;
-export const SAVE_MS = 2;
-export const LEASE_MS = 3;
+export const POLL_MS = 2;
+export const SAVE_MS = 3;
+export const LEASE_MS = 4;
 export const RETRY_MS = 10_000;
 
 /** How long the relay waits for an answer, and how long where it was told to end. */
 export const STATEMENT_TIMEOUT_MS = 1_000_000;
 const LAST_STATEMENT_MS = 3_000;
+
+/** How long it waits for a hot key: windows have so few rows. */
+const PATIENCE_MS = 1;
 
 /** A producer waits less between attempts; what is longer are the time-outs of its requests. */
 const LONGEST_WAIT_MS = 1_000;
@@ -18,7 +21,11 @@ const POLLS = 'polls';
 const SAVES = 'saves';
 const LEASES = 'looks at leases';
 const RETRIES = 'tries again';
+const LOSES_PATIENCE = 'loses its patience with a hot key';
 const WAITS = 'waits';
+
+/** Whoever waits for these looks how late it is. */
+const TAKING_TIME = new Set([RETRIES, LOSES_PATIENCE, WAITS]);
 
 interface Timer {
   readonly name: string;
@@ -43,6 +50,8 @@ export interface Gates {
   writes(): number;
   /** Whether a look at leases lets the worker take a range, or empty a slot. */
   leasesShowNews(): boolean;
+  /** Whether a hot key is waited for. If not, the patience with it is over at once. */
+  readonly isPatient: boolean;
   /** Whether it also looks again where nothing has changed. */
   readonly looksInVain: boolean;
 }
@@ -107,13 +116,19 @@ export class RelayClock implements Clock {
 
   private offer(callback: () => void, delayMs: number, kind: string, isOpen: () => boolean): () => void {
     if (delayMs === 0) return immediately(callback);
-    const takesTime = kind === RETRIES || kind === WAITS || (kind === LEASES && this.gates.rotates);
+    if (kind === LOSES_PATIENCE && !this.gates.isPatient) return immediately(() => this.loseTime(delayMs, callback));
+    const takesTime = TAKING_TIME.has(kind) || (kind === LEASES && this.gates.rotates);
     const atMs = this.nowMs + (takesTime ? delayMs : 0);
     const reads = [...this.gates.reads, ...(kind === LEASES ? ['locks'] : [])];
     const timer: Timer = { name: this.nameOf(kind), reads, atMs, callback, isOpen, isPrompt: kind === SAVES };
     this.timers.add(timer);
     this.reconsider();
     return () => this.remove(timer);
+  }
+
+  private loseTime(delayMs: number, callback: () => void): void {
+    this.nowMs += delayMs;
+    callback();
   }
 
   /** The same in each state, however the worker has come there. */
@@ -162,6 +177,7 @@ export class RelayClock implements Clock {
     if (delayMs === POLL_MS) return [POLLS, since(this.gates.writes)];
     if (delayMs === LEASE_MS) return [LEASES, this.gates.leasesShowNews];
     if (delayMs === SAVE_MS) return [SAVES, since(() => this.moves)];
+    if (delayMs === PATIENCE_MS) return [LOSES_PATIENCE, () => true];
     return [RETRIES, () => true];
   }
 

@@ -47,6 +47,7 @@ describe('the rows of a key that go to two streams', () => {
   function parkedOver(isRefused: (row: OutboxRow, put: number) => boolean) {
     let table: ParkedRow[] = [];
     const puts: bigint[][] = [];
+    let reads = 0;
     const clock = new VirtualClock();
     const database: Partial<OutboxDatabase> = {
       park: async (_, rows) => {
@@ -54,6 +55,7 @@ describe('the rows of a key that go to two streams', () => {
         return true;
       },
       readParked: async (_, [key], { maxRows }) => {
+        reads += 1;
         const found = table.filter(({ id }) => id > key!.afterId).slice(0, maxRows);
         await clock.sleep(1);
         return found;
@@ -82,7 +84,7 @@ describe('the rows of a key that go to two streams', () => {
     const untilEmpty = async (): Promise<void> => {
       while (parked.has('key')) await clock.sleep(1);
     };
-    return { parked, puts, clock, untilEmpty, left: () => table.map(({ id }) => id) };
+    return { parked, puts, clock, untilEmpty, left: () => table.map(({ id }) => id), reads: () => reads };
   }
 
   test('are all put, though one stream takes a later row than the other refuses', async () => {
@@ -107,5 +109,33 @@ describe('the rows of a key that go to two streams', () => {
     parked.stop();
     await clock.runUntil(running);
     expect([puts, left()]).toEqual([[[2n], [1n]], []]);
+  });
+
+  test('are read when they are in the table, and not over and over before', async () => {
+    const { parked, puts, clock, untilEmpty, reads } = parkedOver(() => false);
+    parked.expect(first);
+    const running = parked.run();
+    await clock.runUntil(clock.sleep(100));
+    const readsBefore = reads();
+    await parked.park([first]);
+    await clock.runUntil(untilEmpty());
+    parked.stop();
+    await clock.runUntil(running);
+    expect([readsBefore, puts]).toEqual([0, [[1n]]]);
+  });
+
+  test('are read no more when none is in the table but one is still to be parked', async () => {
+    const { parked, puts, clock, untilEmpty, reads } = parkedOver(() => false);
+    for (const row of [first, second]) parked.expect(row);
+    await parked.park([first]);
+    const running = parked.run();
+    await clock.runUntil(clock.sleep(100));
+    const readsBefore = reads();
+    await parked.park([second]);
+    await clock.runUntil(untilEmpty());
+    parked.stop();
+    await clock.runUntil(running);
+    // The first read finds the row, the second that there is no other.
+    expect([readsBefore, puts]).toEqual([2, [[1n], [2n]]]);
   });
 });
