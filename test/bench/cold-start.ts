@@ -8,14 +8,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { buildSync } from 'esbuild';
 import { migrateOutbox } from '../../lib/core/outbox';
+import { writeGuideTable } from '../support/guide-table';
 import { PostgresServer } from '../support/postgres/postgres-server';
-import { printTable, rounded } from '../support/tables/producer/table';
+import { rounded } from '../support/tables/producer/table';
 import { SUBJECTS, type Subject, serviceAnswer } from './cold-start/subjects';
 
 /**
  * What a first invocation takes, from the beginning of the load to its answer: each function of `dist/lambda`, and the SDK's
  * clients and the driver that it loads, alone, bundled in the same way, with the first calls that the function makes. Each run
- * is a process of its own, in turn with its baseline; the middle of the runs. A server in this process answers for AWS.
+ * is a process of its own, in turn with its baseline; the middle of the runs. A server in this process answers for AWS. It writes the
+ * table of the guide.
  *
  *     npm run build && npm run bench cold-start [runs]
  */
@@ -70,7 +72,9 @@ async function main(): Promise<void> {
       rows.push(rowOf(subject.name, runs as [Taken[], Taken[]]));
     }
     console.log(`\nmilliseconds of a first invocation; the middle of ${RUNS} processes in turn\n`);
-    printTable(
+    writeGuideTable(
+      'docs/guides/functions.md',
+      'npm run bench cold-start',
       ['function', 'clients: load', 'CPU', 'wall', 'function: load', 'CPU', 'wall', 'CPU ratio', 'wall ratio'],
       rows,
     );

@@ -99,6 +99,57 @@ export const SUBJECTS: readonly Subject[] = [
         await kinesis.listShards({ StreamName: 'Events' });
       }`,
   },
+  {
+    name: 'stream-resharder',
+    environment: {},
+    event: {
+      RequestType: 'Create',
+      StackId: 'arn:aws:cloudformation:us-east-1:123456789012:stack/Shop/1',
+      ResourceProperties: { StreamName: 'Events', ShardCount: '1' },
+    },
+    clients: `${KINESIS}
+      import { CloudFormation } from '@aws-sdk/client-cloudformation';
+      export const cloudFormation = new CloudFormation({});
+      export async function handler() {
+        await kinesis.describeStreamSummary({ StreamName: 'Events' });
+        await kinesis.listShards({ StreamName: 'Events' });
+        await kinesis.listTagsForStream({ StreamName: 'Events' });
+      }`,
+  },
+  {
+    name: 'stream-scaler',
+    environment: {
+      EVEN_SHARDS_STREAM_NAME: 'Events',
+      EVEN_SHARDS_MIN_SHARDS: '1',
+      EVEN_SHARDS_MAX_SHARDS: '8',
+      EVEN_SHARDS_SURGE_ALARM: 'surge',
+      EVEN_SHARDS_SCALE_OUT_ALARM: 'out',
+      EVEN_SHARDS_SCALE_IN_ALARM: 'in',
+    },
+    event: {},
+    clients: `${KINESIS}
+      import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+      const cloudWatch = new CloudWatch({});
+      export async function handler() {
+        await kinesis.describeStreamSummary({ StreamName: 'Events' });
+        await kinesis.listTagsForStream({ StreamName: 'Events' });
+        await cloudWatch.describeAlarms({ AlarmNames: ['surge', 'out', 'in'] });
+      }`,
+  },
+  {
+    name: 'adaptive-shard-count-controller',
+    environment: {
+      EVEN_SHARDS_INDEX: JSON.stringify({ ...INDEX, adaptive: { tableName: 'Counts', maximum: 64 } }),
+    },
+    event: {},
+    clients: `${DYNAMODB}
+      import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+      export const cloudWatch = new CloudWatch({});
+      export const handler = () => dynamoDb.query({
+        TableName: 'Counts', KeyConditionExpression: '#i = :i',
+        ExpressionAttributeNames: { '#i': 'index' }, ExpressionAttributeValues: { ':i': { S: 'Jobs' } },
+      });`,
+  },
 ];
 
 const SHARD = {
@@ -119,6 +170,8 @@ const ANSWERS: Readonly<Record<string, object>> = {
       OpenShardCount: 1,
     },
   },
+  DescribeAlarms: { MetricAlarms: [] },
+  AddTagsToStream: {},
   ListTagsForStream: { Tags: [], HasMoreTags: false },
   Query: { Items: [], Count: 0, ScannedCount: 0 },
   Scan: { Items: [], Count: 0, ScannedCount: 0 },
