@@ -15,7 +15,7 @@ import type { LocalStack } from './run-local';
 export async function runCommand(stack: LocalStack, [program, ...programArguments]: string[]): Promise<number> {
   const child = spawn(program!, programArguments, {
     stdio: 'inherit',
-    env: { ...process.env, ...variables(stack), ...clientEnvironment(stack.endpoints) },
+    env: { ...process.env, ...NO_ACCOUNT, ...variables(stack), ...clientEnvironment(stack.endpoints) },
   });
   const ended = once(child, 'exit');
   child.once('error', () => {}); // `once` rejects with it
@@ -24,6 +24,16 @@ export async function runCommand(stack: LocalStack, [program, ...programArgument
   });
   return code ?? 1;
 }
+
+/** What would go before the credentials of a local run: an SDK asks a profile first, or adds the token of a session. */
+const NO_ACCOUNT = {
+  AWS_PROFILE: undefined,
+  AWS_DEFAULT_PROFILE: undefined,
+  AWS_SECURITY_TOKEN: undefined,
+  AWS_SESSION_TOKEN: undefined,
+  AWS_ENDPOINT_URL_LAMBDA: undefined,
+  AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: undefined,
+};
 
 function variables({ functions, tables }: LocalStack): Record<string, string> {
   const ofFunctions = functions.map(({ path, name }): [string, string] => [functionVariable(path), name]);

@@ -32,6 +32,8 @@ export function lambdaEnvironment(
     ...definition.environment,
     ...clientEnvironment(endpoints),
     _HANDLER: definition.handler,
+    // Lambda's runtime is newer than the Node.js of this machine may be: a warning of its age would stand in each log.
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMb),
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

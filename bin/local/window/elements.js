@@ -13,6 +13,11 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** A number of things: "1 shard", "1,000 shards". */
+export function counted(count, thing) {
+  return `${number.format(count)} ${thing}${count === 1 ? '' : 's'}`;
+}
+
 /** A cell that stands out if something is wrong. */
 export const hotIf = (isHot, text) => ({ text, isHot });
 

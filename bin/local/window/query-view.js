@@ -1,4 +1,4 @@
-import { element, number, table } from './elements.js';
+import { counted, element, number, table } from './elements.js';
 
 /** More attributes than these are left to the answer itself. */
 const MOST_COLUMNS = 6;
@@ -150,8 +150,4 @@ function timeLine(reads, { index }) {
     svg,
     element('p', { class: 'ends', 'aria-hidden': 'true' }, ...ends),
   );
-}
-
-function counted(count, thing) {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,4 @@
-import { element, hotIf, number, rateOf, table } from './elements.js';
+import { counted, element, hotIf, number, rateOf, table } from './elements.js';
 
 /** More shards than these have no row of their own: the bar shows them all. */
 const MOST_ROWS = 32;
@@ -12,23 +12,32 @@ export function streamView(state, seconds, { path, shards, keys }, was) {
   const limit = state.limits?.recordsPerSecond;
   const byteLimit = state.limits?.bytesPerSecond;
   const most = limit ?? Math.max(1, ...loads.map(({ rate }) => rate.count));
-  const mean = loads.reduce((sum, { count }) => sum + count, 0) / Math.max(1, loads.length);
-  const skew = mean === 0 ? 1 : Math.max(...loads.map(({ count }) => count)) / mean;
   return element(
     'article',
     {},
     element('h3', {}, path),
-    element('p', { class: 'note' }, `${shards.length} shards; the hottest took ${number.format(skew)} times the mean`),
+    element('p', { class: 'note' }, `${counted(shards.length, 'shard')}; ${loadText(loads)}`),
     shardBar(path, loads, keys, ({ count, amount }) => Math.max(count / most, byteLimit ? amount / byteLimit : 0)),
     element(
       'p',
       { class: 'ends', 'aria-hidden': 'true' },
       element('span', {}, 'hash key 0'),
-      element('span', {}, ticksText(keys)),
+      element('span', {}, keys.length === 0 ? '' : ticksText(keys)),
       element('span', {}, '2¹²⁸'),
     ),
-    element('div', { class: 'side-by-side' }, shardTable(loads, limit, byteLimit), keyTable(keys, shards)),
+    element(
+      'div',
+      { class: 'side-by-side' },
+      shardTable(loads, limit, byteLimit),
+      ...(keys.length === 0 ? [] : [keyTable(keys, shards)]),
+    ),
   );
+}
+
+function loadText(loads) {
+  const mean = loads.reduce((sum, { count }) => sum + count, 0) / Math.max(1, loads.length);
+  if (mean === 0) return 'no record was put yet';
+  return `the hottest took ${number.format(Math.max(...loads.map(({ count }) => count)) / mean)} times the mean`;
 }
 
 /** The shards side by side, each as wide as its part of the hash keys and filled as far as it is used, with a tick for each busy key. */

@@ -259,7 +259,9 @@ async function invoke(
   const reads = gates.reads
     .since(startMs)
     .map((read) => ({ ...read, fromMs: read.fromMs - startMs, toMs: read.toMs - startMs }));
-  return { ...outcome, ms, log, metrics: log.flatMap(metricsOf), reads };
+  // A line of metrics is shown as what it says.
+  const lines = log.filter((line) => metricsOf(line).length === 0);
+  return { ...outcome, ms: Math.round(ms * 10) / 10, log: lines, metrics: log.flatMap(metricsOf), reads };
 }
 
 /** The values of a line in the embedded metric format; none of another line. */

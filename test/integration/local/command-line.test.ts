@@ -186,10 +186,19 @@ test('--serve --json tells where everything is, and serves it', async () => {
 
 test('a command behind -- finds the local services and the names of functions, and its exit code is that of the run', () => {
   const program = `
-    const { AWS_ENDPOINT_URL_DYNAMODB: endpoint, WRITER: writer } = process.env;
-    console.log(JSON.stringify({ endpoint, writer }));
+    const { AWS_ENDPOINT_URL_DYNAMODB: endpoint, WRITER: writer, AWS_PROFILE: profile, AWS_SESSION_TOKEN: token } = process.env;
+    console.log(JSON.stringify({ endpoint, writer, profile, token }));
     process.exit(7);`;
-  const { status, stdout } = run('local', '--app', app, '--', process.execPath, '-e', program);
+  // With a profile of its own, an SDK would not look at the credentials of the run.
+  const ofAccount = { AWS_PROFILE: 'production', AWS_SESSION_TOKEN: 'token' };
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [CLI, 'local', '--app', app, '--', process.execPath, '-e', program],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, ...ofAccount },
+    },
+  );
   expect(status).toBe(7);
   expect(JSON.parse(stdout)).toEqual({
     endpoint: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
