@@ -1,10 +1,10 @@
-import { benchByChance } from '../support/tables/producer/by-chance';
 import { benchFiveProducers } from '../support/tables/producer/five-producers';
 import { benchHotKey } from '../support/tables/producer/hot-key';
 import { benchManyKeys } from '../support/tables/producer/many-keys';
 import { benchPacks } from '../support/tables/producer/packs';
 import { benchMemory } from './producer/memory';
-import { benchOverHttp } from './producer/over-http';
+import { APPROACH, benchOverHttp } from './producer/over-http';
+import { serveApproach } from './producer/over-http-approaches';
 import { benchProcessorTime } from './producer/processor-time';
 import { benchPublishedFigure } from './producer/published-figure';
 
@@ -19,8 +19,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   'many-keys': benchManyKeys,
   packs: benchPacks,
   'five-producers': benchFiveProducers,
-  'by-chance': benchByChance,
-  'over-http': benchOverHttp,
+  'over-http': () => benchOverHttp(__filename),
   'processor-time': benchProcessorTime,
   memory: benchMemory,
   'published-figure': benchPublishedFigure,
@@ -30,4 +29,6 @@ async function main(names: readonly string[]): Promise<void> {
   for (const name of names.length > 0 ? names : Object.keys(PARTS)) await PARTS[name]!();
 }
 
-void main(process.argv.slice(2));
+const [first, ...others] = process.argv.slice(2);
+if (first === APPROACH) void serveApproach(...(others as Parameters<typeof serveApproach>));
+else void main(process.argv.slice(2));

@@ -129,7 +129,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
       'the same keys at 5 ms',
       'With 20,000 keys',
       'with 100 keys',
-      '40,000 records of 93 bytes and 5,000 keys',
+      '100,000 records of 93 bytes and 5,000 keys',
       'batches of 500 records by the client',
       'held 64.0 MiB',
       'was 38.8 MiB',
