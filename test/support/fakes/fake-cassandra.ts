@@ -114,6 +114,7 @@ export class FakeCassandra implements CqlClient {
       ended ||= found.length === 0 || found.some(({ operator }) => operator !== '=');
       const ends = found.map(({ operator }) => operator[0]);
       if (new Set(ends).size < ends.length) throw invalid(`more than one bound of ${name}`);
+      if (ends.includes('=') && ends.length > 1) throw invalid(`an equality and a bound of ${name}`);
     }
     const known = [...this.table.partitionKey, ...this.table.clusteringColumns.map(({ name }) => name)];
     const unknown = relations.find(({ column }) => !known.includes(column));
@@ -177,7 +178,7 @@ export function textOf(value: unknown): string {
 }
 
 function only(row: CqlRow, columns: string): CqlRow {
-  return Object.fromEntries(columns.split(', ').map((name) => [name.slice(1, -1), row[name.slice(1, -1)]]));
+  return Object.fromEntries(columns.split(', ').map((name) => [name.slice(1, -1), row[name.slice(1, -1)] ?? null]));
 }
 
 /** As the driver reports a statement that Cassandra refuses. */

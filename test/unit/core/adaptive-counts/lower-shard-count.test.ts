@@ -74,6 +74,20 @@ describe('lowering a shard count', () => {
     expect(countText(table.of('open'))).toBe('4/8');
   });
 
+  test('says so if writers are raised between its read and its write', async () => {
+    const { version } = await clock.runUntil(lower(2));
+    const store = table.store();
+    const racing: typeof store = {
+      ...store,
+      async writeCount(count, expected) {
+        await table.store().writeCount({ ...table.of('open')!, version: expected + 1, write: 4 }, expected);
+        return store.writeCount(count, expected);
+      },
+    };
+    await expect(endDrain(adaptiveConfig, racing, { version, ...why })).rejects.toThrow(ShardCountChangedError);
+    expect(countText(table.of('open'))).toBe('4/8');
+  });
+
   test('says so if the count was changed while it waited', async () => {
     const lowered = lower(2);
     lowered.catch(() => {});

@@ -119,6 +119,7 @@ describe('shardColumns', () => {
     ],
     [{ publish_date, title: '\ud800' }, 'row.title must be text of whole characters'],
     [{ publish_date: '2020-02-30', title: 'a' }, 'row.publish_date must be a date such as "2020-07-09"'],
+    [{ publish_date: 'soon', title: 'a' }, 'row.publish_date must be a date such as "2020-07-09"'],
     [{ publish_date: new Date(Number.NaN), title: 'a' }, 'row.publish_date must be a date'],
   ])('refuses %j', (row, message) => {
     expect(() => shardColumns(config, row)).toThrow(InvalidColumnValueError);

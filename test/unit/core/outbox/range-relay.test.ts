@@ -1,9 +1,9 @@
 import type { HeldRange, OutboxDatabase, OutboxRow } from '../../../../lib/core/outbox/outbox-database';
 import { RangeRelay } from '../../../../lib/core/outbox/range-relay';
-import { relaySettings } from '../../../../lib/core/outbox/relay-options';
+import { type OutboxRelayOptions, relaySettings } from '../../../../lib/core/outbox/relay-options';
 import { noRelaySummary } from '../../../../lib/core/outbox/relay-summary';
-import { Streams } from '../../../../lib/core/outbox/streams';
-import type { ProducerRecord, PutObserver } from '../../../../lib/core/producer';
+import { type RecordSink, Streams } from '../../../../lib/core/outbox/streams';
+import { ProducerClosedError, type ProducerRecord, type PutObserver } from '../../../../lib/core/producer';
 import { VirtualClock } from '../../../../lib/testing';
 
 const rowOf = (id: bigint): OutboxRow => ({
@@ -14,16 +14,25 @@ const rowOf = (id: bigint): OutboxRow => ({
   hasEnded: false,
 });
 
-test('nothing more is handed over by a relay that ends: what it left of a key comes before', async () => {
-  const clock = new VirtualClock();
-  const windows = [[rowOf(1n)], [rowOf(2n), rowOf(3n)]];
+type PutAll = RecordSink['putAll'];
+
+/** A relay of a batch that is read in these windows. */
+function relayOf(windows: OutboxRow[][], putAll: PutAll, options: OutboxRelayOptions): RangeRelay {
   const database: Partial<OutboxDatabase> = {
     parkedKeys: async () => [],
-    look: async () => ({ to: '5:5:', firstId: 1n, hasRows: true }),
+    look: async () => ({ to: '5:5:', firstId: 1n, hasRows: windows.length > 0 }),
     readWindow: async () => ({ rows: windows.shift()!, isLast: windows.length === 0 }),
     save: async () => true,
     setSleeping: async () => {},
   };
+  const range = { number: 1, position: { from: '3:3:', afterId: 0n } } as HeldRange;
+  const streams = new Streams({ putAll });
+  return new RangeRelay(database as OutboxDatabase, streams, range, relaySettings(options), noRelaySummary());
+}
+
+test('nothing more is handed over by a relay that ends: what it left of a key comes before', async () => {
+  const clock = new VirtualClock();
+  const windows = [[rowOf(1n)], [rowOf(2n), rowOf(3n)]];
   const taken: bigint[] = [];
   let refuseFirst = (): void => {};
   // The stream has room for two rows.
@@ -43,13 +52,45 @@ test('nothing more is handed over by a relay that ends: what it left of a key co
     }
     return summary;
   };
-  const range = { number: 1, position: { from: '3:3:', afterId: 0n } } as HeldRange;
-  const settings = relaySettings({ clock });
-  const relay = new RangeRelay(database as OutboxDatabase, new Streams({ putAll }), range, settings, noRelaySummary());
+  const relay = relayOf(windows, putAll, { clock });
   const running = relay.run();
   await clock.runUntil(clock.sleep(50));
   relay.stop();
   refuseFirst();
   await clock.runUntil(running);
   expect(taken).toEqual([1n, 2n]);
+});
+
+test('a relay ends where its producer does, and rejects no row for it', async () => {
+  const closed = new ProducerClosedError();
+  const putAll: PutAll = async (rows, observer) => {
+    for await (const row of rows) observer?.rejected?.(0, row, closed);
+    return { delivered: 0, rejected: 1 };
+  };
+  const clock = new VirtualClock();
+  await expect(clock.runUntil(relayOf([[rowOf(1n)]], putAll, { clock }).run())).rejects.toBe(closed);
+});
+
+test('rows that have ended hold nobody up until the next save', async () => {
+  const clock = new VirtualClock();
+  const ROWS = 100;
+  let delivered = 0;
+  let isDone = (): void => {};
+  const all = new Promise<void>((resolve) => {
+    isDone = resolve;
+  });
+  const putAll: PutAll = async (rows, observer) => {
+    for await (const row of rows) {
+      observer?.delivered?.(0, row, { shardId: 'shard', sequenceNumber: '1', attempts: 1 });
+      if (++delivered === ROWS) isDone();
+    }
+    return { delivered, rejected: 0 };
+  };
+  const windows = Array.from({ length: ROWS }, (_, index) => [rowOf(BigInt(index + 1))]);
+  const relay = relayOf(windows, putAll, { clock, maxRowsInFlight: 1, saveMs: 10_000 });
+  const running = relay.run();
+  await clock.runUntil(all);
+  expect(clock.now()).toBeLessThan(10_000);
+  relay.stop();
+  await clock.runUntil(running);
 });

@@ -31,3 +31,36 @@ test('an entry that was released goes after a week, by the seconds of DynamoDB',
   expect(expiresAt).toBeGreaterThanOrEqual(before + WEEK_SECONDS);
   expect(expiresAt).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + WEEK_SECONDS);
 });
+
+describe('the head', () => {
+  const head = {
+    version: 3,
+    recent: [
+      { owner: 'ann', version: 2, weight: 2, hashKey: 7n },
+      { owner: 'bob', version: 3, weight: 1 },
+    ],
+  };
+  const written: RegistryItem[] = [];
+  const storeThat = (putItem: () => Promise<object>) => new DynamoDbRegistryStore({ putItem } as never, 'Keys');
+
+  test('is read as it was written, with the owners that have no hash key', async () => {
+    const client = {
+      putItem: async ({ Item }: { Item: RegistryItem }) => void written.push(Item),
+      getItem: async () => ({ Item: written[0] }),
+    };
+    const store = new DynamoDbRegistryStore(client as never, 'Keys');
+    expect(await store.writeHead(head, 2)).toBe(true);
+    expect(await store.readHead()).toEqual(head);
+  });
+
+  test('that stands there already comes back where a write is refused', async () => {
+    const refusal = Object.assign(new Error('refused'), { name: 'ConditionalCheckFailedException' });
+    expect(await storeThat(() => Promise.reject({ ...refusal, Item: written[0] })).writeHead(head, 2)).toEqual(head);
+    expect(await storeThat(() => Promise.reject(refusal)).writeHead(head, 2)).toBe(false);
+  });
+
+  test('of which nobody knows whether it was written is an error', async () => {
+    const noAnswer = Object.assign(new Error('no answer'), { name: 'TimeoutError' });
+    await expect(storeThat(() => Promise.reject(noAnswer)).writeHead(head, 2)).rejects.toBe(noAnswer);
+  });
+});

@@ -177,9 +177,11 @@ describe('fanOutItems', () => {
     expect(() => fanOutItems(index, config, { value: 'open', segment: 1, totalSegments: 2, resumeAt })).toThrow(
       InvalidCursorError,
     );
-    expect(() => fanOutItems(index, config, { value: 'open', segment: 2, totalSegments: 2 })).toThrow(
-      'segment must be a whole number from 0 to 1, got 2',
-    );
+    for (const segment of [2, -1, 0.5]) {
+      expect(() => fanOutItems(index, config, { value: 'open', segment, totalSegments: 2 })).toThrow(
+        `segment must be a whole number from 0 to 1, got ${segment}`,
+      );
+    }
     expect(() => fanOutItems(index, config, { value: 'open', totalSegments: 0 })).toThrow('totalSegments must be');
   });
 });

@@ -1,0 +1,190 @@
+import { Client, policies } from 'cassandra-driver';
+import { type CqlClient, type CqlRow, KEYSPACES_WRITE_OPTIONS } from '../../../lib/core/keyspaces';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { FakeCassandra } from '../../support/fakes/fake-cassandra';
+import { FakeRowTable } from '../../support/fakes/fake-row-table';
+import { keyspacesConfig } from '../../support/keyspaces-config';
+import { randomRuns } from '../../support/random-runs';
+import { type RunningCassandra, startCassandra } from './cassandra';
+
+/** The same random statements to the tables in memory and to Apache Cassandra, whose answers are compared one by one. */
+
+const TABLE = '"calls"."blogs"';
+const KEY = ['day', 'shard', 'title', 'version'];
+const CALLS = 60;
+
+let server: RunningCassandra;
+let client: Client;
+
+beforeAll(async () => {
+  server = await startCassandra();
+  client = new Client({
+    contactPoints: [`127.0.0.1:${server.port}`],
+    localDataCenter: 'datacenter1',
+    policies: { retry: new policies.retry.FallthroughRetryPolicy() },
+  });
+  await client.execute("CREATE KEYSPACE calls WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+  await client.execute(`CREATE TABLE ${TABLE} (
+    day text, shard int, title text, version int, note text STATIC, body text, PRIMARY KEY ((day, shard), title, version)
+  ) WITH CLUSTERING ORDER BY (title ASC, version DESC)`);
+}, 300_000);
+
+afterAll(async () => {
+  await client?.shutdown();
+  await server?.stop();
+}, 60_000);
+
+interface Answer {
+  rows?: CqlRow[];
+  next?: string;
+  refused?: unknown;
+}
+
+/** What a client answers: the rows, or the code of its refusal. */
+async function answer(of: CqlClient, query: string, parameters: unknown[], pageState?: string): Promise<Answer> {
+  try {
+    const options = { ...KEYSPACES_WRITE_OPTIONS, fetchSize: 3, ...(pageState && { pageState }) };
+    const { rows = [], pageState: next } = await of.execute(query, parameters, options);
+    return { rows: rows.map((row) => ({ ...row })), ...(next && { next }) };
+  } catch (error) {
+    return { refused: (error as { code: unknown }).code };
+  }
+}
+
+/** All pages; a page that is empty and the last one says nothing. */
+async function pagesOf(of: CqlClient, query: string, parameters: unknown[]) {
+  const pages: CqlRow[][] = [];
+  for (let state: string | undefined; ; ) {
+    const { rows = [], next, refused } = await answer(of, query, parameters, state);
+    if (refused !== undefined) return { refused };
+    if (rows.length > 0) pages.push(rows);
+    if (next === undefined) return { pages };
+    state = next;
+  }
+}
+
+class Dice {
+  constructor(private readonly random: () => number) {}
+
+  below(count: number): number {
+    return Math.floor(this.random() * count);
+  }
+
+  among<T>(...values: readonly T[]): T {
+    return values[this.below(values.length)]!;
+  }
+
+  key(): CqlRow {
+    return { ...this.partition(), title: this.among('a', 'ab', 'b', 'ä'), version: this.below(3) - 1 };
+  }
+
+  partition(): CqlRow {
+    return { day: this.among('d', 'e'), shard: this.below(2) };
+  }
+}
+
+function insertOf(row: CqlRow): [string, unknown[]] {
+  const names = Object.keys(row);
+  const columns = names.map((name) => `"${name}"`).join(', ');
+  return [`INSERT INTO ${TABLE} (${columns}) VALUES (${names.map(() => '?').join(', ')})`, Object.values(row)];
+}
+
+function equal(names: readonly string[]): string {
+  return names.map((name) => `"${name}" = ?`).join(' AND ');
+}
+
+/** A SELECT of a partition, right or wrong: bounds that are doubled or out of place, columns that are no key, any order. */
+function selectOf(dice: Dice): [string, unknown[]] {
+  const terms: [string, unknown][] = Object.entries(dice.partition()).map(([name, value]) => [`"${name}" = ?`, value]);
+  if (dice.below(12) === 0) terms.splice(dice.below(2), 1);
+  for (const name of ['title', 'version']) {
+    for (let bounds = dice.below(3); bounds > 0; bounds--) {
+      terms.push([`"${name}" ${dice.among('=', '=', '<', '<=', '>', '>=')} ?`, dice.key()[name]]);
+    }
+  }
+  if (dice.below(12) === 0) terms.push(['"body" = ?', 'x']);
+  const order = dice.among('', '', ' ORDER BY "title" DESC, "version" ASC', ' ORDER BY "title" DESC, "version" DESC');
+  const query = `SELECT "title", "version", "body" FROM ${TABLE} WHERE ${terms.map(([term]) => term).join(' AND ')}${order}`;
+  return [query, terms.map(([, value]) => value)];
+}
+
+const bytes = (text: string) => Buffer.from(text);
+const TITLE = { name: 'title', order: 'ASC', compare: (a: string, b: string) => bytes(a).compare(bytes(b)) } as const;
+const VERSION = { name: 'version', order: 'DESC', compare: (a: string, b: string) => Number(a) - Number(b) } as const;
+
+describe('random calls of a table', () => {
+  beforeEach(async () => void (await client.execute(`TRUNCATE ${TABLE}`)));
+
+  const seeds = Array.from({ length: randomRuns(20) }, (_, seed) => [seed]);
+
+  test.each(seeds)('FakeCassandra answers a SELECT of a partition as Apache Cassandra does: seed %d', async (seed) => {
+    const dice = new Dice(seededRandom(seed));
+    const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
+    for (let call = 0; call < CALLS; call++) {
+      const what = dice.below(6);
+      const row: CqlRow = { ...dice.key(), body: dice.among('x', 'y', null) };
+      if (what === 0) {
+        fake.insert(row);
+        await client.execute(...insertOf(row), KEYSPACES_WRITE_OPTIONS);
+      } else if (what === 1) {
+        fake.delete(row);
+        const key = KEY.map((name) => row[name]);
+        await client.execute(`DELETE FROM ${TABLE} WHERE ${equal(KEY)}`, key, KEYSPACES_WRITE_OPTIONS);
+      } else if (what === 2 && dice.below(4) === 0) {
+        const partition = dice.partition();
+        fake.insertStatic(partition);
+        await client.execute(...insertOf({ ...partition, note: 'static' }), KEYSPACES_WRITE_OPTIONS);
+      } else {
+        const [query, parameters] = selectOf(dice);
+        const said = [query, JSON.stringify(parameters)];
+        expect([...said, await pagesOf(fake, query, parameters)]).toEqual([
+          ...said,
+          await pagesOf(client as unknown as CqlClient, query, parameters),
+        ]);
+      }
+    }
+  });
+
+  test.each(seeds)(
+    'FakeRowTable answers scans and conditional writes as Apache Cassandra does: seed %d',
+    async (seed) => {
+      const dice = new Dice(seededRandom(seed));
+      const config = keyspacesConfig({
+        keyspaceName: 'calls',
+        clusteringColumns: [
+          { name: 'title', type: 'text', order: 'ASC' },
+          { name: 'version', type: 'int', order: 'DESC' },
+        ],
+      });
+      const fake = new FakeRowTable(config);
+      const scan = `SELECT "day", "shard", "title", "version", "body" FROM ${TABLE} WHERE token("day", "shard") >= ${-(2n ** 63n)} AND token("day", "shard") <= ${2n ** 63n - 1n}`;
+      const inOrder = (pages: unknown) =>
+        (pages as CqlRow[][])
+          .flat()
+          .map((row) => JSON.stringify(row))
+          .sort();
+      for (let call = 0; call < CALLS; call++) {
+        const row: CqlRow = { ...dice.key(), body: dice.among('x', 'y', null) };
+        const key = KEY.map((name) => row[name]);
+        const [insert, values] = insertOf(row);
+        const where = `WHERE ${equal(KEY)}`;
+        const [query, parameters] = dice.among<[string, unknown[]]>(
+          [`${insert} IF NOT EXISTS`, values],
+          [`DELETE FROM ${TABLE} ${where} IF EXISTS`, key],
+          [`DELETE FROM ${TABLE} ${where} IF "body" = ?`, [...key, row.body]],
+          [`SELECT "day", "shard", "title", "version", "body" FROM ${TABLE} ${where}`, key],
+        );
+        const answers = await Promise.all(
+          [fake, client as unknown as CqlClient].map(async (each) => {
+            const { rows, refused } = await answer(each, query, parameters);
+            // Of a write that is not applied, Cassandra shows the row that is in its way. The library reads whether it is applied.
+            return query.startsWith('SELECT') ? { rows, refused } : { isApplied: rows?.[0]?.['[applied]'], refused };
+          }),
+        );
+        expect([query, parameters, answers[0]]).toEqual([query, parameters, answers[1]]);
+        const scans = await Promise.all([fake, client as unknown as CqlClient].map((each) => pagesOf(each, scan, [])));
+        expect(inOrder(scans[0]!.pages)).toEqual(inOrder(scans[1]!.pages));
+      }
+    },
+  );
+});
