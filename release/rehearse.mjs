@@ -30,6 +30,8 @@ const TARGETS = {
   golang: { directory: 'go', rehearse: onGitRepository },
 };
 
+// Without them, npm would look for the programs in its registry.
+expectSuccess('npm', ['ci', '--prefix', 'release', '--no-audit', '--no-fund']);
 try {
   for (const [target, { directory, rehearse }] of Object.entries(TARGETS)) {
     if (asked.length > 0 && !asked.includes(target)) continue;
