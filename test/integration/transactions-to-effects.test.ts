@@ -12,7 +12,7 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 
 const SEED = 40;
 
-/** dynalite has no transactions, so the effects are in Postgres here. `npm run conformance dynamodb` has them in DynamoDB. */
+/** The effects are in Postgres here. `npm run conformance dynamodb` has them in DynamoDB. */
 describeOnPostgres('from transactions to effects', () => {
   let server: PostgresServer;
   let kinesis: Emulator;

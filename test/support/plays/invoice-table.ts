@@ -70,12 +70,10 @@ const FIVE: IndexShards = { default: { write: 5, read: 5 } };
 
 /**
  * The invoice table of the documents on a service, through the core and through the function that would be deployed.
- *
- * @param transactional whether the service has transactions
  */
 export function describeInvoiceTable(
   start: () => Promise<{ endpoint: string; stop(): Promise<void> }>,
-  { transactional, histories }: { transactional: boolean; histories: number },
+  { histories }: { histories: number },
 ): void {
   describe('a table that is sharded by its own key', () => {
     let service: Awaited<ReturnType<typeof start>>;
@@ -232,8 +230,6 @@ export function describeInvoiceTable(
       expect(answers[102]).toMatchObject({ count: 120 });
     }, 60_000);
 
-    const testIfTransactional = transactional ? test : test.skip;
-
     describe('of examples/invoice-table', () => {
       const app = mkdtempSync(join(tmpdir(), 'invoice-table-'));
       let stack: LocalStack;
@@ -283,7 +279,7 @@ export function describeInvoiceTable(
         expect(await example.total('565656')).toBe(sum - added[7]!.amount);
       });
 
-      testIfTransactional('goes on while the count changes: adds none twice, finds each, removes each', async () => {
+      test('goes on while the count changes: adds none twice, finds each, removes each', async () => {
         const before = new Invoices(dynamoDb, table);
         const after = new Invoices(dynamoDb, { ...table, shards: { default: { write: 6, read: 6, since: 5 } } });
         const grown = added.map((each) => ({ ...each, InvoiceNumber: '787878' }));
@@ -297,98 +293,90 @@ export function describeInvoiceTable(
       });
     });
 
-    testIfTransactional(
-      'moves its items through the function of TableItemMover, after it has counted them',
-      async () => {
-        const { tableName } = await filled();
-        const environment = {
-          [TABLE]: JSON.stringify(invoices(tableName, { default: { write: 6, read: 6, since: 5 } })),
-          [VERSION_ATTRIBUTE]: 'amount',
-          [READ_UNITS_PER_SECOND]: '1000',
-          [WRITE_UNITS_PER_SECOND]: '1000',
-          [SEGMENTS_AT_ONCE]: '1',
-        };
-        const event = { segment: 0, totalSegments: 1, request: {} };
-        const audit = { ...event, request: { mode: 'audit' } };
-        const answers = await invoke<SegmentEvent>('item-mover', [audit, event, audit], environment);
-        const [before, moving, after] = answers.map(({ totals }) => totals!);
-        expect(before!.strays.misplaced).toBeGreaterThan(5);
-        expect(moving).toMatchObject({ moved: before!.strays.misplaced, refused: 0, itemsScanned: 120 });
-        expect(after).toMatchObject({ strays: { misplaced: 0 }, moved: 0 });
-        const known = invoices(tableName, { default: { write: 6, read: 6 } });
-        expect(
-          ids((await fanOutQuery(dynamoDb, known, { value: '121212' })).items.map(plainItem<Transaction>)),
-        ).toEqual(ids(transactions).sort());
-      },
-    );
+    test('moves its items through the function of TableItemMover, after it has counted them', async () => {
+      const { tableName } = await filled();
+      const environment = {
+        [TABLE]: JSON.stringify(invoices(tableName, { default: { write: 6, read: 6, since: 5 } })),
+        [VERSION_ATTRIBUTE]: 'amount',
+        [READ_UNITS_PER_SECOND]: '1000',
+        [WRITE_UNITS_PER_SECOND]: '1000',
+        [SEGMENTS_AT_ONCE]: '1',
+      };
+      const event = { segment: 0, totalSegments: 1, request: {} };
+      const audit = { ...event, request: { mode: 'audit' } };
+      const answers = await invoke<SegmentEvent>('item-mover', [audit, event, audit], environment);
+      const [before, moving, after] = answers.map(({ totals }) => totals!);
+      expect(before!.strays.misplaced).toBeGreaterThan(5);
+      expect(moving).toMatchObject({ moved: before!.strays.misplaced, refused: 0, itemsScanned: 120 });
+      expect(after).toMatchObject({ strays: { misplaced: 0 }, moved: 0 });
+      const known = invoices(tableName, { default: { write: 6, read: 6 } });
+      expect(ids((await fanOutQuery(dynamoDb, known, { value: '121212' })).items.map(plainItem<Transaction>))).toEqual(
+        ids(transactions).sort(),
+      );
+    });
 
-    testIfTransactional(
-      'moves its items from 5 shards to 6 beside 8 writers, and loses none of their writes',
-      async () => {
-        const { tableName: TableName } = await filled();
-        const config = invoices(TableName, { default: { write: 6, read: 6, since: 5 } });
-        const before = await findStrays(dynamoDb, config);
-        expect(before.strays.misplaced).toBeGreaterThan(5);
-        const oracle = new Map(
-          transactions.map((each) => [each.ClientTransactionId, { ...each, version: 0, notes: 0 }]),
-        );
-        let writing = true;
-        const writer = async (number: number): Promise<void> => {
-          const own = transactions
-            .filter((_, at) => at % 8 === number)
-            .map(({ ClientTransactionId }) => ClientTransactionId);
-          for (let turn = 1; writing; turn++) {
-            const id = own[turn % own.length]!;
-            const item = { InvoiceNumber: '121212', ClientTransactionId: id, amount: turn, version: turn, notes: 0 };
-            if (turn % 3 === 0) {
-              await untilItPasses(() => documents.transactWrite({ TransactItems: transactPut(config, item) }));
-              oracle.set(id, item);
-              continue;
-            }
-            await untilItPasses(async () => {
-              const { Responses = [] } = await documents.transactGet({
-                TransactItems: transactGet(config, '121212', item),
-              });
-              const { InvoiceNumber, ClientTransactionId } = Responses.find(({ Item }) => Item !== undefined)!.Item!;
-              await documents.update({
-                TableName,
-                Key: { InvoiceNumber, ClientTransactionId },
-                UpdateExpression: 'SET version = :version ADD notes :one',
-                ConditionExpression: 'attribute_exists(InvoiceNumber)',
-                ExpressionAttributeValues: { ':version': turn, ':one': 1 },
-              });
-            });
-            const known = oracle.get(id)!;
-            oracle.set(id, { ...known, version: turn, notes: known.notes + 1 });
+    test('moves its items from 5 shards to 6 beside 8 writers, and loses none of their writes', async () => {
+      const { tableName: TableName } = await filled();
+      const config = invoices(TableName, { default: { write: 6, read: 6, since: 5 } });
+      const before = await findStrays(dynamoDb, config);
+      expect(before.strays.misplaced).toBeGreaterThan(5);
+      const oracle = new Map(transactions.map((each) => [each.ClientTransactionId, { ...each, version: 0, notes: 0 }]));
+      let writing = true;
+      const writer = async (number: number): Promise<void> => {
+        const own = transactions
+          .filter((_, at) => at % 8 === number)
+          .map(({ ClientTransactionId }) => ClientTransactionId);
+        for (let turn = 1; writing; turn++) {
+          const id = own[turn % own.length]!;
+          const item = { InvoiceNumber: '121212', ClientTransactionId: id, amount: turn, version: turn, notes: 0 };
+          if (turn % 3 === 0) {
+            await untilItPasses(() => documents.transactWrite({ TransactItems: transactPut(config, item) }));
+            oracle.set(id, item);
+            continue;
           }
-        };
-        const writers = Array.from({ length: 8 }, (_, number) => writer(number));
-        const reports = await Promise.all(
-          [0, 1].map((segment) =>
-            reshardItems(dynamoDb, config, {
-              versionAttribute: 'version',
-              segment,
-              totalSegments: 2,
-              backoffBaseMs: 5,
-            }),
-          ),
-        );
-        writing = false;
-        await Promise.all(writers);
-        expect(reports.reduce((sum, { outcomes }) => sum + outcomes.moved, 0)).toBeGreaterThan(0);
-        expect(reports.reduce((sum, { outcomes }) => sum + outcomes.refused, 0)).toBe(0);
-        const after = invoices(TableName, { default: { write: 6, read: 6 } });
-        expect((await findStrays(dynamoDb, after)).strays.misplaced).toBe(0);
-        const found: object[] = [];
-        for await (const item of fanOutItems(dynamoDb, after, { value: '121212', consistentRead: true })) {
-          const { InvoiceNumber: _, ...stored } = plainItem<Transaction & { notes?: number; version?: number }>(item);
-          found.push({ version: 0, notes: 0, ...stored });
+          await untilItPasses(async () => {
+            const { Responses = [] } = await documents.transactGet({
+              TransactItems: transactGet(config, '121212', item),
+            });
+            const { InvoiceNumber, ClientTransactionId } = Responses.find(({ Item }) => Item !== undefined)!.Item!;
+            await documents.update({
+              TableName,
+              Key: { InvoiceNumber, ClientTransactionId },
+              UpdateExpression: 'SET version = :version ADD notes :one',
+              ConditionExpression: 'attribute_exists(InvoiceNumber)',
+              ExpressionAttributeValues: { ':version': turn, ':one': 1 },
+            });
+          });
+          const known = oracle.get(id)!;
+          oracle.set(id, { ...known, version: turn, notes: known.notes + 1 });
         }
-        const expected = [...oracle.values()].map(({ InvoiceNumber: _, ...written }) => written);
-        const sorted = (items: object[]) => items.map((item) => JSON.stringify(Object.entries(item).sort())).sort();
-        expect(sorted(found)).toEqual(sorted(expected));
-      },
-    );
+      };
+      const writers = Array.from({ length: 8 }, (_, number) => writer(number));
+      const reports = await Promise.all(
+        [0, 1].map((segment) =>
+          reshardItems(dynamoDb, config, {
+            versionAttribute: 'version',
+            segment,
+            totalSegments: 2,
+            backoffBaseMs: 5,
+          }),
+        ),
+      );
+      writing = false;
+      await Promise.all(writers);
+      expect(reports.reduce((sum, { outcomes }) => sum + outcomes.moved, 0)).toBeGreaterThan(0);
+      expect(reports.reduce((sum, { outcomes }) => sum + outcomes.refused, 0)).toBe(0);
+      const after = invoices(TableName, { default: { write: 6, read: 6 } });
+      expect((await findStrays(dynamoDb, after)).strays.misplaced).toBe(0);
+      const found: object[] = [];
+      for await (const item of fanOutItems(dynamoDb, after, { value: '121212', consistentRead: true })) {
+        const { InvoiceNumber: _, ...stored } = plainItem<Transaction & { notes?: number; version?: number }>(item);
+        found.push({ version: 0, notes: 0, ...stored });
+      }
+      const expected = [...oracle.values()].map(({ InvoiceNumber: _, ...written }) => written);
+      const sorted = (items: object[]) => items.map((item) => JSON.stringify(Object.entries(item).sort())).sort();
+      expect(sorted(found)).toEqual(sorted(expected));
+    });
 
     /** As an application does: a transaction that another one has cancelled, and an update where an item was, are sent again. */
     async function untilItPasses(write: () => Promise<unknown>): Promise<void> {
@@ -436,7 +424,7 @@ export function describeInvoiceTable(
           if (kind === 0) {
             await apply(transactDelete(config_, '7', item));
             oracle.delete(ClientTransactionId);
-          } else if (kind === 1 && transactional) {
+          } else if (kind === 1) {
             const put = apply(transactPut(config_, item, { ifAbsent: true }));
             if (oracle.has(ClientTransactionId)) await expect(put).rejects.toThrow('ConditionalCheckFailed');
             else await put;
@@ -449,11 +437,7 @@ export function describeInvoiceTable(
         await Promise.all(writes);
       };
       const apply = async (writes: ReturnType<typeof transactPut>): Promise<void> => {
-        if (transactional) return void (await documents.transactWrite({ TransactItems: writes }));
-        for (const each of writes) {
-          if ('Put' in each) await documents.put(each.Put);
-          if ('Delete' in each) await documents.delete(each.Delete);
-        }
+        await documents.transactWrite({ TransactItems: writes });
       };
       for (let writes = below(12); writes > 0; writes--) await write();
       for (let read = 0; read < 3; read++) {
@@ -473,43 +457,34 @@ export function describeInvoiceTable(
         await write();
       }
       for (const [ClientTransactionId, amount] of oracle) {
-        const found = transactional
-          ? (await documents.transactGet({ TransactItems: transactGet(config(), '7', { ClientTransactionId }) }))
-              .Responses
-          : await Promise.all(
-              shardKeys(config(), '7', { ClientTransactionId }).map((Key) =>
-                documents.get({ TableName: tableName, Key, ConsistentRead: true }),
-              ),
-            );
+        const TransactItems = transactGet(config(), '7', { ClientTransactionId });
+        const found = (await documents.transactGet({ TransactItems })).Responses;
         expect(found!.flatMap(({ Item }) => Item?.amount ?? [])).toEqual([amount]);
       }
       await dynamoDb.deleteTable({ TableName: tableName });
     }
 
-    testIfTransactional(
-      'no put or delete takes another item with the same sort key away while the count changes',
-      async () => {
-        const config = { ...invoices(await createTable(), FIVE), shardedBy: ['client'] };
-        const growing: ShardedTableConfig = { ...config, shards: { default: { write: 12, read: 12, since: 5 } } };
-        const itemOf = (client: number) => ({
-          InvoiceNumber: '9',
-          ClientTransactionId: 'one',
-          client: `client-${client}`,
-        });
-        const placesOf = (client: number) =>
-          shardKeys(growing, '9', itemOf(client)).map(({ InvoiceNumber }) => InvoiceNumber);
-        const [settled, moving] = meeting(placesOf);
-        const send = (TransactItems: TransactWrite[]) => documents.transactWrite({ TransactItems });
-        await send(transactPut(growing, itemOf(settled)));
-        await expect(send(transactPut(growing, itemOf(moving)))).rejects.toThrow('ConditionalCheckFailed');
-        await expect(send(transactDelete(growing, '9', itemOf(moving)))).rejects.toThrow('ConditionalCheckFailed');
-        await send(transactPut(growing, { ...itemOf(settled), amount: 2 }));
-        const { items } = await fanOutQuery(dynamoDb, growing, { value: '9', consistentRead: true });
-        expect(items.map(plainItem)).toEqual([expect.objectContaining({ client: `client-${settled}`, amount: 2 })]);
-        await send(transactDelete(growing, '9', itemOf(settled)));
-        await send(transactPut(growing, itemOf(moving)));
-      },
-    );
+    test('no put or delete takes another item with the same sort key away while the count changes', async () => {
+      const config = { ...invoices(await createTable(), FIVE), shardedBy: ['client'] };
+      const growing: ShardedTableConfig = { ...config, shards: { default: { write: 12, read: 12, since: 5 } } };
+      const itemOf = (client: number) => ({
+        InvoiceNumber: '9',
+        ClientTransactionId: 'one',
+        client: `client-${client}`,
+      });
+      const placesOf = (client: number) =>
+        shardKeys(growing, '9', itemOf(client)).map(({ InvoiceNumber }) => InvoiceNumber);
+      const [settled, moving] = meeting(placesOf);
+      const send = (TransactItems: TransactWrite[]) => documents.transactWrite({ TransactItems });
+      await send(transactPut(growing, itemOf(settled)));
+      await expect(send(transactPut(growing, itemOf(moving)))).rejects.toThrow('ConditionalCheckFailed');
+      await expect(send(transactDelete(growing, '9', itemOf(moving)))).rejects.toThrow('ConditionalCheckFailed');
+      await send(transactPut(growing, { ...itemOf(settled), amount: 2 }));
+      const { items } = await fanOutQuery(dynamoDb, growing, { value: '9', consistentRead: true });
+      expect(items.map(plainItem)).toEqual([expect.objectContaining({ client: `client-${settled}`, amount: 2 })]);
+      await send(transactDelete(growing, '9', itemOf(settled)));
+      await send(transactPut(growing, itemOf(moving)));
+    });
 
     test('pages are served from a cache around the client of the SDK', async () => {
       const config = await filled();
