@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type FanOutRequest, fanOutQuery } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
@@ -32,6 +33,34 @@ test(
   },
   randomRunsTimeout(120_000),
 );
+
+test('pages of hardly more than the least cost so many times the index as the guide says', async () => {
+  const shards = 20;
+  const random = seededRandom(1);
+  const index = new FakeIndex(timeIndex(shards));
+  for (let number = 0; number < 400; number++) {
+    const shard = { N: String(Math.floor(random() * shards)) };
+    index.put({ id: { S: `i${number}` }, at: { N: String(number) }, shard, pad: { S: 'x'.repeat(8 * 1_024) } });
+  }
+  const unitsOf = async (maxReadUnits?: number): Promise<number> => {
+    let units = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await fanOutQuery(index, timeIndex(shards), { maxReadUnits, cursor });
+      units += page.stats.consumedReadUnits;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return units;
+  };
+  // Each item has three blocks.
+  const least = (shards * 3) / 2;
+  const free = await unitsOf();
+  const guide = readFileSync('docs/guides/fan-out-query.md', 'utf8').replaceAll('\n', ' ');
+  for (const times of [1, 1.5, 2, 4, 8]) {
+    const cost = `${((await unitsOf(times * least)) / free).toFixed(1)} times`;
+    expect(guide).toContain(`${cost} with ${times === 1 ? 'the least' : `${times} times the least`}`);
+  }
+});
 
 /** What a walk through all pages finds and costs, and the least that one page can cost. */
 function drawnIndex(seed: number) {
