@@ -1,9 +1,15 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { InvokedFunction } from '../support/fakes/event-source';
+import { kinesisEvent } from '../support/fakes/stream-events';
+import { fetchedFolder, succeeds } from '../support/fetched';
 import { writeGuideTable } from '../support/guide-table';
-import { consumerDayRow, HEADER, WAYS } from '../support/tables/consumer-day';
+import { consumerDayRow, type Handle, HEADER, reportingAll, WAYS } from '../support/tables/consumer-day';
 
 /**
  * What a poison record and an outage of a minute do to a day of a shard, with what people use now and with an ordered consumer.
- * It writes the table of the guide.
+ * Powertools' batch processor is its own, which is fetched into a cache the first time; the test of the table has a model of it,
+ * and so compares the two. It writes the table of the guide.
  *
  *   npm run bench consumer-day
  */
@@ -11,9 +17,48 @@ import { consumerDayRow, HEADER, WAYS } from '../support/tables/consumer-day';
 const { log } = console;
 console.log = (line: string) => line.startsWith('{') || log(line);
 
+const POWERTOOLS = '@aws-lambda-powertools/batch';
+const VERSION = '2.35.0';
+
+/** What of Powertools is used here. */
+interface Powertools {
+  BatchProcessor: new (eventType: string) => object;
+  EventType: { KinesisDataStreams: string };
+  processPartialResponse(
+    event: object,
+    handle: (record: { kinesis: { data: string } }) => Promise<void>,
+    processor: object,
+  ): Promise<object>;
+}
+
+/** As its documents say: one processor for all invocations. */
+function powertoolsOf({ BatchProcessor, EventType, processPartialResponse }: Powertools) {
+  return (handle: Handle): InvokedFunction => {
+    const processor = new BatchProcessor(EventType.KinesisDataStreams);
+    return (batch) =>
+      processPartialResponse(
+        kinesisEvent(batch),
+        ({ kinesis }) => handle(Buffer.from(kinesis.data, 'base64').toString()),
+        processor,
+      );
+  };
+}
+
+function fetchPowertools(): Powertools {
+  const options = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const folder = fetchedFolder(`powertools-batch-${VERSION}`, (into) =>
+    succeeds('npm', 'install', '--prefix', into, ...options, `${POWERTOOLS}@${VERSION}`),
+  );
+  if (folder === undefined) throw new Error(`${POWERTOOLS} ${VERSION} could not be fetched from the registry of npm`);
+  return createRequire(join(folder, 'package.json'))(POWERTOOLS);
+}
+
 async function main(): Promise<void> {
+  const powertools = powertoolsOf(fetchPowertools());
   const rows: string[][] = [];
-  for (const way of WAYS) rows.push(await consumerDayRow(way));
+  for (const way of WAYS) {
+    rows.push(await consumerDayRow(way.function === reportingAll ? { ...way, function: powertools } : way));
+  }
   writeGuideTable('docs/guides/consuming.md', 'npm run bench consumer-day', HEADER, rows);
 }
 

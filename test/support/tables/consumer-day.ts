@@ -28,7 +28,7 @@ const SHARD_ID = 'shardId-000000000000';
 /** How long Lambda waits before it sends a batch again is not documented. This is assumed. */
 const WAITS = { retryMs: 1_000, longestRetryMs: MINUTE_MS };
 
-type Handle = (text: string) => Promise<void>;
+export type Handle = (text: string) => Promise<void>;
 
 /** Handles records of the play, one by one or beside each other, as a function of the user's does. */
 interface Way {
@@ -49,8 +49,11 @@ const throwing =
     for (const record of batch) await handle(textOf(record));
   };
 
-/** What Powertools' `processPartialResponse` does with a `BatchProcessor`: every record is handled, and it throws if all have failed. */
-const reportingAll =
+/**
+ * What Powertools' `processPartialResponse` does with a `BatchProcessor`: every record is handled, and it throws if all have failed.
+ * `npm run bench consumer-day` has the real one in its place.
+ */
+export const reportingAll =
   (handle: Handle): InvokedFunction =>
   async (records) => {
     const ends = await Promise.allSettled(records.map((record) => handle(textOf(record))));

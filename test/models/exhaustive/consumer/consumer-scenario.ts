@@ -42,6 +42,8 @@ export interface ConsumerBounds {
   heals?: readonly string[];
   /** How many retries there are, each at any moment. @default 0 */
   retries?: number;
+  /** Whether what is parked beside the retries is due when they have ended, so that they leave it. @default false */
+  dueInTheEnd?: boolean;
   /** Whether a retry begins when the leases of those before are over. @default false */
   leasesEnd?: boolean;
   /** Of these so many happen. */
@@ -105,7 +107,7 @@ class Play {
     return this.names.in(stateText(part));
   }
 
-  /** It has ended, and does nothing any more. */
+  /** It does nothing any more. */
   forget(process: string): void {
     this.heard.forget(process);
   }
@@ -140,14 +142,16 @@ class Play {
 
   private async readShard(shardId: string, texts: readonly string[]): Promise<void> {
     const records = recordsOf(shardId, texts);
-    let process = new Process(this);
+    const begin = () => new Process(this, this.nameOfNext(), this.bounds.dueInTheEnd ? this.timeOf(shardId) : 0);
+    let process = begin();
     let [position, turns] = [0, 0];
     const deliver = async (count: number): Promise<Delivery> => {
       promise(turns < records.length + MOST_TURNS_IN_VAIN, 'a shard goes on');
       turns += 1;
       const batch = records.slice(position, position + count);
       const end = await this.invoke(process, batch, [shardId, position, count, turns]);
-      if (end === undefined) process = new Process(this);
+      if (end === undefined) process = begin();
+      else process.rest();
       const done = end === undefined ? 0 : end.comesAgain === undefined ? count : batch.indexOf(end.comesAgain);
       this.checkOthers(texts.slice(position, position + done));
       position += done;
@@ -177,12 +181,18 @@ class Play {
     return end ?? undefined;
   }
 
-  /** Every key that is parked is due, and the leases of those before are over, if they are to be. */
+  /** Behind the retries, but for what was parked before. */
+  private timeOf(shardId: string): number {
+    return shardId === 'shard-0' ? 0 : 9 * HOUR_MS;
+  }
+
+  /** Every key that is parked is due, but for the bound, and the leases of those before are over, if they are to be. */
   private async retry(number: number): Promise<void> {
     const name = `retry ${number}`;
     await this.world.answer(`${name} begins`, { writes: [name] });
     const process = new Process(this, name, this.bounds.leasesEnd ? number * HOUR_MS : SECOND_MS);
     await Promise.race([process.consumer.retryParked().catch(() => undefined), process.hasEnded]);
+    this.forget(name);
   }
 
   private async lastRetry(turn: number): Promise<number> {
@@ -251,7 +261,7 @@ class Play {
   async call(process: Process, method: keyof ParkingTableClient, input: never): Promise<unknown> {
     this.names.see(process.name, input);
     const reads = ['getItem', 'batchGetItem', 'query'].includes(method);
-    const places = placesOf(input);
+    const places = this.placesOf(input);
     const where = await process.step(method, reads ? { reads: places } : { writes: places });
     try {
       if (this.goesWrong('a request fails', where)) throw new Error('refused');
@@ -264,6 +274,23 @@ class Play {
       this.hear(process.name, where, error);
       throw error;
     }
+  }
+
+  /** What a request reads or writes: the marks, a key, or the rows of one. A query of keys could find any. */
+  private placesOf({ Key, Item, RequestItems, ExpressionAttributeValues }: Record<string, ParkingItem>): string[] {
+    const items = [Key, Item, ...(RequestItems?.Parked.Keys ?? []), { id: ExpressionAttributeValues?.[':id'] }];
+    const places = items.flatMap((item) => {
+      if (item?.id?.S === undefined) return [];
+      const [, kind, id] = JSON.parse(item.id.S);
+      if (kind !== 'keys') return [this.names.in([kind, id].join(' '))];
+      return (item.part === undefined ? this.keys : [item.part.S]).map((key) => `key ${key}`);
+    });
+    return [...new Set(places)];
+  }
+
+  private get keys(): string[] {
+    const { before = [], records, behindSplit = [] } = this.bounds;
+    return [...new Set([...before, ...records, ...behindSplit].map((text) => text[0]!))];
   }
 
   /** Items that stand beside each other are in the order of their random names. */
@@ -296,7 +323,7 @@ class Process {
 
   constructor(
     private readonly play: Play,
-    name = play.nameOfNext(),
+    name: string,
     /** Of its own, so that the steps of one process change nothing for another but by the table. */
     timeOfDay = 0,
   ) {
@@ -336,6 +363,19 @@ class Process {
     await this.play.answer(where, { ...(reads && { reads }), writes: [this.name, ...writes] });
     if (this.isEnded) await new Promise(() => {});
     return where;
+  }
+
+  /** Between two batches it knows what it has passed, and nothing else, unless a handler goes on. */
+  rest(): void {
+    if (this.running.size > 0) return;
+    this.steps = 0;
+    this.play.forget(this.name);
+    this.play.hear(this.name, this.passed());
+  }
+
+  private passed(): unknown {
+    const { passed } = Object(this.consumer) as { passed: { keys: Iterable<unknown> } };
+    return JSON.parse(JSON.stringify([...passed.keys]));
   }
 
   async mayEnd(where: string): Promise<void> {
@@ -421,13 +461,6 @@ class NamesOfRandoms {
   in(text: string): string {
     return text.replace(/[\w-]{8,}/g, (word) => this.names.get(word) ?? word);
   }
-}
-
-/** What a request reads or writes: marks, keys, or rows. Names of items are random, and differ from run to run. */
-function placesOf({ Key, Item, RequestItems, ExpressionAttributeValues }: Record<string, ParkingItem>): string[] {
-  const items = [Key, Item, ...(RequestItems?.Parked.Keys ?? []), { id: ExpressionAttributeValues?.[':id'] }];
-  const ids = items.flatMap((item) => item?.id?.S ?? []);
-  return [...new Set(ids.map((id) => JSON.parse(id)[1]))];
 }
 
 /** Batches of a shard as Lambda's event source delivers them, whose waits are over at once. */
