@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import jestConfig from '../jest.config.mjs';
 import { drawMutants } from '../test/models/mutants/draw-mutants.mjs';
 
 /** A mutant that makes a test wait for ever is caught by that. */
@@ -23,7 +24,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
-const { projects, testTimeout } = read('jest.config.json');
+const { projects, testTimeout } = jestConfig;
 const [unit, models] = ['unit', 'models'].map((tier) => projects.find(({ displayName }) => displayName === tier));
 const testMatch = [...unit.testMatch, ...models.testMatch];
 const [[pattern, [, swc]]] = Object.entries(unit.transform);

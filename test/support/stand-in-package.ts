@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
-/** Where jest.config.json lets the unit tests find this package. */
+/** Where jest.config.mjs lets the unit tests find this package. */
 const STAND_IN = join(ROOT, 'node_modules/.cache/stand-in-package');
 
 /** Makes a package with an empty bundle of each function, for the unit tests of constructs: they need no build. */

@@ -1,7 +1,4 @@
-import fc from 'fast-check';
 import { ShardLimiter } from '../../../../lib/core/producer/shard-limiter';
-import { randomRuns } from '../../../support/random-runs';
-import { throughputOf } from '../../../support/tables/producer/by-chance';
 
 describe('ShardLimiter', () => {
   test('cuts its share once for all that was sent before the cut could show', () => {
@@ -25,68 +22,5 @@ describe('ShardLimiter', () => {
     limiter.throttled(0, 20);
     limiter.throttled(21, 41);
     expect(limiter.share(41)).toBeCloseTo(0.85 * 0.85, 2);
-  });
-
-  describe('in simulated time', () => {
-    const seed = fc.integer({ min: 1, max: 1_000_000 });
-    const reshardAtMs = fc.option(fc.integer({ min: 20_000, max: 40_000 }), { nil: undefined });
-    const numRuns = randomRuns(25);
-
-    test('goes on where a shard throttles up to 2 % of the records by chance', () => {
-      fc.assert(
-        fc.property(
-          seed,
-          fc.integer({ min: 1, max: 5 }),
-          fc.double({ min: 0, max: 0.02, noNaN: true }),
-          fc.constantFrom(0.5, 1),
-          reshardAtMs,
-          (seed, producers, byChance, capacity, reshardAtMs) => {
-            const { stored } = throughputOf({ producers, byChance, capacity, seed, reshardAtMs });
-            expect(stored).toBeGreaterThan(0.8 * (1 - byChance));
-          },
-        ),
-        { numRuns },
-      );
-    });
-
-    test('takes no load for chance where one or two producers overload a shard', () => {
-      fc.assert(
-        fc.property(
-          seed,
-          fc.constantFrom(1, 2),
-          fc.constantFrom(0.2, 0.5, 0.8),
-          reshardAtMs,
-          (seed, producers, capacity, reshardAtMs) => {
-            const { stored, throttled } = throughputOf({ producers, byChance: 0, capacity, seed, reshardAtMs });
-            expect(stored).toBeGreaterThan(0.95);
-            expect(throttled).toBeLessThan(0.06);
-          },
-        ),
-        { numRuns },
-      );
-    });
-
-    test('lets the load of many producers throttle little, and none of them starve', () => {
-      fc.assert(
-        fc.property(
-          seed,
-          fc.integer({ min: 3, max: 20 }),
-          fc.constantFrom(0.5, 1),
-          reshardAtMs,
-          (seed, producers, capacity, reshardAtMs) => {
-            const run = throughputOf({ producers, byChance: 0, capacity, seed, reshardAtMs });
-            expect(run.stored).toBeGreaterThan(0.95);
-            expect(run.throttled).toBeLessThan(0.13);
-            expect(run.mostOverLeast).toBeLessThan(12);
-          },
-        ),
-        { numRuns },
-      );
-    });
-
-    test('sends less to a shard that throttles more than chance does', () => {
-      const { throttled } = throughputOf({ producers: 1, byChance: 0, capacity: 0.01, seed: 1 });
-      expect(throttled).toBeLessThan(0.5);
-    });
   });
 });

@@ -1,0 +1,99 @@
+import { availableParallelism } from 'node:os';
+
+/** Half as many again as processors: suites of real parts wait for them a third of their time. */
+const maxWorkers = Math.ceil(1.5 * availableParallelism());
+
+// biome-ignore lint/style/noDefaultExport: jest takes the default export
+export default {
+  maxWorkers,
+  globalSetup: '<rootDir>/test/support/temporary-folder/create.ts',
+  globalTeardown: '<rootDir>/test/support/temporary-folder/remove.ts',
+  testTimeout: 30000,
+  projects: [
+    {
+      displayName: 'unit',
+      testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+      globalSetup: '<rootDir>/test/support/stand-in-package.ts',
+      moduleNameMapper: {
+        '^cdk-even-shards$': '<rootDir>/lib',
+        '^cdk-even-shards/package\\.json$': '<rootDir>/node_modules/.cache/stand-in-package/package.json',
+        '^cdk-even-shards/testing$': '<rootDir>/lib/testing',
+        '^cdk-even-shards/core$': '<rootDir>/lib/core',
+        '^cdk-even-shards/([a-z-]+)$': '<rootDir>/lib/core/$1',
+      },
+      testMatch: ['<rootDir>/test/unit/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '/test/unit/validation/cloudformation'],
+      modulePathIgnorePatterns: ['<rootDir>/dist/'],
+      setupFiles: ['<rootDir>/test/support/oldest-cdk.ts', '<rootDir>/test/support/quiet-sdk.ts'],
+      transform: {
+        '\\.ts$': [
+          '@swc/jest',
+          {
+            jsc: {
+              target: 'es2023',
+            },
+          },
+        ],
+      },
+    },
+    {
+      displayName: 'integration',
+      testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+      testMatch: ['<rootDir>/test/integration/**/*.test.ts'],
+      setupFiles: ['<rootDir>/test/support/quiet-sdk.ts'],
+      modulePathIgnorePatterns: ['<rootDir>/dist/'],
+      transform: {
+        '\\.ts$': [
+          '@swc/jest',
+          {
+            jsc: {
+              target: 'es2023',
+            },
+          },
+        ],
+      },
+    },
+    {
+      displayName: 'models',
+      testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+      testMatch: ['<rootDir>/test/models/**/*.test.ts'],
+      modulePathIgnorePatterns: ['<rootDir>/dist/'],
+      setupFiles: ['<rootDir>/test/support/oldest-cdk.ts', '<rootDir>/test/support/quiet-sdk.ts'],
+      transform: {
+        '\\.ts$': [
+          '@swc/jest',
+          {
+            jsc: {
+              target: 'es2023',
+            },
+          },
+        ],
+      },
+    },
+    {
+      displayName: 'newest CDK',
+      testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+      testMatch: [
+        '<rootDir>/test/unit/bin/app.test.ts',
+        '<rootDir>/test/unit/{stream,table,keyspaces,outbox,monitoring,validation}/**/*.test.ts',
+      ],
+      moduleNameMapper: {
+        '^aws-cdk-lib$': 'aws-cdk-lib-newest',
+        '^aws-cdk-lib/(.*)$': 'aws-cdk-lib-newest/$1',
+      },
+      testPathIgnorePatterns: ['/node_modules/', '/test/unit/monitoring/advice-on-'],
+      modulePathIgnorePatterns: ['<rootDir>/dist/'],
+      setupFiles: ['<rootDir>/test/support/newest-cdk.ts'],
+      transform: {
+        '\\.ts$': [
+          '@swc/jest',
+          {
+            jsc: {
+              target: 'es2023',
+            },
+          },
+        ],
+      },
+    },
+  ],
+};
