@@ -98,6 +98,18 @@ describe('the rows of a key that go to two streams', () => {
     expect([puts, left()]).toEqual([[[1n, 2n], [1n]], []]);
   });
 
+  test('are put in order, though one is refused while a later one is in the table', async () => {
+    const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
+    parked.expect(second);
+    await parked.park([second]);
+    const running = parked.run();
+    parked.reject(first);
+    await clock.runUntil(untilEmpty());
+    parked.stop();
+    await clock.runUntil(running);
+    expect([puts.flat(), left()]).toEqual([[1n, 2n], []]);
+  });
+
   test('are all put, though one comes to the table when a later one is gone', async () => {
     const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
     for (const row of [first, second]) parked.expect(row);
