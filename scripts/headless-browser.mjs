@@ -1,12 +1,15 @@
 // The headless Chromium that npm brings along, packed.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import chromium from '@sparticuz/chromium';
 import puppeteer from 'puppeteer-core';
 
 /** Not the package's own options: those are for Lambda, where one process is all of a browser, and its first fault the end. */
 const OPTIONS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--font-render-hinting=none'];
+/** Wherever the command is called. */
+const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
 /** A browser that ends while it starts is started again: what it has been asked for by then is nothing. */
 const STARTS = 3;
 
@@ -27,11 +30,11 @@ export async function launchBrowser() {
  * that was stopped, takes half a program. So each process unpacks into a folder of its own, and the first to end names it.
  */
 async function unpack() {
-  const { version } = JSON.parse(readFileSync('node_modules/@sparticuz/chromium/package.json', 'utf8'));
-  const folder = resolve('node_modules/.cache', `chromium@${version}`);
+  const { version } = JSON.parse(readFileSync(join(MODULES, '@sparticuz/chromium/package.json'), 'utf8'));
+  const folder = join(MODULES, '.cache', `chromium@${version}`);
   const program = join(folder, 'chromium');
   if (existsSync(program)) return program;
-  mkdirSync(resolve('node_modules/.cache'), { recursive: true });
+  mkdirSync(join(MODULES, '.cache'), { recursive: true });
   const part = mkdtempSync(`${folder}.part-`);
   const before = process.env.TMPDIR;
   process.env.TMPDIR = part;
