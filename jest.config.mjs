@@ -3,6 +3,13 @@ import { availableParallelism } from 'node:os';
 /** Half as many again as processors: suites of real parts wait for them a third of their time. */
 const maxWorkers = Math.ceil(1.5 * availableParallelism());
 
+/** What each tier has. */
+const EACH = {
+  testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  transform: { '\\.ts$': ['@swc/jest', { jsc: { target: 'es2023' } }] },
+};
+
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default {
   maxWorkers,
@@ -12,7 +19,7 @@ export default {
   projects: [
     {
       displayName: 'unit',
-      testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+      ...EACH,
       globalSetup: '<rootDir>/test/support/stand-in-package.ts',
       moduleNameMapper: {
         '^cdk-even-shards$': '<rootDir>/lib',
@@ -23,56 +30,23 @@ export default {
       },
       testMatch: ['<rootDir>/test/unit/**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', '/test/unit/validation/cloudformation'],
-      modulePathIgnorePatterns: ['<rootDir>/dist/'],
       setupFiles: ['<rootDir>/test/support/oldest-cdk.ts', '<rootDir>/test/support/quiet-sdk.ts'],
-      transform: {
-        '\\.ts$': [
-          '@swc/jest',
-          {
-            jsc: {
-              target: 'es2023',
-            },
-          },
-        ],
-      },
     },
     {
       displayName: 'integration',
-      testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+      ...EACH,
       testMatch: ['<rootDir>/test/integration/**/*.test.ts'],
       setupFiles: ['<rootDir>/test/support/quiet-sdk.ts'],
-      modulePathIgnorePatterns: ['<rootDir>/dist/'],
-      transform: {
-        '\\.ts$': [
-          '@swc/jest',
-          {
-            jsc: {
-              target: 'es2023',
-            },
-          },
-        ],
-      },
     },
     {
       displayName: 'models',
-      testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+      ...EACH,
       testMatch: ['<rootDir>/test/models/**/*.test.ts'],
-      modulePathIgnorePatterns: ['<rootDir>/dist/'],
       setupFiles: ['<rootDir>/test/support/oldest-cdk.ts', '<rootDir>/test/support/quiet-sdk.ts'],
-      transform: {
-        '\\.ts$': [
-          '@swc/jest',
-          {
-            jsc: {
-              target: 'es2023',
-            },
-          },
-        ],
-      },
     },
     {
       displayName: 'newest CDK',
-      testEnvironment: '<rootDir>/test/support/storage-environment.ts',
+      ...EACH,
       testMatch: [
         '<rootDir>/test/unit/bin/app.test.ts',
         '<rootDir>/test/unit/{stream,table,keyspaces,outbox,monitoring,validation}/**/*.test.ts',
@@ -82,18 +56,7 @@ export default {
         '^aws-cdk-lib/(.*)$': 'aws-cdk-lib-newest/$1',
       },
       testPathIgnorePatterns: ['/node_modules/', '/test/unit/monitoring/advice-on-'],
-      modulePathIgnorePatterns: ['<rootDir>/dist/'],
       setupFiles: ['<rootDir>/test/support/newest-cdk.ts'],
-      transform: {
-        '\\.ts$': [
-          '@swc/jest',
-          {
-            jsc: {
-              target: 'es2023',
-            },
-          },
-        ],
-      },
     },
   ],
 };
