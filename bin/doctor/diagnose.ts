@@ -233,9 +233,10 @@ function ofTable({ path, hasRecovery }: TableObservation): Diagnosis[] {
   return [{ id: 'noRecovery', weight: 'safety', path, what, change }];
 }
 
-function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys }: ConsumerObservation): Diagnosis[] {
+function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys, endpoint }: ConsumerObservation): Diagnosis[] {
   if (parkedKeys === 0) return [];
-  const change = `read why with \`npx even-shards parked --table ${tableName} --consumer ${consumer}\`, correct the handler, and resume or skip them`;
+  const flags = `--table ${tableName} --consumer ${consumer}${endpoint === undefined ? '' : ` --endpoint ${endpoint}`}`;
+  const change = `read why with \`npx even-shards parked ${flags}\`, correct the handler, and resume or skip them`;
   if (deadKeys > 0) {
     const what = `nobody tries ${counted(deadKeys, 'key')} of ${parkedKeys} that are set aside any more: their records have no effect`;
     return [{ id: 'deadKeys', weight: 'loss', path, what, change }];

@@ -50,6 +50,8 @@ const OPTIONS = {
 const EXIT_FOUND = 1;
 
 interface DoctorFlags {
+  readonly 'dynamodb-endpoint'?: string;
+  readonly endpoint?: string;
   readonly json: boolean;
   readonly permissions: boolean;
   readonly scan: boolean;
@@ -81,7 +83,8 @@ async function examine(target: Target, flags: DoctorFlags, hours: number, metric
       ? measuredByCloudWatch(metricReader(metrics, hours, Date.now()))
       : await measuredByWindow(flags.window);
   const onProgress = (line: string) => console.error(line);
-  const found = diagnose(await observe(resources, clients, measured, { scan: flags.scan, onProgress }));
+  const endpoint = flags['dynamodb-endpoint'] ?? flags.endpoint;
+  const found = diagnose(await observe(resources, clients, measured, { scan: flags.scan, endpoint, onProgress }));
   const { streams, shardings, consumers } = resources;
   const looked = [
     counted(streams.length, 'stream'),

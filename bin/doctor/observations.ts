@@ -71,4 +71,6 @@ export interface ConsumerObservation {
   readonly consumer: string;
   readonly parkedKeys: number;
   readonly deadKeys: number;
+  /** Where its table is, if not in the account. */
+  readonly endpoint?: string;
 }

@@ -40,12 +40,20 @@ export interface Measured {
 export type MeasuredStream = Pick<StreamObservation, 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'>;
 export type MeasuredIndex = Pick<IndexObservation, 'throttled' | 'peakWriteUnits' | 'entries' | 'valuesAtMaximum'>;
 
-/** Looks at everything of a stack. `scan`: reads every item of its tables, too, for those that no query finds. */
+interface DoctorOptions {
+  /** Whether to read every item of the tables, too, for those that no query finds. */
+  readonly scan: boolean;
+  /** Where the tables are, if not in the account. */
+  readonly endpoint: string | undefined;
+  onProgress(line: string): void;
+}
+
+/** Looks at everything of a stack. */
 export async function observe(
   { streams, tables, shardings, consumers }: StackResources,
   clients: DoctorClients,
   measured: Measured,
-  { scan, onProgress }: { readonly scan: boolean; onProgress(line: string): void },
+  { scan, endpoint, onProgress }: DoctorOptions,
 ): Promise<Observations> {
   const seen: { -readonly [K in keyof Observations]: Observations[K][number][] } = {
     streams: [],
@@ -63,7 +71,8 @@ export async function observe(
   }
   seen.tables.push(...tables.map(tableOf));
   for (const { path, tableName, consumer } of consumers) {
-    seen.consumers.push(await consumerOf(clients.dynamodb, { path, tableName, consumer }));
+    const counts = await consumerOf(clients.dynamodb, { path, tableName, consumer });
+    seen.consumers.push({ ...counts, ...(endpoint !== undefined && { endpoint }) });
   }
   return seen;
 }

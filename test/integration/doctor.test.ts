@@ -3,6 +3,7 @@ import { doctor } from '../../bin/doctor';
 import { examples } from '../../bin/local/ready-message';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { writeItems } from '../../bin/local/sample/write-items';
+import { parked } from '../../bin/parked';
 import { query } from '../../bin/query';
 import { tail } from '../../bin/tail';
 import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
@@ -262,7 +263,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
   });
 });
 
-test('even-shards doctor finds keys that an ordered consumer has set aside for good', async () => {
+test('even-shards doctor finds keys that an ordered consumer has set aside for good, and its advice shows them', async () => {
   const app = synthesizeConsumerApp();
   const stack = await startLocal({ app });
   try {
@@ -283,11 +284,10 @@ test('even-shards doctor finds keys that an ordered consumer has set aside for g
     await consumer.handler(kinesisEvent(shardOf(['a1'])), { getRemainingTimeInMillis: () => 10_000 });
     await consumer.retryParked();
     const text = await printed((args) => doctor(args, metrics), ...where, '--json');
-    expect(JSON.parse(text).found[0]).toMatchObject({
-      weight: 'loss',
-      id: 'deadKeys',
-      change: expect.stringContaining(`even-shards parked --table ${tableName} --consumer orders`),
-    });
+    const [{ change, ...dead }] = JSON.parse(text).found;
+    expect(dead).toMatchObject({ weight: 'loss', id: 'deadKeys' });
+    const [, advised] = /`npx even-shards parked (.+)`/.exec(change)!;
+    expect(await printed(parked, ...advised!.split(' '))).toMatch(/^1 key is parked, 1 of them dead/);
   } finally {
     await stack.stop();
     rmSync(app, { recursive: true });
