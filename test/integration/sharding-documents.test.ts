@@ -30,12 +30,15 @@ afterAll(async () => {
 
 const common = { keyLayout: 'single-attribute', strategy: 'random', shardAttribute: 'shard' } as const;
 
-/** Writes items as an application does, each with its shard. */
+/** Writes items as an application does, each with its shard, and 25 in a batch. */
 async function write(config: ShardedIndexConfig, items: readonly Record<string, SortKeyValue>[]): Promise<void> {
-  for (const item of items) {
+  const puts = items.map((item) => {
     const all = { ...item, ...shardAttributes(config, item) } as Record<string, SortKeyValue>;
     const Item = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, toAttributeValue(value)]));
-    await dynamoDb.putItem({ TableName: config.tableName, Item });
+    return { PutRequest: { Item } };
+  });
+  for (let from = 0; from < puts.length; from += 25) {
+    await dynamoDb.batchWriteItem({ RequestItems: { [config.tableName]: puts.slice(from, from + 25) } });
   }
 }
 
@@ -76,6 +79,60 @@ describe('"GSI Sharding in DynamoDB": 100 events, one every 15 minutes, over 5 r
     const { items, stats } = await fanOutQuery(dynamoDb, config, firstTwelveHours);
     expect(texts(items, 'event_id')).toEqual(expected);
     expect(stats).toMatchObject({ shards: 5, requests: 5, waves: 1, itemsRead: 48 });
+  });
+});
+
+describe('"GSI Sharding in DynamoDB": a random number from 1 to 100 in place of a constant', () => {
+  const config: ShardedIndexConfig = {
+    ...common,
+    tableName: 'gsi_sharding_test_100',
+    indexName: 'time-index',
+    tableKey: ['event_id'],
+    sortKeyAttributes: ['time'],
+    firstShard: 1,
+    shards: { default: { write: 100, read: 100 } },
+  };
+  const events = Array.from({ length: 1_000 }, (_, number) => ({
+    event_id: `event-${number}`,
+    time: new Date(Date.UTC(2020, 0, 1, 0, 15 * number)).toISOString(),
+    kind: number % 10 === 0 ? 'commit' : 'push',
+  }));
+
+  beforeAll(async () => {
+    await createTable(dynamoDb, config, { event_id: 'S', shard: 'N', time: 'S' });
+    await write(config, events);
+  }, 60_000);
+
+  test('the time alone cannot be queried', async () => {
+    const query = dynamoDb.query({
+      TableName: config.tableName,
+      IndexName: config.indexName,
+      KeyConditionExpression: '#time > :time',
+      ExpressionAttributeNames: { '#time': 'time' },
+      ExpressionAttributeValues: { ':time': { S: '2020' } },
+    });
+    await expect(query).rejects.toMatchObject({ name: 'ValidationException' });
+  });
+
+  test('the items are scattered: no shard has more than three times its share', async () => {
+    const { items } = await fanOutQuery(dynamoDb, config, { order: 'unordered' });
+    const held = Array<number>(101).fill(0);
+    for (const { shard } of items) held[Number((shard as { N: string }).N)]! += 1;
+    expect(items).toHaveLength(1_000);
+    expect(held[0]).toBe(0);
+    expect(Math.max(...held)).toBeLessThanOrEqual(30);
+  });
+
+  test('the price: 100 queries, each of half a unit at least, also for items that are not returned', async () => {
+    const all = await fanOutQuery(dynamoDb, config, {});
+    expect(texts(all.items, 'event_id')).toEqual(events.map(({ event_id }) => event_id));
+    expect(all.stats).toMatchObject({ shards: 100, requests: 100, waves: 1, consumedReadUnits: 50 });
+    const commits = await fanOutQuery(dynamoDb, config, {
+      filterExpression: 'kind = :kind',
+      expressionAttributeValues: { ':kind': { S: 'commit' } },
+    });
+    expect(commits.items).toHaveLength(100);
+    expect(commits.stats.consumedReadUnits).toBe(50);
   });
 });
 
@@ -143,7 +200,7 @@ describe('"Designing Partition Keys": invoices with a suffix from 1 to 5', () =>
   };
   const rows = [
     ['121212', 'Client1_trans1', '2016-05-17 01.36.45'],
-    ['121212', 'Client1_trans2', '2016-05-18 01.36.30'],
+    ['121212', 'Client1-trans2', '2016-05-18 01.36.30'],
     ['121212', 'Client2_trans1', '2016-06-15 01.36.20'],
     ['121212', 'Client2_trans2', '2016-07-1 01.36.15'],
     ['121213', 'Client1_trans1', '2016-07-2 01.36.15'],
@@ -165,8 +222,38 @@ describe('"Designing Partition Keys": invoices with a suffix from 1 to 5', () =>
   test('the transactions of invoice 121212 that begin with Client1, in one query', async () => {
     const request = { value: '121212', sortKey: { beginsWith: 'Client1' } } as const;
     const { items, stats } = await fanOutQuery(dynamoDb, config, request);
-    expect(texts(items, 'transactionId')).toEqual(['121212/Client1_trans1', '121212/Client1_trans2']);
+    expect(texts(items, 'transactionId')).toEqual(['121212/Client1-trans2', '121212/Client1_trans1']);
     expect(stats.shards).toBe(5);
+  });
+});
+
+describe('"Designing Partition Keys": transactions by an id of the database, and an index by their order', () => {
+  const config: ShardedIndexConfig = {
+    ...common,
+    tableName: 'transactions',
+    indexName: 'by-order',
+    tableKey: ['TransactionID'],
+    valueAttribute: 'OrderID',
+    sortKeyAttributes: ['Order_Date'],
+    shards: { default: { write: 2, read: 2 } },
+  };
+  const rows = [
+    ['1111111', 'Customer1-1', '2016-05-17 01.36.45'],
+    ['1111112', 'Customer1-2', '2016-05-18 01.36.30'],
+    ['1111113', 'Customer2-1', '2016-05-18 01.36.30'],
+  ].map(([TransactionID, OrderID, Order_Date]) => ({ TransactionID, OrderID, Order_Date }) as Record<string, string>);
+
+  beforeAll(async () => {
+    await createTable(dynamoDb, config, { TransactionID: 'S', shard: 'S', Order_Date: 'S' });
+    await write(config, rows);
+  });
+
+  test('the id finds its transaction, and the index those of an order', async () => {
+    const Key = { TransactionID: { S: '1111112' } };
+    const { Item } = await dynamoDb.getItem({ TableName: config.tableName, Key });
+    expect(Item).toMatchObject({ OrderID: { S: 'Customer1-2' } });
+    const { items } = await fanOutQuery(dynamoDb, config, { value: 'Customer1-1' });
+    expect(texts(items, 'TransactionID')).toEqual(['1111111']);
   });
 });
 

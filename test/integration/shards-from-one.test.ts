@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
-import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, ProjectionType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import {
   FanOutQueryFunction,
@@ -42,7 +42,12 @@ function synthesize(outdir: string): void {
   const deployed = new Stack(root, 'Numbered');
   const events = new TableV2(deployed, 'Events', { partitionKey: text('event_id'), tableName: 'events' });
   const shard = { name: 'shard', type: AttributeType.NUMBER };
-  events.addGlobalSecondaryIndex({ indexName: 'time-index', partitionKey: shard, sortKey: text('time') });
+  events.addGlobalSecondaryIndex({
+    indexName: 'time-index',
+    partitionKey: shard,
+    sortKey: text('time'),
+    projectionType: ProjectionType.KEYS_ONLY,
+  });
   events.addGlobalSecondaryIndex({ indexName: 'by-type', partitionKey: text('type_shard'), sortKey: text('time') });
   const numbered = { table: events, tableKey: ['event_id'], sortKey: text('time'), firstShard: 1 };
   const shardCounts = ShardCounts.uniform(SHARDS);
@@ -111,6 +116,11 @@ const all = Array.from({ length: EVENTS }, (_, event) => id(event));
 
 test('a query finds the events of shard 5 too, in the order of time', async () => {
   expect(await queried({ index: 'time-index' })).toEqual(all);
+});
+
+test('a query of an index of keys alone answers with the keys, the shard and the time', async () => {
+  const { items } = (await stack.invoke('Numbered/Query/Function', { index: 'time-index', limit: 1 })) as Page;
+  expect(items).toEqual([{ event_id: id(0), shard: 1, time: '2020-01-01T00:00:00.000Z' }]);
 });
 
 test('a query finds the events whose shard is two digits before the value', async () => {

@@ -127,6 +127,34 @@ describeOnPostgres('the queue of the article, taken over into an outbox', () => 
     expect([...sent.values()].flat().length).toBeGreaterThan(sentBefore + counts[0].taken / 2);
   }, 60_000);
 
+  test('golden: holds the five rows of the article, of which its statement selects three, then one, then one', async () => {
+    const [first, second, third] = [
+      '8a9e7a19-9fe1-49b2-9b42-591520784449',
+      'd0d97986-0c90-404f-bccd-9ac6c27f9235',
+      'b20d88bc-ba68-41e3-87cb-3a93cc619833',
+    ];
+    await owner.query(
+      `INSERT INTO kinesis_records (partition_key, record_data) SELECT key, json_build_object('resource', 'app', 'action', action)
+      FROM unnest($1::text[], $2::text[]) AS row (key, action)`,
+      [
+        [first, second, first, first, third],
+        ['create', 'create', 'update', 'destroy', 'update'],
+      ],
+    );
+    const batches: string[][] = [];
+    for (;;) {
+      const { rows } = await owner.query(FIRST_OF_EACH_KEY);
+      if (rows.length === 0) break;
+      batches.push(rows.map(({ partition_key, record_data }) => `${partition_key} ${record_data.action}`));
+      await owner.query('DELETE FROM kinesis_records WHERE id = ANY ($1)', [rows.map(({ id }) => id)]);
+    }
+    expect(batches).toEqual([
+      [`${first} create`, `${second} create`, `${third} update`],
+      [`${first} update`],
+      [`${first} destroy`],
+    ]);
+  });
+
   test('waits for a worker that has sent rows and not yet deleted them', async () => {
     const sent: Sent = new Map();
     await owner.query(

@@ -53,6 +53,17 @@ describe('even-shards plan without a key', () => {
     if (name !== 'at by day') expect(spread.reason).toBe(reason);
   });
 
+  test('finds of a time what the article says, rounded to the minute, the hour or the day: it spreads unevenly', async () => {
+    const lines = Array.from({ length: 6_000 }, (_, n) =>
+      JSON.stringify({ id: n, at: new Date(Date.UTC(2026, 0, 1) + n * 20_000).toISOString() }),
+    );
+    const { candidates } = await compared(samples.file('rounded.ndjson', lines));
+    const times = candidates.filter(({ name }) => name.startsWith('at'));
+    expect(new Map(times.map(({ name, spread }) => [name, spread.evenly]))).toEqual(
+      new Map(['at', 'at by minute', 'at by hour', 'at by day'].map((name) => [name, false])),
+    );
+  });
+
   test('compares times by minute, hour and day where these are not the same', async () => {
     const namesOf = async (at: (n: number) => string) => {
       const lines = Array.from({ length: 200 }, (_, n) => JSON.stringify({ id: n, at: at(n) }));

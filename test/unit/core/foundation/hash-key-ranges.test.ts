@@ -33,6 +33,13 @@ describe('uniformRanges', () => {
     expect(split.map(({ startingHashKey, endingHashKey }) => `${startingHashKey}-${endingHashKey}`)).toEqual(ranges);
   });
 
+  test('golden: splits the 8-bit space of the article into [0, 127] and [128, 255]', () => {
+    expect(uniformRanges(2, 256n)).toEqual([
+      { startingHashKey: 0n, endingHashKey: 127n },
+      { startingHashKey: 128n, endingHashKey: 255n },
+    ]);
+  });
+
   test('matches the ranges AWS documents for five shards', () => {
     const ranges = uniformRanges(5);
     expect(ranges[0]!.endingHashKey).toBe(68056473384187692692674921486353642290n);
@@ -84,6 +91,12 @@ describe('shardIndexOf', () => {
         return startingHashKey <= hashKey && hashKey <= endingHashKey;
       }),
     );
+  });
+
+  test('golden: a key at or below the boundary of the article is in shard one, one above it in shard two', () => {
+    const boundary = 170141183460469231731687303715884105727n;
+    const shards = [0n, boundary, boundary + 1n, HASH_KEY_SPACE - 1n].map((key) => shardIndexOf(key, uniformRanges(2)));
+    expect(shards).toEqual([0, 0, 1, 1]);
   });
 
   test('puts the article keys 1 to 14 on two shards, 3 and 11', () => {

@@ -56,6 +56,28 @@ describe('overloadProbability', () => {
     expect(Math.round(2 ** 14 / uneven)).toBe(17);
   });
 
+  test('golden: the more keys on two shards, the less likely is one of them 20 % above its share', () => {
+    const uneven = [14, 24, 49, 99].map((shards) => overloadProbability({ shards, partitions: 2, overload: 0.2 }));
+    expect(uneven).toEqual(uneven.toSorted((a, b) => b - a));
+  });
+
+  test.each([
+    [2, '75 %', 3, 4],
+    [3, '50 %', 3, 6],
+    [4, '37.5 %', 3, 8],
+  ])('golden: of %d nodes, one is overloaded above %s: above %d of %d shards', (partitions, _, most, shards) => {
+    expect(overloadProbability({ shards, partitions })).toBeCloseTo(exactly(shards, partitions, most), 12);
+    expect(overloadProbability({ shards, partitions })).not.toBeCloseTo(exactly(shards, partitions, most - 1), 2);
+  });
+
+  test('golden: half as much again on a node at 70 % is 105 %, so a utilization above 67 % bears less than that', () => {
+    const [at70, at67, half] = [{ utilization: 0.7 }, { utilization: 2 / 3 }, { overload: 0.5 }].map((bound) =>
+      overloadProbability({ shards: 30, partitions: 3, ...bound }),
+    );
+    expect(at67).toBe(half);
+    expect(at70).toBeGreaterThan(half!);
+  });
+
   test.each([
     [2, 3],
     [2, 12],

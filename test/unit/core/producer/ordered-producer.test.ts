@@ -47,17 +47,34 @@ describe('OrderedProducer', () => {
     expect(kinesis.requests[0]).toMatchObject(expected);
   });
 
-  test('posts the seed example as three requests: a cycle for each record of the busiest key', async () => {
+  test('golden: posts the five rows of the seed as three requests, the first row of each key in each', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
-    const events = ['8a9e create', 'd0d9 create', '8a9e update', '8a9e destroy', 'b20d update'];
-    const records = events.map((event) => record(event.slice(0, 4), event.slice(5)));
-    await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
-    expect(kinesis.requests.map(({ Records }) => Records.map(({ PartitionKey }) => PartitionKey))).toEqual([
-      ['8a9e', 'd0d9', 'b20d'],
-      ['8a9e'],
-      ['8a9e'],
+    const [first, second, third] = [
+      '8a9e7a19-9fe1-49b2-9b42-591520784449',
+      'd0d97986-0c90-404f-bccd-9ac6c27f9235',
+      'b20d88bc-ba68-41e3-87cb-3a93cc619833',
+    ] as const;
+    const data = (action: string) => `{"resource":"app","action":"${action}"}`;
+    const rows = [
+      record(first, data('create')),
+      record(second, data('create')),
+      record(first, data('update')),
+      record(first, data('destroy')),
+      record(third, data('update')),
+    ];
+    await clock.runUntil(Promise.all(rows.map((each) => producer.put(each))));
+    const posted = kinesis.requests.map(({ Records }) =>
+      Records.map(({ PartitionKey, Data }) => [PartitionKey, Buffer.from(Data).toString()]),
+    );
+    expect(posted).toEqual([
+      [
+        [first, data('create')],
+        [second, data('create')],
+        [third, data('update')],
+      ],
+      [[first, data('update')]],
+      [[first, data('destroy')]],
     ]);
-    expect(kinesis.dataOf('8a9e')).toEqual(['create', 'update', 'destroy']);
   });
 
   test('never has two records of one key, nor too many requests, in flight', async () => {
@@ -114,6 +131,29 @@ describe('OrderedProducer', () => {
       const puts = ['one', 'two', 'three'].map((data) => producer.put(record('a', data)));
       expect((await clock.runUntil(Promise.all(puts))).map(({ attempts }) => attempts)).toEqual([3, 1, 1]);
       expect(kinesis.dataOf('a')).toEqual(['one', 'two', 'three']);
+    });
+
+    test('golden: keeps record1, record2 and record3 of the seed in order, which its own retry of record2 does not', async () => {
+      const onceFailed = () => {
+        let failures = 1;
+        return producerOnFakeStream({
+          entryFate: ({ Data }) => (String(Data) === 'record2' && failures-- > 0 ? 'failed' : 'stored'),
+        });
+      };
+      const names = ['record1', 'record2', 'record3'];
+
+      const seed = onceFailed();
+      let left = names.map((Data) => ({ PartitionKey: 'a', Data: Buffer.from(Data) }));
+      while (left.length > 0) {
+        const put = seed.kinesis.putRecords({ StreamName: 'Events', Records: left });
+        const { Records = [] } = await seed.clock.runUntil(put);
+        left = left.filter((_, index) => Records[index]!.ErrorCode !== undefined);
+      }
+      expect(seed.kinesis.dataOf('a')).toEqual(['record1', 'record3', 'record2']);
+
+      const { clock, kinesis, producer } = onceFailed();
+      await clock.runUntil(Promise.all(names.map((data) => producer.put(record('a', data)))));
+      expect(kinesis.dataOf('a')).toEqual(names);
     });
 
     test('lets other keys pass a key that is held up', async () => {

@@ -49,6 +49,21 @@ describe('leftToRightKey', () => {
     const keys = firstKeys(23, leftToRightKey);
     expect(keys.filter((key) => key < 64)).toHaveLength(15);
     expect(keys.filter((key) => key >= 64)).toHaveLength(8);
+    expect(keys.slice(15)).toEqual([4, 12, 20, 28, 36, 44, 52, 60]);
+  });
+
+  test('golden: is at worst n against 2n - 1, so worse the deeper the tree, and never as uneven as MD5 with 3 and 11', () => {
+    const sides = { left: 0, right: 0 };
+    const skews = firstKeys(127, leftToRightKey).map((key) => {
+      sides[key < 64 ? 'left' : 'right'] += 1;
+      return { ...sides, skew: Math.max(sides.left, sides.right) / Math.min(sides.left, sides.right) };
+    });
+    for (const n of [4, 8, 16, 32]) {
+      // From a full tree of 2n - 1 keys to the next one.
+      const [worst] = skews.slice(2 * n - 2, 4 * n - 2).toSorted((a, b) => b.skew - a.skew);
+      expect(worst).toEqual({ left: 2 * n - 1, right: n, skew: (2 * n - 1) / n });
+      expect(worst!.skew).toBeLessThan(11 / 3);
+    }
   });
 
   test('fills level by level from left to right, in a space of any size', () => {
@@ -70,6 +85,12 @@ describe('alternatingKey', () => {
   test('gives the article tree of 23 keys', () => {
     const keys = [64, 32, 96, 16, 48, 80, 112, 8, 24, 40, 56, 72, 88, 104, 120, 4, 20, 36, 52, 68, 84, 100, 116];
     expect(new Set(firstKeys(23, alternatingKey))).toEqual(new Set(keys));
+  });
+
+  test('golden: is the order of the article tree for eight keys and no longer, though the article takes them for the same', () => {
+    const [keys, tree] = [firstKeys(15, alternatingKey), firstKeys(15, balancedKey)];
+    expect(keys.slice(0, 8)).toEqual(tree.slice(0, 8));
+    expect([keys[8], tree[8]]).toEqual([40, 72]);
   });
 
   test('misses the goal of the seed: after 19 keys its halves differ by 4', () => {

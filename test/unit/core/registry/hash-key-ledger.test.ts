@@ -99,6 +99,14 @@ describe('HashKeyLedger', () => {
     expect(table.heads).toHaveLength(2);
   });
 
+  test('golden: gives the accounts of the article 64, 32 and 96 of 128, and one key to the two users of account 1', async () => {
+    const keys: bigint[] = [];
+    for (const owner of ['Account: 1', 'Account: 1', 'Account: 2', 'Account: 3']) {
+      keys.push((await ledger.allocate([{ owner }], uniformRanges(1)))[0]!.hashKey);
+    }
+    expect(keys).toEqual([64n, 64n, 32n, 96n].map((key) => key << 121n));
+  });
+
   test('places the heaviest of several owners first', async () => {
     const requests = [1, 1, 2, 2, 3, 3].map((weight, index) => ({ owner: `${index}`, weight }));
     const owners = await ledger.allocate(requests, uniformRanges(3));
