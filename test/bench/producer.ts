@@ -1,3 +1,4 @@
+import { benchByChance } from '../support/tables/producer/by-chance';
 import { benchFiveProducers } from '../support/tables/producer/five-producers';
 import { benchHotKey } from '../support/tables/producer/hot-key';
 import { benchManyKeys } from '../support/tables/producer/many-keys';
@@ -19,6 +20,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   'many-keys': benchManyKeys,
   packs: benchPacks,
   'five-producers': benchFiveProducers,
+  'by-chance': benchByChance,
   'over-http': () => benchOverHttp(__filename),
   'processor-time': benchProcessorTime,
   memory: benchMemory,
