@@ -12,7 +12,7 @@ export interface TrafficSample {
   sizes: ReadonlyMap<number, number>;
 }
 
-export interface SampleOptions {
+interface SampleOptions {
   /** The field that holds the key. */
   key: string;
   /** The field that identifies a record. Default: the record's number among those of its key. */

@@ -18,7 +18,7 @@ export interface Comparison {
 }
 
 /** Every stack of an assembly, each followed by those nested in it. */
-export function stacksOf(app: string): AssemblyStack[] {
+function stacksOf(app: string): AssemblyStack[] {
   return readCloudAssembly(app).flatMap(withNested);
 }
 

@@ -7,7 +7,7 @@ import { LOCAL_REGION } from '../local/assembly/emulated-types';
 import { LOCAL_CREDENTIALS } from '../local/functions/lambda-environment';
 
 /** Where the services are. @default those of AWS, with the credentials and the region of the environment */
-export interface ServiceEndpoints {
+interface ServiceEndpoints {
   /** Of all services that have none of their own. */
   readonly endpoint?: string;
   readonly kinesis?: string;

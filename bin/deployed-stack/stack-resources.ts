@@ -46,7 +46,7 @@ export interface DeployedStream extends DeployedResource {
 }
 
 /** A function that an ordered consumer is for. */
-export interface DeployedConsumer {
+interface DeployedConsumer {
   readonly path: string;
   readonly tableName: string;
   readonly consumer: string;

@@ -24,7 +24,7 @@ export const TARGET_HELP = `what is deployed:
   --kinesis-endpoint URL, --dynamodb-endpoint URL
   --permissions        print the policy that this very command needs, and do nothing else`;
 
-export interface TargetFlags {
+interface TargetFlags {
   readonly app?: string | undefined;
   readonly 'dynamodb-endpoint'?: string | undefined;
   readonly endpoint?: string | undefined;

@@ -16,7 +16,7 @@ import type {
  * How heavy something is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is uneven, and
  * callers are refused when it grows. `limit`: a limit is near. `safety`: what protects data is off. `cost`: it costs more than it must.
  */
-export type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'safety' | 'cost';
+type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'safety' | 'cost';
 
 const WEIGHTS: readonly Weight[] = ['loss', 'refused', 'uneven', 'limit', 'safety', 'cost'];
 

@@ -35,7 +35,7 @@ export interface StreamObservation {
 }
 
 /** What went into one shard of one value of an index, and what it has refused. */
-export interface EntryLoad {
+interface EntryLoad {
   readonly value: string;
   readonly shard: number;
   readonly writes: number;

@@ -24,7 +24,7 @@ import type {
 } from './observations';
 
 /** What a doctor asks. It changes nothing. */
-export interface DoctorClients {
+interface DoctorClients {
   readonly kinesis: Kinesis;
   readonly dynamodb: DynamoDB;
 }
@@ -37,8 +37,8 @@ export interface Measured {
   index(sharding: DeployedSharding): Promise<MeasuredIndex>;
 }
 
-export type MeasuredStream = Pick<StreamObservation, 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'>;
-export type MeasuredIndex = Pick<IndexObservation, 'throttled' | 'peakWriteUnits' | 'entries' | 'valuesAtMaximum'>;
+type MeasuredStream = Pick<StreamObservation, 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'>;
+type MeasuredIndex = Pick<IndexObservation, 'throttled' | 'peakWriteUnits' | 'entries' | 'valuesAtMaximum'>;
 
 interface DoctorOptions {
   /** Whether to read every item of the tables, too, for those that no query finds. */

@@ -3,7 +3,7 @@ import type { LocalStack } from './run-local';
 import { itemNoun } from './sample/items-by-value';
 
 /** An item as an application hands it to DynamoDBDocument, without its shards. */
-export type FittingItem = Record<string, string | number | Uint8Array>;
+type FittingItem = Record<string, string | number | Uint8Array>;
 
 /** The time of the first item; each further one is a minute later. */
 const START_MS = Date.UTC(2020, 1, 1);

@@ -2,7 +2,7 @@ import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-
 import type { LocalFunction, LocalTable } from './assembly/deployment-plan';
 
 /** An index, or a table that is sharded by its own key, that a function was told of. */
-export interface KnownConfig {
+interface KnownConfig {
   /** The construct path of the table, and of an index its name: `Orders/Table/byStatus`. */
   readonly path: string;
   /** The variable that holds the configuration alone, as `bindWriter` and `bindReader` name it. */

@@ -31,7 +31,7 @@ import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces }
 import { type GateOptions, type Gates, startGates } from './limits/gates';
 import { closeServer, endpointOf } from './loopback';
 
-export interface LocalOptions {
+interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */
   readonly app?: string;
   /** A Kinesis emulator that runs already, on the loopback interface. @default kinesis-local, started in a thread */

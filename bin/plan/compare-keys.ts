@@ -33,7 +33,7 @@ export interface KeyCandidate {
 }
 
 /** How evenly a key spreads the records. It says nothing of their order. */
-export interface Spread {
+interface Spread {
   readonly evenly: boolean;
   /** In the words of the guides of DynamoDB. */
   readonly reason: string;

@@ -35,7 +35,7 @@ export interface TradeOff {
 export type PlannedKind = 'index' | 'table' | 'keyspaces';
 
 /** All that `even-shards plan` has to say. */
-export interface Planned {
+interface Planned {
   sample?: SampleSummary;
   stream?: {
     traffic: StreamTraffic;

@@ -94,7 +94,7 @@ const LEGEND = [
   'product of code points    the calculated suffix of the guides of DynamoDB and Amazon Keyspaces',
 ];
 
-export function times(multiple: number): string {
+function times(multiple: number): string {
   return `${multiple.toFixed(2)} times`;
 }
 

@@ -3,7 +3,7 @@ import { OnwardPages } from '../../lib/core/foundation/onward-pages';
 import type { ReadStart, StreamClient } from './shard-reader';
 
 /** A shard whose turn it is, and where it is begun. */
-export interface ReadyShard {
+interface ReadyShard {
   readonly shardId: string;
   readonly from: ReadStart;
 }

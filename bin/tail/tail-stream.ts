@@ -4,7 +4,7 @@ import { type KinesisRecord, type ReadStart, ShardReader, type StreamClient } fr
 
 export const TAIL_ACTIONS = ['kinesis:GetRecords', 'kinesis:GetShardIterator', 'kinesis:ListShards'] as const;
 
-export interface TailOptions {
+interface TailOptions {
   readonly streamName: string;
   readonly start: ReadStart;
   /** Whether to end when every shard has been read to its end. */

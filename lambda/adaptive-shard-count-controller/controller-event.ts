@@ -1,7 +1,7 @@
 import { InvalidEventError } from '../invalid-event-error';
 
 /** What an event asks for. */
-export type ControllerRequest =
+type ControllerRequest =
   | { readonly kind: 'look' }
   | { readonly kind: 'dry run' }
   | { readonly kind: 'raise'; readonly value: string | number | undefined; readonly count: number }

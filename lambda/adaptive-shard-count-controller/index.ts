@@ -34,7 +34,7 @@ import { noteAlarm, readKnownWrites } from './known-writes';
 import { type InsightClient, readInsights } from './read-insights';
 
 /** What a function answers to a person who has asked. */
-export interface ControllerAnswer {
+interface ControllerAnswer {
   readonly index: string;
   /** Each value of which something is known: what its count is, and what becomes of it. */
   readonly values: {

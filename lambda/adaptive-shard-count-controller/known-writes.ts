@@ -15,7 +15,7 @@ const ALARM_TIME = 'changedAt';
 const RAISED = 'ALARM';
 
 /** What the table of counts holds besides counts. */
-export interface KnownWrites {
+interface KnownWrites {
   /** What writers have reported. */
   readonly reported: ValueMinutes[];
   /** Whether the alarm of the index is raised, as far as its events tell. */

@@ -3,7 +3,7 @@ import type { InsightContributor, InsightReports } from '../../lib/core/adaptive
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
 /** The part of `new DynamoDB({})` that knows the rules of an index. */
-export interface RuleClient {
+interface RuleClient {
   describeContributorInsights(input: {
     TableName: string;
     IndexName: string;

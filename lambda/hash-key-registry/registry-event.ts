@@ -2,7 +2,7 @@ import type { HashKeyMove, OwnerRequest } from '../../lib/core/registry/hash-key
 import { InvalidEventError } from '../invalid-event-error';
 
 /** The requests that a registry answers. */
-export type RegistryRequest =
+type RegistryRequest =
   | { action: 'allocate'; owners: OwnerRequest[] }
   | { action: 'get' | 'release'; owners: string[] }
   | { action: 'list'; limit: number; cursor?: string }

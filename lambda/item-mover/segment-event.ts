@@ -2,13 +2,13 @@ import type { ReshardItemsReport, StrayReport } from '../../lib/core/sharded-ind
 import { InvalidEventError } from '../invalid-event-error';
 
 /** What the state machine was started with. */
-export interface ReshardingRequest {
+interface ReshardingRequest {
   /** `audit` only counts strays. @default 'reshard' */
   readonly mode?: 'reshard' | 'audit';
 }
 
 /** What all invocations for one segment have done together. */
-export interface SegmentTotals {
+interface SegmentTotals {
   itemsScanned: number;
   strays: StrayReport['strays'];
   hidden: number;

@@ -7,7 +7,7 @@ export function cassandraClient(contactPoint: string): Client {
 }
 
 /** No retries besides those of the core. */
-export function cassandraOptions(contactPoint: string): ClientOptions {
+function cassandraOptions(contactPoint: string): ClientOptions {
   return {
     contactPoints: [contactPoint],
     policies: {

@@ -33,7 +33,7 @@ const LAST_ANSWER_MS = 1_000;
 const HEDGE_BUDGET = 0.02;
 
 /** What the invocations of one environment have in common. */
-export interface QueryEnvironment {
+interface QueryEnvironment {
   client: CqlClient;
   tables: Record<string, ShardedKeyspacesConfig>;
   history: FanOutHistory;

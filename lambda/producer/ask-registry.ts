@@ -5,7 +5,7 @@ import type { AskRegistry, OwnerKey } from './hash-key-owners';
 import { OwnerKeyError } from './owner-key-error';
 
 /** What is asked of Lambda. */
-export interface InvokeClient {
+interface InvokeClient {
   invoke(input: InvokeCommandInput, options: { abortSignal: AbortSignal }): Promise<InvokeCommandOutput>;
 }
 

@@ -10,9 +10,9 @@ import { OwnerKeyError } from './owner-key-error';
 import type { OwnedRecord } from './record-input';
 
 /** The result of one record of a direct invocation. */
-export type RecordResult = PutReceipt | RecordFailure;
+type RecordResult = PutReceipt | RecordFailure;
 
-export interface RecordFailure {
+interface RecordFailure {
   errorCode: string;
   errorMessage: string;
   /** Present if an answer was lost. The record may then be in the stream although it is reported as failed. */

@@ -15,7 +15,7 @@ export interface SourceMessage {
   record: OwnedRecord | Error;
 }
 
-export interface SourceOptions extends RecordLimits {
+interface SourceOptions extends RecordLimits {
   /** Whether records are sequenced with the numbers of their source, if the source numbers each partition key. */
   sequence?: boolean;
 }

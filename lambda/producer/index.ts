@@ -30,7 +30,7 @@ import { addProducerMetrics, publishFailures } from './producer-metrics';
 import { type OwnedRecord, parseRecordInput } from './record-input';
 
 /** The event of a direct invocation, or a batch that Lambda delivers from SQS or DynamoDB Streams. */
-export type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRecord)[] };
+type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRecord)[] };
 
 /** The response has one result for each record. With more records, it could exceed Lambda's limit of 6 MB. */
 const MAX_RECORDS_PER_EVENT = 10_000;

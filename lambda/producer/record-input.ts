@@ -7,7 +7,7 @@ import { InvalidEventError } from '../invalid-event-error';
 import type { OwnerKeyError } from './owner-key-error';
 
 /** A record as an event carries it. */
-export interface RecordInput {
+interface RecordInput {
   /** 1 to 256 characters. */
   partitionKey: string;
   /** Text, sent as UTF-8, or any other JSON value, sent as JSON. Exactly one of `data` and `dataBase64`. */

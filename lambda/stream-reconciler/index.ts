@@ -10,12 +10,12 @@ import { requiredEnvironment } from '../required-environment';
 import { reshardClient } from '../reshard-client';
 
 /** A scheduled event, or one of your own. */
-export interface ReconcileEvent {
+interface ReconcileEvent {
   /** Whether to repair drift, or to report it. @default what the construct was given */
   readonly repair?: boolean;
 }
 
-export interface ReconcileReport {
+interface ReconcileReport {
   streamName: string;
   /** `busy` while someone is changing the stream. */
   state: 'even' | 'uneven' | 'busy';

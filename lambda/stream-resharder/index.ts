@@ -11,7 +11,7 @@ import { countOfBefore, type ReshardEvent, reshardTarget } from './reshard-event
 import { isRollingBack } from './stack-roll-back';
 
 /** An answer to the provider framework, which adds it to the event and sends it to CloudFormation in the end. */
-export interface ReshardAnswer {
+interface ReshardAnswer {
   PhysicalResourceId: string;
   IsComplete: boolean;
   StartedAt?: number;

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '../core/foundation/errors';
 import type { Template } from './template';
 
 /** Where a stack's template can be in a folder. */
-export interface TemplatePlace {
+interface TemplatePlace {
   /** Where synthesis puts it, from the folder of the app: in a folder of its stage. */
   readonly file: string;
   /** The name of the stack, under which a template can be that was fetched. Absent: only the deployment knows it. */

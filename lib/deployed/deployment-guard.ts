@@ -8,7 +8,7 @@ import type { Finding } from './finding';
 import type { StackChange, Template } from './template';
 
 /** The key of the context that names a folder with the template of each stack that was deployed: an earlier `cdk.out`. */
-export const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
+const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
 
 const guarded = new WeakSet<IConstruct>();
 

@@ -23,7 +23,7 @@ export type Effect =
 export type Step = 'revise' | 'split' | 'prepare' | 'know';
 
 /** In the order in which there is something to do. */
-export const STEPS: readonly Step[] = ['revise', 'split', 'prepare', 'know'];
+const STEPS: readonly Step[] = ['revise', 'split', 'prepare', 'know'];
 
 /** One thing that a deployment would do to a resource. */
 export interface Finding {

@@ -154,7 +154,7 @@ function checkNames(field: string, tables: readonly IShardedKeyspacesTable[]): v
 }
 
 /** A function that queries sharded tables of Amazon Keyspaces that another app has. It adds nothing to the template. */
-export class ImportedKeyspacesFanOutQueryFunction extends QueryFunctionBase {
+class ImportedKeyspacesFanOutQueryFunction extends QueryFunctionBase {
   public readonly function: lambda.IFunction;
 
   constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {

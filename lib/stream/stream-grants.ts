@@ -109,7 +109,7 @@ export function grantOnStream(stream: kinesis.IStreamRef, grantee: iam.IGrantabl
  * Allows actions on the customer-managed key of a stream, if it has one. Of a `CfnStream` CDK knows its key by what is
  * registered in `iam.EncryptedResources`; synthesis warns of one that is not.
  */
-export function grantOnStreamKey(
+function grantOnStreamKey(
   stream: kinesis.IStreamRef,
   grantee: iam.IGrantable,
   actions: string[],

@@ -3,7 +3,7 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { templateProperties } from '../construct/template-properties';
 
 /** What a template may say of a stream, as far as checks need it. */
-export interface StreamProperties {
+interface StreamProperties {
   readonly MaxRecordSizeInKiB?: unknown;
   readonly RecordDistributionStrategy?: unknown;
   readonly StreamModeDetails?: { readonly StreamMode?: unknown };
@@ -21,7 +21,7 @@ export function resourceOf(stream: kinesis.IStreamRef): kinesis.CfnStream | unde
 }
 
 /** What all producers of a stream must agree on, as far as it is known. */
-export interface AgreedByProducers {
+interface AgreedByProducers {
   readonly hashBuckets?: number;
   readonly maxRecordSize?: Size;
 }

@@ -27,7 +27,7 @@ export interface AlarmProperties extends MetricIdentity {
   readonly TreatMissingData?: string;
 }
 
-export interface WatchedMetric {
+interface WatchedMetric {
   readonly id: string;
   readonly key: string;
   readonly statistic: Statistic;

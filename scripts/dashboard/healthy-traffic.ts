@@ -15,7 +15,7 @@ import { MINUTES } from './measured';
 import { SHARD_COUNT } from './watched-app';
 
 /** Takes a value of a metric in a minute. */
-export type Put = (metric: MetricIdentity, minute: number, value: number) => void;
+type Put = (metric: MetricIdentity, minute: number, value: number) => void;
 
 const KEYS = 2_000;
 const RECORD_BYTES = 1_100;

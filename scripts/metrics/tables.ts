@@ -16,7 +16,7 @@ import {
 } from '../../lib/table/table-metrics';
 
 /** All metrics that have a definition, by what has them. */
-export const FAMILIES: Readonly<Record<string, MetricFamily>> = {
+const FAMILIES: Readonly<Record<string, MetricFamily>> = {
   OrderedProducerFunction: ORDERED_PRODUCER_METRICS,
   OrderedStreamConsumer: ORDERED_CONSUMER_METRICS,
   FanOutQueryFunction: FAN_OUT_QUERY_METRICS,

@@ -22,7 +22,7 @@ interface Outbound {
   httpRequest(options: { method: string; path: string }, body: string): Promise<void>;
 }
 
-export interface ProviderFrameworkOptions {
+interface ProviderFrameworkOptions {
   /** Invokes the function behind the framework. */
   invoke(payload: string): Promise<InvocationResult>;
   /** Where responses are put, on the loopback interface. */

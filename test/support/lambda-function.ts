@@ -14,7 +14,7 @@ export interface Invocation {
   leftMs: number;
 }
 
-export interface LambdaFunctionOptions {
+interface LambdaFunctionOptions {
   /** The folder of the bundle in dist/lambda. */
   name: string;
   environment?: Readonly<Record<string, string>>;

@@ -37,7 +37,7 @@ import {
 import { invoiceTable } from './fakes/invoice-table';
 
 /** A property or a parameter of the library that is a number, a duration or a size, as `.jsii` names it. */
-export interface TokenCase {
+interface TokenCase {
   readonly name: string;
   /** Gives the property a token. */
   readonly give: (stack: Stack) => unknown;

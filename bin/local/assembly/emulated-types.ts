@@ -5,7 +5,7 @@ export const LOCAL_ACCOUNT = '000000000000';
 export const LOCAL_REGION = 'us-east-1';
 
 /** What CloudFormation knows about a resource type without asking the service. */
-export interface EmulatedType {
+interface EmulatedType {
   readonly nameProperty: string;
   readonly longestName: number;
   /** What stands between the parts of a generated name. @default a hyphen */
@@ -66,7 +66,7 @@ export function arnOf(type: EmulatedType, name: string): string {
 const SUFFIX_LENGTH = 12;
 
 /** The stack of a resource, as far as the resource's name depends on it. */
-export interface NamedStack {
+interface NamedStack {
   /** Unique in the app, where two stacks may have one name: in different stages, accounts or regions. */
   readonly id: string;
   readonly name: string;

@@ -16,7 +16,7 @@ export interface Scope {
 }
 
 /** Where in a template a value stands. */
-export interface Site {
+interface Site {
   readonly logicalId: string;
   readonly propertyPath: string;
 }

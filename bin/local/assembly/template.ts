@@ -23,7 +23,7 @@ export interface TemplateResource {
   readonly UpdateReplacePolicy?: string;
 }
 
-export interface TemplateOutput {
+interface TemplateOutput {
   readonly Value: unknown;
   readonly Export?: { readonly Name: unknown };
 }

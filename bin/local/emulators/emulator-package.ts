@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { EvenShardsError } from '../../../lib/core/foundation/errors';
 
 /** An emulator that is installed neither with the user's project nor with this package. */
-export class EmulatorMissingError extends EvenShardsError {
+class EmulatorMissingError extends EvenShardsError {
   constructor(readonly packageName: string) {
     super(
       'EMULATOR_MISSING',

@@ -19,7 +19,7 @@ export class EmulatorFailedError extends EvenShardsError {
   }
 }
 
-export interface EmulatorProgram {
+interface EmulatorProgram {
   readonly name: string;
   /** CommonJS source. It finds the files of the emulator and of `emulator-guard.ts` in `workerData`, and the port is posted. */
   readonly source: string;

@@ -7,7 +7,7 @@ import { importFromPackages } from './import-from-packages';
 import { RUNTIME_SCOPES } from './runtime-packages';
 
 export type Handler = (event: unknown, context: object, callback: HandlerCallback) => unknown;
-export type HandlerCallback = (error?: unknown, result?: unknown) => void;
+type HandlerCallback = (error?: unknown, result?: unknown) => void;
 
 /** Loads `file.export` from a function's code directory, as the Node.js runtime of Lambda does. */
 export async function loadHandler(codeDirectory: string, handler: string): Promise<Handler> {

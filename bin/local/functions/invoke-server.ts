@@ -8,7 +8,7 @@ import { type FunctionReference, functionReference } from './function-reference'
 import type { InvocationResult } from './function-thread';
 
 /** A function as the server needs it. */
-export interface Invocable {
+interface Invocable {
   readonly definition: LocalFunction;
   /** @param qualifier the alias or version that it is invoked by, if by one */
   invoke(payload: string, qualifier?: string): Promise<InvocationResult>;

@@ -7,7 +7,7 @@ import type { AssemblyStack } from '../assembly/cloud-assembly';
 import type { LeftOut } from '../assembly/deployment-plan';
 
 /** A sharded table of Amazon Keyspaces, on a Cassandra. */
-export interface LocalKeyspacesTable {
+interface LocalKeyspacesTable {
   /** Construct path. */
   readonly path: string;
   /** The keyspace, a point, and the table. */

@@ -1,7 +1,7 @@
 import { cbor } from '@smithy/core/cbor';
 
 /** How the services write inputs and outputs: most SDKs in JSON, those of Java ask Kinesis in CBOR, with data as bytes. */
-export interface Codec {
+interface Codec {
   decode(body: Buffer): unknown;
   encode(value: unknown): Uint8Array;
 }

@@ -8,7 +8,7 @@ import { type Gate, refusal, type ServiceAnswer, type ServiceCall, type ServiceP
 import { partitionKeyOf, type TableShape, type TableShapes, writeLoads } from './table-shapes';
 import type { Traffic } from './traffic';
 
-export interface DynamoDbGateParts {
+interface DynamoDbGateParts {
   readonly proxy: Pick<ServiceProxy, 'call'>;
   readonly tables: TableShapes;
   /** Absent: nothing is limited. */

@@ -4,7 +4,7 @@ import { type Gate, LOST, refusal } from './service-proxy';
 
 /** What can be made to go wrong with a call. */
 export const FAULT_KINDS = ['error', 'lost-answer', 'slow', 'throttle'] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+type FaultKind = (typeof FAULT_KINDS)[number];
 
 export const FAULTY_SERVICES = ['dynamodb', 'kinesis'] as const;
 export type FaultyService = (typeof FAULTY_SERVICES)[number];

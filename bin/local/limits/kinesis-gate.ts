@@ -5,7 +5,7 @@ import { type Gate, refusal, type ServiceAnswer, type ServiceCall } from './serv
 import type { ShardMaps } from './shard-maps';
 import type { Traffic } from './traffic';
 
-export interface KinesisGateParts {
+interface KinesisGateParts {
   readonly shards: ShardMaps;
   /** Absent: nothing is limited. */
   readonly limits?: KinesisLimits;

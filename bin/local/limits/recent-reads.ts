@@ -1,5 +1,5 @@
 /** A Query that passed, or was refused. */
-export interface Read {
+interface Read {
   /** By the clock of `performance.now()`. */
   readonly fromMs: number;
   readonly toMs: number;

@@ -40,7 +40,7 @@ export interface ServiceProxy {
   stop(): Promise<void>;
 }
 
-export interface ServiceProxyOptions {
+interface ServiceProxyOptions {
   /** Where the service is. */
   readonly endpoint: string;
   /** What its operations begin with in `X-Amz-Target`. */

@@ -4,7 +4,7 @@ import type { LocalStack } from '../run-local';
 import type { SampleIndex } from './sample-targets';
 import type { SampleItem } from './write-items';
 
-export interface QueriedPage {
+interface QueriedPage {
   items: SampleItem[];
   cursor?: string;
   stats: FanOutStats;

@@ -5,7 +5,7 @@ import { describeValue } from '../../../lib/core/foundation/errors';
 import { InvalidInputError } from './sample-error';
 
 /** A line of the input. */
-export type UserEvent = Record<string, unknown>;
+type UserEvent = Record<string, unknown>;
 
 /** What all events of a sample may have together: they are in memory at once, and the emulators hold them again. */
 const MAX_EVENTS_MB = 256;

@@ -2,7 +2,7 @@ import type { GrownCount } from '../../../lib/core/adaptive-counts/grown-count';
 import type { ShardCountReader } from '../../../lib/core/adaptive-counts/shard-count-store';
 
 /** The counts of a value from a moment on. */
-export type CountStep = Pick<GrownCount, 'write' | 'read' | 'changedBy' | 'changedAt' | 'reason'> & {
+type CountStep = Pick<GrownCount, 'write' | 'read' | 'changedBy' | 'changedAt' | 'reason'> & {
   /** When they were first seen, by the clock of the window. */
   readonly atMs: number;
 };

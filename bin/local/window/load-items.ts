@@ -15,7 +15,7 @@ const BATCH = 25;
 /** How long a writer waits for what was not taken. */
 const RETRY_MS = 100;
 
-export interface ItemLoad {
+interface ItemLoad {
   /** What the keys of its items begin with. */
   readonly run: string;
   /** Of each item, which value of each index it has. */

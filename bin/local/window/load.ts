@@ -11,7 +11,7 @@ import { shardedConfigs } from './sharded-configs';
  * How records are put: by the app's producer function, by it with an owner of its registry for each key, or by PutRecords with
  * what failed sent again, as people write it. `items`: in place of records, items that appear in each index of a table.
  */
-export const WAYS = ['producer', 'registry', 'put-records', 'items'] as const;
+const WAYS = ['producer', 'registry', 'put-records', 'items'] as const;
 
 export interface LoadOptions {
   readonly way: (typeof WAYS)[number];

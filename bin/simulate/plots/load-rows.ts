@@ -2,7 +2,7 @@ import type { SimulationReport } from '../simulation-report';
 import { line, PLOT_WIDTH, type Plot, rectangle, text } from './plot';
 
 /** A partition or shard above this multiple of its share is drawn as overloaded. */
-export const OVERLOAD = 1.5;
+const OVERLOAD = 1.5;
 
 const LABELS = 184;
 const NUMBERS = 62;

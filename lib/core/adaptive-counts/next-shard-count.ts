@@ -22,7 +22,7 @@ export interface ValueSituation {
 }
 
 /** What to do about a value: raise its count, or why not. */
-export type CountDecision = 'raise' | 'calm' | 'too early' | 'enough shards' | 'at maximum';
+type CountDecision = 'raise' | 'calm' | 'too early' | 'enough shards' | 'at maximum';
 
 export interface NextShardCount {
   readonly decision: CountDecision;
@@ -44,7 +44,7 @@ const SHARD_WRITE_UNITS = 1_000;
 export const TARGET_UTILISATION = 0.8;
 
 /** A minute counts as throttled from this share on: what is left of throttling when a count is right. */
-export const THROTTLED_SHARE = 0.001;
+const THROTTLED_SHARE = 0.001;
 
 /** By how much a count grows at least: less would need many steps, each of which takes minutes. */
 export const LEAST_GROWTH = 1.5;
@@ -60,10 +60,10 @@ export const MOST_OF_NEED = 2;
  * ends by itself "after a short period", but not how long that takes.
  * Source: the DynamoDB developer guide, "Key range throughput exceeded (hot partitions)".
  */
-export const SPLIT_MINUTES = 10;
+const SPLIT_MINUTES = 10;
 
 /** Metrics come one to three minutes late. What is older than this says nothing about the present. */
-export const FRESH_MS = 5 * 60_000;
+const FRESH_MS = 5 * 60_000;
 
 const MINUTE_MS = 60_000;
 

@@ -2,7 +2,7 @@
  * How many attempts a writer makes for one write.
  * Source: the AWS SDKs and Tools reference guide, "Retry behavior": three attempts in the standard mode.
  */
-export const SDK_ATTEMPTS = 3;
+const SDK_ATTEMPTS = 3;
 
 /**
  * The writes behind what metrics count: they count every attempt that was refused, and a writer makes several for one write.

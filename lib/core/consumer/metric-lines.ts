@@ -11,7 +11,7 @@ export function parkedMetrics(consumer: string, { stillParked, dead, oldestMs }:
 }
 
 /** How long a batch took, and for how long the handlers of each of its keys were at work in it. */
-export interface BatchTimes {
+interface BatchTimes {
   ms: number;
   busyMs: readonly number[];
   concurrency: number;

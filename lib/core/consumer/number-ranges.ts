@@ -1,5 +1,5 @@
 /** Whole numbers from `from` to `to`, both included. */
-export interface NumberRange {
+interface NumberRange {
   from: bigint;
   to: bigint;
 }

@@ -15,7 +15,7 @@ interface RecordHead {
 }
 
 /** Many small records share an item; DynamoDB takes items of 400 KB. */
-export const SEGMENT_BYTES = 300_000;
+const SEGMENT_BYTES = 300_000;
 const MOST_RECORDS_OF_SEGMENT = 1_000;
 const BYTES_BESIDE_DATA = 500;
 

@@ -26,7 +26,7 @@ export type CqlKeyType =
 export type KeyRank = number | bigint | string | Buffer | DecimalValue;
 
 /** How the values of one CQL type are written, sent, and ordered. */
-export interface KeyType {
+interface KeyType {
   /** What is allowed, in words. */
   readonly allowed: string;
   /**

@@ -13,7 +13,7 @@ import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import type { TableShard } from './table-shard';
 
 /** What the readers of one query have in common. */
-export interface TableQuery {
+interface TableQuery {
   client: CqlClient;
   config: ShardedKeyspacesConfig;
   select: RowSelect;

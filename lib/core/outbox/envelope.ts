@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../foundation/errors';
 
 /** What a row has, as an envelope sees it. */
-export interface EnvelopedRow {
+interface EnvelopedRow {
   readonly id: bigint;
   readonly partitionKey: string;
   readonly data: Uint8Array;

@@ -1,6 +1,6 @@
 import type { OutboxRow } from './outbox-database';
 
-export interface InFlightLimits {
+interface InFlightLimits {
   maxRowsInFlight: number;
   maxBytesInFlight: number;
 }

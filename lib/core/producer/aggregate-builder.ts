@@ -46,7 +46,7 @@ interface Progress {
 
 const NOTHING: Progress = { keyCount: 0, recordCount: 0, messageBytes: 0, bytes: 0 };
 
-export interface AggregateBuilderOptions {
+interface AggregateBuilderOptions {
   /** What a Kinesis record may count: data and partition key, in bytes. */
   maxBytes: number;
   /** The partition key of a pack. @default an aggregate of one partition key, which is sent under that key */

@@ -1,7 +1,7 @@
 import type { Lane } from './lane';
 import type { PendingRecord } from './pending-record';
 
-export interface BacklogLimits {
+interface BacklogLimits {
   maxBufferedRecords: number;
   maxBufferedBytes: number;
 }

@@ -20,7 +20,7 @@ interface Company {
   dueAtMs: number;
 }
 
-export interface PackOptions {
+interface PackOptions {
   /** The largest pack of several records, in bytes. */
   maxAggregateBytes: number;
   /** How long a lane waits for company, in milliseconds. */

@@ -13,7 +13,7 @@ import type { Unit } from './unit';
 export type Aggregation = 'none' | 'per-key' | 'packed';
 
 /** How records become what is sent. */
-export interface UnitOptions {
+interface UnitOptions {
   aggregation: Aggregation;
   /** The largest aggregate of several records, in bytes. */
   maxAggregateBytes: number;

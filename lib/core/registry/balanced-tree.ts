@@ -1,5 +1,5 @@
 /** The key that halves the interval from `low` to below `high`. It comes first among the keys of the interval. */
-export type Middle = (low: bigint, high: bigint) => bigint;
+type Middle = (low: bigint, high: bigint) => bigint;
 
 /**
  * The middle of the article's tree, which belongs to the upper half: of an odd number of keys, the lower half is

@@ -7,7 +7,7 @@ import { type RegistryChange, RegistryState } from './registry-state';
 import type { RegistryHead, RegistryStore } from './registry-store';
 
 /** What follows from a state: the changes to commit, and what to answer once they are committed. */
-export interface Decision<T> {
+interface Decision<T> {
   changes: readonly RegistryChange[];
   answer: T;
 }

@@ -7,7 +7,7 @@ import { describeStream } from './stream-state';
 import { readTags } from './stream-tags';
 import { parseUpdateHistory, UPDATE_HISTORY_TAG, updatesLeft, updatesMade } from './update-history';
 
-export interface ScaleRequest extends ScalingBounds {
+interface ScaleRequest extends ScalingBounds {
   readonly streamName: string;
   /** What the stream's alarms say of its load. */
   readLoad(): Promise<Load>;
@@ -16,7 +16,7 @@ export interface ScaleRequest extends ScalingBounds {
 }
 
 /** The result of one look at a stream. */
-export interface Scaling {
+interface Scaling {
   /** How many shards it has, or was asked for: one step of the way to the desired count. */
   readonly shardCount: number;
   /** How many further updates of its shard count Kinesis allows in the current 24 hours. */

@@ -29,7 +29,7 @@ export const SCALE_OUT_PAUSE_MS = 10 * 60_000;
 export const SCALE_IN_PAUSE_MS = 30 * 60_000;
 
 /** By how much a stream grows under a high load that does not surge. */
-export const GROWTH = 4 / 3;
+const GROWTH = 4 / 3;
 
 /**
  * How many shards a stream should have now.

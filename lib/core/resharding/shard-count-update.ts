@@ -6,7 +6,7 @@ import { formatUpdateHistory, type PastUpdate, REFUSED, UPDATE_HISTORY_TAG } fro
 
 export type UpdateClient = Pick<ReshardClient, 'updateShardCount'> & TagClient;
 
-export interface UpdateRequest {
+interface UpdateRequest {
   readonly streamName: string;
   readonly shardCount: number;
   /** How many updates are still needed, this one included. */

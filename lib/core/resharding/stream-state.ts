@@ -2,7 +2,7 @@ import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import type { ReshardClient, StreamSummary } from './reshard-client';
 import { StreamNotReshardableError } from './reshard-errors';
 
-export interface StreamState {
+interface StreamState {
   /** Whether Kinesis accepts a split, a merge or an update of the shard count now. */
   readonly active: boolean;
   readonly openShardCount: number;

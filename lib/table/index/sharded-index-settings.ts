@@ -34,7 +34,7 @@ export interface ShardedIndexSettings {
 }
 
 /** The table that an index belongs to, and what else is known of it. */
-export interface IndexedTable {
+interface IndexedTable {
   readonly table: IConstruct & Pick<dynamodb.ITableV2, 'tableName'>;
   /** The names of the attributes of the table's key. */
   readonly tableKey: readonly string[];

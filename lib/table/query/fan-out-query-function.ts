@@ -216,7 +216,7 @@ function checkNames(field: string, what: string, names: readonly string[]): void
 }
 
 /** A function that queries sharded indexes that another app has. It adds nothing to the template. */
-export class ImportedFanOutQueryFunction extends FanOutQueryFunctionBase {
+class ImportedFanOutQueryFunction extends FanOutQueryFunctionBase {
   public readonly function: lambda.IFunction;
 
   constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {

@@ -1,7 +1,7 @@
 import { HASH_KEY_SPACE } from '../../../lib/core';
 
 /** The seed's tree, ported line by line: the size of a subtree is counted whenever it is asked for. */
-export interface SeedTree {
+interface SeedTree {
   left?: SeedTree;
   value: bigint;
   right?: SeedTree;

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
 import { pause, rateOf, relay, type Tally } from './approaches';
 
-export interface WorkerTask {
+interface WorkerTask {
   url: string;
   roundTripMs: number;
   forMs: number;

@@ -23,7 +23,7 @@ export interface StreamBehaviour {
 }
 
 /** What a stream holds after a run, and what it took to bring it there. */
-export interface StreamReport {
+interface StreamReport {
   /** User records that a consumer reads, each counted once. */
   readonly read: number;
   /** User records that a consumer reads again. */

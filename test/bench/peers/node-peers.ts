@@ -27,7 +27,7 @@ const CALLS_AT_ONCE = 64;
 const RESEND_AFTER_MS = 100;
 
 /** Each makes its own imports: what one peer loads is no part of another's memory. */
-export const NODE_PEERS: Record<string, (surroundings: Surroundings) => Promise<Put>> = {
+const NODE_PEERS: Record<string, (surroundings: Surroundings) => Promise<Put>> = {
   'sdk-put-records': async (surroundings) => {
     const kinesis = await sdkClient(surroundings);
     return async (records) => {

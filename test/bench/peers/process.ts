@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** What a process and its children have used so far. */
-export interface Usage {
+interface Usage {
   readonly cpuMs: number;
   /** The most memory that each held at once, together. */
   readonly peakBytes: number;

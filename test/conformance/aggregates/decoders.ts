@@ -10,7 +10,7 @@ export interface Decoder {
   readonly readsHashKeys: boolean;
 }
 
-export interface MissingDecoder {
+interface MissingDecoder {
   readonly name: string;
   /** What is needed to fetch or run it. */
   readonly missing: string;

@@ -16,7 +16,7 @@ It costs about 0.50 USD at most: 30 hours of shards (0.45), and 60,000 write and
 const SEED = 1;
 const CALLS = { index: 40, table: 150, stream: 8 };
 
-export interface Clients {
+interface Clients {
   cloudFormation: CloudFormation;
   dynamodb: DynamoDB;
   kinesis: Kinesis;
@@ -33,7 +33,7 @@ export function clientsOf(options: CloudFormationClientConfig): Clients {
   return { cloudFormation, dynamodb, kinesis, destroy };
 }
 
-export interface ComparisonOptions {
+interface ComparisonOptions {
   /** Of the stack, and the beginning of all names in it. */
   name: string;
   /** What is compared with. */

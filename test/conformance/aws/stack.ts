@@ -9,7 +9,7 @@ import { keyTypes } from '../../support/plays/play-on-service';
 import { tableDefinition } from '../../support/sharded-tables';
 
 /** What a comparison needs: tables with an index each, a table of its own, and streams. */
-export interface Resources {
+interface Resources {
   name: string;
   indexes: readonly { config: ShardedIndexConfig; type: SortType }[];
   tableName: string;
@@ -19,7 +19,7 @@ export interface Resources {
 const LONGEST_WAIT_SECONDS = 900;
 
 /** The template of the stack: everything is deleted with it. */
-export function templateOf({ indexes, tableName, streams }: Resources): object {
+function templateOf({ indexes, tableName, streams }: Resources): object {
   const table = (Properties: object) => ({ Type: 'AWS::DynamoDB::Table', DeletionPolicy: 'Delete', Properties });
   const tables = indexes.map(({ config, type }) => tableDefinition(config, keyTypes(config, type)));
   const written = {

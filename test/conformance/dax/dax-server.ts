@@ -13,7 +13,7 @@ type Item = Record<string, AttributeValue>;
 type Expression = [code: number, ...operands: (Expression | string | number)[]];
 
 /** The keys of a table, and the types of their attributes. */
-export interface TableKeys {
+interface TableKeys {
   [table: string]: [name: string, type: 'S'][];
 }
 

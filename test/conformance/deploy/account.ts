@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 /** Where `npm run conformance deploy` put what the runtime of Lambda brings along. */
-export const RUNTIME_MODULES = 'RUNTIME_MODULES';
+const RUNTIME_MODULES = 'RUNTIME_MODULES';
 
 /** By the folder that npm runs in: the comparisons with AWS are bundled elsewhere. */
 const HERE = resolve('test/conformance/deploy');

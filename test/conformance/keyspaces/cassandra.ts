@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** Where `npm run conformance keyspaces` put Apache Cassandra: the folder of its jars. */
-export const CASSANDRA = 'CASSANDRA';
+const CASSANDRA = 'CASSANDRA';
 
 export interface RunningCassandra {
   port: number;

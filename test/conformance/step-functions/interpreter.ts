@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { BUCKET_NAME } from '../../support/stacks/resharding-stack';
 
 /** What an execution ended with. */
-export interface Execution {
+interface Execution {
   status: 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
   output: unknown;
   error: string | null;

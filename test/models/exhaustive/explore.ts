@@ -9,7 +9,7 @@ export interface Scenario {
   play(world: World): Promise<void>;
 }
 
-export interface ExploreOptions {
+interface ExploreOptions {
   /** Ends after so many runs, those that were left included. @default when every run was played */
   maxRuns?: number;
   /** Leaves out runs that differ from another only in the order of steps that commute. @default true */
@@ -22,7 +22,7 @@ export interface ExploreOptions {
   onProgress?(runs: number): void;
 }
 
-export interface Exploration {
+interface Exploration {
   /** Runs that were played to their end. */
   runs: number;
   /**
@@ -40,7 +40,7 @@ export interface Exploration {
   failure?: Failure;
 }
 
-export interface Failure {
+interface Failure {
   readonly error: Error;
   /** What happened, and what was chosen, in order. Give it to `replay`. */
   readonly decisions: readonly string[];

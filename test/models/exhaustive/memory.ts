@@ -1,4 +1,4 @@
-export interface MemoryOptions {
+interface MemoryOptions {
   /** Fields that hold nothing on which a later step depends, such as counters, settings, and ways to the outside. */
   skip: ReadonlySet<string>;
   /** What a queue holds now; undefined for an object that is none. */

@@ -12,7 +12,7 @@ import { straysScenarios } from './strays/scenarios';
 import { growthScenarios, moveScenarios } from './table/scenarios';
 
 /** Where exploring ends. */
-export interface Bound {
+interface Bound {
   /** How many things go wrong in a run of the producer, of pages, and of ledgers. */
   readonly faults: number;
   /** How many items change between the pages of a query. */

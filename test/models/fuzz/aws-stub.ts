@@ -16,7 +16,7 @@ import { ConditionFailed, CountTable } from './count-table';
 import type { FuzzCase } from './fuzz-case';
 
 /** What becomes of a request. All but the first can befall every call of every service. */
-export const FATES = [
+const FATES = [
   'honest',
   'applied, answer lost',
   'cut in the body',
@@ -36,10 +36,10 @@ export const FATES = [
   'throttled',
   'twice',
 ] as const;
-export type Fate = (typeof FATES)[number];
+type Fate = (typeof FATES)[number];
 
 /** After these a service may say what is not true, and no oracle knows what is. */
-export const LIES: readonly Fate[] = ['mutated answer', 'the answer before', 'the same page again', 'empty object'];
+const LIES: readonly Fate[] = ['mutated answer', 'the answer before', 'the same page again', 'empty object'];
 
 interface Answer {
   status: number;
@@ -52,7 +52,7 @@ interface Entry {
   ExplicitHashKey?: string;
 }
 
-export interface StoredRecord extends Entry {
+interface StoredRecord extends Entry {
   shardId: string;
   sequenceNumber: string;
 }

@@ -46,7 +46,7 @@ const HEADER = 9;
 
 /** The types of the columns, by their number in the protocol. */
 const TYPES = { bigint: 2, int: 9, text: 13 } as const;
-export type ColumnTypes = Readonly<Record<string, keyof typeof TYPES>>;
+type ColumnTypes = Readonly<Record<string, keyof typeof TYPES>>;
 
 interface Answer {
   readonly opcode: number;

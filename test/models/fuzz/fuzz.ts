@@ -16,7 +16,7 @@ export class FuzzFailure extends Error {
   }
 }
 
-export interface FuzzOptions {
+interface FuzzOptions {
   /** The only target to play. */
   only?: string | undefined;
   /** Is told of each failure at once. */

@@ -15,9 +15,7 @@ interface StackTemplate {
 }
 
 /** What synthesis makes of a pair with a border between its two: templates, or a refusal. */
-export type Synthesis =
-  | { readonly templates: StackTemplate[]; readonly warnings: string[] }
-  | { readonly refusal: string };
+type Synthesis = { readonly templates: StackTemplate[]; readonly warnings: string[] } | { readonly refusal: string };
 
 /** Each pair has some cells, which several tests look at. */
 const synthesized = new Map<string, Synthesis | undefined>();

@@ -3,7 +3,7 @@ import { synthesize } from './judge';
 import { PAIRS } from './pairs';
 
 /** What the guide says of a pair with a border between its two. */
-export function verdictOf(pair: Pair, border: Border): 'works' | 'refused' | '—' {
+function verdictOf(pair: Pair, border: Border): 'works' | 'refused' | '—' {
   const synthesis = synthesize(pair, border);
   if (synthesis === undefined) return '—';
   return 'refusal' in synthesis ? 'refused' : 'works';

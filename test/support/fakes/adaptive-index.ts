@@ -28,14 +28,14 @@ export interface AdaptiveIndexOptions extends HeatedIndexOptions {
   readonly signal: Signal;
 }
 
-export interface SimulatedMinute {
+interface SimulatedMinute {
   readonly wanted: number;
   readonly throttled: number;
   /** How many shards readers ask, by value: as many as writers use, or are about to use. */
   readonly asked: Readonly<Record<string, number>>;
 }
 
-export interface SimulatedIndex {
+interface SimulatedIndex {
   readonly minutes: readonly SimulatedMinute[];
   readonly raises: number;
 }

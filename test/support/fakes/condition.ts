@@ -2,7 +2,7 @@ import type { DynamoDbItem } from '../../../lib/core';
 import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
 import { storedItem, storedValue } from './stored-item';
 
-export interface Condition {
+interface Condition {
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
   ExpressionAttributeValues?: DynamoDbItem;

@@ -12,7 +12,7 @@ export interface PlayedReshard {
 export type Send = <T>(request: () => Promise<T>) => Promise<T>;
 
 /** What each process gives `reshardItems` besides what its table needs. */
-export interface ReshardRun {
+interface ReshardRun {
   segment: number;
   totalSegments: number;
   clock: Clock;

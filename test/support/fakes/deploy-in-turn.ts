@@ -5,7 +5,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 
 /** A warning of synthesis: the path of the construct, and the text, which ends with the id to acknowledge. */
-export interface Warning {
+interface Warning {
   readonly path: string;
   readonly text: string;
 }

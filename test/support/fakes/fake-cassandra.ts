@@ -1,12 +1,12 @@
 import type { CqlClient, CqlRow, StatementOptions, StatementResult } from '../../../lib/core';
 
 /** A table as the fake knows it. */
-export interface FakeTable {
+interface FakeTable {
   partitionKey: string[];
   clusteringColumns: { name: string; order: 'ASC' | 'DESC'; compare(a: string, b: string): number }[];
 }
 
-export interface FakeCassandraOptions {
+interface FakeCassandraOptions {
   /** Most rows of one answer, drawn anew for each. @default as many as are asked for */
   pageRows?(): number;
   /** Whether an answer is empty although more follow. @default never */

@@ -47,7 +47,7 @@ export type SortType = 'S' | 'N' | 'B';
 export const MODEL_IDS = 400;
 
 /** The attributes of a sort key, and the types of those behind the first. */
-export const MODEL_SORT_KEYS = ['sort', 'tie', 'last'] as const;
+const MODEL_SORT_KEYS = ['sort', 'tie', 'last'] as const;
 export const MODEL_TIE_TYPES = { tie: 'N', last: 'S' } as const;
 
 export const EVERYTHING: ModelLimits = {
@@ -587,7 +587,7 @@ export function shardKey(layout: ShardedIndexConfig['keyLayout'], value: number,
 }
 
 /** The place of an item's shard among the shards of all values. */
-export function numberOf(item: DynamoDbItem): number {
+function numberOf(item: DynamoDbItem): number {
   const shard = Number(((item.shard as { N: string }).N ?? (item.shard as { S: string }).S).split('#').at(-1));
   return VALUES.indexOf(indexValueOf(item)) * MAX_INDEX_SHARDS + shard;
 }

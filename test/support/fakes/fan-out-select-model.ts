@@ -104,7 +104,7 @@ interface Entry {
 }
 
 /** What the server does besides answering. */
-export interface ModelFaults {
+interface ModelFaults {
   clock: VirtualClock;
   /** Of each request. */
   latencyMs(): number;

@@ -14,7 +14,7 @@ export const FAULTS = [
   'applied, answer lost',
   'answer lost, applied late',
 ] as const;
-export type Fault = (typeof FAULTS)[number];
+type Fault = (typeof FAULTS)[number];
 
 export interface FaultyKinesis {
   readonly endpoint: string;

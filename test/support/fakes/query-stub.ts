@@ -5,7 +5,7 @@ import { createServer, type TLSSocket } from 'node:tls';
 import { crc32 } from 'node:zlib';
 
 /** A DynamoDB that answers every Query after a fixed time, over TLS, from another process. */
-export interface QueryStub {
+interface QueryStub {
   readonly endpoint: string;
   stop(): void;
 }

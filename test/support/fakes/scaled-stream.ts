@@ -9,7 +9,7 @@ import { formatUpdateHistory, type PastUpdate, parseUpdateHistory } from '../../
 import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
 import type { AlarmProperties, MetricIdentity } from '../../../lib/testing/parsed-alarm';
 
-export interface ScaledStreamOptions {
+interface ScaledStreamOptions {
   /** What tells of the load, as the alarms of the template do. */
   watch: LoadWatch;
   /** @default the policy of the library */
@@ -37,12 +37,12 @@ interface Measures {
   readonly shards: number;
 }
 
-export interface LoadWatch {
+interface LoadWatch {
   /** At the end of a minute, whose measures arrive so many minutes later. */
   load(minute: number, measures: Measures, lateMinutes: number): Load | Promise<Load>;
 }
 
-export interface ScaledStreamResult {
+interface ScaledStreamResult {
   /** Shards times minutes. */
   readonly shardMinutes: number;
   /** The part of the minutes in which records were refused. */

@@ -15,7 +15,7 @@ import {
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { CrashError } from '../fakes/fake-registry-store';
 
-export interface Ordeal {
+interface Ordeal {
   allocators: number;
   owners: number;
   shards: number;
@@ -24,7 +24,7 @@ export interface Ordeal {
   seed: number;
 }
 
-export interface Outcome {
+interface Outcome {
   crashed: number;
   commits: number;
   requests: number;

@@ -19,7 +19,7 @@ import { keyTypes, openIndex } from './play-on-service';
 export type Compared = Record<string, number>;
 
 /** What a service is known to do otherwise: see docs/models.md. */
-export interface KnownDifferences {
+interface KnownDifferences {
   /** It takes a read of no item for free. */
   freeEmptyReads?: boolean;
   /** It counts characters of a text, and not its bytes. */
@@ -30,7 +30,7 @@ export interface KnownDifferences {
   takes?: readonly string[];
 }
 
-export interface IndexPlay {
+interface IndexPlay {
   calls: number;
   seed: number;
   known?: KnownDifferences;

@@ -16,7 +16,7 @@ type Call =
   | { name: 'updateShardCount'; target: number };
 
 /** What can be asked of both, and how exactly their shards agree. */
-export interface StreamPlay {
+interface StreamPlay {
   calls: number;
   seed: number;
   /** Whether the emulator divides one key less than there are, so that ranges agree to some thousand keys. */

@@ -25,7 +25,7 @@ const VALUES: AttributeValue[] = [
   { M: { x: { N: '1' } } },
 ];
 
-export interface TablePlay {
+interface TablePlay {
   calls: number;
   seed: number;
   /** Whether the service has transactions. */

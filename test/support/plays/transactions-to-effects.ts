@@ -18,7 +18,7 @@ export interface Effects {
   changesOf(account: string): Promise<number[]>;
 }
 
-export interface PlayedParts {
+interface PlayedParts {
   /** The outbox is there. */
   pool: Pool;
   /** Has a stream of `SHARDS` shards. */
@@ -31,7 +31,7 @@ export interface PlayedParts {
   seed: number;
 }
 
-export interface PlayedFacts {
+interface PlayedFacts {
   committed: number;
   rolledBack: number;
   crashes: number;

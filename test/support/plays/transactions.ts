@@ -6,7 +6,7 @@ const RANGED = 'TransactedByRange';
 const IDS = ['a', 'b', 'c', 'd'];
 
 /** How often which outcome was compared. */
-export type ComparedTransactions = Record<string, number>;
+type ComparedTransactions = Record<string, number>;
 
 /** Both have these tables from then on. */
 export async function createTransactedTables(service: DynamoDB): Promise<void> {

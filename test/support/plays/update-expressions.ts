@@ -89,7 +89,7 @@ const PATHS: readonly Path[][] = [
 ];
 
 /** What a run of the play has counted. */
-export interface GrammarCounts {
+interface GrammarCounts {
   /** Expressions of the grammar, and those of them that the store ran. */
   ofGrammar: number;
   ran: number;

@@ -20,7 +20,7 @@ export interface Load {
   isDisturbed: boolean;
 }
 
-export interface LoadReport {
+interface LoadReport {
   /** Rows whose transaction was committed. */
   committed: number;
   /** How often a worker was killed, told to end, or lost its connection, or the keys were divided. */

@@ -11,7 +11,7 @@ import { Construct } from 'constructs';
 // TableV2 of the older version warns of properties that it sets itself.
 process.env.JSII_DEPRECATED = 'quiet';
 
-export type CdkVersion = 'aws-cdk-lib' | 'aws-cdk-lib-newest';
+type CdkVersion = 'aws-cdk-lib' | 'aws-cdk-lib-newest';
 
 export interface OrdersAppOptions {
   /** Directory of the functions' code. */

@@ -89,7 +89,7 @@ export const WRITES: readonly Writes[] = [
   },
 ];
 
-export type Counts = Exclude<Signal, 'none'> | number;
+type Counts = Exclude<Signal, 'none'> | number;
 
 /** The counts that are simulated with certain writes. */
 export function countsOf({ fixed }: Writes): Counts[] {

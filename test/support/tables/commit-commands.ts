@@ -1,4 +1,4 @@
-export interface CommitCommand {
+interface CommitCommand {
   readonly command: 'plan' | 'simulate';
   args(file: string): string[];
 }

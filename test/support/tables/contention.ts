@@ -4,7 +4,7 @@ import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { FakeRegistryTable, type RandomSchedule } from '../fakes/fake-registry-store';
 
 /** Ledgers that allocate on one store at once, each for several callers. */
-export interface Contention {
+interface Contention {
   ledgers: number;
   /** Callers of each ledger, each of which waits for its answer before it asks again. */
   callers: number;
@@ -15,7 +15,7 @@ export interface Contention {
   lostAnswers: number;
 }
 
-export interface ContentionOutcome {
+interface ContentionOutcome {
   owners: number;
   /** Different keys that were given to them. */
   keys: number;

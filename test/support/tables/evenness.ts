@@ -28,7 +28,7 @@ function evenness(ranges: readonly HashKeyRange[], keyOf: (n: number) => bigint)
 }
 
 /** By MD5, by bit reversal, and by the allocator. */
-export function evennessOf(shards: number) {
+function evennessOf(shards: number) {
   const ranges = uniformRanges(shards);
   const allocator = new BalancedKeyAllocator({ ranges });
   return [

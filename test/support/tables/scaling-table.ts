@@ -5,7 +5,7 @@ import { withNoise } from '../fakes/load-shapes';
 import { plainWatch, simulateScaledStream } from '../fakes/scaled-stream';
 
 /** The table of the guide to resharding is of a year. */
-export const DAYS = 365;
+const DAYS = 365;
 
 export const HEADER = [
   'load',

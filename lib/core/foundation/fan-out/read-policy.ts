@@ -68,7 +68,7 @@ export interface FanOutReadOptions {
 }
 
 /** The SDK's default number of sockets. */
-export const DEFAULT_CONCURRENCY = 50;
+const DEFAULT_CONCURRENCY = 50;
 
 /** Read options after the check, with a value for every option that has a default. */
 export type ReadPolicy = Required<Omit<FanOutReadOptions, 'history' | 'deadlineMs'>> &

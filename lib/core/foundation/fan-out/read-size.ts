@@ -92,7 +92,7 @@ export function itemsInBlocks(blocks: number, { mean = BLOCK_BYTES }: Pick<ItemS
 const MAX_GROWTH = 4;
 
 /** What the reads of one shard have returned so far. */
-export interface ShardYield {
+interface ShardYield {
   /** Items that the store has evaluated. */
   evaluated: number;
   /** Items that have passed the filter. */

@@ -13,7 +13,7 @@ import { shardWalk } from './shard-walk';
 import type { Position, TotalOrder } from './total-order';
 
 /** What the engine must know about the items and errors of a store. */
-export interface Gathering<T> {
+interface Gathering<T> {
   /** The order of the items over all shards. */
   order: TotalOrder<T>;
   /** Whether shards follow one another in the order. Then a page needs only as many shards as fill it. */

@@ -4,7 +4,7 @@ import type { ShardBuffer } from './shard-buffer';
 import type { ShardRequests } from './shard-requests';
 
 /** How many items a flow returns, and how many shards it reads at once. */
-export interface FlowBounds<T> {
+interface FlowBounds<T> {
   /** The most shards with a page that is being read, or that was read and not yet returned. */
   width: number;
   /** The most items that the flow returns. */
@@ -13,7 +13,7 @@ export interface FlowBounds<T> {
 }
 
 /** A page of one shard. */
-export interface FlowPage<T> {
+interface FlowPage<T> {
   shard: number;
   items: T[];
   /** Where the shard goes on behind these items. Undefined if they are its last, or if it could not be read further. */

@@ -15,7 +15,7 @@ interface Attempt<T> {
 }
 
 /** What the requests of one query share besides their policy. */
-export interface RequestContext<T> {
+interface RequestContext<T> {
   stats: FanOutStats;
   sizes: ItemSizes;
   /** Where the page ends at the latest. Absent: a read that waits for others asks for all that it was planned for. */

@@ -35,7 +35,7 @@ export interface SdkClient {
 }
 
 /** What is sent. */
-export interface LightRequest {
+interface LightRequest {
   /** JSON. */
   readonly body: string | Uint8Array;
   /** Whether another attempt can succeed after an answer of 4xx that says this, such as a throttle. */

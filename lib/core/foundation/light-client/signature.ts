@@ -8,7 +8,7 @@ export interface SigningCredentials {
 }
 
 /** The region and the service that a signature is valid for. */
-export interface SigningScope {
+interface SigningScope {
   region: string;
   service: string;
 }

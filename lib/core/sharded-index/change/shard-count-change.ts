@@ -14,7 +14,7 @@ export interface IndexShardTarget {
 }
 
 /** A deployment of shard counts. */
-export interface CountDeployment {
+interface CountDeployment {
   action: 'deploy';
   shards: IndexShards;
   reason: string;

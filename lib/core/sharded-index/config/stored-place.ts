@@ -4,7 +4,7 @@ import { besideValue, SHARD_SEPARATOR, shardDigits } from '../../foundation/shar
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
 /** What a key says in which a value and a shard stand beside each other. */
-export interface StoredPlace {
+interface StoredPlace {
   /** The text of the value. */
   value: string;
   /** The shard, 0-based, whatever the number of the first one is. Less than 0 before the first one. */

@@ -11,7 +11,7 @@ import { piecesBehindTies, tiesBehind } from './shard-piece';
 import { sortKeySelect } from './sort-key-select';
 
 /** The readers of a query. */
-export interface IndexReaders {
+interface IndexReaders {
   /** One for each shard. */
   readers: IndexShardReader[];
   /** If set, it reads, shard after shard, items that all come before those of `readers`. */

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '../../foundation/errors';
 import { attributeOf } from '../config/attribute-of';
 
 /** A number that the document client of the SDK holds as text, because JavaScript cannot hold it exactly. */
-export interface NumberText {
+interface NumberText {
   value: string;
   toAttributeValue(): object;
 }

@@ -12,7 +12,7 @@ import type { TableScanClient } from './table-client';
 import type { TableRequests } from './table-requests';
 
 /** A scan of one segment, and what is done with each stray of it. */
-export interface SegmentWalk<Report extends StrayReport> {
+interface SegmentWalk<Report extends StrayReport> {
   client: TableScanClient;
   scanned: ScannedSegment;
   judging: JudgingConfig;

@@ -17,7 +17,7 @@ import { Faults } from '../faults';
 import { Heard, stateText } from '../heard';
 import type { Footprint, World } from '../world';
 
-export interface CountsBounds {
+interface CountsBounds {
   /** How many readers there are, and as many writers. */
   applications: 1 | 2;
   /** How many pages each reader begins. */

@@ -18,7 +18,7 @@ import { Heard, stateText } from '../heard';
 import type { World } from '../world';
 
 /** What can go wrong. */
-export type ConsumerFault =
+type ConsumerFault =
   | 'a handler fails'
   | 'a handler fails behind its effect'
   | 'a handler does not end'

@@ -3,7 +3,7 @@ import type { Scenario } from '../explore';
 import { type Process, RollOut } from '../roll-out';
 import type { World } from '../world';
 
-export interface CountsInStepsBounds {
+interface CountsInStepsBounds {
   /** The shard counts of writers before and behind the change. */
   from: number;
   to: number;

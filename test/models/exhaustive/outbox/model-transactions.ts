@@ -135,7 +135,7 @@ export class ModelTransactions {
   }
 }
 
-export function rowsOf({ levels }: ModelTransaction): ModelRow[] {
+function rowsOf({ levels }: ModelTransaction): ModelRow[] {
   return levels.flatMap(({ rows }) => rows);
 }
 

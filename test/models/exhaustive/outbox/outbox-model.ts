@@ -18,7 +18,7 @@ interface Snapshot {
 }
 
 /** What a statement reads and writes. */
-export type Place = 'locks' | 'ranges' | 'transactions' | 'messages' | 'parked';
+type Place = 'locks' | 'ranges' | 'transactions' | 'messages' | 'parked';
 
 interface Statement {
   readonly name: string;
@@ -32,7 +32,7 @@ interface Statement {
   answer(model: OutboxModel, session: string, values: any[]): object[] | number;
 }
 
-export interface OutboxModelOptions {
+interface OutboxModelOptions {
   /** @default 1 */
   ranges?: number;
   /** @default 0 for every key */

@@ -52,7 +52,7 @@ const ACTS = ['writes elsewhere', 'sets a savepoint', 'rolls back to its savepoi
 type Act = (typeof ACTS)[number];
 
 /** What a writer does in one transaction, row by row, each named by its key and its number, and how it ends. */
-export interface Writer {
+interface Writer {
   /** What it has put when the workers start. */
   readonly begun?: readonly string[];
   readonly rows: readonly string[];
@@ -63,7 +63,7 @@ export interface Writer {
  * A worker is gone at once; it loses its locks, and goes on as if it held them; it is told to end; its producer is aborted.
  * In the place of the last one comes another.
  */
-export type Fate = 'crashes' | 'loses its locks' | 'is told to end' | 'has its producer aborted';
+type Fate = 'crashes' | 'loses its locks' | 'is told to end' | 'has its producer aborted';
 
 const SHARE_OF_A_KEY = 8;
 const NEVER_MS = 2 ** 31 - 1;

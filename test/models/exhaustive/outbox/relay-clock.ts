@@ -41,7 +41,7 @@ interface Timer {
   takeBack?: () => void;
 }
 
-export interface Gates {
+interface Gates {
   /** What each step of the worker reads. */
   readonly reads: readonly string[];
   /** Whether the worker empties slots when it looks at leases. Then time passes until it does. */

@@ -22,7 +22,7 @@ const MALFORMED_ANSWERS: Record<string, (results: PutRecordsResultEntry[]) => un
   'without a sequence number': ([{ ShardId } = {}, ...others]) => [{ ShardId }, ...others],
 };
 
-export interface StreamOptions {
+interface StreamOptions {
   shardCount: number;
   /** Whether a request that was applied can have a malformed answer. @default false */
   answersMalformed?: boolean;

@@ -15,7 +15,7 @@ import { Heard, stateText } from '../heard';
 import type { Footprint, World } from '../world';
 
 /** What a process does with its ledger, once. */
-export type LedgerWork =
+type LedgerWork =
   | { allocate: readonly string[] }
   | { release: readonly string[] }
   | { rebalance: number }

@@ -13,7 +13,7 @@ import type { Footprint, World } from '../world';
 import { ReshardedStream } from './resharded-stream';
 
 /** What a process makes of the stream. */
-export interface ReshardWork {
+interface ReshardWork {
   shardCount: number;
   /** When it began, if it is a deployment. The latest one decides. */
   startedAt?: number;

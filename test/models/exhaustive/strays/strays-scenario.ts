@@ -16,7 +16,7 @@ import type { World } from '../world';
 import { CrashingWalk, type Send } from './crashing-walk';
 
 /** What a writer does with an item, at one moment. Its shard is right behind each put. */
-export type ItemWrite = readonly [what: 'puts' | 'changes' | 'deletes', id: string];
+type ItemWrite = readonly [what: 'puts' | 'changes' | 'deletes', id: string];
 
 export interface StraysBounds {
   /** The items at the beginning, each without a shard. */

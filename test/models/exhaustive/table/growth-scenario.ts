@@ -12,7 +12,7 @@ import { type Process, RollOut } from '../roll-out';
 import type { World } from '../world';
 import { idsWithTwoPlaces, invoiceTable } from './invoice-table';
 
-export type Write = 'put' | 'put if absent' | 'delete';
+type Write = 'put' | 'put if absent' | 'delete';
 
 export interface GrowthBounds {
   /** The shard counts before and behind the change. */

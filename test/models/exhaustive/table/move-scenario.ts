@@ -19,7 +19,7 @@ import type { World } from '../world';
 import { idsWithTwoPlaces, invoiceTable } from './invoice-table';
 
 /** What a writer does with an item: the first, or the second. An update adds an attribute where a look has found the item. */
-export type TableWrite = readonly [what: 'puts' | 'puts if absent' | 'updates' | 'deletes', item: 1 | 2];
+type TableWrite = readonly [what: 'puts' | 'puts if absent' | 'updates' | 'deletes', item: 1 | 2];
 
 export interface MoveBounds {
   /** The shard counts before and behind the change. Writers use the one behind it. */

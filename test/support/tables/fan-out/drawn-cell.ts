@@ -9,7 +9,7 @@ import { FakeIndex } from '../../fakes/fake-index';
 import { timeIndex } from './time-index';
 
 /** One page, drawn from everything that DynamoDB allows. */
-export interface DrawnCell {
+interface DrawnCell {
   seed: number;
   shards: number;
   limit: number | undefined;
@@ -26,7 +26,7 @@ export interface DrawnCell {
 }
 
 /** What the page has cost. */
-export interface DrawnCost {
+interface DrawnCost {
   cell: DrawnCell;
   items: number;
   units: number;

@@ -5,7 +5,7 @@ import { writeGuideTable } from '../../guide-table';
 import { rounded } from './table';
 
 /** Who writes to one shard, and what it throttles. */
-export interface ThrottledShard {
+interface ThrottledShard {
   readonly producers: number;
   /** The part of the records that it throttles however few come. */
   readonly byChance: number;
@@ -17,7 +17,7 @@ export interface ThrottledShard {
 }
 
 /** What came of it, without the seconds after the begin and after a reshard, when the producers send what a whole shard takes. */
-export interface Throughput {
+interface Throughput {
   /** What was stored, as a part of what the shard takes. */
   readonly stored: number;
   /** What was throttled, as a part of what was sent. */

@@ -20,7 +20,7 @@ const APPROACHES: [string, number, Approach][] = [
   ['`OrderedProducer`, aggregation', 200_000, ours(true)],
 ];
 
-export const HOT_KEY_HEADER = ['', 'records/s', 'ratio'];
+const HOT_KEY_HEADER = ['', 'records/s', 'ratio'];
 
 /** One key, records of 100 bytes with their key, 20 ms round trip: records a second of virtual time. */
 export async function hotKeyRows(shardLimits: ShardLimits | undefined): Promise<string[][]> {

@@ -18,7 +18,7 @@ const DATA = Buffer.alloc(100 - KEY_BYTES);
 /** What a record takes of an aggregate: its data, and 6 bytes of the format. Its key is there once for all. */
 const AGGREGATED_BYTES = DATA.length + 6;
 
-export interface ManyKeys {
+interface ManyKeys {
   roundTripMs: number;
   keys: number;
   /** How much the keys differ: 0 for uniform ones, else the exponent of Zipf's law. */

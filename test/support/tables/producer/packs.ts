@@ -56,7 +56,7 @@ const PACKINGS = new Map<string, Partial<OrderedProducerOptions>>([
 ]);
 
 /** The rows that the guide shows, and the scenario of each of its tables. */
-export const SHOWN_PACKS = ['per key', '256 buckets', '256 buckets, linger 5 ms'];
+const SHOWN_PACKS = ['per key', '256 buckets', '256 buckets, linger 5 ms'];
 export const PACKS_TABLES = { packs: SCENARIOS[0]!, 'packs, with a large buffer': SCENARIOS[3]! };
 
 const HEADER = [
@@ -93,7 +93,7 @@ export async function benchPacks(): Promise<void> {
   }
 }
 
-export function writePacksTable(part: string, rows: string[][]): void {
+function writePacksTable(part: string, rows: string[][]): void {
   writeGuideTable('docs/guides/ordered-producer.md', `npm run bench producer ${part}`, HEADER, rows);
 }
 

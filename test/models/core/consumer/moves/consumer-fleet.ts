@@ -40,7 +40,7 @@ interface KeyState {
 }
 
 /** A record that took effect. */
-export interface AppliedRecord {
+interface AppliedRecord {
   text: string;
   /** Who wrote it, with which hash key. */
   series: string;

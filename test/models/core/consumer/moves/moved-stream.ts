@@ -12,7 +12,7 @@ import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 
 /** How keys move: with fences, or at once as the registry's `rebalance` does it. */
-export type WayToMove = 'handOver' | 'rebalance';
+type WayToMove = 'handOver' | 'rebalance';
 
 /** A stream in which every key has moved several times. */
 export interface MovedStream {

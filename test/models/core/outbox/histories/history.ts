@@ -1,7 +1,7 @@
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 
 /** How rows are put: by the function, many at once, or by a plain insert. */
-export type Way = 'put' | 'put_all' | 'insert';
+type Way = 'put' | 'put_all' | 'insert';
 
 export interface Transaction {
   readonly puts: readonly { key: string; data: string }[];

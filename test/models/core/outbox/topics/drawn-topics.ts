@@ -1,6 +1,6 @@
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 
-export interface DrawnRow {
+interface DrawnRow {
   readonly key: string;
   readonly topic?: string;
   readonly data: string;

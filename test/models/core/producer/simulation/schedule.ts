@@ -9,7 +9,7 @@ import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { always, between, longTailed, type RoundTripTimes } from '../../../../support/fakes/round-trip-times';
 
 /** How the records come to the producer. */
-export type Feed = 'put at once' | 'put over time' | 'putAll' | 'putAll of an async source';
+type Feed = 'put at once' | 'put over time' | 'putAll' | 'putAll of an async source';
 
 /** Everything that happens in one run of the simulation. It follows from its seed. */
 export interface Schedule {
