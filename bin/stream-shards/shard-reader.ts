@@ -40,14 +40,17 @@ export class ShardReader {
   private constructor(
     private readonly client: StreamClient,
     private readonly place: { readonly StreamName: string; readonly ShardId: string },
-    private readonly from: ReadStart,
+    private readonly from: Exclude<ReadStart, 'LATEST'>,
     private iterator: string | undefined,
   ) {}
 
   /** From now on, if it begins with what comes. */
   static async begin(client: StreamClient, StreamName: string, ShardId: string, from: ReadStart): Promise<ShardReader> {
     const place = { StreamName, ShardId };
-    return new ShardReader(client, place, from, await iteratorOf(client, { ...place, ...startOf(from) }));
+    const now = new Date();
+    const iterator = await iteratorOf(client, { ...place, ...startOf(from) });
+    // LATEST, asked for again, would leave out what came meanwhile.
+    return new ShardReader(client, place, from === 'LATEST' ? now : from, iterator);
   }
 
   /** The records that come next, if there are any. */

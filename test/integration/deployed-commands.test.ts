@@ -1,11 +1,17 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import type {
+  GetRecordsCommandInput,
+  GetShardIteratorCommandInput,
+  ListShardsCommandInput,
+} from '@aws-sdk/client-kinesis';
 import { doctor } from '../../bin/doctor';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { cutShort, printable } from '../../bin/plain-text';
 import { put } from '../../bin/put';
 import { query } from '../../bin/query';
+import { ShardReader } from '../../bin/stream-shards/shard-reader';
 import { tail } from '../../bin/tail';
 import { OrderedProducer } from '../../lib/core/producer';
 import { printed } from '../support/command';
@@ -276,6 +282,33 @@ describe('what is deployed, from the command line', () => {
         return StreamDescriptionSummary?.StreamStatus === 'ACTIVE';
       });
     }
+
+    test('follow with what came while the computer slept, also if nothing had come before', async () => {
+      const { kinesis } = stack.clients;
+      const StreamName = stack.streams[0]!.name;
+      const { Shards = [] } = await kinesis.listShards({ StreamName });
+      const { ShardId, HashKeyRange } = Shards.at(-1)!;
+      let hasSlept = false;
+      const getRecords: typeof kinesis.getRecords = (input: GetRecordsCommandInput) => {
+        if (hasSlept) return kinesis.getRecords(input);
+        hasSlept = true;
+        throw Object.assign(new Error('the iterator is too old'), { name: 'ExpiredIteratorException' });
+      };
+      const client = {
+        getRecords,
+        getShardIterator: (input: GetShardIteratorCommandInput) => kinesis.getShardIterator(input),
+        listShards: (input: ListShardsCommandInput) => kinesis.listShards(input),
+      };
+      const reader = await ShardReader.begin(client, StreamName, ShardId!, 'LATEST');
+      const ExplicitHashKey = HashKeyRange!.StartingHashKey;
+      await kinesis.putRecord({ StreamName, PartitionKey: 'a', ExplicitHashKey, Data: Buffer.from('meanwhile') });
+      const read: string[] = [];
+      await until(async () => {
+        read.push(...(await reader.read()).map(({ Data }) => String(Buffer.from(Data!))));
+        return reader.isAtTip;
+      });
+      expect(read).toEqual(['meanwhile']);
+    });
 
     test('tell how many were put before a line that cannot be, and refuse a key that JavaScript would round', async () => {
       const putting = (text: string) =>
