@@ -1,3 +1,4 @@
+import { HASH_KEY_SPACE } from '../core/foundation/hash-key-space';
 import type {
   PutRecordInput,
   PutRecordOutput,
@@ -168,6 +169,11 @@ export class FakeKinesis extends FakeControlPlane {
     }
     if (sizes.some((size) => size > this.maxRecordKiB * 1024)) {
       throw serviceError('ValidationException', `a record of more than ${this.maxRecordKiB} KiB`);
+    }
+    const beyond = entries.find(({ ExplicitHashKey: key }) => key !== undefined && BigInt(key) >= HASH_KEY_SPACE);
+    if (beyond !== undefined) {
+      const range = 'ExplicitHashKey must be in the range: [0, 2^128-1]';
+      throw serviceError('InvalidArgumentException', `${range}. Specified value was ${beyond.ExplicitHashKey}`);
     }
   }
 

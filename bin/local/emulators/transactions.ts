@@ -100,13 +100,14 @@ class Transactions {
     const items = TransactItems as readonly Record<string, Item>[];
     const problem = problemOf(items, ['Get']);
     if (problem !== undefined) return invalid(problem);
-    if (hasTwice(items.map(({ Get }) => [Get!.TableName, Object(Get!.Key)]))) return invalid(TWICE);
     const answers: Answer[] = [];
     for (const { Get } of items) {
       answers.push(await calls.send('GetItem', { ...Get, ConsistentRead: true, ReturnConsumedCapacity }));
     }
-    const refused = answers.find(({ status }) => status !== 200);
-    return refused ?? done(answers, { Responses: answers.map(({ output: { Item } }) => ({ Item })) });
+    const refused = refusalOf(answers);
+    if (refused !== undefined) return refused;
+    if (hasTwice(items.map(({ Get }) => [Get!.TableName, Object(Get!.Key)]))) return invalid(TWICE);
+    return done(answers, { Responses: answers.map(({ output: { Item } }) => ({ Item })) });
   }
 
   private doneWith(token: string): string | undefined {
@@ -164,8 +165,7 @@ async function doAll(actions: readonly Action[], calls: Calls): Promise<Answer> 
   for (const [index, action] of actions.entries()) {
     if (answers[index]!.status === 200 && (action.isCheck || !isDone)) await takeBack(action, calls);
   }
-  if (isDone) return done(answers, {});
-  return answers.find((answer) => answer.status !== 200 && codeOf(answer) === undefined) ?? cancelled(actions, answers);
+  return refusalOf(answers, actions) ?? done(answers, {});
 }
 
 async function takeBack({ before, key, input: { TableName } }: Action, calls: Calls): Promise<void> {
@@ -185,25 +185,39 @@ function done(answers: readonly Answer[], output: object): Answer {
   return { status: 200, output: { ...output, ...(units.size > 0 && { ConsumedCapacity }) } };
 }
 
-/** What an item refuses, and not the form of the request. Source: the API reference, TransactWriteItems, its list of reasons. */
+/**
+ * How it begins when an item or its key refuses, and not the form of the request. Source: the API reference, TransactWriteItems, its
+ * list of reasons; of keys, the tests of nubo-db/dynamodb-conformance, whose expectations are what AWS has answered.
+ */
 const OF_THE_ITEM = [
   'An operand in the update expression has an incorrect data type',
   'Item size to update has exceeded the maximum allowed size',
   'Type mismatch for attribute to update',
   'The document path provided in the update expression is invalid for update',
   'The provided expression refers to an attribute that does not exist in the item',
+  'The provided key element does not match the schema',
+  'One or more parameter values were invalid: Missing the key',
+  'One or more parameter values were invalid: Type mismatch for key',
 ];
 
 /** The code of a reason to cancel; undefined for what is wrong with the request itself. */
 function codeOf({ output: { __type = '', message } }: Answer): string | undefined {
   if (__type.endsWith('#ConditionalCheckFailedException')) return 'ConditionalCheckFailed';
-  return __type.endsWith('#ValidationException') && OF_THE_ITEM.includes(message) ? 'ValidationError' : undefined;
+  const isOfTheItem = __type.endsWith('#ValidationException') && OF_THE_ITEM.some((text) => message.startsWith(text));
+  return isOfTheItem ? 'ValidationError' : undefined;
 }
 
-function cancelled(actions: readonly Action[], answers: readonly Answer[]): Answer {
+/** What is wrong with the request itself, or else the reasons of its items; undefined where there are none. */
+function refusalOf(answers: readonly Answer[], actions: readonly Action[] = []): Answer | undefined {
+  const refused = answers.filter(({ status }) => status !== 200);
+  if (refused.length === 0) return undefined;
+  return refused.find((answer) => codeOf(answer) === undefined) ?? cancelled(answers, actions);
+}
+
+function cancelled(answers: readonly Answer[], actions: readonly Action[]): Answer {
   const CancellationReasons = answers.map((answer, index) => {
     if (answer.status === 200) return { Code: 'None' };
-    const { before, tellsBefore } = actions[index]!;
+    const { before, tellsBefore } = actions[index] ?? {};
     const Code = codeOf(answer);
     const tells = Code === 'ConditionalCheckFailed' && tellsBefore && before !== undefined;
     return { Code, Message: answer.output.message, ...(tells && { Item: before }) };

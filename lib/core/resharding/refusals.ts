@@ -7,17 +7,23 @@ export function isNotReady(error: unknown): boolean {
 
 /** The shards are not those that the request was made for: ListShards may be seconds old. */
 export function isOutOfDate(error: unknown): boolean {
-  return isRefusal(error, 'InvalidArgumentException') || isRefusal(error, 'ResourceNotFoundException', /\bshard\b/i);
+  return (
+    isRefusal(error, 'InvalidArgumentException') ||
+    isRefusal(error, 'ResourceNotFoundException', /\bshard\b/i) ||
+    // A target that is more than twice the open shards, or less than half of them.
+    isRefusal(error, 'LimitExceededException', /\b(double|half)\b/i)
+  );
 }
 
 /** The account, or the region, has no shards left. */
 export function isShardQuota(error: unknown): boolean {
-  return isRefusal(error, 'LimitExceededException', /shard (limit|quota)/i);
+  return isRefusal(error, 'LimitExceededException', /shard (limit|quota)|cannot be greater than/i);
 }
 
 /** The updates of the stream's shard count in the last 24 hours are used up. */
 export function isDailyLimit(error: unknown): error is Error {
-  return isRefusal(error, 'LimitExceededException') && !isNotReady(error) && !isShardQuota(error);
+  const isOther = isNotReady(error) || isOutOfDate(error) || isShardQuota(error);
+  return isRefusal(error, 'LimitExceededException') && !isOther;
 }
 
 /** Whether an exception has this name, and a message with these words. A service may say anything in place of a message. */

@@ -102,8 +102,9 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
       return { Code: conditionHolds(condition, this.read((Key ?? Item)!)) ? 'None' : 'ConditionalCheckFailed' };
     });
     if (CancellationReasons.some(({ Code }) => Code !== 'None')) {
-      const error = new Error('Transaction cancelled, please refer cancellation reasons for specific reasons');
-      throw Object.assign(error, { name: 'TransactionCanceledException', CancellationReasons });
+      const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
+      const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
+      throw Object.assign(new Error(message), { name: 'TransactionCanceledException', CancellationReasons });
     }
     for (const { Put, Delete } of writes) {
       if (Put !== undefined) this.put(Put.Item!);

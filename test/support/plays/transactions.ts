@@ -8,6 +8,14 @@ const IDS = ['a', 'b', 'c', 'd'];
 /** How often which outcome was compared. */
 type ComparedTransactions = Record<string, number>;
 
+/** What the right of two services answers otherwise, though it is right otherwise: docs/models.md. */
+export interface KnownOfTransactions {
+  /** It looks at conditions, and at the item, before it looks whether an item is named twice. */
+  readonly conditionsFirst?: boolean;
+  /** It has no list of reasons where an item is not fit for its update. */
+  readonly withoutReasonsOfItems?: boolean;
+}
+
 /** Both have these tables from then on. */
 export async function createTransactedTables(service: DynamoDB): Promise<void> {
   for (const [TableName, range] of [
@@ -33,7 +41,7 @@ export async function createTransactedTables(service: DynamoDB): Promise<void> {
  */
 export async function playTransactions(
   services: readonly [DynamoDB, DynamoDB],
-  { calls, seed }: { calls: number; seed: number },
+  { calls, seed, known = {} }: { calls: number; seed: number; known?: KnownOfTransactions },
 ): Promise<ComparedTransactions> {
   const random = seededRandom(seed);
   const oneOf = <E>(choices: readonly E[]): E => choices[Math.floor(random() * choices.length)]!;
@@ -59,9 +67,11 @@ export async function playTransactions(
       { UpdateExpression: 'SET l = list_append(l, :l)', ExpressionAttributeValues: { ':l': { L: [{ S: 'x' }] } } },
       { UpdateExpression: 'ADD l :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
     ]);
-  const action = (): TransactWriteItem => {
+  const place = () => {
     const TableName = oneOf([FLAT, RANGED]);
-    const Key = keyOf(TableName);
+    return { TableName, Key: keyOf(TableName) };
+  };
+  const action = ({ TableName, Key } = place()): TransactWriteItem => {
     const kind = oneOf(['Put', 'Put', 'Delete', 'Update', 'Update', 'ConditionCheck'] as const);
     if (kind === 'Update') {
       const { ExpressionAttributeValues: own, ...changes } = update();
@@ -90,19 +100,25 @@ export async function playTransactions(
       { Delete: { TableName: RANGED, Key: { id: { S: 'a' } } } },
       { Delete: { TableName: FLAT, Key: { id: { S: 'a' } }, ConditionExpression: 'no expression' } },
     ]);
+  const twice = (): TransactWriteItem[] => {
+    const { TableName, Key } = place();
+    if (known.conditionsFirst) return [{ Put: { TableName, Item: Key } }, { Delete: { TableName, Key } }];
+    return [action({ TableName, Key }), action({ TableName, Key })];
+  };
   const nextWrite = () => {
-    const TransactItems = apart(Array.from({ length: 1 + Math.floor(random() * 4) }, action));
+    const TransactItems = apart(Array.from({ length: 1 + Math.floor(random() * 4) }, () => action()));
+    if (random() < 0.1) TransactItems.splice(0, 10, ...twice());
     // Beside something right: of two that are wrong, each service looks at another one first.
     if (random() < 0.1) TransactItems.splice(0, 10, { Put: { TableName: FLAT, Item: { id: { S: 'e' } } } }, wrong());
     return { TransactItems, ClientRequestToken: `${seed}-${Math.floor(random() * 1e6)}` };
   };
   const nextRead = () => {
     const TransactItems = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
-      const TableName = oneOf([FLAT, RANGED]);
       const some = random() < 0.3 && { ProjectionExpression: 'n' };
-      return { Get: { TableName, Key: keyOf(TableName), ...some } };
+      return { Get: { ...place(), ...some } };
     });
-    return { TransactItems: apart(TransactItems) };
+    if (random() < 0.1) TransactItems.push({ Get: { TableName: RANGED, Key: { id: { S: 'a' } } } });
+    return { TransactItems: random() < 0.2 ? TransactItems : apart(TransactItems) };
   };
   /** Now and then the one before again, or another with its token. */
   const nextOrAgain = (before: ReturnType<typeof nextWrite>) => {
@@ -117,7 +133,7 @@ export async function playTransactions(
     if (!isRead) write = nextOrAgain(write);
     const input = isRead ? read : write;
     const ask = (service: DynamoDB) =>
-      outcomeOf(() => (isRead ? service.transactGetItems(read) : service.transactWriteItems(write)));
+      outcomeOf(() => (isRead ? service.transactGetItems(read) : service.transactWriteItems(write)), known);
     const [left, right] = [await ask(services[0]), await ask(services[1])];
     const name = `${isRead ? 'get' : 'write'} ${Object(left).name ?? 'done'}`;
     compared[name] = (compared[name] ?? 0) + 1;
@@ -130,7 +146,7 @@ export async function playTransactions(
   return compared;
 }
 
-/** One of an item: of two, AWS looks at the one item before it looks at conditions, and DynamoDB Local afterwards. */
+/** One of an item. */
 function apart<T extends object>(items: readonly T[]): T[] {
   const nameOf = (item: T): string => {
     const { TableName, Key, Item } = Object.values(item)[0];
@@ -140,7 +156,7 @@ function apart<T extends object>(items: readonly T[]): T[] {
   return [...new Map(items.map((item) => [nameOf(item), item])).values()];
 }
 
-async function outcomeOf(ask: () => Promise<object>): Promise<unknown> {
+async function outcomeOf(ask: () => Promise<object>, known: KnownOfTransactions): Promise<unknown> {
   try {
     const { $metadata: _, ...answer } = (await ask()) as { $metadata?: unknown };
     return answer;
@@ -149,9 +165,9 @@ async function outcomeOf(ask: () => Promise<object>): Promise<unknown> {
       name: string;
       CancellationReasons?: { Code: string; Item?: object }[];
     };
-    // DynamoDB Local has a list of reasons where a key is wrong, and none where an item is. The API reference has it otherwise.
-    const isInvalid = name === 'ValidationException' || reasons?.some(({ Code }) => Code === 'ValidationError');
-    if (isInvalid) return { name: 'ValidationException' };
+    if (known.withoutReasonsOfItems && reasons?.some(({ Code }) => Code === 'ValidationError')) {
+      return { name: 'ValidationException' };
+    }
     return { name, reasons: reasons?.map(({ Code, Item }) => ({ Code, Item })) };
   }
 }

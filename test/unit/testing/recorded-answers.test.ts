@@ -1,4 +1,7 @@
-import { FakeKinesis, VirtualClock } from '../../../lib/testing';
+import { deliveryOf } from '../../../bin/local/event-sources/batch-answer';
+import { Lane, type LaneSettings } from '../../../bin/local/event-sources/lane';
+import type { KinesisRecord } from '../../../bin/stream-shards/shard-reader';
+import { FakeCloudWatch, FakeKinesis, VirtualClock } from '../../../lib/testing';
 import { conditionHolds } from '../../support/fakes/condition';
 import { FakeIndex } from '../../support/fakes/fake-index';
 import { FakeTable } from '../../support/fakes/fake-table';
@@ -67,6 +70,277 @@ describe('Kinesis', () => {
   });
 });
 
+/** kinesalite's tests, which have run against AWS: mhart/kinesalite. Its stream has three shards. */
+describe('Kinesis, in the tests of kinesalite', () => {
+  const THIRD = 113427455640312821154458202477256070485n;
+  const id = (number: number) => `shardId-00000000000${number}`;
+  const stream = (shardCount = 3) => {
+    const clock = new VirtualClock();
+    return { clock, kinesis: new FakeKinesis({ clock, streamName: 'test', shardCount }) };
+  };
+  const entry = (PartitionKey: string, ExplicitHashKey?: bigint) => ({
+    PartitionKey,
+    Data: Buffer.from(''),
+    ...(ExplicitHashKey !== undefined && { ExplicitHashKey: String(ExplicitHashKey) }),
+  });
+
+  // test/putRecords.js.
+  test('records go to the shards of their keys, and one of a shard has a larger number than those before it', async () => {
+    const { clock, kinesis } = stream();
+    const Records = [
+      ...['a', 'b', 'e', 'f'].map((key) => entry(key)),
+      entry('a', 2n ** 128n - 1n),
+      entry('a', 2n * THIRD - 1n),
+      entry('a', 2n * THIRD),
+    ];
+    const { Records: results } = await clock.runUntil(kinesis.putRecords({ StreamName: 'test', Records }));
+    expect(results!.map(({ ShardId }) => ShardId)).toEqual([0, 1, 2, 1, 2, 1, 2].map(id));
+    for (const order of [
+      [2, 4, 6],
+      [1, 3, 5],
+    ]) {
+      const numbers = order.map((index) => BigInt(results![index]!.SequenceNumber!));
+      expect(numbers).toEqual([...numbers].sort((a, b) => (a < b ? -1 : 1)));
+    }
+  });
+
+  // test/putRecord.js and test/putRecords.js.
+  test('an explicit hash key beyond the key space is refused', async () => {
+    const { clock, kinesis } = stream();
+    const put = { StreamName: 'test', Records: [entry('a', 2n ** 128n)] };
+    await expect(clock.runUntil(kinesis.putRecords(put))).rejects.toMatchObject({
+      name: 'InvalidArgumentException',
+      message: expect.stringContaining('must be in the range: [0, 2^128-1]'),
+    });
+  });
+
+  // test/splitShard.js.
+  test.each([
+    [0, 1n, 'InvalidArgumentException'],
+    [0, THIRD - 1n, 'InvalidArgumentException'],
+    [2, 999999999999999999999999999999999999999n, 'InvalidArgumentException'],
+    [5, 0n, 'ResourceNotFoundException'],
+  ])('shard %i is not split at %s: %s', async (shard, key, name) => {
+    const { clock, kinesis } = stream();
+    const split = { StreamName: 'test', ShardToSplit: id(shard), NewStartingHashKey: String(key) };
+    await expect(clock.runUntil(kinesis.splitShard(split))).rejects.toMatchObject({ name });
+  });
+
+  // test/splitShard.js.
+  test('a stream that is being split takes records into the parent, and no other split', async () => {
+    const { clock, kinesis } = stream(1);
+    const split = { StreamName: 'test', ShardToSplit: id(0), NewStartingHashKey: '2' };
+    const put = async () => {
+      const { Records } = await clock.runUntil(kinesis.putRecords({ StreamName: 'test', Records: [entry('a', 1n)] }));
+      return Records![0]!.ShardId;
+    };
+    await clock.runUntil(kinesis.splitShard(split));
+    const { StreamDescriptionSummary } = await clock.runUntil(kinesis.describeStreamSummary({}));
+    expect(StreamDescriptionSummary).toMatchObject({ StreamStatus: 'UPDATING', OpenShardCount: 1 });
+    await expect(clock.runUntil(kinesis.splitShard(split))).rejects.toMatchObject({
+      name: 'ResourceInUseException',
+      message: expect.stringContaining('not ACTIVE, instead in state UPDATING'),
+    });
+    expect(await put()).toBe(id(0));
+    await clock.runUntil(clock.sleep(600_000));
+    expect(await put()).toBe(id(1));
+    const [parent, ...children] = kinesis.shards.map((shard) => shard.describe());
+    expect(children.map(({ HashKeyRange }) => HashKeyRange)).toEqual([
+      { StartingHashKey: '0', EndingHashKey: '1' },
+      { StartingHashKey: '2', EndingHashKey: String(2n ** 128n - 1n) },
+    ]);
+    const end = BigInt(parent!.SequenceNumberRange!.EndingSequenceNumber!);
+    for (const { SequenceNumberRange } of children) {
+      expect(BigInt(SequenceNumberRange!.StartingSequenceNumber!)).toBeGreaterThan(end);
+    }
+  });
+
+  // test/mergeShards.js.
+  test.each([
+    [0, 2, 'InvalidArgumentException'],
+    [1, 0, 'InvalidArgumentException'],
+    [0, 5, 'ResourceNotFoundException'],
+  ])('shards %i and %i are not merged: %s', async (shard, adjacent, name) => {
+    const { clock, kinesis } = stream();
+    const merge = { StreamName: 'test', ShardToMerge: id(shard), AdjacentShardToMerge: id(adjacent) };
+    await expect(clock.runUntil(kinesis.mergeShards(merge))).rejects.toMatchObject({ name });
+  });
+
+  // test/mergeShards.js.
+  test('of a merge comes one shard with both as its parents', async () => {
+    const { clock, kinesis } = stream();
+    const merge = { StreamName: 'test', ShardToMerge: id(0), AdjacentShardToMerge: id(1) };
+    await clock.runUntil(kinesis.mergeShards(merge));
+    await clock.runUntil(clock.sleep(600_000));
+    expect(kinesis.shards).toHaveLength(4);
+    expect(kinesis.shards[3]!.describe()).toMatchObject({
+      ShardId: id(3),
+      ParentShardId: id(0),
+      AdjacentParentShardId: id(1),
+      HashKeyRange: { StartingHashKey: '0', EndingHashKey: String(2n * THIRD - 1n) },
+    });
+  });
+
+  // test/listShards.js.
+  test('a list of shards begins behind the shard that it is given, and a token comes alone', async () => {
+    const { clock, kinesis } = stream();
+    const list = (input: object) => clock.runUntil(kinesis.listShards({ StreamName: 'test', ...input }));
+    expect((await list({ ExclusiveStartShardId: id(1) })).Shards!.map(({ ShardId }) => ShardId)).toEqual([id(2)]);
+    await expect(list({ NextToken: 'next' })).rejects.toMatchObject({
+      name: 'InvalidArgumentException',
+      message: 'NextToken and StreamName cannot be provided together.',
+    });
+  });
+});
+
+/** LocalStack's tests, whose snapshots are what AWS has answered: tests/aws/services/lambda_/event_source_mapping. */
+describe("Lambda's event source", () => {
+  /** The batches that a function receives which answers so, each as text, and what is discarded. */
+  async function delivered(
+    records: readonly (string | KinesisRecord)[],
+    settings: Partial<LaneSettings>,
+    answer: (batch: readonly string[]) => { payload: string; functionError?: string },
+  ) {
+    const clock = new VirtualClock();
+    const [batches, discarded]: [string[], string[]] = [[], []];
+    const lane = new Lane(
+      'shardId-000000000000',
+      {
+        ...{ clock, timeOfDay: () => clock.now(), batchSize: 10, windowMs: 1_000, bisects: false, ...settings },
+        async deliver({ records: batch }) {
+          const numbers = batch.map(({ SequenceNumber }) => SequenceNumber!);
+          batches.push(numbers.join(' '));
+          return deliveryOf(answer(numbers), numbers, true);
+        },
+        onDiscard: ({ records: batch }) => discarded.push(...batch.map(({ SequenceNumber }) => SequenceNumber!)),
+        onProblem: () => {},
+      },
+      new AbortController().signal,
+    );
+    for (const record of records) lane.add(typeof record === 'string' ? recordOf(record, 0) : record);
+    lane.close();
+    await clock.runUntil(lane.deliver());
+    return { batches, discarded };
+  }
+  const recordOf = (SequenceNumber: string, atMs: number): KinesisRecord => ({
+    ...{ SequenceNumber, PartitionKey: 'test', Data: Buffer.from('hello') },
+    ApproximateArrivalTimestamp: new Date(atMs),
+  });
+  const failing = () => ({ payload: JSON.stringify({ errorType: 'ZeroDivisionError' }), functionError: 'Unhandled' });
+
+  // test_kinesis_report_batch_item_failures: approximateInvokeCount is 4 and its batch of one, after one of three. The snapshot of
+  // DynamoDB's stream is the same.
+  test('a record that reports itself is sent with its batch, and then with all of its attempts alone', async () => {
+    const reportFive = (batch: readonly string[]) => ({
+      payload: JSON.stringify({
+        batchItemFailures: batch.filter((number) => number === '5').map((itemIdentifier) => ({ itemIdentifier })),
+      }),
+    });
+    const end = await delivered(['0', '1', '2', '3', '4', '5'], { batchSize: 3, retries: 3 }, reportFive);
+    expect(end).toEqual({ batches: ['0 1 2', '3 4 5', '5', '5', '5', '5'], discarded: ['5'] });
+  });
+
+  // test_kinesis_report_batch_item_success_scenarios.
+  test.each([[''], [[]], [null], [{}], [{ batchItemFailures: [] }], [{ batchItemFailures: null }]])(
+    'the answer %j is success',
+    async (answer) => {
+      const end = await delivered(['1'], { retries: 2 }, () => ({ payload: JSON.stringify(answer) }));
+      expect(end).toEqual({ batches: ['1'], discarded: [] });
+    },
+  );
+
+  // test_kinesis_report_batch_item_failure_scenarios.
+  test.each([
+    [{ itemIdentifier: 123 }],
+    [{ itemIdentifier: '' }],
+    [{ itemIdentifier: null }],
+    [{ foo: 123 }],
+    [{ foo: null }],
+  ])('a report of %j fails the batch, which two retries send three times', async (failure) => {
+    const answer = { payload: JSON.stringify({ batchItemFailures: [failure] }) };
+    const end = await delivered(['1'], { retries: 2 }, () => answer);
+    expect(end).toEqual({ batches: ['1', '1', '1'], discarded: ['1'] });
+  });
+
+  // test_kinesis_report_batch_item_failure_scenarios, and test_kinesis_event_source_mapping_with_on_failure_destination_config.
+  test.each([
+    [1, 2],
+    [2, 3],
+  ])('an error with %i retries sends a batch %i times', async (retries, times) => {
+    const end = await delivered(['1'], { retries }, failing);
+    expect(end).toEqual({ batches: Array(times).fill('1'), discarded: ['1'] });
+  });
+
+  // test_kinesis_maximum_record_age_exceeded, test_kinesis_maximum_record_age_exceeded_discard_records.
+  test('a record past its bound of age is not sent, and those behind it are, with a bound of no attempts', async () => {
+    const records = [recordOf('old', -80_000), ...['1', '2', '3', '4', '5'].map((number) => recordOf(number, 0))];
+    const settings = { retries: 0, maxAgeMs: 60_000 };
+    const end = await delivered(records, settings, () => ({ payload: 'null' }));
+    expect(end).toEqual({ batches: ['1 2 3 4 5'], discarded: ['old'] });
+  });
+});
+
+/** LocalStack's tests, whose snapshots are what AWS has answered: tests/aws/services/cloudwatch. */
+describe('CloudWatch', () => {
+  const MINUTE = 60_000;
+  const metric = { Namespace: 'test', MetricName: 'metric1' };
+  const valuesOf = async (cloudWatch: FakeCloudWatch, Stat: string, Metric: object = metric) => {
+    const { MetricDataResults } = await cloudWatch.getMetricData({
+      MetricDataQueries: [{ Id: 'one', MetricStat: { Metric, Period: 60, Stat: Stat as 'Sum' } }],
+      StartTime: new Date(0),
+      EndTime: new Date(2 * MINUTE),
+    });
+    return MetricDataResults[0]!.Values;
+  };
+  const measured = (...values: number[]) => {
+    const cloudWatch = new FakeCloudWatch();
+    for (const Value of values) cloudWatch.putMetricData({ ...metric, Value, atMs: MINUTE });
+    return cloudWatch;
+  };
+
+  // test_get_metric_data_stats, and test_get_metric_data_with_zero_and_labels.
+  const ELEVEN = Array.from({ length: 11 }, (_, index) => index + 1);
+  const SIX = [0, 2, 4, 3.5, 7, 100];
+  test.each([
+    [ELEVEN, 'Sum', 66],
+    [ELEVEN, 'SampleCount', 11],
+    [ELEVEN, 'Minimum', 1],
+    [ELEVEN, 'Maximum', 11],
+    [ELEVEN, 'Average', 6],
+    [SIX, 'Sum', 116.5],
+    [SIX, 'Minimum', 0],
+    [SIX, 'Maximum', 100],
+    [SIX, 'Average', 19.416666666666668],
+  ])('of the values %j the %s is %d', async (values, statistic, expected) => {
+    expect(await valuesOf(measured(...values), statistic)).toEqual([expected]);
+  });
+
+  // test_get_metric_with_no_results.
+  test('a metric has no values under dimensions that it was not put with', async () => {
+    const Dimensions = [{ Name: 'foo', Value: 'bar' }];
+    expect(await valuesOf(measured(1), 'Sum', { ...metric, Dimensions })).toEqual([]);
+  });
+
+  // test_describe_minimal_metric_alarm, test_put_metric_alarm, test_breaching_alarm_actions.
+  test('a new alarm has too few data, and rings with the first average beyond its threshold', async () => {
+    const cloudWatch = measured(21, 22);
+    const alarm = { ...metric, Statistic: 'Average', Period: 60, ComparisonOperator: 'GreaterThanThreshold' };
+    cloudWatch.putMetricAlarm('one', { ...alarm, Threshold: 21, EvaluationPeriods: 1, TreatMissingData: 'ignore' });
+    expect(cloudWatch.stateOf('one')).toBe('INSUFFICIENT_DATA');
+    cloudWatch.evaluate(2 * MINUTE);
+    expect(cloudWatch.stateOf('one')).toBe('ALARM');
+  });
+
+  // test_breaching_alarm_actions.
+  test('an alarm of a metric without any value rings, if what is missing breaches', () => {
+    const cloudWatch = new FakeCloudWatch();
+    const alarm = { ...metric, Statistic: 'Average', Period: 60, ComparisonOperator: 'GreaterThanThreshold' };
+    cloudWatch.putMetricAlarm('one', { ...alarm, Threshold: 2, EvaluationPeriods: 2, TreatMissingData: 'breaching' });
+    cloudWatch.evaluate(MINUTE);
+    expect(cloudWatch.stateOf('one')).toBe('ALARM');
+  });
+});
+
 /** dynalite's tests, which have run against AWS: architect/dynalite, test/query.js. */
 describe('a query of DynamoDB', () => {
   const index = new FakeIndex(
@@ -107,6 +381,26 @@ test('a transaction of DynamoDB that writes an item twice is refused as a whole'
     'Transaction request cannot include multiple operations on one item',
   );
   expect(table.items.size).toBe(0);
+});
+
+// nubo-db/dynamodb-conformance: error-messages/transactWriteItems. LocalStack's snapshot of test_transaction_write_canceled has the third.
+test.each([
+  [['fails', 'fails'], 'ConditionalCheckFailed, ConditionalCheckFailed'],
+  [['holds', 'fails'], 'None, ConditionalCheckFailed'],
+  [['fails', 'holds'], 'ConditionalCheckFailed, None'],
+])('a transaction of DynamoDB whose conditions are %j tells a reason of each: %s', (conditions, reasons) => {
+  const table = new FakeTable(['pk']);
+  const writes = conditions.map((condition, index) => {
+    const Item = { pk: { S: String(index) } };
+    if (condition === 'fails') table.put(Item);
+    const isNew = { ConditionExpression: 'attribute_not_exists(#pk)', ExpressionAttributeNames: { '#pk': 'pk' } };
+    return { Put: { Item: { ...Item, n: { N: '1' } }, ...isNew } };
+  });
+  const before = new Map(table.items);
+  expect(() => table.transact(writes)).toThrow(
+    `Transaction cancelled, please refer cancellation reasons for specific reasons [${reasons}]`,
+  );
+  expect(table.items).toEqual(before);
 });
 
 // nubo-db/dynamodb-conformance: limits/numberPrecision.

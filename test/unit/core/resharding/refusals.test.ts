@@ -8,7 +8,13 @@ test.each([
   [refusal('LimitExceededException', 'Rate exceeded for stream'), isNotReady],
   [refusal('InvalidArgumentException', 'not adjacent'), isOutOfDate],
   [refusal('ResourceNotFoundException', 'Could not find shard shardId-1'), isOutOfDate],
+  [refusal('LimitExceededException', 'cannot scale up over double your current open shard count'), isOutOfDate],
+  [refusal('LimitExceededException', 'cannot scale down below half your current open shard count'), isOutOfDate],
   [refusal('LimitExceededException', 'exceed the shard limit of the account'), isShardQuota],
+  [
+    refusal('LimitExceededException', 'Target shard count or number of open shards cannot be greater than 500'),
+    isShardQuota,
+  ],
   [refusal('LimitExceededException', 'at most 10 times in 24 hours'), isDailyLimit],
 ])('%s means one thing', (error, meaning) => {
   const all = [isNotReady, isOutOfDate, isShardQuota, isDailyLimit];
