@@ -1,5 +1,6 @@
 import { deliveryOf } from '../../../bin/local/event-sources/batch-answer';
 import { Lane, type LaneSettings } from '../../../bin/local/event-sources/lane';
+import type { InvocationResult } from '../../../bin/local/functions/function-thread';
 import type { KinesisRecord } from '../../../bin/stream-shards/shard-reader';
 import { FakeCloudWatch, FakeKinesis, VirtualClock } from '../../../lib/testing';
 import { conditionHolds } from '../../support/fakes/condition';
@@ -199,7 +200,7 @@ describe("Lambda's event source", () => {
   async function delivered(
     records: readonly (string | KinesisRecord)[],
     settings: Partial<LaneSettings>,
-    answer: (batch: readonly string[]) => { payload: string; functionError?: string },
+    answer: (batch: readonly string[]) => InvocationResult,
   ) {
     const clock = new VirtualClock();
     const [batches, discarded]: [string[], string[]] = [[], []];
@@ -226,7 +227,10 @@ describe("Lambda's event source", () => {
     ...{ SequenceNumber, PartitionKey: 'test', Data: Buffer.from('hello') },
     ApproximateArrivalTimestamp: new Date(atMs),
   });
-  const failing = () => ({ payload: JSON.stringify({ errorType: 'ZeroDivisionError' }), functionError: 'Unhandled' });
+  const failing = (): InvocationResult => ({
+    payload: JSON.stringify({ errorType: 'ZeroDivisionError' }),
+    functionError: 'Unhandled',
+  });
 
   // test_kinesis_report_batch_item_failures: approximateInvokeCount is 4 and its batch of one, after one of three. The snapshot of
   // DynamoDB's stream is the same.
