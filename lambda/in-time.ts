@@ -1,3 +1,4 @@
+import type { Context } from 'aws-lambda';
 import { callWithin } from '../lib/core/foundation/call-within';
 
 /**
@@ -12,4 +13,12 @@ export function inTime<T>(
   limitMs = CALL_TIMEOUT_MS,
 ): Promise<T> {
   return callWithin({ ms: Math.min(limitMs, CALL_TIMEOUT_MS) }, call);
+}
+
+/** An invocation, which says how long it may take. */
+export type TimedInvocation = Pick<Context, 'getRemainingTimeInMillis'>;
+
+/** How long it is until so long before the invocation's time is up, in milliseconds, at least 1. */
+export function timeLeft(invocation: TimedInvocation, reservedMs: number): number {
+  return Math.max(1, Math.floor(invocation.getRemainingTimeInMillis() - reservedMs));
 }

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../../lib/core/foundation/clock';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
-import { inTime } from '../in-time';
-import { type TimedInvocation, timeLeft } from '../time-left';
+import { inTime, type TimedInvocation, timeLeft } from '../in-time';
 
 /** No call is made from here on, so that the function ends with a word on why. */
 const LAST_CALL_MS = 500;

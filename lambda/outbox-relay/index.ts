@@ -19,10 +19,10 @@ import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import { functionMetrics } from '../embedded-metrics';
+import { type TimedInvocation, timeLeft } from '../in-time';
 import { loggable, loggableMessage } from '../loggable';
 import { putClient } from '../put-client';
 import { requiredEnvironment } from '../required-environment';
-import { type TimedInvocation, timeLeft } from '../time-left';
 import { credentials } from './credentials';
 import { OutboxReport } from './outbox-report';
 

@@ -6,21 +6,21 @@ import {
   HASH_BUCKETS,
   LINGER_MS,
   MAX_RECORD_BYTES,
+  PRODUCER_LAST_SEND_MS,
   REGISTRY_FUNCTION_NAME,
   REQUEST_TIMEOUT_MS,
   SEQUENCE,
   STREAM_NAME,
 } from '../../lib/core/foundation/function-environment';
-import { PRODUCER_LAST_SEND_MS } from '../../lib/core/foundation/last-send';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
 import { functionMetrics } from '../embedded-metrics';
+import { type TimedInvocation, timeLeft } from '../in-time';
 import { InvalidEventError } from '../invalid-event-error';
 import { loggable } from '../loggable';
 import { putClient } from '../put-client';
 import { requiredEnvironment } from '../required-environment';
-import { type TimedInvocation, timeLeft } from '../time-left';
 import { askRegistry, lambdaClient } from './ask-registry';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
 import { type SourceMessage, sourceMessages } from './event-source';

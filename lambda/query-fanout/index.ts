@@ -4,7 +4,7 @@ import type { Context } from 'aws-lambda';
 import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
 import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
-import { noCost } from '../../lib/core/foundation/fan-out/fan-out-stats';
+import { type FanOutStats, noCost } from '../../lib/core/foundation/fan-out/fan-out-stats';
 import type { FanOutReadOptions } from '../../lib/core/foundation/fan-out/read-policy';
 import { CACHE_MS, INDEXES, TABLES } from '../../lib/core/foundation/function-environment';
 import { itemToJson } from '../../lib/core/sharded-index/client/attribute-json';
@@ -19,7 +19,6 @@ import { jsonItem } from './json-item';
 import { pageCache } from './page-cache';
 import { type ParsedEvent, parseQueryEvent, type QueryEvent, type Stores } from './query-event';
 import { cacheHitMetrics, countMetrics, queryMetrics } from './query-metrics';
-import type { QueryResponse } from './query-response';
 
 /**
  * Bytes of items a response may hold: Lambda's limit of 6 MB, less room for the cursor and the rest.
@@ -81,7 +80,23 @@ const metrics = functionMetrics();
 const cache =
   cacheMs === undefined
     ? undefined
-    : pageCache(Number(cacheMs), Number(requiredEnvironment('AWS_LAMBDA_FUNCTION_MEMORY_SIZE')));
+    : pageCache<QueryResponse>(Number(cacheMs), Number(requiredEnvironment('AWS_LAMBDA_FUNCTION_MEMORY_SIZE')));
+
+/** The answer of the function. */
+interface QueryResponse {
+  /** Absent if the event asks for a count. */
+  items?: Record<string, unknown>[];
+  /**
+   * Pass it with the same query to read the next page, which may turn out to be empty, or to count the rest. Absent if
+   * nothing can follow.
+   */
+  cursor?: string;
+  /** How many items the page holds, or how many were counted. */
+  count: number;
+  /** The shards that are missing from a partial page. To get their items, ask for this page again. */
+  missingShards?: number[];
+  stats: FanOutStats;
+}
 
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 

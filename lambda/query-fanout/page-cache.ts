@@ -1,12 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { AnswerCache } from '../../lib/core/foundation/answer-cache';
-import type { QueryResponse } from './query-response';
 
 /** A page is kept only up to this share of the memory of the function: reading a page takes memory, too. */
 const SHARE_OF_MEMORY = 0.25;
 
 /** Pages by their events. A page from which a shard is missing is not kept. */
-export function pageCache(ttlMs: number, memoryMib: number): AnswerCache<QueryResponse> {
+export function pageCache<Page extends { missingShards?: number[] }>(
+  ttlMs: number,
+  memoryMib: number,
+): AnswerCache<Page> {
   const maxSize = Math.floor(SHARE_OF_MEMORY * memoryMib * 2 ** 20);
   return new AnswerCache(
     new LRUCache<string, string>({ maxSize, ttl: ttlMs }),

@@ -4,7 +4,6 @@ import { listOpenShards } from '../../../lib/core/resharding/open-shards';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
 import { FIRST_SIZE, nextSize } from './invocation-size';
-
 import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
 import { textTable } from './text-table';

@@ -1,4 +1,4 @@
-/** Environment variables of the bundled functions. The constructs set them; the handlers read them. */
+/** What constructs and bundled functions agree on: mostly environment variables, which the constructs set and the handlers read. */
 
 /** Producer, outbox relay, stream reconciler and stream scaler: the name of the stream. */
 export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
@@ -60,6 +60,9 @@ export const LINGER_MS = 'EVEN_SHARDS_LINGER_MS';
 
 /** Producer: how long a request to the stream may take, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 'EVEN_SHARDS_REQUEST_TIMEOUT_MS';
+
+/** Producer: how long before its timeout it stops sending, in milliseconds, so that requests in flight can still be answered. */
+export const PRODUCER_LAST_SEND_MS = 1_000;
 
 /** Producer and outbox relay: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';

@@ -1,4 +1,4 @@
-import type { ReadFailure } from '../foundation/fan-out/read-failure';
+import type { ReadFailure } from '../foundation/fan-out/shard-reader';
 
 /** Source: the CQL binary protocol, section 9, error codes. */
 const OVERLOADED = 0x1001;

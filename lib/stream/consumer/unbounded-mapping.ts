@@ -1,7 +1,7 @@
-import { Stack } from 'aws-cdk-lib';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { constructField, problemsOf } from '../../construct/props-checks';
+import { templateProperties } from '../../construct/template-properties';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 
 interface MappingProperties {
@@ -34,20 +34,19 @@ export function addUnboundedMapping(owner: IConstruct, handler: lambda.Function,
 }
 
 function checkUnbounded(owner: IConstruct, resource: lambda.CfnEventSourceMapping): void {
-  const { Resources } = Stack.of(resource).resolve(resource._toCloudFormation());
-  const [{ Properties }] = Object.values(Resources) as [{ Properties: MappingProperties }];
+  const properties = templateProperties<MappingProperties>(resource);
   for (const [name, skips] of Object.entries(SKIPPING_PROPERTIES)) {
-    const value = Properties[name];
+    const value = properties[name];
     if (!skips(value)) continue;
     const allowed =
       'no such setting of the event source mapping: Lambda would skip records of a key, and go on behind them';
     throw new InvalidArgumentError(constructField(owner, name), value, allowed);
   }
-  if (Properties.FunctionResponseTypes?.includes('ReportBatchItemFailures')) return;
+  if (properties.FunctionResponseTypes?.includes('ReportBatchItemFailures')) return;
   const allowed = 'ReportBatchItemFailures, without which Lambda takes every answer for success';
   throw new InvalidArgumentError(
     constructField(owner, 'FunctionResponseTypes'),
-    Properties.FunctionResponseTypes,
+    properties.FunctionResponseTypes,
     allowed,
   );
 }

@@ -12,13 +12,13 @@ import {
   HASH_BUCKETS,
   LINGER_MS,
   MAX_RECORD_BYTES,
+  PRODUCER_LAST_SEND_MS,
   REGISTRY_FUNCTION_NAME,
   REQUEST_TIMEOUT_MS,
   SEQUENCE,
   STREAM_NAME,
 } from '../../core/foundation/function-environment';
 import { PRODUCER_METRICS, REASON_DIMENSION } from '../../core/foundation/function-metrics';
-import { PRODUCER_LAST_SEND_MS } from '../../core/foundation/last-send';
 import { guardDeployment } from '../../deployed/deployment-guard';
 import {
   addBundledFunction,

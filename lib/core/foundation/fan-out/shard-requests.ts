@@ -3,10 +3,9 @@ import { ShardsUnavailableError } from './fan-out-errors';
 import type { FanOutStats } from './fan-out-stats';
 import type { ItemSizes } from './item-sizes';
 import type { PageEnd } from './page-end';
-import type { ReadFailure } from './read-failure';
 import type { ReadPolicy } from './read-policy';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
-import type { ShardPage } from './shard-reader';
+import type { ReadFailure, ShardPage } from './shard-reader';
 
 /** A request in flight. */
 interface Attempt<T> {

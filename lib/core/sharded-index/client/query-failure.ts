@@ -1,4 +1,4 @@
-import type { ReadFailure } from '../../foundation/fan-out/read-failure';
+import type { ReadFailure } from '../../foundation/fan-out/shard-reader';
 
 /**
  * Sources: the DynamoDB API reference, "Query" and "Common Errors", the AWS SDK's own list of throttling errors, and the error

@@ -1,8 +1,9 @@
+import type { AttributeValue } from '../../foundation/attribute-value';
 import { isSameSharding } from '../change/shard-count-change';
 import type { ShardedIndexConfig } from '../config/sharded-index-config';
-import { itemMove } from './item-move';
 import type { Mover, MoverContext } from './mover';
-import type { ItemReshardClient } from './table-client';
+import type { Stray } from './stray';
+import type { ItemMoveInput, ItemReshardClient } from './table-client';
 
 /** Gives items the shard attribute of an index, each by one conditional update. */
 export function indexMover(
@@ -34,3 +35,36 @@ export function indexMover(
 }
 
 class JudgedByOtherCounts extends Error {}
+
+/**
+ * The request that gives an item the shard of its value. Its condition holds only while the item exists with the value and
+ * the shard that were read. A write of anything else of the item may come at any time: the request does not touch it.
+ */
+function itemMove(config: ShardedIndexConfig, stray: Stray): ItemMoveInput {
+  const { tableName, tableKey, valueAttribute, shardAttribute } = config;
+  const { key, value, stored, expected } = stray;
+  const conditions = ['attribute_exists(#key)', unchanged('#shard', ':stored', stored)];
+  if (valueAttribute !== undefined) conditions.push(unchanged('#value', ':value', value));
+  const values = {
+    ...(expected && { ':expected': expected }),
+    ...(stored && { ':stored': stored }),
+    ...(value && { ':value': value }),
+  };
+  return {
+    TableName: tableName,
+    Key: key,
+    UpdateExpression: expected === undefined ? 'REMOVE #shard' : 'SET #shard = :expected',
+    ConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames: {
+      '#key': tableKey[0]!,
+      '#shard': shardAttribute,
+      ...(valueAttribute !== undefined && { '#value': valueAttribute }),
+    },
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    ReturnConsumedCapacity: 'TOTAL',
+  };
+}
+
+function unchanged(name: string, placeholder: string, read: AttributeValue | undefined): string {
+  return read === undefined ? `attribute_not_exists(${name})` : `${name} = ${placeholder}`;
+}

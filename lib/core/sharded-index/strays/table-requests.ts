@@ -1,6 +1,6 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { backoffMs } from '../../foundation/backoff';
-import type { ReadFailure } from '../../foundation/fan-out/read-failure';
+import type { ReadFailure } from '../../foundation/fan-out/shard-reader';
 import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
 import { checkGoingOn, pause } from '../../foundation/pause';
 import { queryFailure } from '../client/query-failure';

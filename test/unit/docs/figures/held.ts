@@ -2,13 +2,13 @@ import { hashPartitionKey, shardIndexOf, uniformRanges } from '../../../../lib/c
 import { COPY_LIFE_MS, OUTLIVED_AFTER_MS, REFRESH_AFTER_MS } from '../../../../lib/core/adaptive-counts/copy-life';
 import { nextShardCount, TARGET_UTILISATION } from '../../../../lib/core/adaptive-counts/next-shard-count';
 import { uncounted } from '../../../../lib/core/adaptive-counts/wanted-writes';
+import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/foundation/function-environment';
 import {
   CONSUMER_METRICS,
   PRODUCER_METRICS,
   QUERY_METRICS,
   STREAM_SHARD_METRICS,
 } from '../../../../lib/core/foundation/function-metrics';
-import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/foundation/last-send';
 import { overloadProbability, planHotItem, planIndex, suffixRange } from '../../../../lib/core/planning';
 import { LIST_PRICES } from '../../../../lib/core/planning/list-prices';
 import { SHARD_LIMITS } from '../../../../lib/core/planning/plan-stream';
