@@ -26,7 +26,7 @@ export interface ParkedKey {
   past: Record<string, string>;
   /** Since when its first record is the one that holds it up, in milliseconds since 1970. */
   since: number;
-  /** How often its first record was tried. */
+  /** How often its first record was tried. The count begins anew when somebody resumes the key. */
   tries: number;
   /** How often that was by a retry, since the key was parked, taken up again, or its first record changed. */
   retries: number;
@@ -78,7 +78,7 @@ export interface ParkedKeyReport {
   records: number;
   /** Since when its first record is the one that holds it up. */
   since: Date;
-  /** How often its first record was tried. */
+  /** How often its first record was tried. The count begins anew when somebody resumes the key. */
   tries: number;
   /** What the last attempt has thrown, cut short. */
   lastError?: string;
@@ -104,12 +104,12 @@ export abstract class ParkedKeys implements ParkingStore {
   }
 
   /**
-   * Lets the retrier try a key at once, dead or not, with as many tries as at first.
+   * Lets the retrier try a key at once, dead or not, with as many tries before it is dead as a key that was just parked.
    *
    * @returns false if the key is not parked
    */
   resume(partitionKey: string): Promise<boolean> {
-    return this.change(partitionKey, (key) => key);
+    return this.goOn(partitionKey, ({ first }) => first);
   }
 
   /**
@@ -119,7 +119,7 @@ export abstract class ParkedKeys implements ParkingStore {
    * @returns false if the key is not parked
    */
   skip(partitionKey: string): Promise<boolean> {
-    return this.change(partitionKey, (key) => ({ ...key, first: Math.min(key.next, key.first + 1), tries: 0 }));
+    return this.goOn(partitionKey, ({ first, next }) => Math.min(next, first + 1));
   }
 
   /**
@@ -128,15 +128,21 @@ export abstract class ParkedKeys implements ParkingStore {
    * @returns false if the key is not parked
    */
   drop(partitionKey: string): Promise<boolean> {
-    return this.change(partitionKey, (key) => ({ ...key, first: key.next, tries: 0 }));
+    return this.goOn(partitionKey, ({ next }) => next);
   }
 
-  private async change(partitionKey: string, change: (key: ParkedKey) => ParkedKey): Promise<boolean> {
+  private async goOn(partitionKey: string, firstLeft: (key: ParkedKey) => number): Promise<boolean> {
     for (;;) {
       const found = (await this.find([partitionKey])).get(partitionKey);
       if (found === undefined) return false;
+      const { lastError, ...key } = found;
+      const first = firstLeft(found);
       const now = Date.now();
-      const saved = await this.save({ ...change(found), dead: false, retries: 0, since: now, dueAt: now });
+      const saved = await this.save({
+        ...key,
+        ...(first === found.first && lastError !== undefined && { lastError }),
+        ...{ first, tries: 0, retries: 0, dead: false, since: now, dueAt: now },
+      });
       if (saved !== undefined && (saved.first < saved.next || (await this.remove(saved)))) return true;
     }
   }

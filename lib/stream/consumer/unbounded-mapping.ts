@@ -39,7 +39,7 @@ function checkUnbounded(owner: IConstruct, resource: lambda.CfnEventSourceMappin
     const value = properties[name];
     if (!skips(value)) continue;
     const allowed =
-      'no such setting of the event source mapping: Lambda would skip records of a key, and go on behind them';
+      'absent from the event source mapping: with it, Lambda skips records of a key and goes on with later ones, or hides records';
     throw new InvalidArgumentError(constructField(owner, name), value, allowed);
   }
   if (properties.FunctionResponseTypes?.includes('ReportBatchItemFailures')) return;

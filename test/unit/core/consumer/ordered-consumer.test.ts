@@ -478,9 +478,21 @@ describe('a person', () => {
     expect(w.effects).toEqual(['a1', 'a2']);
   });
 
-  test('skips the record that holds a key up', async () => {
+  test('resumes a key that fails again: it has as many tries as one that was just parked', async () => {
+    const w = await deadKey();
+    expect(await w.parking.resume('a')).toBe(true);
+    expect(await parkedKeys(w)).toMatchObject([{ tries: 0, lastError: 'Error: poison' }]);
+    for (const dead of [0, 0, 1]) {
+      expect(await w.retry()).toMatchObject({ stillParked: 1, dead });
+      w.clock.nowMs += 20 * MINUTE_MS;
+    }
+  });
+
+  test('skips the record that holds a key up, and its error with it', async () => {
     const w = await deadKey();
     expect(await w.parking.skip('a')).toBe(true);
+    const [left] = await parkedKeys(w);
+    expect(left).toEqual({ partitionKey: 'a', records: 1, since: expect.any(Date), tries: 0, dead: false });
     await w.retry();
     expect(w.effects).toEqual(['a2']);
   });

@@ -135,6 +135,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `only if ${core('consumer/sequence-history', 'maxProducersPerKey')} later invocations`,
     `may be up to ${MAX_RECORD_LIMIT_BYTES / 1_024 ** 2} MiB:`,
     `remembers for ${core('consumer/dynamodb-parking-store', 'DEFAULT_REMEMBER_DAYS')} days`,
+    `has thrown it, up to ${core('consumer/parked-key-changes', 'MOST_ERROR_CHARACTERS')} characters`,
     `a day of a shard: ${n(table('consumer-day', 'RECORDS'))} records with ${n(table('consumer-day', 'KEYS'))} keys`,
     `The handler takes ${table('consumer-day', 'HANDLER_MS')} ms.`,
   ],
