@@ -25,12 +25,12 @@ const OPERATORS = {
 };
 
 /**
- * Draws mutants of the core that nobody has chosen: an operator, a bound, a condition, a call or a default is another one.
- * Each has a place that its text names once in its file, as those of mutants.json have.
+ * Mutants of the core that nobody has chosen: an operator, a bound, a condition, a call or a default is another one. All of them,
+ * in an order that chance draws. Each has a place that its text names once in its file, as those of mutants.json have.
  *
  * @param {() => number} random a source of numbers in [0, 1)
  */
-export function drawMutants(count, random) {
+export function drawMutants(random) {
   const mutants = readdirSync(ROOT, { recursive: true })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('index.ts'))
     .sort()
@@ -39,7 +39,7 @@ export function drawMutants(count, random) {
     const other = Math.floor(random() * (index + 1));
     [mutants[index], mutants[other]] = [mutants[other], mutants[index]];
   }
-  return mutants.slice(0, count);
+  return mutants;
 }
 
 function mutantsOf(file) {
@@ -47,10 +47,11 @@ function mutantsOf(file) {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
   const mutants = [];
   const mutate = (node, replacement) => {
-    const line = tree.getLineAndCharacterOfPosition(node.getStart()).line + 1;
-    const [text, written] = inContext(source, node.getStart(), node.end, replacement);
+    const [start, end] = [node.getStart(), node.end];
+    const line = tree.getLineAndCharacterOfPosition(start).line + 1;
+    const [text, written] = inContext(source, start, end, replacement);
     const rule = `${file}:${line}: ${excerpt(node.getText())} -> ${excerpt(replacement) || 'nothing'}`;
-    mutants.push({ rule, file, text, replacement: written });
+    mutants.push({ rule, file, line, lines: linesOf(source, start, end, replacement), text, replacement: written });
   };
   const visit = (node) => {
     if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isImportDeclaration(node)) return;
@@ -91,6 +92,16 @@ function inContext(source, start, end, replacement) {
     to = Math.min(source.length, to + 10);
   }
   return [source.slice(from, to), source.slice(from, start) + replacement + source.slice(end, to)];
+}
+
+/** The lines of the place, as they are and as the mutant has them. */
+function linesOf(source, start, end, replacement) {
+  const from = source.lastIndexOf('\n', start - 1) + 1;
+  const to = source.indexOf('\n', end);
+  return [
+    `- ${source.slice(from, to).trim()}`,
+    `+ ${(source.slice(from, start) + replacement + source.slice(end, to)).trim()}`,
+  ];
 }
 
 function excerpt(text) {
