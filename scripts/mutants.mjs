@@ -1,7 +1,7 @@
 // Breaks the library in one place after another, and expects tests to fail each time, with a quarter of their usual random
 // cases. The places are those that test/models/mutants/mutants.json names, and those of the models in models.json beside it, each
-// with the test that must fail; or some of lib/core that chance draws, with all tests of the core that reach the line, and at last
-// with the long ones of its room. They are replaced while jest compiles them: no file is touched.
+// with the test that must fail; or some of lib/core that chance draws, with all tests of the core that reach the line, then with the
+// longer ones, but for --tier unit. They are replaced while jest compiles them: no file is touched.
 //
 //     npm run mutants [-- --runs 0.25] [words of a rule]
 //     npm run mutants -- --sample 30 --seed 1 [--from 10] [--tier unit] [--runs 0.25] [words of a place, such as planning/plan-stream.ts:24]
@@ -30,6 +30,7 @@ const { values, positionals } = parseArgs({
 });
 const words = positionals.join(' ');
 const { runs } = values;
+const first = Number(values.from);
 const mutants = values.sample === undefined ? listed() : drawn();
 if (mutants.length === 0) throw new Error(`no rule has the words: ${words}`);
 
@@ -47,58 +48,73 @@ async function breakNext() {
   for (const [index, mutant] of waiting) {
     const [verdict, because] = await verdictOn(mutant);
     counts[verdict] += 1;
-    console.log(
-      [`${index + 1}. ${verdict}: ${mutant.rule}`, ...(mutant.lines ?? []), because].filter(Boolean).join('\n      '),
-    );
+    const about = [...(mutant.lines ?? []), because].filter(Boolean);
+    console.log([`${first + index + 1}. ${verdict}: ${mutant.rule}`, ...about].join('\n      '));
   }
 }
 
-async function verdictOn({ file, line, text, replacement, test, suites }) {
+/** The first suite that catches a mutant decides, the quick ones of a stage before the slow ones. */
+async function verdictOn({ file, line, text, replacement, test, stages }) {
   let undecided;
-  for (const suite of suites) {
-    const whole = await wholeRun(suite, runs);
-    if (whole.passed === undefined) {
-      undecided ??= `fails without any mutant: ${suite} › ${whole.failed ?? whole.broken ?? 'it has no end'}`;
-      continue;
+  for (const stage of stages) {
+    const suites = [];
+    for (const suite of stage) suites.push({ suite, whole: await wholeRun(suite, runs) });
+    const broken = suites.find(({ whole }) => whole.passed === undefined);
+    if (broken) undecided ??= `fails without any mutant: ${broken.suite} › ${whyOf(broken.whole)}`;
+    const able = suites.filter(
+      ({ whole }) => whole.passed > 0 && (line === undefined || whole.lines[file]?.includes(line)),
+    );
+    for (const { suite, whole } of able.sort((a, b) => a.whole.ms - b.whole.ms)) {
+      const endlessMs = Math.max(SHORTEST_LIMIT_MS, ENDLESS * whole.ms);
+      const limitMs = Math.min(LONGEST_LIMIT_MS, endlessMs);
+      const outcome = await runSuite(suite, { mutant: { file, text, replacement }, test, runs, limitMs });
+      if (outcome.passed > 0) continue;
+      if (outcome.late && limitMs === endlessMs) return ['caught by a hang', `by: ${suite}`];
+      // Nothing can use what does not load, unless a test was to find it broken.
+      const hasCaught = outcome.failed !== undefined || (outcome.broken !== undefined && line !== undefined);
+      if (hasCaught) return ['caught', `by: ${suite} › ${whyOf(outcome)}`];
+      undecided ??= outcome.late ? `slow: ${suite}` : `no test ran: ${suite} › ${outcome.broken ?? test}`;
     }
-    if (line !== undefined && !whole.lines[file]?.includes(line)) continue;
-    const endlessMs = Math.max(SHORTEST_LIMIT_MS, ENDLESS * whole.ms);
-    const limitMs = Math.min(LONGEST_LIMIT_MS, endlessMs);
-    const outcome = await runSuite(suite, { mutant: { file, text, replacement }, test, runs, limitMs });
-    if (outcome.late && limitMs === endlessMs) return ['caught by a hang', `by: ${suite}`];
-    if (outcome.late) undecided ??= `slow: ${suite}`;
-    else if (outcome.failed !== undefined) return ['caught', `by: ${suite} › ${outcome.failed}`];
-    // Nothing can use what does not load. A rule that is named is to be found broken by a test.
-    else if (outcome.broken !== undefined && line !== undefined)
-      return ['caught', `by: ${suite}: ${outcome.broken.split('\n')[0]}`];
-    else if (outcome.broken !== undefined || outcome.passed === 0)
-      undecided ??= `no test of ${suite} ran: ${outcome.broken ?? test}`;
   }
   return undecided === undefined ? ['survived'] : ['undecided', undecided];
+}
+
+function whyOf({ failed, broken = 'has no end' }) {
+  return failed ?? broken.split('\n')[0];
 }
 
 function listed() {
   return ['mutants', 'models']
     .flatMap((list) => JSON.parse(readFileSync(`test/models/mutants/${list}.json`, 'utf8')))
     .filter(({ rule }) => rule.includes(words))
-    .map(({ suite, ...mutant }) => ({ ...mutant, suites: [suite] }));
+    .map(({ suite, ...mutant }) => ({ ...mutant, stages: [[suite]] }));
 }
 
 function drawn() {
   return drawMutants(numbersFrom(Number(values.seed)))
     .filter(({ rule }) => rule.includes(words))
-    .slice(Number(values.from), Number(values.sample))
-    .map((mutant) => ({ ...mutant, suites: suitesOf(mutant.file) }));
+    .slice(first, Number(values.sample))
+    .map((mutant) => ({ ...mutant, stages: stagesOf(mutant.file) }));
 }
 
-/** The suites that may know a file: its own, those beside it, those of its room, all of the core, and the long ones of its room. */
-function suitesOf(file) {
+/**
+ * The suites that may know a file: its own, those beside it, and those of its room. Then those that take longer: the models of its
+ * room, whatever imports the file or its room, and all of the core.
+ */
+function stagesOf(file) {
   const folder = dirname(file).replace('lib/', 'test/unit/');
   const room = folder.split('/').slice(0, 4).join('/');
-  const folders = [folder, room, 'test/unit/core', ...(values.tier === 'unit' ? [] : [room.replace('unit', 'models')])];
-  const suites = [...new Set(folders.flatMap(suitesIn))];
-  const isOwn = (suite) => basename(suite) === `${basename(file, '.ts')}.test.ts`;
-  return [...suites.filter(isOwn), ...suites.filter((suite) => !isOwn(suite))];
+  const inRoom = suitesIn(room);
+  const own = inRoom.filter((suite) => basename(suite) === `${basename(file, '.ts')}.test.ts`);
+  const names = [file.replace('.ts', "'"), `lib/core/${basename(room)}'`];
+  const imports = (suite) => names.some((name) => readFileSync(suite, 'utf8').includes(name));
+  const stages = [own, suitesIn(folder), inRoom];
+  if (values.tier !== 'unit') {
+    const importing = ['test/unit', 'test/models', 'test/integration'].flatMap(suitesIn).filter(imports);
+    stages.push([...suitesIn(room.replace('unit', 'models')), ...importing], suitesIn('test/unit/core'));
+  }
+  const seen = new Set();
+  return stages.map((suites) => suites.filter((suite) => !seen.has(suite) && seen.add(suite)));
 }
 
 function suitesIn(folder) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import jestConfig from '../../../jest.config.mjs';
 
-const [unit, models] = ['unit', 'models'].map((tier) => jestConfig.projects.find((each) => each.displayName === tier));
+const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
 const [[pattern, [, swc]]] = Object.entries(unit.transform);
 
 /**
@@ -13,8 +13,12 @@ const [[pattern, [, swc]]] = Object.entries(unit.transform);
  */
 export async function runSuite(suite, { mutant = {}, test = '', runs, limitMs, args = [] }) {
   const transform = { [pattern]: ['<rootDir>/test/models/mutants/mutating-transform.mjs', { swc, ...mutant }] };
-  const testMatch = [...unit.testMatch, ...models.testMatch];
-  const config = JSON.stringify({ ...unit, testMatch, rootDir: process.cwd(), transform });
+  const config = JSON.stringify({
+    ...unit,
+    testMatch: ['<rootDir>/test/**/*.test.ts'],
+    rootDir: process.cwd(),
+    transform,
+  });
   const jest = ['node_modules/jest/bin/jest.js', '--config', config, '--runInBand', '--testNamePattern', test];
   const reporter = ['--reporters', '<rootDir>/test/models/mutants/first-failure.mjs'];
   // The limit of the suite is the only one: a busy machine would catch mutants by jest's.

@@ -411,6 +411,32 @@ describe('the retrier', () => {
     expect(await parkedKeys(w)).toMatchObject([{ records: 2, tries: 1 }]);
   });
 
+  test.each([
+    [10_000, MINUTE_MS],
+    [MINUTE_MS, 2 * MINUTE_MS],
+  ])(
+    'leaves a key to another that has begun with it, where an attempt has %d ms, for %d ms',
+    async (attemptTimeoutMs, leaseMs) => {
+      const w = world({ attemptTimeoutMs });
+      w.poison.add('a1');
+      await w.deliver(['a1']);
+      w.poison.clear();
+      w.clock.nowMs += MINUTE_MS;
+      jest.spyOn(w.parking, 'records').mockImplementationOnce(async function* () {
+        await new Promise(() => {});
+      });
+      const begun = w.clock.now();
+      void w.consumer.retryParked();
+      await w.clock.runUntil(w.clock.sleep(1));
+      w.clock.nowMs = begun + leaseMs - 1;
+      expect(await w.retry()).toMatchObject({ keys: 0, stillParked: 1 });
+      w.clock.nowMs = begun + leaseMs;
+      expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
+      expect(w.effects).toEqual(['a1']);
+      jest.restoreAllMocks();
+    },
+  );
+
   test('has tried the keys that it was told of when it throws what it could not read', async () => {
     const w = world();
     w.poison.add('a1');

@@ -189,8 +189,15 @@ test.each([
   },
 );
 
-test.each([{ attempts: 0 }, { attempts: 1.5 }])('refuses %j', async (options) => {
+test.each([
+  [{ attempts: 0 }, 'attempts must be a whole number from 1'],
+  [{ attempts: 1.5 }, 'attempts must be a whole number from 1'],
+  [{ rowsPerSecond: 0 }, 'rowsPerSecond must be a number of rows a second that is greater than 0'],
+  [{ rowsPerSecond: Number.NaN }, 'rowsPerSecond must be a number of rows a second that is greater than 0'],
+  [{ totalSegments: 0 }, 'totalSegments must be a whole number from 1'],
+  [{ totalSegments: 2, segment: 2 }, 'segment must be a whole number from 0 to 1'],
+])('refuses %j', async (options, message) => {
   const table = filled();
-  await expect(findStrayRows(table, twenty, options)).rejects.toThrow('attempts must be a whole number from 1');
+  await expect(findStrayRows(table, twenty, options)).rejects.toThrow(message);
   expect(table.sent).toEqual([]);
 });

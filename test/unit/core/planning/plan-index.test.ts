@@ -211,6 +211,7 @@ describe('planIndex', () => {
 
 describe('readUnitsPerPage', () => {
   test.each([
+    [1, 1, 1, 0.5],
     [1, 25, 1, 3.5],
     [10, 25, 1, 10],
     [100, 25, 0.5, 50],

@@ -178,6 +178,8 @@ describe('a registry that is damaged', () => {
     ['has a history of another version', { version: 3, recent: [entry] }],
     ['has a history in descending order', { version: 1, recent: [{ ...entry, version: 2 }, entry] }],
     ['has no version', { version: Number.NaN, recent: [entry] }],
+    ['has version 0', { version: 0, recent: [{ ...entry, version: 0 }] }],
+    ['has half a version', { version: 1.5, recent: [{ ...entry, version: 1.5 }] }],
     ['has no commits', { version: 1, recent: [entry], commits: [] }],
     ['has more commits than versions', { version: 1, recent: [entry], commits: ['a', 'b'] }],
   ])('is refused if its head %s', async (_, head) => {
