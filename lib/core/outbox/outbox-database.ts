@@ -7,7 +7,9 @@ import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-schema';
 import type { Batch, RangePosition, ReadRow } from './progress';
 
 /** A row of the outbox, as the record that it becomes. */
-export interface OutboxRow extends ProducerRecord, ReadRow {
+export interface OutboxRow extends ProducerRecord {
+  readonly id: bigint;
+  readonly read: ReadRow;
   readonly sequence: RecordSequence;
   /** Which of several streams it goes to. */
   readonly topic?: string;
@@ -221,9 +223,8 @@ export class OutboxDatabase {
   ): Promise<Window> {
     // Rows of transactions that had an id that `from` knows nothing of, by number, and of those that it knows as running.
     const found = await this.rows(
-      `SELECT ${this.columns}, rows_found FROM (
-         SELECT *, count(*) OVER () AS rows_found,
-           sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
+      `SELECT ${this.columns} FROM (
+         SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
          FROM (
            (SELECT m.* FROM ${this.schema}.message m
             WHERE m.id >= $3::bigint AND m.id > $4::bigint AND m.bucket BETWEEN $5 AND $6
@@ -244,8 +245,8 @@ export class OutboxDatabase {
       'window',
     );
     const rows = this.connection.said(() => found.map((row) => this.outboxRow(row, producerId)));
-    const rowsFound = Number(found[0]?.rows_found ?? 0);
-    return { rows, isLast: rowsFound < maxRows && rows.length === rowsFound };
+    const bytes = found.reduce((sum, { data }) => sum + data.length, 0);
+    return { rows, isLast: rows.length < maxRows && bytes < maxBytes };
   }
 
   /**
@@ -276,7 +277,7 @@ export class OutboxDatabase {
    * Copies rows to where they wait for their key's turn, unless another worker has taken the range over: then returns
    * false. Rows that are there stay as they are.
    */
-  async park({ number, fence }: HeldRange, rows: readonly ReadRow[]): Promise<boolean> {
+  async park({ number, fence }: HeldRange, rows: readonly OutboxRow[]): Promise<boolean> {
     // The row lock makes whoever takes the range over wait, and so see what was parked.
     const held = await this.rows(
       `WITH held AS MATERIALIZED (
@@ -523,19 +524,20 @@ export class OutboxDatabase {
     return this.connection.said(() => rows[0].role);
   }
 
-  private outboxRow({ id, partition_key, data, explicit_hash_key, ...shaped }: Row, producerId: string): OutboxRow {
-    const sequenceNumber = BigInt(id);
-    if (typeof partition_key !== 'string' || !(data instanceof Uint8Array)) throw new TypeError('no row of an outbox');
+  private outboxRow(found: Row, producerId: string): OutboxRow {
+    const { partition_key: partitionKey, data, explicit_hash_key: hashKey } = found;
+    const id = BigInt(found.id);
+    if (typeof partitionKey !== 'string' || !(data instanceof Uint8Array)) throw new TypeError('no row of an outbox');
     const row = {
-      id: sequenceNumber,
-      partitionKey: partition_key,
+      id,
+      partitionKey,
       data,
-      ...(explicit_hash_key !== null && { explicitHashKey: BigInt(explicit_hash_key) }),
-      sequence: { producerId, sequenceNumber },
-      hasEnded: false,
+      explicitHashKey: hashKey === null ? undefined : BigInt(hashKey),
+      sequence: { producerId, sequenceNumber: id },
+      read: { id, hasEnded: false },
     };
     if (this.shape === undefined) return row;
-    const { type, headers, topic, created_at: createdAt } = shaped;
+    const { type, headers, topic, created_at: createdAt } = found;
     if (!(createdAt instanceof Date)) throw new TypeError('no row of an outbox');
     return {
       ...row,

@@ -95,7 +95,7 @@ export class ParkedKeys {
       key.pending -= 1;
       key.mayHaveRows = true;
       if (key.newFromId === undefined || row.id < key.newFromId) key.newFromId = row.id;
-      row.hasEnded = true;
+      row.read.hasEnded = true;
     }
     this.summary.parked += rows.length;
     this.bell.ring();

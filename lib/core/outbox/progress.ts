@@ -1,4 +1,7 @@
-/** A row that was read, until it needs no relay any more: it is acknowledged, or parked. */
+/**
+ * What is followed of a row that was read, until it needs no relay any more: it is acknowledged, or parked. It holds no data,
+ * because it stays as long as any row before it does.
+ */
 export interface ReadRow {
   readonly id: bigint;
   hasEnded: boolean;

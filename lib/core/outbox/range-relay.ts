@@ -153,7 +153,7 @@ export class RangeRelay {
     const { rows, isLast } = await (this.nextWindow ?? this.askForWindow(batch));
     this.nextWindow = undefined;
     if (this.isStopping) return;
-    for (const row of rows) this.progress.read(row);
+    for (const row of rows) this.progress.read(row.read);
     if (rows.length > 0) {
       this.seen.afterId = rows.at(-1)!.id;
       if (!isLast) this.askAhead(batch);
@@ -258,7 +258,7 @@ export class RangeRelay {
 
   private readonly observer: PutObserver<OutboxRow> = {
     delivered: (_, row) => {
-      row.hasEnded = true;
+      row.read.hasEnded = true;
       this.acknowledged.push(row.id);
       this.summary.relayed += 1;
       this.leave(row);

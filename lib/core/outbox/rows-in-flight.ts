@@ -8,6 +8,9 @@ interface InFlightLimits {
 /** The part of what may be in flight that one key may take, so that others have room whatever it does. */
 const LARGEST_SHARE_OF_A_KEY = 1 / 8;
 
+/** What a request takes: a piece of more rows would leave a small request behind. Source: the Kinesis API reference, PutRecords. */
+const MOST_ROWS_OF_A_PIECE = 500;
+
 interface Amount {
   rows: number;
   bytes: number;
@@ -39,17 +42,17 @@ export class RowsInFlight {
     return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY / 2);
   }
 
-  /** Rows in pieces of half the share of a key, a row at least. */
+  /** Rows in pieces of half the share of a key at most, a row at least. */
   *pieces(rows: readonly OutboxRow[]): Generator<readonly OutboxRow[]> {
-    const [maxRows, maxBytes] = [this.limits.maxRowsInFlight, this.limits.maxBytesInFlight].map(
-      (limit) => (limit * LARGEST_SHARE_OF_A_KEY) / 2,
-    );
+    const halfAShare = LARGEST_SHARE_OF_A_KEY / 2;
+    const maxRows = Math.min(MOST_ROWS_OF_A_PIECE, this.limits.maxRowsInFlight * halfAShare);
+    const maxBytes = this.limits.maxBytesInFlight * halfAShare;
     let first = 0;
     let bytes = 0;
     for (let end = 1; end <= rows.length; end++) {
       bytes += rows[end - 1]!.data.byteLength;
       const next = rows[end];
-      if (next !== undefined && end - first < maxRows! && bytes + next.data.byteLength <= maxBytes!) continue;
+      if (next !== undefined && end - first < maxRows && bytes + next.data.byteLength <= maxBytes) continue;
       yield rows.slice(first, end);
       [first, bytes] = [end, 0];
     }

@@ -267,7 +267,7 @@ export class OutboxModel {
       .filter((row) => row.id > Number(afterId) && row.bucket >= first && row.bucket <= last)
       .filter((row) => (isNew(row) || xip.includes(row.xid)) && isVisible(row.xid, to))
       .slice(0, maxRows);
-    return withinBytes(found, maxBytes).map((row) => ({ ...columns(row), rows_found: `${found.length}` }));
+    return withinBytes(found, maxBytes).map(columns);
   }
 
   save([number, fence, from, to, afterId, _, acknowledged]: [
@@ -479,7 +479,7 @@ const STATEMENTS: readonly Statement[] = [
   {
     name: 'reads a window',
     moves: true,
-    begins: 'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, rows_found FROM (',
+    begins: 'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key FROM (',
     touches: { reads: ['messages'] },
     answer: (model, _, values) => model.window(values as Parameters<OutboxModel['window']>[0]),
   },

@@ -39,8 +39,11 @@ test('a key that is left in the table is not known', async () => {
 });
 
 describe('the rows of a key that go to two streams', () => {
-  const rowOf = (id: bigint): ParkedRow =>
-    ({ id, partitionKey: 'key', data: new Uint8Array(), tries: 0, hasEnded: false }) as unknown as ParkedRow;
+  const rowOf = (id: bigint): ParkedRow => {
+    const sequence = { producerId: 'outbox', sequenceNumber: id };
+    const read = { id, hasEnded: false };
+    return { id, partitionKey: 'key', data: new Uint8Array(), sequence, read, tries: 0 };
+  };
   const [first, second] = [rowOf(1n), rowOf(2n)];
 
   /** Parked keys over a table, and what is put of them. */

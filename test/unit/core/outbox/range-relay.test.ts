@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { HeldRange, OutboxDatabase, OutboxRow } from '../../../../lib/core/outbox/outbox-database';
 import { RangeRelay } from '../../../../lib/core/outbox/range-relay';
 import { type OutboxRelayOptions, relaySettings } from '../../../../lib/core/outbox/relay-options';
@@ -11,7 +13,7 @@ const rowOf = (id: bigint): OutboxRow => ({
   partitionKey: 'key',
   data: new Uint8Array(1),
   sequence: { producerId: 'outbox', sequenceNumber: id },
-  hasEnded: false,
+  read: { id, hasEnded: false },
 });
 
 type PutAll = RecordSink['putAll'];
@@ -92,5 +94,34 @@ test('rows that have ended hold nobody up until the next save', async () => {
   await clock.runUntil(all);
   expect(clock.now()).toBeLessThan(10_000);
   relay.stop();
+  await clock.runUntil(running);
+});
+
+test('a row that has ended keeps no data in memory while one before it has not', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const clock = new VirtualClock();
+  const data: WeakRef<Uint8Array>[] = [];
+  const windows = Array.from({ length: 10 }, (_, window) =>
+    Array.from({ length: 10 }, (_, index) => rowOf(BigInt(10 * window + index + 1))),
+  );
+  let endFirst = (): void => {};
+  const putAll: PutAll = async (rows, observer) => {
+    for await (const row of rows) {
+      data.push(new WeakRef(row.data));
+      const end = () => observer?.delivered?.(0, row, { shardId: 'shard', sequenceNumber: '1', attempts: 1 });
+      if (data.length === 1) endFirst = end;
+      else end();
+    }
+    return { delivered: 0, rejected: 0 };
+  };
+  const relay = relayOf(windows, putAll, { clock });
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(100));
+  collect();
+  expect(data).toHaveLength(100);
+  expect(data.filter((each) => each.deref() !== undefined)).toHaveLength(1);
+  relay.stop();
+  endFirst();
   await clock.runUntil(running);
 });

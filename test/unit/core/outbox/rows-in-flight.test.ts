@@ -7,7 +7,7 @@ const rowOf = ({ key, bytes }: { key: string; bytes: number }, index: number): O
   partitionKey: key,
   data: new Uint8Array(bytes),
   sequence: { producerId: 'p', sequenceNumber: BigInt(index + 1) },
-  hasEnded: false,
+  read: { id: BigInt(index + 1), hasEnded: false },
 });
 
 const rows = fc
