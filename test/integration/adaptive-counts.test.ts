@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { type AttributeValue, DynamoDB, waitUntilTableExists, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, type DynamoDB, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { FunctionPool } from '../../bin/local/functions/function-pool';
 import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import {
@@ -27,8 +25,10 @@ import {
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
 } from '../../lib/core/foundation/function-environment';
+import { dynaliteForTests } from '../support/dynalite';
 import { adaptiveConfig } from '../support/fakes/adaptive-config';
 import { jumpingClock } from '../support/fakes/jumping-clock';
+import { createKeyedTable } from '../support/keyed-table';
 import { createTable } from '../support/sharded-tables';
 
 /** The table of counts on dynalite with the AWS SDK, and the function of IndexItemMover that would be deployed. */
@@ -64,39 +64,17 @@ const MOVER = {
   unset: {},
 };
 
-let emulator: Emulator;
-let dynamoDb: DynamoDB;
-let documents: DynamoDBDocument;
-let store: DynamoDbShardCountStore;
+const { dynamoDb, endpoint } = dynaliteForTests();
+const documents = DynamoDBDocument.from(dynamoDb);
+const store = new DynamoDbShardCountStore(dynamoDb, adaptiveConfig);
 
-beforeAll(async () => {
-  emulator = await startDynamoDbEmulator();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
-  documents = DynamoDBDocument.from(dynamoDb);
-  store = new DynamoDbShardCountStore(dynamoDb, adaptiveConfig);
-  await createTable(dynamoDb, adaptiveConfig, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
-}, 60_000);
+beforeAll(() => createTable(dynamoDb, adaptiveConfig, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' }));
 
-beforeEach(async () => {
-  const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType });
-  await dynamoDb.createTable({
-    TableName: COUNTS,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: ['index', 'value'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-    KeySchema: [key('index', 'HASH'), key('value', 'RANGE')],
-  });
-  await waitUntilTableExists({ client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: COUNTS });
-});
+beforeEach(() => createKeyedTable(dynamoDb, COUNTS, 'index', 'value'));
 
 afterEach(async () => {
   await dynamoDb.deleteTable({ TableName: COUNTS });
   await waitUntilTableNotExists({ client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: COUNTS });
-});
-
-afterAll(async () => {
-  dynamoDb?.destroy();
-  await emulator?.stop();
 });
 
 describe('a damaged item of the table of counts', () => {
@@ -174,9 +152,12 @@ describe('the function of IndexItemMover for an index whose counts grow', () => 
 
   /** What the function answers that is started now: it has no copy of the counts yet. */
   const reshard = async (resumePoint?: string): Promise<{ moved: number; itemsScanned: number; refused: number }> => {
-    const { endpoint } = emulator;
     const definition = { ...MOVER, codeDirectory: join(process.cwd(), 'dist/lambda/item-mover') };
-    const environment = lambdaEnvironment(definition, { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
+    const environment = lambdaEnvironment(definition, {
+      kinesis: endpoint(),
+      dynamodb: endpoint(),
+      lambda: endpoint(),
+    });
     const functions = new FunctionPool(definition, environment, () => {});
     const event = { segment: 0, totalSegments: 1, request: {}, ...(resumePoint !== undefined && { resumePoint }) };
     try {

@@ -1,30 +1,13 @@
-import type { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { localClients } from '../../bin/local/emulators/clients';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { DynamoDbFenceStore, type FenceTableClient, InvalidArgumentError } from '../../lib/core';
+import { dynaliteForTests } from '../support/dynalite';
+import { createKeyedTable } from '../support/keyed-table';
 
 /** The store on the real SDK and an emulated table. */
 describe('DynamoDbFenceStore', () => {
   const TABLE = 'Moves';
   const move = { moveId: 'm', partitionKey: 'a' };
-  let emulator: Emulator;
-  let dynamodb: DynamoDB;
-  beforeAll(async () => {
-    emulator = await startDynamoDbEmulator();
-    const { endpoint } = emulator;
-    dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
-    await dynamodb.createTable({
-      TableName: TABLE,
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    });
-  }, 60_000);
-  afterAll(async () => {
-    dynamodb?.destroy();
-    await emulator?.stop();
-  });
+  const { dynamoDb: dynamodb } = dynaliteForTests();
+  beforeAll(() => createKeyedTable(dynamodb, TABLE, 'id'));
   const storeOf = (consumer: string) => new DynamoDbFenceStore(dynamodb, { tableName: TABLE, consumer });
 
   test('adds up what readers have waited, until the move has ended, for good', async () => {

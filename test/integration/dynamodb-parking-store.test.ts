@@ -1,26 +1,14 @@
 import { type DynamoDB, paginateScan } from '@aws-sdk/client-dynamodb';
-import { localClients } from '../../bin/local/emulators/clients';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { DynamoDbParkingStore, OrderedConsumer, type ParkingTableClient } from '../../lib/core/consumer';
+import { dynaliteForTests } from '../support/dynalite';
 import { kinesisEvent, shardOf } from '../support/fakes/stream-events';
 import { createParkingTable, PARKING_TABLE, playParkingStores, type StoreFacts } from '../support/plays/parking-stores';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
 /** The store on the real SDK and an emulated table. */
 describe('DynamoDbParkingStore', () => {
-  let emulator: Emulator;
-  let dynamodb: DynamoDB;
-  beforeAll(async () => {
-    emulator = await startDynamoDbEmulator();
-    const { endpoint } = emulator;
-    dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
-    await createParkingTable(dynamodb);
-  }, 60_000);
-  afterAll(async () => {
-    dynamodb?.destroy();
-    await emulator?.stop();
-  });
+  const { dynamoDb: dynamodb } = dynaliteForTests();
+  beforeAll(() => createParkingTable(dynamodb));
 
   test(
     'says the same as the store in memory, whatever is known too late, lost, or left behind',

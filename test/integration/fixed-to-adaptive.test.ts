@@ -1,9 +1,6 @@
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { KeyLayout, ShardCounts, ShardedTable } from '../../lib';
 import {
   AdaptiveIndex,
@@ -16,7 +13,9 @@ import {
   type ShardedIndexConfig,
   shardPut,
 } from '../../lib/core';
+import { dynaliteForTests } from '../support/dynalite';
 import { jumpingClock } from '../support/fakes/jumping-clock';
+import { createKeyedTable } from '../support/keyed-table';
 import { createTable } from '../support/sharded-tables';
 
 /**
@@ -52,29 +51,13 @@ function deployed(shardCounts: ShardCounts): ShardedIndexConfig {
   return JSON.parse(parts.join(''));
 }
 
-let emulator: Emulator;
-let dynamoDb: DynamoDB;
-let documents: DynamoDBDocument;
+const { dynamoDb } = dynaliteForTests();
+const documents = DynamoDBDocument.from(dynamoDb);
 
 beforeAll(async () => {
-  emulator = await startDynamoDbEmulator();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
-  documents = DynamoDBDocument.from(dynamoDb);
   const config = deployed(ADAPTIVE);
   await createTable(dynamoDb, config, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
-  const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType });
-  await dynamoDb.createTable({
-    TableName: config.adaptive!.tableName,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: ['index', 'value'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-    KeySchema: [key('index', 'HASH'), key('value', 'RANGE')],
-  });
-}, 60_000);
-
-afterAll(async () => {
-  dynamoDb?.destroy();
-  await emulator?.stop();
+  await createKeyedTable(dynamoDb, config.adaptive!.tableName, 'index', 'value');
 });
 
 /** The order ids of each value. */

@@ -1,7 +1,5 @@
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { Orders } from '../../examples/orders-table/orders';
+import { dynaliteForTests } from '../support/dynalite';
 import { indexConfig } from '../support/index-config';
 import { createTable } from '../support/sharded-tables';
 
@@ -15,25 +13,15 @@ const byStatus = indexConfig({
   shards: { default: { write: 3, read: 3 }, byValue: { shipped: { write: 20, read: 20 } } },
 });
 
-let emulator: Emulator;
-let dynamoDb: DynamoDB;
-let orders: Orders;
+const { dynamoDb } = dynaliteForTests();
+const orders = new Orders(dynamoDb, byStatus);
 
 beforeAll(async () => {
-  emulator = await startDynamoDbEmulator();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
   await createTable(dynamoDb, byStatus, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
-  orders = new Orders(dynamoDb, byStatus);
   for (let number = 0; number < 60; number++) {
     await orders.place({ orderId: `o-${number}`, status: 'placed', createdAt: `2020-01-${10 + (number % 20)}` });
   }
 }, 60_000);
-
-afterAll(async () => {
-  dynamoDb?.destroy();
-  await emulator?.stop();
-});
 
 async function all(status: string): Promise<{ orderId: string; createdAt: string }[]> {
   const found: { orderId: string; createdAt: string }[] = [];

@@ -1,28 +1,15 @@
-import type { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { localClients } from '../../bin/local/emulators/clients';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { parked } from '../../bin/parked';
 import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
+import { dynaliteForTests } from '../support/dynalite';
 import { shardOf, textOf } from '../support/fakes/stream-events';
 import { createParkingTable, PARKING_TABLE } from '../support/plays/parking-stores';
 
 describe('even-shards parked', () => {
-  let emulator: Emulator;
-  let dynamodb: DynamoDB;
+  const { dynamoDb: dynamodb } = dynaliteForTests();
   let consumers = 0;
   let name: string;
 
-  beforeAll(async () => {
-    emulator = await startDynamoDbEmulator();
-    const { endpoint } = emulator;
-    dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
-    await createParkingTable(dynamodb);
-  }, 60_000);
-  afterAll(async () => {
-    dynamodb?.destroy();
-    await emulator?.stop();
-  });
+  beforeAll(() => createParkingTable(dynamodb));
   beforeEach(() => {
     name = `consumer ${++consumers}`;
   });

@@ -1,7 +1,4 @@
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import {
   fanOutItems,
   findStrays,
@@ -13,6 +10,7 @@ import {
   shardUpdate,
 } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
+import { dynaliteForTests } from '../support/dynalite';
 import { indexConfig } from '../support/index-config';
 import { createTable } from '../support/sharded-tables';
 
@@ -32,22 +30,10 @@ const byStatus = indexConfig({
 });
 const { tableName: TableName } = byStatus;
 
-let emulator: Emulator;
-let dynamoDb: DynamoDB;
-let documents: DynamoDBDocument;
+const { dynamoDb } = dynaliteForTests();
+const documents = DynamoDBDocument.from(dynamoDb);
 
-beforeAll(async () => {
-  emulator = await startDynamoDbEmulator();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
-  documents = DynamoDBDocument.from(dynamoDb);
-  await createTable(dynamoDb, byStatus, { orderId: 'S', byStatusShard: 'S' });
-}, 60_000);
-
-afterAll(async () => {
-  dynamoDb?.destroy();
-  await emulator?.stop();
-});
+beforeAll(() => createTable(dynamoDb, byStatus, { orderId: 'S', byStatusShard: 'S' }));
 
 interface Order {
   orderId: string;

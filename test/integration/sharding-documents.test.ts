@@ -1,6 +1,4 @@
-import { DynamoDB, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
+import { waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDbItem,
   type FanOutRequest,
@@ -10,23 +8,12 @@ import {
   shardAttributes,
 } from '../../lib/core';
 import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
+import { dynaliteForTests } from '../support/dynalite';
 import { createTable } from '../support/sharded-tables';
 
 /** The examples of the documents that this library grew from, on dynalite. */
 
-let emulator: Emulator;
-let dynamoDb: DynamoDB;
-
-beforeAll(async () => {
-  emulator = await startDynamoDbEmulator();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
-}, 60_000);
-
-afterAll(async () => {
-  dynamoDb?.destroy();
-  await emulator?.stop();
-});
+const { dynamoDb } = dynaliteForTests();
 
 const common = { keyLayout: 'single-attribute', strategy: 'random', shardAttribute: 'shard' } as const;
 

@@ -25,6 +25,7 @@ import {
 import { AGGREGATION, SEQUENCE, STREAM_NAME } from '../../lib/core/foundation/function-environment';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { FAULTS, type FaultyKinesis, startFaultyKinesis } from '../support/fakes/faulty-kinesis';
+import { createKeyedTable } from '../support/keyed-table';
 
 /**
  * The producer's bundle and the example's, with real emulators, and between the producer and its stream a network that
@@ -183,13 +184,8 @@ beforeEach(async () => {
   network = await startFaultyKinesis(kinesis.endpoint, SEED);
   clients = localClients({ kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint, lambda: kinesis.endpoint });
   await clients.kinesis.createStream({ StreamName: STREAM, ShardCount: 4 });
-  for (const [TableName, AttributeName] of Object.entries({ [TABLE]: 'partitionKey', [MOVES]: 'id' })) {
-    await clients.dynamodb.createTable({
-      TableName,
-      KeySchema: [{ AttributeName, KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName, AttributeType: 'S' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    });
+  for (const [TableName, key] of Object.entries({ [TABLE]: 'partitionKey', [MOVES]: 'id' })) {
+    await createKeyedTable(clients.dynamodb, TableName, key);
   }
   const environment = { [STREAM_NAME]: STREAM, [AGGREGATION]: 'true', [SEQUENCE]: 'true' };
   producer = functionPool('producer', join(ROOT, 'dist/lambda/producer'), environment);

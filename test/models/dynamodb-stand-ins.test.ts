@@ -1,6 +1,4 @@
-import { type LocalClients, localClients } from '../../bin/local/emulators/clients';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
+import { dynaliteForTests } from '../support/dynalite';
 import { EVERYTHING } from '../support/fakes/fan-out-model';
 import { playIndexAnswers } from '../support/plays/index-answers';
 import { playTableAnswers } from '../support/plays/table-answers';
@@ -10,17 +8,7 @@ import { randomRuns, randomRunsTimeout } from '../support/random-runs';
  * The stand-ins for DynamoDB that tests use, and dynalite, asked the same; `npm run conformance` asks DynamoDB Local too. The
  * register of models, docs/models.md, names what they know differently.
  */
-let emulator: Emulator;
-let clients: LocalClients;
-beforeAll(async () => {
-  emulator = await startDynamoDbEmulator();
-  const { endpoint } = emulator;
-  clients = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
-}, 60_000);
-afterAll(async () => {
-  clients?.dynamodb.destroy();
-  await emulator?.stop();
-});
+const { dynamoDb } = dynaliteForTests();
 
 test(
   'a fake index answers as dynalite does, and refuses by the same words',
@@ -30,7 +18,7 @@ test(
       ...{ layouts: ['single-attribute' as const], sortKeyCounts: [0, 1], sortValues: 5 },
     };
     const known = { freeEmptyReads: true, countsCharacters: true };
-    const compared = await playIndexAnswers(clients.dynamodb, limits, { calls: randomRuns(150), seed: 1, known });
+    const compared = await playIndexAnswers(dynamoDb, limits, { calls: randomRuns(150), seed: 1, known });
     for (const words of [
       'filtered, from a key',
       'counted',
@@ -54,7 +42,7 @@ test(
   'a fake table answers as dynalite does',
   async () => {
     const play = { calls: randomRuns(200), seed: 1, transactional: true };
-    const compared = await playTableAnswers(clients.dynamodb, play);
+    const compared = await playTableAnswers(dynamoDb, play);
     expect(Object.keys(compared).sort()).toEqual([
       'getItem',
       'transactWriteItems',

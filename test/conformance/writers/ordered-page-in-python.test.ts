@@ -2,8 +2,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
 import {
   type DynamoDbItem,
   fanOutQuery,
@@ -12,6 +10,7 @@ import {
   type SortKeyValue,
   shardAttributes,
 } from '../../../lib/core';
+import { dynaliteForTests } from '../../support/dynalite';
 import { createTable } from '../../support/sharded-tables';
 
 /** examples/other-languages/python/ordered_page.py on the emulator, compared with fanOutQuery. */
@@ -75,13 +74,9 @@ const invoices: ShardedConfig = {
 };
 
 suite(`an ordered page in Python${found ? '' : ' (skipped: there is no python3 with boto3)'}`, () => {
-  let emulator: Awaited<ReturnType<typeof startDynamoDbEmulator>>;
-  let dynamoDb: DynamoDB;
+  const { dynamoDb, endpoint } = dynaliteForTests();
 
   beforeAll(async () => {
-    emulator = await startDynamoDbEmulator();
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
     await createTable(dynamoDb, byStatus, { id: 'S', byStatusShard: 'S', at: 'S' });
     await createTable(dynamoDb, byTime, { id: 'S', byTimeShard: 'N', at: 'N' });
     await createTable(dynamoDb, invoices, { key: 'S', at: 'N' });
@@ -93,11 +88,6 @@ suite(`an ordered page in Python${found ? '' : ' (skipped: there is no python3 w
       await put(invoices, { id: { S: id }, status: { S: status }, at: { N: String(number * 7) } });
     }
   }, 120_000);
-
-  afterAll(async () => {
-    dynamoDb?.destroy();
-    await emulator?.stop();
-  });
 
   async function put(config: ShardedConfig, item: DynamoDbItem): Promise<void> {
     const plain = Object.fromEntries(Object.entries(item).map(([name, value]) => [name, Object.values(value)[0]]));
@@ -115,7 +105,7 @@ suite(`an ordered page in Python${found ? '' : ' (skipped: there is no python3 w
         AWS_DEFAULT_REGION: 'us-east-1',
         AWS_ACCESS_KEY_ID: 'local',
         AWS_SECRET_ACCESS_KEY: 'local',
-        AWS_ENDPOINT_URL_DYNAMODB: emulator.endpoint,
+        AWS_ENDPOINT_URL_DYNAMODB: endpoint(),
       },
       stdio: ['pipe', 'pipe', 'inherit'],
     });

@@ -1,12 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { App } from 'aws-cdk-lib';
-import { localClients } from '../../../bin/local/emulators/clients';
-import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../../bin/local/emulators/emulator-thread';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { InvoiceStack } from '../../../examples/invoice-table/invoice-stack';
 import {
@@ -18,6 +14,8 @@ import {
   transactPut,
 } from '../../../lib/core';
 import { TABLES } from '../../../lib/core/foundation/function-environment';
+import { dynaliteForTests } from '../../support/dynalite';
+import { createKeyedTable } from '../../support/keyed-table';
 
 const TRANSACTION = { InvoiceNumber: '121212', ClientTransactionId: 'Client1_trans1' };
 
@@ -73,23 +71,8 @@ describe.each([
 
 describe('a transaction on dynalite', () => {
   const TableName = 'Accounts';
-  let emulator: Emulator;
-  let dynamodb: DynamoDB;
-  beforeAll(async () => {
-    emulator = await startDynamoDbEmulator();
-    const { endpoint } = emulator;
-    dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
-    await dynamodb.createTable({
-      TableName,
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    });
-  }, 60_000);
-  afterAll(async () => {
-    dynamodb?.destroy();
-    await emulator?.stop();
-  });
+  const { dynamoDb: dynamodb } = dynaliteForTests();
+  beforeAll(() => createKeyedTable(dynamodb, TableName, 'id'));
 
   const add = (id: string, amount: number, more: object = {}) => ({
     Update: {

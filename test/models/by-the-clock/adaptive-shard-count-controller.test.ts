@@ -19,6 +19,7 @@ import {
 import { INDEX } from '../../../lib/core/foundation/function-environment';
 import { DynamoDbLimits } from '../../../lib/testing';
 import { adaptiveConfig } from '../../support/fakes/adaptive-config';
+import { createKeyedTable } from '../../support/keyed-table';
 import { LambdaFunction } from '../../support/lambda-function';
 import { createTable } from '../../support/sharded-tables';
 
@@ -65,15 +66,7 @@ beforeAll(async () => {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
   await createTable(dynamoDb, config, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
-  await dynamoDb.createTable({
-    TableName: 'counts',
-    KeySchema: [
-      { AttributeName: 'index', KeyType: 'HASH' },
-      { AttributeName: 'value', KeyType: 'RANGE' },
-    ],
-    AttributeDefinitions: ['index', 'value'].map((name) => ({ AttributeName: name, AttributeType: 'S' as const })),
-    BillingMode: 'PAY_PER_REQUEST',
-  });
+  await createKeyedTable(dynamoDb, 'counts', 'index', 'value');
   [controller, another] = (await Promise.all(
     [1, 2].map(() =>
       LambdaFunction.start({

@@ -14,6 +14,7 @@ import {
 } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { CrashError } from '../fakes/fake-registry-store';
+import { createKeyedTable } from '../keyed-table';
 
 interface Ordeal {
   allocators: number;
@@ -49,12 +50,7 @@ export async function allocateWithCrashes({ allocators, owners, shards, crashes,
     requestHandler: { httpAgent: { maxSockets: allocators } },
   });
   try {
-    await client.createTable({
-      TableName,
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    });
+    await createKeyedTable(client, TableName, 'id');
     const random = seededRandom(seed);
     const counts = { crashed: 0, requests: 0 };
     const ranges = uniformRanges(shards);

@@ -2,6 +2,7 @@ import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDbParkingStore, OrderedConsumer, type ShardRecord } from '../../../lib/core/consumer';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { shardOf, textOf } from '../fakes/stream-events';
+import { createKeyedTable } from '../keyed-table';
 import { createParkingTable, PARKING_TABLE } from './parking-stores';
 
 export const EFFECTS_TABLE = 'Effects';
@@ -20,12 +21,7 @@ export interface DynamoDbConsumerFacts {
 
 export async function createConsumerTables(dynamodb: DynamoDB): Promise<void> {
   await createParkingTable(dynamodb);
-  await dynamodb.createTable({
-    TableName: EFFECTS_TABLE,
-    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-    BillingMode: 'PAY_PER_REQUEST',
-  });
+  await createKeyedTable(dynamodb, EFFECTS_TABLE, 'id');
 }
 
 /**

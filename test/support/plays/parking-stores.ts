@@ -8,22 +8,12 @@ import {
   type ParkingStore,
 } from '../../../lib/core/consumer';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { createKeyedTable } from '../keyed-table';
 
 export const PARKING_TABLE = 'Parked';
 
 export async function createParkingTable(dynamodb: DynamoDB, TableName = PARKING_TABLE): Promise<void> {
-  await dynamodb.createTable({
-    TableName,
-    KeySchema: [
-      { AttributeName: 'id', KeyType: 'HASH' },
-      { AttributeName: 'part', KeyType: 'RANGE' },
-    ],
-    AttributeDefinitions: [
-      { AttributeName: 'id', AttributeType: 'S' },
-      { AttributeName: 'part', AttributeType: 'S' },
-    ],
-    BillingMode: 'PAY_PER_REQUEST',
-  });
+  await createKeyedTable(dynamodb, TableName, 'id', 'part');
 }
 
 export interface StoreFacts {

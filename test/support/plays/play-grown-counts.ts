@@ -1,4 +1,4 @@
-import { type DynamoDB, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import {
   AdaptiveIndex,
@@ -12,6 +12,7 @@ import {
 } from '../../../lib/core';
 import { adaptiveConfig } from '../fakes/adaptive-config';
 import { jumpingClock } from '../fakes/jumping-clock';
+import { createKeyedTable } from '../keyed-table';
 import { createTable } from '../sharded-tables';
 
 /** What it took to start with so many values that have grown. */
@@ -42,7 +43,7 @@ export async function playGrownCounts(
   time: Pick<AdaptiveIndexOptions, 'clock' | 'timeOfDay'> = {},
 ): Promise<{ named: StartCost; all: StartCost }> {
   await createTable(dynamoDb, adaptiveConfig, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
-  await createCounts(dynamoDb);
+  await createKeyedTable(dynamoDb, COUNTS, 'index', 'value');
   await fillCounts(dynamoDb, values);
   const documents = DynamoDBDocument.from(dynamoDb);
   const some = [0, Math.floor(values / 2), values - 1];
@@ -96,19 +97,6 @@ export async function playGrownCounts(
   const later = await begin().index.forReading(undefined, [raise.value]);
   if (later.shards.byValue![raise.value]!.write !== 60) throw new Error('a raise was not seen');
   return { named, all };
-}
-
-async function createCounts(dynamoDb: DynamoDB): Promise<void> {
-  await dynamoDb.createTable({
-    TableName: COUNTS,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: ['index', 'value'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-    KeySchema: [
-      { AttributeName: 'index', KeyType: 'HASH' },
-      { AttributeName: 'value', KeyType: 'RANGE' },
-    ],
-  });
-  await waitUntilTableExists({ client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: COUNTS });
 }
 
 /** Values that grew over years: nobody raises so many in a test. */

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDbItem } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { FakeTable } from '../fakes/fake-table';
 import { storedItem } from '../fakes/stored-item';
+import { createKeyedTable } from '../keyed-table';
 import type { Compared } from './index-answers';
 
 const KEY = ['id'];
@@ -118,7 +118,7 @@ export async function playTableAnswers(
     }),
   };
 
-  if (!isThere) await createTable(service, TableName);
+  if (!isThere) await createKeyedTable(service, TableName, 'id');
   for (let number = 0; number < IDS; number += 2) {
     const Item = { ...idOf(number), ...attributes() };
     await service.putItem({ TableName, Item });
@@ -145,16 +145,6 @@ export async function playTableAnswers(
 }
 
 const EXISTS = { ConditionExpression: 'attribute_exists(#id)', ExpressionAttributeNames: { '#id': 'id' } };
-
-async function createTable(service: DynamoDB, TableName: string): Promise<void> {
-  await service.createTable({
-    TableName,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-  });
-  while ((await service.describeTable({ TableName })).Table?.TableStatus !== 'ACTIVE') await sleep(5);
-}
 
 async function outcome(call: () => Promise<unknown>): Promise<Outcome> {
   try {

@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDB, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { createKeyedTable } from '../keyed-table';
 
 const FLAT = 'TransactedByHash';
 const RANGED = 'TransactedByRange';
@@ -18,20 +19,8 @@ export interface KnownOfTransactions {
 
 /** Both have these tables from then on. */
 export async function createTransactedTables(service: DynamoDB): Promise<void> {
-  for (const [TableName, range] of [
-    [FLAT, []],
-    [RANGED, ['at']],
-  ] as const) {
-    await service.createTable({
-      TableName,
-      KeySchema: [
-        { AttributeName: 'id', KeyType: 'HASH' },
-        ...range.map((AttributeName) => ({ AttributeName, KeyType: 'RANGE' as const })),
-      ],
-      AttributeDefinitions: ['id', ...range].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-      BillingMode: 'PAY_PER_REQUEST',
-    });
-  }
+  await createKeyedTable(service, FLAT, 'id');
+  await createKeyedTable(service, RANGED, 'id', 'at');
 }
 
 /**

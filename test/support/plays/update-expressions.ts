@@ -3,6 +3,7 @@ import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { InvalidArgumentError, shardUpdate } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { indexConfig } from '../index-config';
+import { createKeyedTable } from '../keyed-table';
 
 const config = indexConfig({
   indexName: 'byPhase',
@@ -118,13 +119,7 @@ export async function playUpdateExpressions(
   });
   const documents = DynamoDBDocument.from(dynamoDb);
   const TableName = `Expressions${firstSeed}`;
-  await dynamoDb.createTable({
-    TableName,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: [{ AttributeName: 'jobId', AttributeType: 'S' }],
-    KeySchema: [{ AttributeName: 'jobId', KeyType: 'HASH' }],
-  });
-  while ((await dynamoDb.describeTable({ TableName })).Table?.TableStatus !== 'ACTIVE');
+  await createKeyedTable(dynamoDb, TableName, 'jobId');
 
   /** The item behind an update. Undefined if the service refuses the update. */
   async function itemBehind(update: { UpdateExpression?: string }): Promise<Record<string, unknown> | undefined> {
