@@ -463,6 +463,24 @@ describe('the retrier', () => {
     expect(line).toMatchObject({ ConsumerName: 'memory', ParkedKeys: 0, DeadKeys: 0, ParkedSeconds: 0 });
   });
 
+  test.each([
+    ['least', 0, 0.5],
+    ['longest', 1, 1],
+  ])(
+    'waits from 30 seconds to 15 minutes between tries, twice as long each time, but for chance: the %s',
+    async (_, random, part) => {
+      const w = world({ random: () => random });
+      w.poison.add('a1');
+      await w.deliver(['a1']);
+      for (const seconds of [30, 60, 120, 240, 480, 900, 900]) {
+        const { dueAt } = (await w.parking.find(['a'])).get('a')!;
+        expect(dueAt - w.clock.now()).toBe(part * seconds * 1_000);
+        w.clock.nowMs = dueAt;
+        await w.retry();
+      }
+    },
+  );
+
   test('calls a key dead after so many tries, and leaves it', async () => {
     const dead: string[] = [];
     const w = world({ maxTries: 4, onDead: ({ partitionKey }) => dead.push(partitionKey) });

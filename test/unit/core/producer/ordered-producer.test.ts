@@ -208,6 +208,16 @@ describe('OrderedProducer', () => {
       expect((results[2] as PromiseRejectedResult).reason.cause).toBeInstanceOf(RecordRejectedError);
     });
 
+    test.each([
+      ['an invalid record, which it refuses at once', { partitionKey: 'a', data: 'text' as never }, 'fulfilled'],
+      ['a record that waits for the limit of its stream', record('a', 'x'.repeat(1024 * 1024)), 'rejected'],
+    ])('does with what is put behind %s what the guide says', async (_, refused, status) => {
+      const { clock, producer } = producerOnFakeStream();
+      const puts = [refused, record('a', 'behind')].map((each) => producer.put(each));
+      expect((await clock.runUntil(Promise.allSettled(puts))).map((put) => put.status)).toEqual(['rejected', status]);
+      expect(await clock.runUntil(producer.put(record('a', 'later')))).toMatchObject({ attempts: 1 });
+    });
+
     test('takes a key up again after its rejection was reported', async () => {
       let refusals = 1;
       const { clock, kinesis, producer } = producerOnFakeStream({
