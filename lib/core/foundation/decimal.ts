@@ -80,7 +80,7 @@ export function exactNumber(text: string): number | string {
   return exact && compareNumbers(String(number), text) === 0 ? number : text;
 }
 
-/** DynamoDB and Cassandra write no longer ones, and the patterns below take a time that grows with its square. */
+/** DynamoDB and Cassandra write no longer ones. */
 const MAX_LENGTH = 4_096;
 
 function parseDecimal(text: string): Decimal {
@@ -97,8 +97,11 @@ function readDecimal(text: string): Decimal | undefined {
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', exponent = '0'] = match;
   const all = whole + fraction;
-  const leadingZeros = all.length - all.replace(/^0+/, '').length;
-  const digits = all.slice(leadingZeros).replace(/0+$/, '');
+  let leadingZeros = 0;
+  while (all[leadingZeros] === '0') leadingZeros += 1;
+  let end = all.length;
+  while (end > leadingZeros && all[end - 1] === '0') end -= 1;
+  const digits = all.slice(leadingZeros, end);
   if (digits === '') return { sign: 0, exponent: 0, digits };
   return { sign: sign === '-' ? -1 : 1, exponent: Number(exponent) + whole.length - leadingZeros, digits };
 }

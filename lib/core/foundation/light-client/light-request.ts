@@ -79,7 +79,7 @@ async function send(
   const request = {
     ...route.target,
     headers: {
-      ...route.sign(route.signedHeaders, body, credentials, at),
+      ...route.sign(body, credentials, at),
       ...route.unsignedHeaders,
       'content-length': String(Buffer.byteLength(body)),
     },

@@ -3,7 +3,6 @@ import { requestSigner, type SignHeaders } from './signature';
 /** Where the SDK sends the requests of a table or of a stream, and how it signs them. */
 export interface Route {
   target: { method: 'POST'; protocol: string; hostname: string; port?: number; path: '/' };
-  signedHeaders: Record<string, string>;
   unsignedHeaders: Record<string, string>;
   sign: SignHeaders;
 }
@@ -113,8 +112,10 @@ function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route
   const header = (name: string) => (headers[name] === undefined ? {} : { [name]: headers[name] });
   return {
     target: { method: 'POST', protocol, hostname, ...(port !== undefined && { port }), path },
-    signedHeaders: { ...header('host'), ...header('content-type'), ...header('x-amz-target') },
     unsignedHeaders: header('user-agent'),
-    sign: requestSigner({ region, service }),
+    sign: requestSigner(
+      { region, service },
+      { ...header('host'), ...header('content-type'), ...header('x-amz-target') },
+    ),
   };
 }

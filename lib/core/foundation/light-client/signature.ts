@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto';
+import { createHmac, type Hmac, hash } from 'node:crypto';
 
 /** The credentials that sign a request. */
 export interface SigningCredentials {
@@ -13,13 +13,26 @@ interface SigningScope {
   service: string;
 }
 
-/** Returns all headers of a signed request: the given headers and those of the signature. */
+/** Returns all headers of a signed request: those of the signer and those of the signature. */
 export type SignHeaders = (
-  headers: Record<string, string>,
   body: string | Uint8Array,
   credentials: SigningCredentials,
   at: Date,
 ) => Record<string, string>;
+
+/** What the requests of one second have in common. */
+interface SecondOfRequests {
+  readonly second: number;
+  readonly credentials: SigningCredentials;
+  readonly headers: Record<string, string>;
+  /** The canonical request, up to the hash of the body. */
+  readonly request: string;
+  /** The text to sign, up to the hash of the canonical request. */
+  readonly text: string;
+  readonly key: Buffer;
+  /** The authorization, up to the signature. */
+  readonly authorization: string;
+}
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
@@ -27,42 +40,66 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
  * Signs `POST /` requests with AWS Signature Version 4. Header names must be in lower case. Every given header is
  * signed.
  *
- * The signing key takes four hashes, and is valid for a day, a region and a service. So it is derived once and kept.
+ * Requests of one second by the same credentials differ in their bodies alone, so all else is made once.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
-export function requestSigner({ region, service }: SigningScope): SignHeaders {
-  let cached: { secret: string; scope: string; key: Buffer } | undefined;
-  const signingKey = (secret: string, scope: string): Buffer => {
-    if (cached?.secret !== secret || cached.scope !== scope) {
-      const key = scope.split('/').reduce<string | Buffer>((parent, part) => hmac(parent, part), `AWS4${secret}`);
-      cached = { secret, scope, key: key as Buffer };
+export function requestSigner(scope: SigningScope, headers: Readonly<Record<string, string>>): SignHeaders {
+  let last: SecondOfRequests | undefined;
+  return (body, credentials, at) => {
+    if (last === undefined || last.second !== secondOf(at) || !isSame(last.credentials, credentials)) {
+      last = secondOfRequests(scope, headers, credentials, at);
     }
-    return cached.key;
+    const text = last.text + sha256(last.request + sha256(body));
+    return { ...last.headers, authorization: last.authorization + hmac(last.key, text).digest('hex') };
   };
-  return (headers, body, { accessKeyId, secretAccessKey, sessionToken }, at) => {
-    const time = at.toISOString().replace(/[-:]|\.\d{3}/g, '');
-    const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`;
-    const signed: Record<string, string> = {
-      ...headers,
-      'x-amz-date': time,
-      ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
-    };
-    const names = Object.keys(signed).sort();
-    const canonicalHeaders = names.map((name) => `${name}:${signed[name]}\n`).join('');
-    const signedHeaders = names.join(';');
-    const canonicalRequest = `POST\n/\n\n${canonicalHeaders}\n${signedHeaders}\n${sha256(body)}`;
-    const text = `${ALGORITHM}\n${time}\n${scope}\n${sha256(canonicalRequest)}`;
-    const signature = hmac(signingKey(secretAccessKey, scope), text).toString('hex');
-    signed.authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`;
-    return signed;
+}
+
+function secondOfRequests(
+  { region, service }: SigningScope,
+  given: Readonly<Record<string, string>>,
+  credentials: SigningCredentials,
+  at: Date,
+): SecondOfRequests {
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+  const time = at.toISOString().replace(/[-:]|\.\d{3}/g, '');
+  const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`;
+  const headers: Record<string, string> = {
+    ...given,
+    'x-amz-date': time,
+    ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
   };
+  const names = Object.keys(headers).sort();
+  const canonicalHeaders = names.map((name) => `${name}:${headers[name]}\n`).join('');
+  const signedHeaders = names.join(';');
+  const key = scope
+    .split('/')
+    .reduce<string | Buffer>((parent, part) => hmac(parent, part).digest(), `AWS4${secretAccessKey}`);
+  return {
+    second: secondOf(at),
+    credentials: { accessKeyId, secretAccessKey, sessionToken },
+    headers,
+    request: `POST\n/\n\n${canonicalHeaders}\n${signedHeaders}\n`,
+    text: `${ALGORITHM}\n${time}\n${scope}\n`,
+    key: key as Buffer,
+    authorization: `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=`,
+  };
+}
+
+function secondOf(at: Date): number {
+  return Math.floor(at.getTime() / 1_000);
+}
+
+function isSame(a: SigningCredentials, b: SigningCredentials): boolean {
+  return (
+    a.accessKeyId === b.accessKeyId && a.secretAccessKey === b.secretAccessKey && a.sessionToken === b.sessionToken
+  );
 }
 
 function sha256(text: string | Uint8Array): string {
   return hash('sha256', text);
 }
 
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
+function hmac(key: string | Buffer, text: string): Hmac {
+  return createHmac('sha256', key).update(text);
 }

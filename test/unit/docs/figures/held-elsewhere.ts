@@ -198,7 +198,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
   },
   'running-locally.md': { ofExamples: ['alone, it is 1'] },
   'sharded-tables.md': {
-    byCommand: ['after 4 ms', 'medians of 40 pages on Node.js 20', '(load 8)', '(17 or newer)'],
+    byCommand: ['after 4 ms', 'medians on Node.js 20', '(17 or newer)'],
     ofExamples: ['if writers use 20 shards and readers ask 40'],
   },
   'versions.md': {

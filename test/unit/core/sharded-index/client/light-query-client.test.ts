@@ -210,9 +210,9 @@ describe('lightQueryClient', () => {
 
 describe('the signature', () => {
   test("is the one of AWS's own example", () => {
-    const sign = requestSigner({ region: 'us-east-1', service: 'service' });
+    const sign = requestSigner({ region: 'us-east-1', service: 'service' }, { host: 'example.amazonaws.com' });
     const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
-    const headers = sign({ host: 'example.amazonaws.com' }, '', credentials, new Date('2015-08-30T12:36:00Z'));
+    const headers = sign('', credentials, new Date('2015-08-30T12:36:00Z'));
     expect(headers).toEqual({
       host: 'example.amazonaws.com',
       'x-amz-date': '20150830T123600Z',
@@ -223,7 +223,7 @@ describe('the signature', () => {
   });
 
   test("is the SDK's for the same headers, day after day", async () => {
-    const sign = requestSigner({ region: 'eu-west-3', service: 'dynamodb' });
+    const scope = { region: 'eu-west-3', service: 'dynamodb' };
     for (const sessionToken of ['token', undefined, 'another']) {
       for (const day of [0, 1]) {
         const credentials = { ...CREDENTIALS, sessionToken };
@@ -234,7 +234,27 @@ describe('the signature', () => {
         const names = /SignedHeaders=([^,]+)/.exec(headers.authorization!)![1]!.split(';');
         const signed = Object.fromEntries(names.map((name) => [name, headers[name]!]));
         const date = headers['x-amz-date']!.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
-        expect(sign(signed, body, credentials, new Date(date)).authorization).toBe(headers.authorization);
+        const sign = requestSigner(scope, signed);
+        expect(sign(body, credentials, new Date(date)).authorization).toBe(headers.authorization);
+      }
+    }
+  });
+
+  test('is the same whatever the signer has signed before', () => {
+    const signer = () => requestSigner({ region: 'eu-west-3', service: 'dynamodb' }, { host: 'example.com' });
+    const sign = signer();
+    const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
+    const further = [
+      { ...credentials, accessKeyId: 'AKIDOTHER' },
+      { ...credentials, secretAccessKey: 'another' },
+      { ...credentials, sessionToken: undefined },
+    ];
+    for (const each of [credentials, ...further, credentials]) {
+      for (const time of ['10:00:00.100Z', '10:00:00.900Z', '10:00:01.000Z']) {
+        for (const body of ['{}', '{"a":1}']) {
+          const at = new Date(`2026-01-01T${time}`);
+          expect(sign(body, each, at)).toEqual(signer()(body, each, at));
+        }
       }
     }
   });
