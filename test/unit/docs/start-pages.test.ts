@@ -19,3 +19,12 @@ test.each([
   const text = readFileSync(`docs/start/${page}.md`, 'utf8');
   expect(names.filter((each) => !text.includes(each))).toEqual([]);
 });
+
+test.each(['typescript', 'python', 'java', 'csharp', 'go'])(
+  'the page to start with %s names the app in each command of the CDK, for it makes no cdk.json',
+  (page) => {
+    const commands = readFileSync(`docs/start/${page}.md`, 'utf8').match(/\bcdk (?:synth|deploy)\b[^`\n]*/g)!;
+    expect(commands).toHaveLength(2);
+    for (const command of commands) expect(command).toContain(' --app ');
+  },
+);
