@@ -12,6 +12,7 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'bin/local/event-sources/lane.ts': 'a record has the time at which it came',
   'bin/local/window/load.ts': 'CloudWatch and DynamoDB Streams are asked from a time on',
   'bin/parked/index.ts': 'a person sees how long a key has waited',
+  'bin/stream-shards/shard-reader.ts': 'Kinesis is asked from a time on',
   'bin/tail/index.ts': 'Kinesis is asked from a time on',
   'lambda/adaptive-shard-count-controller/index.ts': 'writers report minutes of the day',
   'lambda/keyspaces-query-fanout/sigv4-authenticator.ts': 'a signature has the time',
