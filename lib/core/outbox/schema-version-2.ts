@@ -2,6 +2,11 @@ import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../foundation/aggregate-format';
 
 const FUNCTIONS_OF_VERSION_1 = 13;
 
+const LEAST_RECORD_BYTES = 8_192;
+
+/** Data that fits into the smallest record that can be set, with a key of 256 characters in whatever encoding. */
+const SMALL_DATA_BYTES = LEAST_RECORD_BYTES - MAX_AGGREGATE_OVERHEAD_BYTES - 4 * 256;
+
 const BE_DURABLE = `  -- A commit that is visible before it is on disk could be sent, and then be taken back by a crash.
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
@@ -45,12 +50,15 @@ ALTER TABLE ${schema}.settings
   ADD is_restored boolean NOT NULL DEFAULT false,
   -- Whether writers may notify. A transaction that has can not be prepared.
   ADD notifies boolean NOT NULL DEFAULT true,
-  ADD max_record_bytes integer NOT NULL DEFAULT 1048576 CHECK (max_record_bytes BETWEEN 8192 AND 10485760),
+  ADD max_record_bytes integer NOT NULL DEFAULT 1048576 CHECK (max_record_bytes BETWEEN ${LEAST_RECORD_BYTES} AND 10485760),
   ADD retention interval NOT NULL DEFAULT '0' CHECK (retention >= '0'),
   -- Every row that it sees has been compared with what is noted of it.
   ADD verified pg_snapshot NOT NULL DEFAULT '3:3:';
 
-ALTER TABLE ${schema}.message ADD type text, ADD headers jsonb, ADD topic text;
+-- Every statement would compile a check of the table anew, for longer than it writes the row. check_event checks each event.
+ALTER TABLE ${schema}.message ADD type text, ADD headers jsonb, ADD topic text,
+  DROP CONSTRAINT message_partition_key_check, DROP CONSTRAINT message_data_check,
+  DROP CONSTRAINT message_explicit_hash_key_check;
 ALTER TABLE ${schema}.parked ADD type text, ADD headers jsonb, ADD topic text;
 ALTER TABLE ${schema}.rejected ADD type text, ADD headers jsonb, ADD topic text;
 
@@ -84,18 +92,25 @@ WHERE pg_visible_in_snapshot(m.xid, r.batch_from)
 HAVING count(*) > 0;
 
 -- Refuses what the stream would refuse, so that the writer hears of it, and not the relay.
-CREATE FUNCTION ${schema}.check_event(partition_key text, data bytea, type text, headers jsonb, topic text,
-  max_record_bytes integer) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION ${schema}.check_event(partition_key text, data bytea, explicit_hash_key numeric, type text, headers jsonb,
+  topic text) RETURNS void
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  key_bytes CONSTANT bytea := convert_to(partition_key, 'UTF8');
-  most_bytes CONSTANT integer := max_record_bytes - ${MAX_AGGREGATE_OVERHEAD_BYTES} - octet_length(key_bytes);
-  key_length integer := char_length(partition_key);
+  key_bytes bytea;
+  key_length integer;
+  most_bytes integer;
   header record;
 BEGIN
+  -- Most events are small and plain, and fit into every record. A transaction compiles each expression that it comes to.
+  IF octet_length(partition_key) BETWEEN 1 AND 256 AND octet_length(data) <= ${SMALL_DATA_BYTES}
+    AND num_nonnulls(explicit_hash_key, type, headers, topic) = 0 THEN
+    RETURN;
+  END IF;
   IF partition_key IS NULL OR data IS NULL THEN
     RAISE 'partition_key and data must not be null' USING ERRCODE = 'not_null_violation';
   END IF;
+  key_bytes := convert_to(partition_key, 'UTF8');
+  key_length := char_length(partition_key);
   IF octet_length(key_bytes) > 256 THEN
     -- As the producer counts: a character beyond U+FFFF, of four bytes in UTF-8, is two.
     key_length := key_length + (SELECT count(*) FROM generate_series(0, octet_length(key_bytes) - 1) i
@@ -105,9 +120,14 @@ BEGIN
     RAISE 'partition_key must have 1 to 256 UTF-16 code units, got %', key_length
       USING ERRCODE = 'string_data_right_truncation';
   END IF;
+  SELECT max_record_bytes - ${MAX_AGGREGATE_OVERHEAD_BYTES} - octet_length(key_bytes) INTO most_bytes FROM ${schema}.settings;
   IF octet_length(data) > most_bytes THEN
     RAISE 'data must have at most % bytes, got %', most_bytes, octet_length(data)
       USING ERRCODE = 'program_limit_exceeded', HINT = 'a stream that takes larger records: ${schema}.accept_records_of(bytes)';
+  END IF;
+  IF explicit_hash_key NOT BETWEEN 0 AND 340282366920938463463374607431768211455 OR scale(explicit_hash_key) <> 0 THEN
+    RAISE 'explicit_hash_key must be a whole number from 0 to 2^128 - 1, got %', explicit_hash_key
+      USING ERRCODE = 'check_violation';
   END IF;
   IF char_length(type) NOT BETWEEN 1 AND 256 OR char_length(topic) NOT BETWEEN 1 AND 256 THEN
     RAISE 'type and topic must be null or have 1 to 256 characters' USING ERRCODE = 'check_violation';
@@ -148,14 +168,13 @@ DECLARE
   current_xid xid8;
   current_slot bigint;
   is_sleeping bigint;
-  max_record_bytes integer;
   new_id bigint;
 BEGIN
-  SELECT s.max_record_bytes INTO max_record_bytes FROM ${schema}.settings s;
-  PERFORM ${schema}.check_event(put.partition_key, put.data, put.type, put.headers, put.topic, max_record_bytes);
+  PERFORM ${schema}.check_event(put.partition_key, put.data, put.explicit_hash_key, put.type, put.headers, put.topic);
   PERFORM pg_advisory_xact_lock(hash);
   current_xid := pg_current_xact_id();
-${BE_DURABLE}  SELECT a.last_value, b.last_value INTO current_slot, is_sleeping FROM ${schema}.slot a, ${schema}.sleeping b;
+${BE_DURABLE}  current_slot := pg_sequence_last_value('${schema}.slot');
+  is_sleeping := pg_sequence_last_value('${schema}.sleeping');
   new_id := nextval('${schema}.number');
   INSERT INTO ${schema}.message (id, xid, slot, bucket, partition_key, data, explicit_hash_key, type, headers, topic)
   VALUES (new_id, current_xid, current_slot, hash & 4095, put.partition_key, put.data, put.explicit_hash_key, put.type,
@@ -184,19 +203,18 @@ DECLARE
   current_xid xid8;
   current_slot bigint;
   is_sleeping bigint;
-  max_record_bytes integer;
   written bigint;
 BEGIN
   IF cardinality(put_all.partition_keys) <> ANY (ARRAY[cardinality(put_all.data), cardinality(put_all.explicit_hash_keys),
     cardinality(put_all.types), cardinality(put_all.headers), cardinality(put_all.topics)]) THEN
     RAISE 'the arrays of put_all must have the same length' USING ERRCODE = 'array_subscript_error';
   END IF;
-  SELECT s.max_record_bytes INTO max_record_bytes FROM ${schema}.settings s;
-  PERFORM ${schema}.check_event(k, d, t, h, o, max_record_bytes) FROM unnest(put_all.partition_keys, put_all.data,
-    put_all.types, put_all.headers, put_all.topics) u (k, d, t, h, o);
+  PERFORM ${schema}.check_event(k, d, x, t, h, o) FROM unnest(put_all.partition_keys, put_all.data,
+    put_all.explicit_hash_keys, put_all.types, put_all.headers, put_all.topics) u (k, d, x, t, h, o);
   PERFORM ${schema}.lock(put_all.partition_keys);
   current_xid := pg_current_xact_id();
-${BE_DURABLE}  SELECT a.last_value, b.last_value INTO current_slot, is_sleeping FROM ${schema}.slot a, ${schema}.sleeping b;
+${BE_DURABLE}  current_slot := pg_sequence_last_value('${schema}.slot');
+  is_sleeping := pg_sequence_last_value('${schema}.sleeping');
   INSERT INTO ${schema}.message (id, xid, slot, bucket, partition_key, data, explicit_hash_key, type, headers, topic)
   SELECT nextval('${schema}.number'), current_xid, current_slot, ${schema}.key_hash(e.k) & 4095, e.k, e.d, e.x, e.t, e.h, e.o
   FROM (
@@ -231,15 +249,14 @@ CREATE OR REPLACE FUNCTION ${schema}.number_row() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   hash CONSTANT bigint := ${schema}.key_hash(NEW.partition_key);
-  max_record_bytes integer;
 BEGIN
-  SELECT s.max_record_bytes INTO max_record_bytes FROM ${schema}.settings s;
-  PERFORM ${schema}.check_event(NEW.partition_key, NEW.data, NEW.type, NEW.headers, NEW.topic, max_record_bytes);
+  PERFORM ${schema}.check_event(NEW.partition_key, NEW.data, NEW.explicit_hash_key, NEW.type, NEW.headers,
+    NEW.topic);
   PERFORM pg_advisory_xact_lock(hash);
   NEW.xid := pg_current_xact_id();
 ${BE_DURABLE}  NEW.bucket := hash & 4095;
   NEW.id := nextval('${schema}.number');
-  IF (SELECT last_value FROM ${schema}.sleeping) = 1 THEN
+  IF pg_sequence_last_value('${schema}.sleeping') = 1 THEN
     PERFORM pg_notify('${schema}', '');
   END IF;
   RETURN NEW;
