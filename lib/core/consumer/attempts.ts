@@ -5,21 +5,21 @@ import { type Once, onceFor, saysDone } from './once';
 import type { ParkedRecord } from './parking-store';
 import type { Slots } from './slots';
 
-/** The time that the work of an invocation has. */
+/** How long the work of one invocation may go on. */
 export interface WorkTime {
   /** Aborts when nothing new may begin. */
   readonly signal: AbortSignal;
   readonly attemptTimeoutMs: number;
 }
 
-/** An attempt without success. */
+/** An attempt that did not succeed. */
 export interface FailedAttempt {
   error: unknown;
   /** Whether the handler has ended, so that another attempt may begin. */
   hasEnded: boolean;
 }
 
-/** How an attempt ended; `unfinished` if the time was over, which says nothing of the record. */
+/** How an attempt ended. `unfinished` means that the time was over, which says nothing about the record. */
 export type Outcome = 'done' | 'unfinished' | FailedAttempt;
 
 /** The handler has not ended within the time of an attempt. */
@@ -37,11 +37,11 @@ const BACKOFF_CAP_MS = 2_000;
 /** How long a handler may take to heed its signal. */
 const GRACE_MS = 100;
 
-/** Attempts whose handlers go on though nobody waits for them any more, by their keys. */
+/** Attempts whose handlers still run although nobody waits for them any more, by partition key. */
 export class UnendedAttempts {
   private readonly ends = new Map<string, Promise<unknown>>();
 
-  /** When the last one of the key ends; undefined if there is none. */
+  /** Resolves when the last attempt of the key ends; undefined if none runs. */
   of(partitionKey: string): Promise<unknown> | undefined {
     return this.ends.get(partitionKey);
   }
@@ -54,19 +54,19 @@ export class UnendedAttempts {
   }
 }
 
-/** For how long handlers were at work. */
+/** How long handlers have been at work. */
 export interface HandlersWork {
   busyMs: number;
 }
 
-/** A timer may fire somewhat too early. */
+/** A timer may fire a little early, so nothing is scheduled with a shorter delay than this. */
 const SHORTEST_WATCH_MS = 1;
 
-/** An attempt that its handler works at. */
+/** An attempt whose handler is at work. */
 class Running {
-  /** When its handler has ended, be it that nobody waits for it any more. */
+  /** Resolves when the handler has ended, even if nobody waits for it any more. */
   handled!: Promise<void>;
-  /** Why its handler is no longer waited for, unless it ends at once. */
+  /** Why nobody waits for the handler any more, unless it ends at once. */
   lateError?: AttemptTimeoutError;
   startedAt = 0;
   isOver = false;
@@ -80,7 +80,10 @@ class Running {
     readonly work: HandlersWork | undefined,
   ) {}
 
-  /** Made when a handler asks for it: a controller for each record costs as much as all else that a record costs. */
+  /**
+   * The controller is made when a handler asks for the signal. One for each record would cost as much as all other work on
+   * a record.
+   */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
     if (this.isOver) this.controller.abort();
@@ -93,9 +96,9 @@ class Running {
   }
 }
 
-/** Attempts at records, a bounded number at once. Close them in the end. */
+/** Attempts at records, a bounded number at once. Call `close` when the work is over. */
 export class Attempts {
-  /** In the order in which they began, in which the time of each is over. */
+  /** The attempts in the order in which they began, which is the order in which their times run out. */
   private readonly running = new Set<Running>();
   private cancelWatch?: () => void;
 
@@ -108,13 +111,12 @@ export class Attempts {
     time.signal.addEventListener('abort', this.stopAll);
   }
 
-  /** Nothing is attempted from now on. */
+  /** From now on no attempt begins. */
   close(): void {
     this.time.signal.removeEventListener('abort', this.stopAll);
     this.cancelWatch?.();
   }
 
-  /** One attempt. */
   attempt(record: ParkedRecord, attempt: number, work?: HandlersWork): Promise<Outcome> {
     return new Promise((resolve) => {
       const running = new Running(record, attempt, resolve, work);
@@ -149,7 +151,7 @@ export class Attempts {
     }
   }
 
-  /** @param before an attempt of the invocation before, or of a retry, that goes on: it could take effect behind this one */
+  /** @param before an attempt of an earlier invocation, or of a retry, that still runs: it could take effect after this one */
   private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
     await before;
     let outcome: Outcome = 'unfinished';
@@ -181,7 +183,7 @@ export class Attempts {
     return record.isCorrupt ? this.callEach(record, context) : handle(userRecordOf(record), context);
   }
 
-  /** A record that could not be taken apart when it arrived says so again, or can be now. */
+  /** Takes a record apart that could not be taken apart when it arrived. It may succeed now, or throw the same error again. */
   private async callEach(record: ParkedRecord, context: RecordContext): Promise<void> {
     for (const userRecord of deaggregate(record)) await this.settings.handle(userRecord, context);
   }
@@ -195,7 +197,7 @@ export class Attempts {
     running.resolve(outcome);
   }
 
-  /** One timer for all, for the same reason. */
+  /** Schedules one timer for all attempts, because a timer for each record would cost too much. */
   private watch(): void {
     if (this.cancelWatch !== undefined) return;
     const { clock } = this.settings;

@@ -12,13 +12,13 @@ import { Slots } from './slots';
 interface Lane extends HandlersWork {
   readonly partitionKey: string;
   readonly records: readonly Arrival[];
-  /** Those before it need not come again. */
+  /** How many of the records need not come again. */
   ended: number;
-  /** Nothing from here on can end yet: a fence has, when it is known to all that its move has ended. */
+  /** No record from this position on can end yet. A fence ends only when all readers know that its move has ended. */
   limit: number;
 }
 
-/** An attempt, or several, that ended without success. */
+/** One or several attempts that ended without success. */
 interface Failed {
   error: unknown;
   attempts: number;
@@ -26,7 +26,7 @@ interface Failed {
   isParked: boolean;
 }
 
-/** Somebody else has changed the key each time that it was read and written. */
+/** Other processes changed the key between each of our reads and writes. */
 class ParkingContentionError extends EvenShardsError {
   constructor() {
     super('PARKING_CONTENTION', `not parked: another process has changed the key ${MOST_CHANGES} times meanwhile`);
@@ -35,7 +35,10 @@ class ParkingContentionError extends EvenShardsError {
 
 const MOST_CHANGES = 20;
 
-/** A batch of a shard: each key in order, keys beside each other, and a key that fails set aside alone. */
+/**
+ * A batch of a shard. The records of a key are handled in order, and keys at the same time. A key that fails is set aside
+ * alone.
+ */
 export class Batch {
   private readonly lanes: readonly Lane[];
   private readonly attempts: Attempts;
@@ -67,15 +70,16 @@ export class Batch {
     return first;
   }
 
-  /** For how long the handlers of each key were at work. */
+  /** How long the handlers of each key were at work. */
   get busyMs(): number[] {
     return this.lanes.map(({ busyMs }) => busyMs);
   }
 
   /**
-   * Throws if it is not known what is parked.
+   * Handles the batch. What is neither done nor parked afterwards must come again.
    *
-   * @throws nothing that concerns a key: what is neither done nor parked comes again
+   * @returns the problems of single keys
+   * @throws what the parking store throws if it cannot say which keys are parked
    */
   async run(): Promise<unknown[]> {
     const found = await this.settings.parking.find(this.lanes.map(({ partitionKey }) => partitionKey));
@@ -100,7 +104,7 @@ export class Batch {
     lane.limit = firstFence(lane, from);
     for await (const run of gate.runs(lane.records, this.time.signal)) {
       lane.limit = firstFence(lane, from);
-      // What was parked on the shard that the key comes from is known only now.
+      // Only now is it known what was parked on the shard that the key comes from.
       if (!(await this.runInOrder(lane, run, await this.find(lane.partitionKey)))) return;
       from = lane.records.indexOf(run.at(-1)!) + 1;
     }
@@ -108,8 +112,8 @@ export class Batch {
   }
 
   /**
-   * Handles the records in place as long as their key is not parked, and appends the others to it. False if the time is over
-   * before.
+   * Handles the records in place while their key is not parked, and appends the others to the parked key. Returns false if
+   * the time ran out first.
    */
   private async runInOrder(lane: Lane, run: readonly Arrival[], found: ParkedKey | undefined): Promise<boolean> {
     const { parking, timeOfDay } = this.settings;
@@ -137,7 +141,7 @@ export class Batch {
     throw new ParkingContentionError();
   }
 
-  /** Up to the first record that failed as often as it may, or until the time is over. */
+  /** Handles records until one has failed as often as it may, or until the time is over. */
   private async handleInPlace(
     lane: Lane,
     run: readonly Arrival[],
@@ -172,7 +176,7 @@ export class Batch {
     return { error, attempts: attempt, isParked };
   }
 
-  /** What its producer wrote in front of the fence, and comes behind it, is a copy. */
+  /** From now on a record that the producer wrote before the fence, and that arrives after it, counts as a copy. */
   private async pass({ partitionKey, places }: Arrival): Promise<'done'> {
     await this.settings.parking.pass(partitionKey, places[0]!);
     return 'done';

@@ -10,7 +10,7 @@ export class CorruptAggregateError extends EvenShardsError {
   }
 }
 
-/** What a parking table holds of a key cannot be read: somebody else has written it, or deleted a part of it. */
+/** A parking table holds something unreadable for a key: somebody else has written it, or has deleted a part of it. */
 export class CorruptParkedRecordError extends EvenShardsError {
   /** @param reason what is wrong, in words */
   constructor(reason: string) {
@@ -19,8 +19,8 @@ export class CorruptParkedRecordError extends EvenShardsError {
 }
 
 /**
- * The record has taken effect before. `once.postgres` throws it so that your transaction is rolled back. The consumer takes
- * the record for done.
+ * The record has taken effect before. `once.postgres` throws it so that your transaction is rolled back. The consumer
+ * counts the record as done.
  */
 export class RecordDoneError extends EvenShardsError {
   constructor() {

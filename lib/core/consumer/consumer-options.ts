@@ -5,11 +5,11 @@ import type { FencedMove } from './fence-store';
 import type { Once } from './once';
 import type { ParkedKeyReport, ParkingStore } from './parking-store';
 
-/** What a handler is told beside the record. */
+/** What a handler is told in addition to the record. */
 export interface RecordContext {
-  /** The number of this attempt at the record, from 1 on, those after it was parked included. */
+  /** The number of this attempt at the record, from 1 on. Attempts after it was parked count, too. */
   attempt: number;
-  /** Aborts when the time for this attempt is over. Whatever the handler does from then on is no longer waited for. */
+  /** Aborts when the time for this attempt is over. From then on, nobody waits for what the handler does. */
   signal: AbortSignal;
   /** Makes the effect of the record and its number one write. */
   once: Once;
@@ -21,7 +21,7 @@ export interface RecordContext {
  */
 export type RecordHandler = (record: UserRecord, context: RecordContext) => Promise<void> | void;
 
-/** Where an `OrderedConsumer` sets records aside, how often it tries them, and how many it handles side by side. */
+/** Where an `OrderedConsumer` sets records aside, how often it tries them, and how many it handles at the same time. */
 export interface OrderedConsumerOptions {
   /** Where keys are set aside: a `DynamoDbParkingStore`, or a `MemoryParkingStore` in tests. */
   parking: ParkingStore;
@@ -31,13 +31,13 @@ export interface OrderedConsumerOptions {
    */
   attempts?: number;
   /**
-   * How many records are handled at once, each of another key.
+   * How many records are handled at once. Each belongs to another key.
    * @default 10
    */
   concurrency?: number;
   /**
-   * How long an attempt may take, in milliseconds. It has then failed. If its handler goes on nevertheless, the key is
-   * parked at once, for a second attempt beside the first could apply a record twice.
+   * How long an attempt may take, in milliseconds. After that it has failed. If its handler goes on nevertheless, the key
+   * is parked at once, because a second attempt at the same time could apply a record twice.
    * @default a third of the time that the invocation has when it begins; 30000 where no time is set
    */
   attemptTimeoutMs?: number;
@@ -62,13 +62,13 @@ export interface OrderedConsumerOptions {
    */
   maxKeys?: number;
   /**
-   * What to do with a Kinesis record that begins as an aggregate and is none: `throw` parks it under its own partition key,
-   * `raw` handles it as it is.
+   * What to do with a Kinesis record that begins like an aggregate but is not one: `throw` parks it under its own partition
+   * key, `raw` handles it as it is.
    * @default 'throw'
    */
   onCorrupt?: 'throw' | 'raw';
   /**
-   * How long records wait for the end of a move of their key at most, in milliseconds, all attempts together.
+   * How long records wait at most for the end of a move of their key, in milliseconds. The waits of all attempts add up.
    * @default 60000
    */
   maxMoveWaitMs?: number;
@@ -76,7 +76,7 @@ export interface OrderedConsumerOptions {
   onFailure?(failure: RecordFailure): void;
   /** Is called for each key that is dead from now on. */
   onDead?(key: ParkedKeyReport): void;
-  /** Is called for each move that was let go: each stands for possible disorder. */
+  /** Is called for each move whose end nobody waits for any more. Its records may be out of order. */
   onLetGo?(move: FencedMove): void;
   /** Numbers from 0 to 1, for back-off. @default Math.random */
   random?: () => number;
@@ -86,7 +86,7 @@ export interface OrderedConsumerOptions {
   timeOfDay?: () => number;
 }
 
-/** An attempt that has failed. It holds no payload, but what the error says may quote one. */
+/** An attempt that has failed. It holds no payload, but the error may quote one. */
 export interface RecordFailure {
   /** The partition key. */
   partitionKey: string;
@@ -94,7 +94,7 @@ export interface RecordFailure {
   attempt: number;
   /** What the handler has thrown. */
   error: unknown;
-  /** Whether the key is set aside now, or still. */
+  /** Whether the key is parked after this attempt. */
   isParked: boolean;
 }
 
@@ -138,7 +138,7 @@ export function consumerSettings(handle: RecordHandler, options: OrderedConsumer
   };
 }
 
-/** Tells a listener. What it throws is written to the log: no record waits for it. */
+/** Tells a listener. What it throws is written to the log, and no record waits for it. */
 function listener<T>(listen: ((what: T) => void | Promise<void>) | undefined) {
   return async (what: T): Promise<void> => {
     try {

@@ -41,15 +41,16 @@ export interface StreamRecord {
 /** How to take records apart. */
 export interface DeaggregateOptions {
   /**
-   * The hash key range of the shard that the record was read from: leaves out the user records of an aggregate that lie
-   * outside. The Kinesis Client Library then drops the whole aggregate. For streams that the Kinesis Producer Library writes, which sends such
-   * records once more. The records of an `OrderedProducer` never lie outside.
+   * The hash key range of the shard that the record was read from: user records of an aggregate that lie outside it are
+   * left out. Give it for a stream that the Kinesis Producer Library writes, because that library sends such records again.
+   * The Kinesis Client Library drops the whole aggregate instead. The records of an `OrderedProducer` never lie outside.
    * @default all user records
    */
   range?: HashKeyRange;
   /**
-   * What to do with a record that begins as an aggregate and is none: `throw`, or take it as it is (`raw`). The
-   * Kinesis Client Library takes it as it is if its MD5 or its protocol buffer is wrong. `raw` is for streams that hold arbitrary bytes of other programs.
+   * What to do with a record that begins like an aggregate but is not one: `throw` an error, or take the record as it is
+   * (`raw`). The Kinesis Client Library takes it as it is if its MD5 or its protocol buffer is wrong. `raw` is for streams
+   * that hold arbitrary bytes of other programs.
    * @default 'throw'
    */
   onCorrupt?: 'throw' | 'raw';
@@ -109,7 +110,10 @@ function rawRecord({ partitionKey, data, explicitHashKey }: StreamRecord): UserR
 
 const LEADING_ZEROS = /^0+(?=\d)/;
 
-/** The hash key in a text that another producer wrote, leading zeros and all: the Kinesis Client Library takes them. */
+/**
+ * The hash key in a text that another producer wrote. The text may have leading zeros, which the Kinesis Client Library
+ * accepts.
+ */
 function hashKeyIn(text: string): bigint | undefined {
   return parseHashKey(text.replace(LEADING_ZEROS, ''));
 }

@@ -2,17 +2,16 @@ import { parseFence } from '../foundation/fence';
 import type { SequencedRecord, SequenceHistory } from './sequence-history';
 
 /**
- * Returns the records without copies: each sequenced record comes once, in the order of its partition key. A record
- * that is not sequenced always passes. Use it in a consumer that must handle each record once.
+ * Returns the records without copies: each sequenced record comes once, in the order of its partition key. A record that is
+ * not sequenced always passes. Use it in a consumer that must handle each record once.
  *
  *     for (const record of deduplicate(deaggregate(streamRecord), history)) await handle(record);
  *
- * The history remembers a record as taken when the loop asks for the next one. If the loop ends with a record, for
- * example because of an error, the history does not remember that record, and it comes again when you read the records
- * again.
+ * The history remembers a record as taken when the loop asks for the next one. If the loop ends with a record, for example
+ * because of an error, the history does not remember that record, and it comes again when you read the records again.
  *
- * It takes the fences of `handOver` out, and what comes behind one that its producer wrote in front of it: the network
- * held such a record back, its producer has rejected it, and the key has moved on.
+ * It leaves out the fences of `handOver`, and each record that its producer wrote before a fence and that arrives after it.
+ * The network held such a record back, its producer has rejected it, and the key has moved on.
  *
  * @param records the records of a shard, in their order; with a `FenceGate`, those of a run
  * @param history remembers the records that were taken; it can serve all shards of a consumer

@@ -65,7 +65,10 @@ export class DynamoDbFenceStore implements FenceStore {
     await this.update(move, 'SET #hasEnded = :true, #expiresAt = :expiresAt', '#hasEnded', { ':true': { BOOL: true } });
   }
 
-  /** A call that the SDK repeats after a lost answer adds its time twice: the gate then lets go as much earlier. */
+  /**
+   * If the SDK repeats a call after a lost answer, the time is added twice, and the gate lets the move go that much
+   * earlier.
+   */
   async wait(move: FencedMove, waitedMs: number): Promise<MoveProgress> {
     const added = { ':waitedMs': { N: String(Math.round(waitedMs)) } };
     const item = await this.update(move, 'SET #expiresAt = :expiresAt ADD #waitedMs :waitedMs', '#waitedMs', added);

@@ -21,8 +21,8 @@ import type { Place } from './place';
 /** Where a `DynamoDbParkingStore` keeps parked keys. */
 export interface DynamoDbParkingStoreOptions {
   /**
-   * The table. Its partition key is `id` and its sort key `part`, both strings. Its time-to-live attribute is `expiresAt`: only
-   * what `once` and moves remember has one, never a parked record.
+   * The table. Its partition key is `id` and its sort key `part`, both strings. Its time-to-live attribute is `expiresAt`:
+   * items of `once` and of moves have one, and a parked record never has.
    */
   tableName: string;
   /** Names the consumer, in 1 to 128 characters. Consumers that share a table know nothing of one another. */
@@ -38,7 +38,7 @@ export interface DynamoDbParkingStoreOptions {
 const DEFAULT_REMEMBER_DAYS = 400;
 const SECONDS_PER_DAY = 24 * 60 * 60;
 
-/** Parts of the keys' space. Where no key of a part is parked, no key of it is looked up. */
+/** The partition keys fall into this many parts. While no key of a part is parked, no key of it is looked up. */
 const PARTS = 256;
 const MARKS = 'marks';
 const KEYS_OF_A_READ = 100;
@@ -60,7 +60,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
   private marking?: Promise<void>;
 
   /**
-   * The store of a function that the construct `OrderedStreamConsumer` is for, which tells it the table.
+   * The store for a function of the construct `OrderedStreamConsumer`, which tells the function its table.
    *
    * @throws InvalidArgumentError if the function's environment names no table
    */
@@ -121,14 +121,15 @@ export class DynamoDbParkingStore extends ParkedKeys {
   async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
     const isNew = key.revision === undefined;
     const part = partOf(key.partitionKey);
-    // Whoever sees the mark reads the key. So the mark is there before the key, and as soon as the key is.
+    // A key is looked up only where its part is marked. So the part is marked before the key is written, and again after it.
     if (isNew) await this.mark(part);
     const before = (key.place as RowsPlace | undefined) ?? { id: randomUUID(), last: '', cleared: 0 };
     const { place, takeBack } = await this.rows.append(before, key.next - appended.length, appended);
     const saved: ParkedKey = { ...key, revision: randomUUID(), place: { ...place, cleared: key.first } };
     const there = await this.put(saved, key.revision);
     if (there?.revision !== saved.revision) {
-      // Where the key has its records at the same place, they may count: the answer was lost, and others have gone on.
+      // If the key has its records at this place, the records may count: the answer was lost, and others have gone on from
+      // there.
       if ((there?.place as RowsPlace | undefined)?.id !== place.id) await takeBack();
       return undefined;
     }
@@ -149,7 +150,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
         ExpressionAttributeValues: { ':revision': { S: revision! } },
       }),
     );
-    // An answer may be lost: then the key is gone, and a second attempt meets nothing.
+    // An answer may have been lost: then the key is gone, and the second attempt finds nothing to delete.
     if (!isRemoved && (await this.readOne(partitionKey)) !== undefined) return false;
     await this.unmarkIfEmpty(part);
     return true;
@@ -184,7 +185,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     };
   }
 
-  /** The parts in which a key may be parked, and what marks them. */
+  /** The marks of the parts in which a key may be parked. */
   private async marks(): Promise<Map<string, string>> {
     const item = await this.get(this.marksKey());
     const marks = new Map<string, string>();
@@ -194,7 +195,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     return marks;
   }
 
-  /** Marks a part. Those that come while a write is in flight share the next one. */
+  /** Marks a part. Calls that come while a write is in flight share the next write. */
   private async mark(part: string): Promise<void> {
     this.toMark.add(part);
     if (this.marking !== undefined) await this.marking.catch(() => {});
@@ -211,7 +212,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
   }
 
   private async writeMarks(parts: readonly string[]): Promise<void> {
-    // Another value each time, so that nobody who has seen the mark before takes it for the same one.
+    // The value is new each time, so that nobody who has seen an earlier mark takes this one for the same.
     const mark = randomBytes(6).toString('base64url');
     await this.client.updateItem({
       TableName: this.tableName,
@@ -222,7 +223,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     });
   }
 
-  /** A key that was parked since the mark was read has marked its part anew, so that the condition does not hold. */
+  /** If a key was parked after the mark was read, its part was marked anew, and the condition does not hold. */
   private async unmarkIfEmpty(part: string): Promise<void> {
     const mark = (await this.marks()).get(part);
     if (mark === undefined) return;
@@ -289,8 +290,8 @@ export class DynamoDbParkingStore extends ParkedKeys {
   }
 
   /**
-   * Writes a key over the one with that revision, and returns the one that is there then. An attempt whose answer was lost is
-   * known by its own revision.
+   * Replaces the key that has this revision, and returns the key that is stored then. An attempt whose answer was lost
+   * recognises its own write by the revision.
    */
   private async put(key: ParkedKey, revision: string | undefined): Promise<ParkedKey | undefined> {
     const { revision: next, partitionKey, ...state } = key;
@@ -334,12 +335,12 @@ export class DynamoDbParkingStore extends ParkedKeys {
   }
 }
 
-/** Keys that are alike are far apart, so that their parts are even. */
+/** Similar keys get different parts, so that the parts are even. */
 function partOf(partitionKey: string): string {
   return `p${createHash('sha256').update(partitionKey).digest().readUInt8(0) % PARTS}`;
 }
 
-/** A text as a part of a key of the table: itself, or its hash where it is long, empty, or could be taken for a hash. */
+/** A text for a key of the table: the text itself, or its hash if it is long, empty, or could be taken for a hash. */
 function shortText(text: string): string {
   const isShort = Buffer.byteLength(JSON.stringify(text)) <= LONGEST_TEXT_BYTES;
   if (isShort && text !== '' && !text.startsWith(HASHED)) return text;

@@ -23,12 +23,15 @@ export interface FenceGateOptions {
    */
   store?: FenceStore;
   /**
-   * How long records wait for an `end` fence at most, in milliseconds, all attempts at them together. Then the gate lets
-   * the move go: the records pass, perhaps in front of records on the old shard.
+   * How long records wait for an `end` fence at most, in milliseconds. The waits of all attempts add up. Then the gate lets
+   * the move go: the records pass, perhaps before records on the old shard.
    * @default 60000
    */
   maxWaitMs?: number;
-  /** Is called for each move that the gate lets go. Count these calls in a metric: each stands for possible disorder. */
+  /**
+   * Is called for each move that the gate lets go. Count these calls in a metric: each one means that records may be out of
+   * order.
+   */
   onLetGo?(move: FencedMove): void;
   /** @default the system's clock */
   clock?: Clock;
@@ -45,14 +48,17 @@ export class MoveInProgressError extends EvenShardsError {
 
 const DEFAULT_MAX_WAIT_MS = 60_000;
 
-/** Times between two looks at the store: an end fence is written before its start fence, so it is near as a rule. */
+/**
+ * The times between two looks at the store. They start short: an `end` fence is written before its `start` fence, so its
+ * reader is usually near.
+ */
 const LOOK_BASE_MS = 100;
 const LOOK_CAP_MS = 2_000;
 
 /** The records of a key from a start fence on. */
 interface Held<R> {
   readonly move: FencedMove;
-  /** Those behind the fence. */
+  /** The records after the fence. */
   readonly records: R[];
 }
 
@@ -133,7 +139,7 @@ export class FenceGate {
     }
   }
 
-  /** Whether a move has ended or, since its readers have waited for long enough, is taken for ended from now on. */
+  /** Whether a move has ended. A move counts as ended, too, once its readers have waited long enough. */
   private async hasEnded(move: FencedMove, waitedMs: number): Promise<boolean> {
     const progress = await this.store.wait(move, waitedMs);
     if (progress.hasEnded) return true;
@@ -160,8 +166,9 @@ export class FenceGate {
 }
 
 /**
- * What of a batch can be processed at once, the moves that have then ended, and what waits behind start fences. An end
- * fence with a sequence is processed: its number tells what comes too late.
+ * Divides a batch into the records that can be processed at once, the moves that have ended then, and the records that wait
+ * for a `start` fence. An `end` fence with a sequence is processed, because its number shows which later records are
+ * copies.
  */
 function split<R extends ConsumedRecord>(records: Iterable<R>): { run: R[]; ended: FencedMove[]; held: Held<R>[] } {
   const run: R[] = [];

@@ -20,13 +20,13 @@ export interface MoveProgress {
  * What a `FenceGate` needs to know across shards, processes and restarts. `DynamoDbFenceStore` and `MemoryFenceStore`
  * implement it.
  *
- * Both methods may be called again for a call whose answer was lost. Neither needs a condition: a move that has ended
- * stays so, and a waiting time only grows.
+ * A caller repeats either method if its answer was lost. Neither needs a condition: a move that has ended stays so, and a
+ * waiting time only grows.
  */
 export interface FenceStore {
   /** Records that the move has ended. */
   end(move: FencedMove): Promise<void>;
-  /** Adds a time to the time that readers have waited for the move, 0 to wait no longer. Returns what is known then. */
+  /** Adds to the time that readers have waited for the move, and returns what is known then. Add 0 to only ask. */
   wait(move: FencedMove, waitedMs: number): Promise<MoveProgress>;
 }
 

@@ -4,7 +4,7 @@ import { type ParkedKey, ParkedKeys, type ParkedRecord } from './parking-store';
 
 interface Parked {
   key: ParkedKey;
-  /** From the record whose number is `key.first`. */
+  /** The first of them has the number `key.first`. */
   records: ParkedRecord[];
 }
 
@@ -43,7 +43,7 @@ export class MemoryParkingStore extends ParkedKeys {
   async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
     const before = this.parkedKeys.get(key.partitionKey);
     if (before?.key.revision !== key.revision) return undefined;
-    // The same array goes on: a copy for each record of a key that is parked for long would take time as their square.
+    // The same array is used on: copying it for each record of a key that is parked for long would take quadratic time.
     const records = before?.records ?? [];
     records.splice(0, key.first - (before?.key.first ?? key.first));
     for (const record of appended) records.push(record);

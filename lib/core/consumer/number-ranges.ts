@@ -4,7 +4,10 @@ interface NumberRange {
   to: bigint;
 }
 
-/** A set of whole numbers, kept as ranges in ascending order, so that consecutive numbers cost no more than one. */
+/**
+ * A set of whole numbers. It is kept as ranges in ascending order, so that consecutive numbers take no more memory than
+ * one.
+ */
 export class NumberRanges {
   private readonly ranges: NumberRange[] = [];
 

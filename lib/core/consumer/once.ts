@@ -11,7 +11,7 @@ export interface OncePostgresClient {
 export interface Once {
   /**
    * For an effect in DynamoDB. The transaction fails if the record has taken effect before: let the error pass, and the
-   * consumer takes the record for done.
+   * consumer counts the record as done.
    *
    *     await dynamodb.transactWriteItems({ TransactItems: once([{ Put: { TableName: 'Orders', Item } }]) });
    *
@@ -39,7 +39,10 @@ CREATE TABLE IF NOT EXISTS even_shards_done (
   PRIMARY KEY (consumer, partition_key, series)
 )`;
 
-/** The row is locked until the transaction ends, so that of two at the same time one sees what the other has done. */
+/**
+ * The row stays locked until the transaction ends, so that a second transaction at the same time sees what the first has
+ * done.
+ */
 const RAISE_NUMBER = `
 INSERT INTO even_shards_done AS done (consumer, partition_key, series, number)
 VALUES ($1, $2, $3, $4)
@@ -60,12 +63,12 @@ export function onceFor(parking: ParkingStore, partitionKey: string, place: Plac
   });
 }
 
-/** Postgres takes no NUL in a text, and a partition key may have one. No two texts become the same. */
+/** Postgres accepts no NUL in a text, and a partition key may hold one. Different texts stay different. */
 function withoutNul(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
 }
 
-/** How far the error may be from what a handler throws. */
+/** How many causes deep the error may be within what a handler throws. */
 const MOST_CAUSES = 10;
 
 /** Whether an error says that the record has taken effect before. */
@@ -73,7 +76,7 @@ export function saysDone(error: unknown): boolean {
   try {
     return isDone(error);
   } catch {
-    // What is thrown can be anything, be it that nobody can read it.
+    // A handler may throw anything, even a value that cannot be read.
     return false;
   }
 }
@@ -89,7 +92,7 @@ function isDone(error: unknown): boolean {
   return false;
 }
 
-/** `once` gives its own item a condition that returns the item that it met, which no other condition does. */
+/** The condition of `once` is the only one that returns the item that it failed on. */
 function isDoneReason(reason: unknown): boolean {
   const { Code, Item } = Object(reason);
   return Code === 'ConditionalCheckFailed' && Object(Item).isDone !== undefined;

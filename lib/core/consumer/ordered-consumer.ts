@@ -12,7 +12,7 @@ import { PassedPlaces } from './passed-places';
 import { Retry, type RetrySummary } from './retry';
 import { arrivalsByKey, type ShardRecord, type StreamEvent, shardRecords } from './shard-record';
 
-/** What the schedule of the retrier gives the function. */
+/** The event that the schedule of the retrier gives the function. */
 export interface RetryEvent {
   retryParked: true;
 }
@@ -22,50 +22,53 @@ export interface InvocationContext {
   getRemainingTimeInMillis(): number;
 }
 
-/** What Lambda is told of a batch: it goes on at the record that is named, or behind the batch where none is. */
+/** The answer to Lambda for a batch. Lambda goes on at the record that it names, or after the batch if it names none. */
 export interface BatchResponse {
   batchItemFailures: { itemIdentifier: string }[];
 }
 
 /** What ends the work early. */
 export interface WorkOptions {
-  /** Nothing new begins when it aborts; what is neither done nor parked then comes again. */
+  /** When it aborts, nothing new begins. What is neither done nor parked then comes again. */
   signal?: AbortSignal;
 }
 
 /** How far a batch is done or parked. */
 export interface BatchProgress {
-  /** The first record that must come again, with all behind it. Absent if the whole batch is done or parked. */
+  /** The first record that must come again, together with all later ones. Absent if the whole batch is done or parked. */
   comesAgain?: ShardRecord;
-  /** Why keys could not be parked, or waited for the end of a move. They come again. */
+  /** Why keys could not be parked, or why they waited for the end of a move. Their records come again. */
   problems: unknown[];
 }
 
-/** An invocation stops handling records before its end so that it can park and answer: by so much, or by a fifth. */
+/**
+ * An invocation stops handling records this long before its end, or a fifth of its time if that is less, so that it can
+ * park and answer.
+ */
 const RESERVE_MS = 5_000;
 const RESERVE_SHARE = 0.2;
-/** It answers in any case so much before its end, or by a fiftieth. */
+/** It answers in any case this long before its end, or a fiftieth of its time if that is less. */
 const LAST_ANSWER_MS = 500;
 const LAST_ANSWER_SHARE = 0.02;
-/** A batch that takes so long says why. Of a consumer that is behind, most do. */
+/** A batch that takes this long writes why. When a consumer is behind, most of its batches do. */
 const LONG_BATCH_MS = 100;
 const ATTEMPTS_IN_TIME = 3;
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 30_000;
 const DEFAULT_LEASE_MS = 60_000;
 
 /**
- * Handles the records of a stream's shards: those of each key in order, one at a time, and those of other keys beside them. A
- * key whose record fails is set aside alone, with all that follows, and retried in order; no other key waits for it, and no
- * record is lost.
+ * Handles the records of a stream's shards: the records of each key in order, one at a time, and different keys at the same
+ * time. A key whose record fails is set aside alone, with all that follows, and retried in order; no other key waits for
+ * it, and no record is lost.
  *
  *     const consumer = new OrderedConsumer(async (record) => apply(record), { parking });
  *     export const handler = consumer.handler;
  *
  * `handler` is a Lambda function for the event source mapping of a Kinesis stream, or of a table's stream, and for the
- * schedule of the retrier. Elsewhere, call `process` with the batches of a shard and `retryParked` now and then. One consumer
- * serves all shards.
+ * schedule of the retrier. Elsewhere, call `process` with the batches of a shard and `retryParked` now and then. One
+ * consumer serves all shards.
  *
- * A record can be handled more than once: after a crash, and after time has ended a batch early. Use `once` for effects in
+ * A record can be handled more than once: after a crash, and after a batch that ran out of time. Use `once` for effects in
  * DynamoDB and in Postgres, and each takes effect once.
  */
 export class OrderedConsumer {
@@ -111,8 +114,8 @@ export class OrderedConsumer {
   };
 
   /**
-   * Handles a batch of a shard, for a consumer that is no Lambda function. Read on behind the batch, or from `comesAgain` on
-   * if it is there, before you take a checkpoint.
+   * Handles a batch of a shard, for a consumer that is no Lambda function. Then read on after the batch, or from
+   * `comesAgain` on if the result has it, before you take a checkpoint.
    *
    * @param records the next records of the shard, in order
    */
@@ -161,7 +164,7 @@ export class OrderedConsumer {
     return { signal, attemptTimeoutMs, leaseMs: Math.max(DEFAULT_LEASE_MS, 2 * attemptTimeoutMs) };
   }
 
-  /** Gives work the time of an invocation, but for what it keeps to park and to answer. */
+  /** Limits work to the time of an invocation, less what the invocation keeps to park and to answer. */
   private async inTime<T>(
     context: InvocationContext,
     work: (time: WorkTime & { leaseMs: number; over: Promise<void> }) => Promise<T>,
@@ -188,7 +191,7 @@ export class OrderedConsumer {
     } finally {
       cancelStop();
       cancelOver();
-      // An attempt that goes on would take the time of the next invocation.
+      // An attempt that is still running would take time from the next invocation.
       controller.abort();
     }
   }

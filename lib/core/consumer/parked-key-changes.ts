@@ -13,20 +13,20 @@ export function newParkedKey(partitionKey: string, now: number): ParkedKey {
   };
 }
 
-/** The key with records behind those that wait. */
+/** The key with further records after those that wait. */
 export function withAppended(key: ParkedKey, records: readonly ParkedRecord[]): ParkedKey {
   const past = records.reduce((before, { places }) => raised(before, places), key.past);
   return { ...key, next: key.next + records.length, past };
 }
 
-/** The key after so many records of it were done. */
+/** The key after some of its records were done. */
 export function afterDone(key: ParkedKey, first: number, now: number): ParkedKey {
   if (first <= key.first) return key;
   const { lastError: _, ...rest } = key;
   return { ...rest, first, since: now, tries: 0, retries: 0, dueAt: now };
 }
 
-/** The key after its first record was tried in vain. */
+/** The key after an attempt at its first record has failed. */
 export function afterFailure(
   key: ParkedKey,
   { tries, error, isRetry }: { tries: number; error: unknown; isRetry: boolean },

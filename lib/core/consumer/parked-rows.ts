@@ -13,11 +13,11 @@ import {
 
 /** Where the records of a parked key are. */
 export interface RowsPlace {
-  /** Names their partition. */
+  /** The name of the partition that holds the records. */
   id: string;
-  /** The write that appended last. */
+  /** The last write that appended records. */
   last: string;
-  /** What holds nothing but records before this one was deleted, or was to be. */
+  /** Items with nothing but records before this number were deleted, or are about to be. */
   cleared: number;
 }
 
@@ -26,24 +26,26 @@ interface Appended {
   /** The number of its first record. */
   start: number;
   write: string;
-  /** The write before, as the writer knew it. */
+  /** The write before this one, as its writer knew it. */
   previous: string;
-  /** How many items it has made, and those that are there, in order. */
+  /** How many items the write has made, and those of them that are still there, in order. */
   count: number;
   items: DynamoDbItem[];
 }
 
-/** An item takes 400 KB, its names and the other attributes included. */
+/** DynamoDB accepts items of 400 KB. The names and the other attributes need the rest. */
 const PART_BYTES = 380_000;
 const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const WRITES_AT_ONCE = 8;
 
 /**
- * The records of a parked key, a partition for each, an item for many small ones or several items for a large one.
+ * Stores the records of parked keys: each key has a partition, many small records share an item, and a large record has
+ * several items.
  *
- * A write appends its items first, and they count when the key names that write. What a process has left that ended before
- * stands beside the items that count: each write names the one before it, so whoever comes behind tells them apart.
+ * A write appends its items first, and they count from the moment when the key names that write. A process that ended
+ * between the two leaves items that do not count beside those that do. Each write names the one before it, so later readers
+ * can tell them apart.
  */
 export class ParkedRows {
   constructor(
@@ -52,7 +54,7 @@ export class ParkedRows {
     private readonly consumer: string,
   ) {}
 
-  /** Writes records that count as soon as the key has the place that it returns. */
+  /** Writes records. They count once the key has the place that this returns. */
   async append(
     place: RowsPlace,
     start: number,
@@ -90,19 +92,22 @@ export class ParkedRows {
   }
 
   /**
-   * Deletes what holds nothing but records in front of a number.
+   * Deletes items with nothing but records before a number.
    *
    * @param holdsNoMore whether there is no record from that number on
    */
   async removeBefore(first: number, place: RowsPlace, holdsNoMore: boolean): Promise<void> {
     const names = await this.namesUpTo(first, place);
-    // What one write has appended ends where the next one begins. Where the last one ends is not known.
+    // The records of one write end where those of the next one begin. Where the last write ends is not known.
     const last = holdsNoMore ? Number.POSITIVE_INFINITY : Math.max(0, ...names.map(startOf));
     const gone = names.filter((name) => startOf(name) < Math.min(first, last));
     await this.remove(gone.map((name) => this.keyOf(place, name)));
   }
 
-  /** What counts and holds records from one number up to another, in order. Of what is before, a part may be gone. */
+  /**
+   * The writes that count and that hold records from one number up to another, in order. Earlier records of them may be
+   * gone.
+   */
   private async *counting(first: number, next: number, place: RowsPlace): AsyncGenerator<Appended> {
     let beside: Appended[] = [];
     for await (const appended of this.appended(place)) {
@@ -116,7 +121,7 @@ export class ParkedRows {
     if (beside.length > 0) yield theOneOf(beside, place.last);
   }
 
-  /** What was appended, be it that it does not count. */
+  /** Everything that was appended, including what does not count. */
   private async *appended(place: RowsPlace): AsyncGenerator<Appended> {
     let appended: Appended | undefined;
     for await (const item of this.items(place)) {
@@ -126,7 +131,7 @@ export class ParkedRows {
         const count = Number(Object(item.count).N);
         appended = { start: Number(start), write: write!, previous: String(Object(item.previous).S), count, items: [] };
       }
-      // Without its first item, it was never whole.
+      // A write without its first item was never complete.
       if (appended?.write === write) appended!.items.push(item);
     }
     if (appended !== undefined) yield appended;
@@ -204,7 +209,7 @@ function partsOf(segment: Buffer): { bytes: Buffer; isLast: boolean }[] {
   return parts;
 }
 
-/** Of what begins with the same record, that which counts. */
+/** Of several writes that begin with the same record, the one that counts. */
 function theOneOf(beside: readonly Appended[], write: string): Appended {
   const appended = beside.find((each) => each.write === write);
   if (appended !== undefined && appended.items.length === appended.count) return appended;

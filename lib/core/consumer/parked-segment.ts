@@ -3,7 +3,7 @@ import { CorruptParkedRecordError } from './consumer-errors';
 import type { ParkedRecord } from './parking-store';
 import type { Place } from './place';
 
-/** What a record is beside its data, as a segment holds it. */
+/** Everything of a record but its data, as a segment holds it. */
 interface RecordHead {
   bytes: number;
   sub: number;
@@ -19,7 +19,10 @@ const SEGMENT_BYTES = 300_000;
 const MOST_RECORDS_OF_SEGMENT = 1_000;
 const BYTES_BESIDE_DATA = 500;
 
-/** Records in groups, each of which is written as one. A record larger than a segment is alone. */
+/**
+ * Divides records into groups that are each written as one. A record that is larger than a segment is in a group of its
+ * own.
+ */
 export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedRecord[]> {
   let segment: ParkedRecord[] = [];
   let bytes = 0;
@@ -37,7 +40,7 @@ export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedR
   if (segment.length > 0) yield segment;
 }
 
-/** The heads of the records as a line of JSON, then their data. */
+/** Writes the heads of the records as a line of JSON, and their data after it. */
 export function segmentBytes(records: readonly ParkedRecord[]): Buffer {
   const heads = records.map(
     ({ data, subSequenceNumber: sub, places, explicitHashKey, sequence, isCorrupt }): RecordHead => ({
@@ -80,7 +83,7 @@ function headsIn(line: Buffer): RecordHead[] {
     const heads: unknown = JSON.parse(line.toString());
     if (Array.isArray(heads)) return heads;
   } catch {
-    // Reported below: the parser's own message may quote the line.
+    // The error below reports it: the message of the parser may quote the line.
   }
   throw new CorruptParkedRecordError('it does not begin with the list of its records');
 }

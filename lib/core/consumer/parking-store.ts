@@ -2,11 +2,11 @@ import type { UserRecord } from './deaggregate';
 import type { FenceStore } from './fence-store';
 import type { Place } from './place';
 
-/** A user record that waits, and how copies of it are known. */
+/** A user record that waits, with the places by which its copies are recognised. */
 export interface ParkedRecord extends UserRecord {
-  /** Its places, the one that its producer gave first. */
+  /** The places of the record. The one that its producer gave comes first. */
   places: Place[];
-  /** It begins as an aggregate and is none. Absent for any other. */
+  /** Present if the record begins like an aggregate but is not one. */
   isCorrupt?: true;
 }
 
@@ -14,55 +14,58 @@ export interface ParkedRecord extends UserRecord {
 export interface ParkedKey {
   /** The partition key. */
   partitionKey: string;
-  /** Another one after each change, and never one that was. Absent for a key that is not parked yet. */
+  /** A value that is new after each change, and never repeats. Absent for a key that is not parked yet. */
   revision?: string;
-  /** Where the store keeps the records. It means nothing to others. */
+  /** Where the store keeps the records. Only the store knows what it means. */
   place?: unknown;
-  /** The number of the first record that waits; they are counted from when the key was parked. */
+  /** The number of the first record that waits. The count starts when the key is parked. */
   first: number;
   /** The number of the record that comes next. */
   next: number;
-  /** The highest number of each series that was parked, so that a copy is not appended. */
+  /** The highest number of each series that was parked. With it, a copy is not appended again. */
   past: Record<string, string>;
-  /** Since when its first record is the one that holds it up, in milliseconds since 1970. */
+  /** When its present first record became the first one, in milliseconds since 1970. */
   since: number;
   /** How often its first record was tried. The count begins anew when somebody resumes the key. */
   tries: number;
-  /** How often that was by a retry, since the key was parked, taken up again, or its first record changed. */
+  /**
+   * How many of the tries were retries. The count begins anew when the key is parked or resumed, and when its first record
+   * changes.
+   */
   retries: number;
-  /** When it is tried again, in milliseconds since 1970. */
+  /** When it is tried next, in milliseconds since 1970. */
   dueAt: number;
-  /** Whether nobody tries it any more, until a person resumes it. */
+  /** Whether retries have ended, until a person resumes the key. */
   dead: boolean;
-  /** What the last attempt has thrown, cut short. */
+  /** The error of the last attempt, cut short. */
   lastError?: string;
-  /** Who tries it now, and until when at most. */
+  /** Who tries the key at present, and until when at most. */
   lease?: { holder: string; until: number };
 }
 
 /**
  * Where an `OrderedConsumer` keeps the keys that it has set aside. `DynamoDbParkingStore` and `MemoryParkingStore`
- * implement it. Every read must see every write that was answered before.
+ * implement it. Every read must see every write that was answered before the read began.
  */
 export interface ParkingStore {
-  /** Those of the keys that are parked. While none is, this must be one small read. */
+  /** Returns those of the keys that are parked. While no key is parked, this must be one small read. */
   find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>>;
   /** Every key that is parked. */
   keys(): AsyncIterable<ParkedKey>;
   /** The records from `first` up to `next`, in order. */
   records(key: ParkedKey): AsyncIterable<ParkedRecord>;
   /**
-   * Changes a key that has its revision still, or parks one that has none, and appends records. It does all or nothing.
-   * Records in front of `first` may go.
+   * Changes a key if it still has its revision, or parks a key without a revision if it is not parked yet, and appends
+   * records. It does all of this or nothing. Records before `first` may be deleted.
    *
-   * @returns the key as it is then; undefined if somebody else has changed it
+   * @returns the key as it is stored then; undefined if somebody else has changed it
    */
   save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
-  /** Ends the parking of a key that holds no record any more. False if somebody else has changed it. */
+  /** Ends the parking of a key without records. Returns false if somebody else has changed the key. */
   remove(key: ParkedKey): Promise<boolean>;
-  /** Remembers that a place was passed, though no effect was saved with it. */
+  /** Remembers that the consumer has gone past a place, although no effect was saved with it. */
   pass(partitionKey: string, place: Place): Promise<void>;
-  /** The item that a transaction must hold to take effect once, in the AWS SDK's terms. */
+  /** The item that a transaction must include to take effect once, as the AWS SDK writes it. */
   onceItem(partitionKey: string, place: Place): object;
   /** Names the consumer in tables that several share. */
   readonly consumer: string;
@@ -76,13 +79,13 @@ export interface ParkedKeyReport {
   partitionKey: string;
   /** How many records of it wait. */
   records: number;
-  /** Since when its first record is the one that holds it up. */
+  /** When its present first record became the first one. */
   since: Date;
   /** How often its first record was tried. The count begins anew when somebody resumes the key. */
   tries: number;
-  /** What the last attempt has thrown, cut short. */
+  /** The error of the last attempt, cut short. */
   lastError?: string;
-  /** Whether nobody tries it any more, until a person resumes it. */
+  /** Whether retries have ended, until a person resumes the key. */
   dead: boolean;
 }
 

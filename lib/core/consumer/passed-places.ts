@@ -1,10 +1,10 @@
 import { RecentMap } from '../foundation/recent-map';
 import type { Place } from './place';
 
-/** A key is written by few sources at a time: producers of this moment, and one shard or two. */
+/** Few sources write a key at a time: the producers of the moment, and one or two shards. */
 const MOST_SERIES = 32;
 
-/** The highest number of each series, of those that were written last. */
+/** The highest number of each series, for the series that were written last. */
 export function raised(past: Record<string, string>, places: readonly Place[]): Record<string, string> {
   const entries = new Map(Object.entries(past));
   for (const { series, number } of places) {
@@ -15,14 +15,14 @@ export function raised(past: Record<string, string>, places: readonly Place[]): 
   return Object.fromEntries([...entries].slice(-MOST_SERIES));
 }
 
-/** Whether one of the places was passed. */
+/** Whether the consumer has gone past one of the places. */
 export function isPast(past: Record<string, string>, places: readonly Place[]): boolean {
   return places.some(({ series, number }) => Object.hasOwn(past, series) && number <= past[series]!);
 }
 
-/** What this process has seen take effect, for the keys that it has seen last. */
+/** The places whose effects this process has seen, for the keys that it has seen last. */
 export class PassedPlaces {
-  /** The highest place of each series. Mostly there are one or two, in which a search takes less than a map takes to make. */
+  /** The highest place of each series. Most keys have one or two, and searching them takes less time than building a map. */
   private readonly keys: RecentMap<string, Place[]>;
 
   constructor(maxKeys: number) {

@@ -7,7 +7,7 @@ import type { RecordSequence } from '../foundation/record-sequence';
 export interface Place {
   /** Names the source. */
   series: string;
-  /** Compares as text the way the numbers do. */
+  /** A text that compares as the numbers do. */
   number: string;
 }
 
@@ -26,7 +26,7 @@ export function placesInShard(record: {
   return (subSequenceNumber) => ({ series, number: `${number}.${String(subSequenceNumber).padStart(10, '0')}` });
 }
 
-/** Digits behind their count, so that texts compare as the numbers do. */
+/** Puts the count of the digits before the digits, so that the texts compare as the numbers do. */
 function comparable(digits: string): string {
   return `${String(digits.length).padStart(3, '0')}:${digits}`;
 }

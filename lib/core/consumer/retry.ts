@@ -11,17 +11,17 @@ import { Slots } from './slots';
 export interface RetrySummary {
   /** How many keys are no longer parked. */
   keys: number;
-  /** How many records took effect, or had before. */
+  /** How many records took effect, now or before. */
   records: number;
-  /** How many keys are parked still, dead ones included. */
+  /** How many keys are still parked, including dead ones. */
   stillParked: number;
   /** How many of them are dead. */
   dead: number;
-  /** How long the oldest of them is held up by its first record, in milliseconds; 0 if none is. */
+  /** How long its first record has held up the key that has waited the longest, in milliseconds; 0 if none is parked. */
   oldestMs: number;
 }
 
-/** Done records are saved as such after so many, or so much time, at the latest. */
+/** Progress is saved after this many records, or after this much time, at the latest. */
 const SAVED_AFTER_RECORDS = 100;
 const SAVED_AFTER_MS = 5_000;
 
@@ -31,7 +31,7 @@ interface Turn {
   key: ParkedKey | undefined;
 }
 
-/** Takes parked keys up again, each in order, several beside each other. */
+/** Tries parked keys again: several keys at a time, and the records of each in order. */
 export class Retry {
   /** Tells this retry from others. */
   private readonly holder = randomUUID();
@@ -49,7 +49,7 @@ export class Retry {
     this.keySlots = new Slots(settings.concurrency);
   }
 
-  /** Goes on with the other keys where one cannot be read or written, and throws what has happened in the end. */
+  /** If one key cannot be read or written, it goes on with the others and throws the error in the end. */
   async run(): Promise<RetrySummary> {
     const problems: unknown[] = [];
     const turns: Promise<void>[] = [];
@@ -82,11 +82,11 @@ export class Retry {
     }
   }
 
-  /** Under a lease, until no record is left, one fails, or the time is over. */
+  /** Handles records under a lease, until none is left, one fails, or the time is over. */
   private async drain(found: ParkedKey): Promise<Turn> {
     const { parking } = this.settings;
     let key = await parking.save({ ...found, lease: this.lease() });
-    // Somebody else is there.
+    // Another process is at work on the key.
     if (key === undefined) return { done: 0, key: found };
     let done = 0;
     for (;;) {
@@ -101,7 +101,7 @@ export class Retry {
     }
   }
 
-  /** The key as it is then: without its lease if it is to be left, with it if there may be more. */
+  /** Returns the key as it is then: without its lease if the turn is over, and with it if there may be more to do. */
   private async handleRecords(leased: ParkedKey): Promise<Turn> {
     const { settings, time } = this;
     const { parking, clock, timeOfDay, onFailure } = settings;
@@ -122,7 +122,7 @@ export class Retry {
         onFailure({ partitionKey: record.partitionKey, attempt: tries, error, isParked: true });
         key = await this.change(leased, (now) => {
           const behind = afterDone(now, first, timeOfDay());
-          // A person has left it out meanwhile.
+          // Meanwhile a person has skipped the record.
           if (behind.first > first) return released(behind);
           return released(afterFailure(behind, { tries, error, isRetry: true }, settings));
         });
@@ -155,7 +155,10 @@ export class Retry {
     return this.attempts.attempt(record, attempt);
   }
 
-  /** Changes the key as long as this process has the lease; returns it as it is then, be it that another has it. */
+  /**
+   * Changes the key while this process has the lease. Returns the key as it is stored then, even if another process holds
+   * it.
+   */
   private async change(leased: ParkedKey, change: (now: ParkedKey) => ParkedKey): Promise<ParkedKey | undefined> {
     for (;;) {
       const now = await this.now(leased);

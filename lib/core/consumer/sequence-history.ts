@@ -59,8 +59,8 @@ export interface SequenceHistoryOptions {
 }
 
 /**
- * The records of a key that are set aside are as many as a history holds. The record was neither taken nor set aside.
- * Take some of those that are set aside first.
+ * The history holds as many set-aside records of the key as it can. The record was neither taken nor set aside. Take some
+ * of those that are set aside first.
  */
 export class SetAsideLimitError extends EvenShardsError {
   constructor() {
@@ -138,9 +138,9 @@ export class SequenceHistory {
   }
 
   /**
-   * Goes past a fence: what its producer wrote before it with the same partition key and hash key is a copy from now on,
-   * be it that it never came. What was set aside stays so. `deduplicate` calls it. It does nothing if the fence is not
-   * sequenced.
+   * Goes past a fence: from now on, whatever its producer wrote before it with the same partition key and hash key counts
+   * as a copy, even what never arrived. What was set aside stays so. `deduplicate` calls it. It does nothing if the fence
+   * is not sequenced.
    */
   goPast(fence: SequencedRecord): void {
     if (fence.sequence !== undefined) this.written(fence);
@@ -178,7 +178,10 @@ export class SequenceHistory {
     return sequence && this.keys.get(partitionKey)?.get(seriesName(sequence.producerId, explicitHashKey));
   }
 
-  /** The series of a record, as the last one written, and with the record's number among those it is past. */
+  /**
+   * The series of a record. It becomes the one that was written last, with the record's number among those that were
+   * passed.
+   */
   private written(record: SequencedRecord): Series {
     const { partitionKey, explicitHashKey, sequence } = record;
     const { producerId, sequenceNumber } = sequence!;

@@ -7,7 +7,7 @@ import { placeOfSequence, placesInShard } from './place';
 
 /** A record as the reader of a shard gets it: one user record, or an aggregate of several. */
 export interface ShardRecord {
-  /** The shard. A table's stream, whose events do not name it, has one name for all. */
+  /** The shard. Events of a table's stream do not name it, so one name stands for all its shards. */
   shardId: string;
   /** The partition key of the Kinesis record. */
   partitionKey: string;
@@ -19,12 +19,15 @@ export interface ShardRecord {
 
 /** A user record of a batch. */
 export interface Arrival extends ParkedRecord {
-  /** The position in the batch of the record that holds it. */
+  /** The position, within the batch, of the record that holds it. */
   position: number;
   isFence: boolean;
 }
 
-/** The user records of a batch by key, each key's in order, and the keys in the order of their first records. */
+/**
+ * The user records of a batch by partition key: the keys in the order of their first records, and each key's records in
+ * order.
+ */
 export function arrivalsByKey(batch: readonly ShardRecord[], onCorrupt: 'throw' | 'raw'): Map<string, Arrival[]> {
   const keys = new Map<string, Arrival[]>();
   for (let position = 0; position < batch.length; position++) {
@@ -35,7 +38,8 @@ export function arrivalsByKey(batch: readonly ShardRecord[], onCorrupt: 'throw' 
       const inShard = placeOf(subSequenceNumber);
       const places = sequence === undefined ? [inShard] : [placeOfSequence(sequence, explicitHashKey), inShard];
       const isFence = parseFence(data) !== undefined;
-      // Field by field: a spread of records of several forms takes longer than all else that a record costs.
+      // The fields are copied one by one: a spread of records with different fields takes longer than all other work on a
+      // record.
       const arrival: Arrival = {
         partitionKey,
         explicitHashKey,
@@ -55,7 +59,7 @@ export function arrivalsByKey(batch: readonly ShardRecord[], onCorrupt: 'throw' 
   return keys;
 }
 
-/** A record that cannot be taken apart stays whole. Whoever handles it meets the error again. */
+/** A record that cannot be taken apart stays whole. Its handler meets the error again. */
 function userRecords(record: ShardRecord, onCorrupt: 'throw' | 'raw'): Omit<ParkedRecord, 'places'>[] {
   try {
     return deaggregate(record, { onCorrupt });
@@ -73,7 +77,7 @@ export interface StreamEvent {
 
 const SEQUENCE_NUMBER = /^\d{1,129}$/;
 
-/** @throws InvalidArgumentError for what neither service sends: no failure could be reported */
+/** @throws InvalidArgumentError for an event that neither service sends, because no failure of it could be reported */
 export function shardRecords({ Records }: StreamEvent): ShardRecord[] {
   return Records.map((record, index) => shardRecord(Object(record), `event.Records[${index}]`));
 }
@@ -111,7 +115,7 @@ function checkNumber(field: string, value: unknown): void {
   }
 }
 
-/** The key of the item as text. No two items have the same: their numbers say nothing of one another. */
+/** The key of an item as text. Different items have different texts, because the numbers of one say nothing about another. */
 function itemKey(keys: unknown): string {
   return JSON.stringify(Object.entries(Object(keys)).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,12 +1,12 @@
 import { Fifo } from '../foundation/fifo';
 
-/** Lets so many do something at once. Whoever waits the longest is next. */
+/** Lets a bounded number of callers work at once. The one that has waited the longest is next. */
 export class Slots {
   private readonly waiting = new Fifo<() => void>();
 
   constructor(private free: number) {}
 
-  /** Begins as soon as a slot is free: at once, if one is. */
+  /** Calls `begin` as soon as a slot is free, which may be at once. */
   take(begin: () => void): void {
     if (this.free === 0) this.waiting.push(begin);
     else {
@@ -18,7 +18,7 @@ export class Slots {
   give(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.free += 1;
-    // In a turn of its own: it may end at once, and give its slot to the next, and so on.
+    // It begins in a turn of its own: it may end at once and give its slot to the next one, and so on.
     else queueMicrotask(next);
   }
 }
