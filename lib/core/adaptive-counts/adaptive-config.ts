@@ -41,7 +41,7 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
   return adaptive;
 }
 
-/** @throws InvalidArgumentError for what reads no counts, or those of another index */
+/** @throws InvalidArgumentError unless it reads the counts of this index */
 export function checkCountReader({ tableName, indexName }: ShardedIndexConfig, store: ShardCountReader): void {
   if (typeof Object(store).readCounts !== 'function') {
     throw new InvalidArgumentError('store', store, 'what reads counts, such as a DynamoDbShardCountReader');
@@ -68,10 +68,14 @@ export function valueName(config: ShardedIndexConfig, value: string | number | u
   return valueText(value);
 }
 
-/** The most bytes of a value that has counts of its own. */
+/** The most bytes of a value that can have counts of its own. */
 const MOST_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
 
-/** The text of a value, which its counts are kept by. Longer values keep the counts of the configuration. */
+/**
+ * The text of a value, under which its counts are stored. Undefined if the index covers the whole table.
+ *
+ * @throws InvalidIndexValueError for a value that is too long: such values keep the counts of the configuration
+ */
 export function countedValue(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
   const name = valueName(config, value);
   if (name !== undefined && Buffer.byteLength(name) > MOST_BYTES) {
@@ -81,9 +85,9 @@ export function countedValue(config: ShardedIndexConfig, value: string | number 
 }
 
 /**
- * The texts of those of the values that can have counts of their own, each once. Undefined if the index covers the whole table.
+ * The texts of those values that can have counts of their own, each once. Undefined if the index covers the whole table.
  *
- * @throws InvalidIndexValueError for what is no value
+ * @throws InvalidIndexValueError for something that cannot be a value
  */
 export function countedValues(config: ShardedIndexConfig, values: readonly (string | number)[]): string[] | undefined {
   if (config.valueAttribute === undefined) return undefined;
@@ -91,7 +95,7 @@ export function countedValues(config: ShardedIndexConfig, values: readonly (stri
   return [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_BYTES);
 }
 
-/** The counts that the configuration gives a value, whatever it grows to. */
+/** The counts that the configuration gives a value. It never has fewer shards. */
 export function floorOf({ shards }: ShardedIndexConfig, value: string | undefined): ShardCount {
   return countOfValue(shards, value);
 }

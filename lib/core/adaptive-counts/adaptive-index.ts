@@ -33,24 +33,27 @@ export interface AdaptiveIndexOptions {
   random?(): number;
 }
 
-/** A small table answers within milliseconds. Who waits longer waits for an answer that was lost. */
+/** A small table answers within milliseconds. An answer that takes longer is most likely lost. */
 const ANSWER_MS = 1_000;
 const ATTEMPTS = 3;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 1_000 };
 
 /**
- * Up to so many counts are read together. They cost 50 read units, and an answer of some 200 kB; of more, each process
- * reads those of the values that it is asked for.
+ * Up to this many counts are read together. They cost 50 read units and an answer of about 200 kB. If there are more, each
+ * process reads only the counts of the values that it is asked for.
  */
 const READ_TOGETHER = 1_000;
 
-/** Copies of the counts of so many values are kept. A value that is forgotten is asked for again. */
+/** For how many values the counts are kept. The counts of a value that was forgotten are read again. */
 const VALUES_KEPT = 10_000;
 
-/** The configuration of each of them names all values that the index was configured with, so many names in all. */
+/**
+ * How many names of values the kept configurations hold together: each of them names all values that the index was
+ * configured with.
+ */
 const NAMES_KEPT = 200_000;
 
-/** The counts of one value, and the configuration with them. */
+/** The counts of one value, and the configuration with these counts. */
 interface CountOfValue {
   readonly count: GrownCount | undefined;
   readonly config: ShardedIndexConfig;
@@ -65,23 +68,23 @@ interface CountOfValue {
  *     await documents.put(shardPut([await byStatus.forWriting(order.status)], order));
  *
  * It keeps a copy of the counts for 30 seconds and replaces it from the age of 10 seconds on. As long as no more than 1,000
- * values have grown, that is one small query, however many values and callers there are. If more have, it reads the counts of
- * the values that it is asked for, one read unit each, and keeps those of the last 10,000 values, or of fewer if the configuration
- * names more than 20. So keep one instance for the life of the process, and name the values that you write.
+ * values have grown, that is one small query, however many values and callers there are. If more have, it reads the counts
+ * of the values that it is asked for, one read unit each, and keeps those of the last 10,000 values, or of fewer if the
+ * configuration names more than 20. So keep one instance for the life of the process, and name the values that you write.
  *
- * While the counts cannot be read, readers and writers go on for as long as the copy lives. Then readers fail, and writers
- * use the counts of the configuration, which every reader asks.
+ * While the counts cannot be read, readers and writers use the copy for as long as it lives. Then readers fail, and writers
+ * use the counts of the configuration, whose shards every reader asks.
  */
 export class AdaptiveIndex implements ShardedConfigSource {
   /** The configuration with the counts that the index was configured with. */
   readonly initial: ShardedIndexConfig;
   private readonly clock: Clock;
-  /** The counts of all values, or undefined if those are too many to be read together. */
+  /** The counts of all values. Undefined if there are too many to read them together. */
   private readonly few: LiveCopy<ShardedIndexConfig | undefined>;
   /** The counts of all values, however many they are. */
   private readonly all: LiveCopy<ShardedIndexConfig>;
   private readonly byValue: RecentMap<string, LiveCopy<CountOfValue>>;
-  /** No count is ever deleted. So counts that were too many once stay so. */
+  /** No count is ever deleted. So once there are too many counts, there always are. */
   private tooMany = false;
 
   /**
@@ -106,11 +109,10 @@ export class AdaptiveIndex implements ShardedConfigSource {
   }
 
   /**
-   * The configuration with counts by which a page of these values that begins now finds every item. Take it for one page or one
-   * stream, and never keep it. The functions that take an `AdaptiveIndex` do so.
+   * The configuration with the counts that a page of these values needs, if it begins now, to find every item. Take it for
+   * one page or one stream, and never keep it. The functions that take an `AdaptiveIndex` do so.
    *
-   * @param withinMs for how long to wait for it, in milliseconds: three seconds at most for each answer without it, and whatever
-   *   it is
+   * @param withinMs how long to wait for it, in milliseconds. The wait for each answer is never longer than three seconds
    * @param values the values that the page asks for. Without them, the counts of all values are read, in pages of 1,000
    * @throws ShardCountsUnavailableError if the counts cannot be read, or not in time, and the copy is too old
    */
@@ -182,7 +184,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
       for (const count of page.counts) counts.push(count);
       if (page.next === undefined) break;
     }
-    // Each page is as of a moment behind the first question.
+    // Each page was read after the first question was asked.
     return { value: configWithCounts(this.config, counts, before), askedAt: first.askedAt };
   }
 
@@ -201,11 +203,11 @@ export class AdaptiveIndex implements ShardedConfigSource {
     );
   }
 
-  /** Each question has its own time and its own attempts, however many questions it takes to know all counts. */
+  /** Each question has its own time and its own attempts, even if it takes several questions to know all counts. */
   private async answer<T>(ask: (options: CountReadOptions) => Promise<T>): Promise<Answer<T>> {
     const { random = Math.random } = this.options;
     for (let attempt = 1; ; attempt++) {
-      // The age counts from the question: the answer is as of a moment behind it.
+      // The age counts from the question, because the answer was read after it.
       const askedAt = this.now();
       try {
         return { value: await callWithin({ ms: ANSWER_MS, clock: this.clock }, ask), askedAt };

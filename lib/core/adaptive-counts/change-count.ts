@@ -15,7 +15,7 @@ export interface CountChange {
 const MAX_REASON = 500;
 const MAX_NAME = 100;
 
-/** @throws InvalidArgumentError unless a change says who makes it, and why, in few words */
+/** @throws InvalidArgumentError unless a change says briefly who makes it, and why */
 export function checkChange(change: CountChange): void {
   const { reason, changedBy }: Partial<CountChange> = Object(change);
   for (const [field, text, most] of [
@@ -58,8 +58,8 @@ export async function writeNext(
 }
 
 /**
- * Waits for so many milliseconds of this process. Only that counts: how long another process has waited already, or what
- * the time of day was when a version was written, says nothing about the time that has passed here.
+ * Waits for some milliseconds of this process. Nothing else counts: neither how long another process has waited, nor the
+ * time of day at which a version was written, says how much time has passed here.
  */
 export async function watch(clock: Clock, forMs: number): Promise<void> {
   const end = clock.now() + forMs;

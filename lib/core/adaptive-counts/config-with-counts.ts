@@ -3,8 +3,9 @@ import { floorOf } from './adaptive-config';
 import { checkGrownCount, type GrownCount } from './grown-count';
 
 /**
- * A configuration with fixed counts: for each value the larger of those it has grown to and those it was configured with. What
- * has not changed is the same object as before, so that who uses the configuration checks what has changed alone.
+ * A configuration with fixed counts: each value has the larger of the counts that it has grown to and those that it was
+ * configured with. Whatever has not changed is the same object as before, so that users of the configuration check only
+ * what has changed.
  *
  * @param before the configuration of an earlier moment
  */

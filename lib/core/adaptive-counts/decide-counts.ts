@@ -5,16 +5,16 @@ import type { GrownCount } from './grown-count';
 import type { ValueMinutes } from './insight-minutes';
 import { type NextShardCount, nextShardCount, type WriteMinute } from './next-shard-count';
 
-/** What to do about a value of which something is known. */
+/** The decision about a value of which something is known. */
 export interface ValueDecision extends NextShardCount {
   readonly value: string | undefined;
-  /** Over how many shards writers spread it now. */
+  /** The number of shards over which writers spread the value now. */
   readonly from: number;
 }
 
 /**
- * What to do about each value of which something is known, from whatever sources, the busiest first. Of two sources that tell
- * of one minute of a value, the one that tells of more writes counts: no source sees all writers.
+ * The decision about each value of which any source knows something, the busiest value first. If two sources tell of the
+ * same minute of a value, the one with more writes counts, because no source sees all writers.
  *
  * @param config the configuration that the index emits
  * @param counts those of the values that have grown
@@ -38,16 +38,16 @@ export function decideCounts(
 }
 
 /**
- * Since when every writer has known a count: minutes before say how the count before was. A change that is still to come was
- * made by a clock that is wrong. It says nothing, because its value would not grow before that time. A count that is raised
- * twice by the same minutes stays below twice the need all the same.
+ * Since when every writer has known a count. Earlier minutes tell about the earlier count. A change that lies in the future
+ * was made by a clock that is wrong. It is ignored, because otherwise its value could not grow before that time. A count
+ * that is raised twice by the same minutes stays below twice the need all the same.
  */
 function knownSince({ changedAt }: GrownCount, now: number): number | undefined {
   const changedAtMs = Date.parse(changedAt);
   return changedAtMs > now ? undefined : changedAtMs + COPY_LIFE_MS;
 }
 
-/** Over how many shards writers spread a value. */
+/** The number of shards over which writers spread a value. */
 export function writersShards(
   config: ShardedIndexConfig,
   grown: GrownCount | undefined,

@@ -34,7 +34,7 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   /**
    * @param queries sends the requests, such as `new DynamoDB({})` or `lightQueryClient`
    * @param config the configuration that the index emits
-   * @throws InvalidArgumentError if the client gives plain objects, as a DynamoDBDocument does, or is none
+   * @throws InvalidArgumentError if the client gives plain objects, as a DynamoDBDocument does, or is not a client
    * @throws InvalidIndexConfigError unless that index has adaptive counts
    */
   constructor(
@@ -101,7 +101,7 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   }
 }
 
-/** @throws IncompleteAnswerError for an answer without items: it would be taken for an index of which no value has grown */
+/** @throws IncompleteAnswerError for an answer without items, which would look like an index of which no value has grown */
 function countsOf(answer: unknown): GrownCount[] {
   const { Items: items }: IndexQueryOutput = Object(answer);
   if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');
@@ -156,7 +156,7 @@ function itemOf({ value, write, read, version, ...texts }: GrownCount): DynamoDb
 
 const WHOLE_NUMBER = /^\d{1,16}$/;
 
-/** @throws CorruptShardCountError for an item that this library has not written */
+/** @throws CorruptShardCountError for an item that this library did not write */
 function countOf(item: unknown): GrownCount {
   const attributes: DynamoDbItem = Object(item);
   const { S: sortKey } = Object(attributes[COUNT_TABLE_VALUE]);

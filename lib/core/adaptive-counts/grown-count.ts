@@ -19,18 +19,18 @@ export interface GrownCount {
   /** Who made this version. */
   changedBy: string;
   /**
-   * When, by the clock of who made it, in ISO 8601. Readers and writers never look at it. The controller leaves out the
-   * minutes before it, in which writers may have used the count before; a clock that is wrong costs no more than a count of up
-   * to twice the need.
+   * When this version was made, by the clock of whoever made it, in ISO 8601. Readers and writers never look at it. The
+   * controller leaves out earlier minutes, in which writers may have used the earlier count. If the clock is wrong, the
+   * count is at most twice what is needed.
    */
   changedAt: string;
-  /** Why. */
+  /** Why this version was made. */
   reason: string;
 }
 
 /**
  * @param sortKey the key that the counts are stored under, if they are stored
- * @throws CorruptShardCountError unless the counts can be asked and written to
+ * @throws CorruptShardCountError unless readers and writers can use the counts
  */
 export function checkGrownCount({ write, read, version }: GrownCount, sortKey?: string): void {
   const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;

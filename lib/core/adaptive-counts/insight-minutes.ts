@@ -20,7 +20,7 @@ export interface InsightReports {
   readonly throttled: readonly InsightContributor[];
 }
 
-/** What is known of a value. */
+/** The minutes of a value, as far as they are known. */
 export interface ValueMinutes {
   readonly value: string | undefined;
   /** Oldest first. */
@@ -33,10 +33,10 @@ const PARTITION_MINUTE_UNITS = 60_000;
 /** A write unit counts three times. Source: the DynamoDB developer guide, "CloudWatch contributor insights: How it works". */
 const CONSUMED_OF_WRITE_UNIT = 3;
 
-/** A key that has used so much of what a partition takes is throttled, if any key of its index is. */
+/** A key that has used this share of what a partition accepts counts as throttled if any key of its index is throttled. */
 const SATURATED = 0.95;
 
-/** A throttled key whose use nobody has counted is taken for busy from so many refused attempts a minute on. */
+/** A throttled key for which no use was counted counts as busy from this many refused attempts a minute on. */
 const MANY_REFUSALS = PARTITION_MINUTE_UNITS / 10;
 
 interface SeenKeys {
@@ -45,14 +45,14 @@ interface SeenKeys {
 }
 
 /**
- * What the Contributor Insights of an index tell of its values, while it is throttled. A report names 25 keys at most, so the
- * shards of a value that it names stand for the others. Reads of a key count as a third of as many writes.
+ * What the Contributor Insights of a throttled index tell about its values. A report names 25 keys at most, so the shards
+ * of a value that it names stand for the other shards of the value. A read of a key counts as a third of a write.
  *
- * A value for which refused attempts were counted has as many writes as these mean. Where nobody has counted them, which
- * the guide of DynamoDB says of writes that an index refuses, a key that has used all that a partition takes has wanted
- * half as much again.
+ * If refused attempts were counted for a value, they tell how many writes it wanted. The guide of DynamoDB says that writes
+ * that an index refuses are not counted. Then a key that has used all that a partition accepts counts as having wanted half
+ * as much again.
  *
- * @param shardsOf over how many shards writers spread a value
+ * @param shardsOf the number of shards over which writers spread a value
  */
 export function insightMinutes(
   config: ShardedIndexConfig,
@@ -85,7 +85,7 @@ export function insightMinutes(
   });
 }
 
-/** Undefined for keys that are not of this index, as far as the configuration tells. */
+/** Undefined for keys that do not belong to this index, as far as the configuration tells. */
 function valueOfKey(
   { keyLayout, valueAttribute, separator = SHARD_SEPARATOR, shardPlacement }: ShardedIndexConfig,
   keys: readonly string[] | undefined,

@@ -9,13 +9,13 @@ export interface Moment {
   readonly timeOfDay: number;
 }
 
-/** What was read, and when it was asked for: it is as of a moment behind the question. */
+/** What was read, and when the question was asked. The answer is at least as recent as the question. */
 export interface Answer<T> {
   readonly value: T;
   readonly askedAt: Moment;
 }
 
-/** After a failure, nobody asks for so long: the next caller would wait as long, and fail as well. */
+/** For this long after a failure, nobody asks again: the next caller would wait as long, and most likely fail as well. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 
 /** A copy of something that others change. It lives for 30 seconds, and is replaced while it is used. */
@@ -25,9 +25,9 @@ export class LiveCopy<T> {
   private failure: { error: unknown; atMs: number } | undefined;
 
   /**
-   * @param read asks for it. It gets what the copy held before
+   * @param read asks for the present state. It gets what the copy held before
    * @param now the present moment
-   * @param onUnavailable is told why it could not be read
+   * @param onUnavailable is told why the state could not be read
    */
   constructor(
     private readonly clock: Clock,
@@ -37,7 +37,7 @@ export class LiveCopy<T> {
   ) {}
 
   /**
-   * @param withinMs for how long to wait for it, in milliseconds
+   * @param withinMs how long to wait for the copy, in milliseconds
    * @throws ShardCountsUnavailableError if it cannot be read, or not in time, and the copy is too old
    */
   async value(withinMs = Number.POSITIVE_INFINITY): Promise<T> {
@@ -46,7 +46,7 @@ export class LiveCopy<T> {
     return copy.value;
   }
 
-  /** The copy, unless it is too old. If it is old, it is replaced meanwhile. */
+  /** The copy, unless it is too old to use. A copy that is old is replaced in the background. */
   private usable(): Answer<T> | undefined {
     const { copy } = this;
     if (copy === undefined || !this.isFresh(copy)) return undefined;
@@ -58,13 +58,16 @@ export class LiveCopy<T> {
     return this.ageOf(copy) < COPY_LIFE_MS;
   }
 
-  /** The clock may have stood still while the process was frozen, and the time of day may have been set back. */
+  /**
+   * The larger of two ages: the clock may have stood still while the process was frozen, and the time of day may have been
+   * set back.
+   */
   private ageOf({ askedAt }: Answer<T>): number {
     const { ms, timeOfDay } = this.now();
     return Math.max(ms - askedAt.ms, timeOfDay - askedAt.timeOfDay);
   }
 
-  /** Replaces the copy. Who asks while somebody is asking already waits for that answer. */
+  /** Replaces the copy. While a question is under way, other callers wait for the same answer. */
   private ask(): Promise<Answer<T>> {
     const { failure } = this;
     if (failure !== undefined && this.clock.now() - failure.atMs < PAUSE_AFTER_FAILURE_MS) {
@@ -76,7 +79,7 @@ export class LiveCopy<T> {
     return this.asking;
   }
 
-  /** Whoever cannot wait leaves the question to others. */
+  /** Asks, and stops waiting after some milliseconds. The question goes on for other callers. */
   private async askWithin(ms: number): Promise<Answer<T>> {
     const asked = this.ask();
     if (!Number.isFinite(ms)) return asked;

@@ -9,7 +9,7 @@ import { OUTLIVED_AFTER_MS } from './copy-life';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
-/** To how many shards the writers of a value go back, and why. */
+/** How many shards the writers of a value go back to, and why. */
 export interface ShardCountLowering extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
@@ -36,7 +36,7 @@ export interface LowerShardCountOptions {
 const LONGEST_INVOCATION_MS = 15 * 60_000;
 
 /**
- * Takes the writers of one value back to fewer shards, and waits until no write to the other shards can come any more.
+ * Takes the writers of one value back to fewer shards, and waits until no further write can arrive in the other shards.
  * Readers go on asking all shards. Then write the items of the other shards again, as `reshardItems` does, and let
  * `endDrain` take the readers back:
  *
@@ -44,13 +44,13 @@ const LONGEST_INVOCATION_MS = 15 * 60_000;
  *     // drain every segment: reshardItems(client, index, { segment, totalSegments }), with the AdaptiveIndex
  *     await endDrain(config, store, { value: 'shipped', version: lowered.version, reason, changedBy });
  *
- * It may end at any point and be called again: it waits all of the time itself.
+ * The call may be interrupted at any point and repeated: each call waits the whole time itself.
  *
  * @param config the configuration that the index emits
  * @param store holds the counts of that index
  * @returns the counts that are stored then, whose version `endDrain` takes
- * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, or if writers
- *   use fewer shards already
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, or if
+ *   writers use fewer shards already
  * @throws ShardCountChangedError if somebody else changes the counts of the value at the same time
  * @throws what the store throws, if it cannot be read or written
  */

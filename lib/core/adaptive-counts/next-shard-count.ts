@@ -2,73 +2,79 @@
 export interface WriteMinute {
   /** When the minute began, in milliseconds since 1970. */
   readonly start: number;
-  /** Of writes that DynamoDB accepted at the first attempt. */
+  /** Writes that DynamoDB accepted at the first attempt. */
   readonly admitted: number;
-  /** Of writes that were refused at least once, whether or not another attempt brought them in. */
+  /** Writes that were refused at least once, whether or not a later attempt succeeded. */
   readonly throttled: number;
 }
 
 export interface ValueSituation {
-  /** Over how many shards writers spread the value. */
+  /** The number of shards over which writers spread the value. */
   readonly shards: number;
   /** The most shards that a value may have. */
   readonly maximum: number;
-  /** The minutes that are over, oldest first. One that is missing had no throttled write, as far as anybody knows. */
+  /** The minutes that are over, oldest first. A minute that is missing had no throttled write, as far as anybody knows. */
   readonly minutes: readonly WriteMinute[];
-  /** Since when every writer has known the present count, in milliseconds since 1970. Absent: always. */
+  /** Since when every writer has known the present count, in milliseconds since 1970. Absent if they always have. */
   readonly since?: number | undefined;
   /** The time, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** What to do about a value: raise its count, or why not. */
+/** Whether to raise the count of a value, or why not. */
 type CountDecision = 'raise' | 'calm' | 'too early' | 'enough shards' | 'at maximum';
 
 export interface NextShardCount {
   readonly decision: CountDecision;
-  /** Over how many shards writers should spread the value: more than now if the decision is to raise, else as many. */
+  /**
+   * The number of shards over which writers should spread the value: more than now if the decision is `raise`, otherwise as
+   * many.
+   */
   readonly shards: number;
-  /** How many shards the writes of the value need, as far as the minutes tell: not rounded. */
+  /** How many shards the writes of the value need, not rounded, as far as the minutes tell. */
   readonly needed: number;
   /** Why, in words. */
   readonly reason: string;
 }
 
 /**
- * The write units a second that one shard takes.
- * Source: the DynamoDB developer guide, "Best practices for designing and using partition keys effectively".
+ * The write units a second that one shard accepts. Source: the DynamoDB developer guide, "Best practices for designing and
+ * using partition keys effectively".
  */
 const SHARD_WRITE_UNITS = 1_000;
 
 /** How busy shards are to be on average. The fifth that is left is for uneven seconds. */
 export const TARGET_UTILISATION = 0.8;
 
-/** A minute counts as throttled from this share on: what is left of throttling when a count is right. */
+/**
+ * A minute counts as throttled from this share of throttled writes on. Below it is the throttling that is left when a count
+ * is right.
+ */
 const THROTTLED_SHARE = 0.001;
 
-/** By how much a count grows at least: less would need many steps, each of which takes minutes. */
+/** The least factor by which a count grows. With a smaller one, it would take many steps of minutes each. */
 export const LEAST_GROWTH = 1.5;
 
 /**
- * A count stays below so many times what the writes of the value need. So pages cost at most so many times as much, and no
- * throttling that more shards do not end makes a count grow for ever.
+ * A count stays below this many times what the writes of the value need. So a page costs at most this many times as much,
+ * and throttling that more shards do not end cannot make a count grow for ever.
  */
 export const MOST_OF_NEED = 2;
 
 /**
- * For so long DynamoDB may split a partition that several busy shards share. It says that it does, and that throttling then
- * ends by itself "after a short period", but not how long that takes.
- * Source: the DynamoDB developer guide, "Key range throughput exceeded (hot partitions)".
+ * How long DynamoDB may take to split a partition that several busy shards share, in minutes. Its guide says that
+ * throttling then ends by itself "after a short period", but not how long that is. Source: the DynamoDB developer guide,
+ * "Key range throughput exceeded (hot partitions)".
  */
 const SPLIT_MINUTES = 10;
 
-/** Metrics come one to three minutes late. What is older than this says nothing about the present. */
+/** Metrics arrive one to three minutes late. A minute that is older than this says nothing about the present. */
 const FRESH_MS = 5 * 60_000;
 
 const MINUTE_MS = 60_000;
 
 /**
- * Over how many shards a value should be spread, by the minutes in which its writes were throttled.
+ * The number of shards over which a value should be spread, judged by the minutes in which its writes were throttled.
  *
  * A count is raised if two minutes in a row were throttled, the newer of which is still fresh: as high as the writes that
  * were wanted in them need, but at least by half. If the shards are enough for these writes, their partitions are hot
@@ -95,7 +101,7 @@ export function nextShardCount(situation: ValueSituation): NextShardCount {
   return { decision: 'raise', shards: next, needed, reason: seen };
 }
 
-/** The minutes in a row up to the newest, all throttled since the present count holds; none if the newest is not fresh. */
+/** The latest throttled minutes in a row, all of them under the present count. Empty if the newest one is not fresh. */
 function throttledRun({ minutes, since = Number.NEGATIVE_INFINITY, now }: ValueSituation): readonly WriteMinute[] {
   const newest = minutes.at(-1);
   if (newest === undefined || newest.start + MINUTE_MS < now - FRESH_MS) return [];
@@ -113,7 +119,7 @@ function isThrottled({ admitted, throttled }: WriteMinute): boolean {
   return throttled > THROTTLED_SHARE * (admitted + throttled);
 }
 
-/** For the busiest of the minutes. */
+/** The number of shards that the busiest of the minutes needs. */
 function neededShards(minutes: readonly WriteMinute[]): number {
   const wanted = Math.max(0, ...minutes.map(({ admitted, throttled }) => admitted + throttled));
   return wanted / 60 / (SHARD_WRITE_UNITS * TARGET_UTILISATION);

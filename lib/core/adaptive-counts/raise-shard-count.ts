@@ -8,7 +8,7 @@ import { OUTLIVED_AFTER_MS } from './copy-life';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
-/** To how many shards a value grows, and why. */
+/** How many shards a value grows to, and why. */
 export interface ShardCountRaise extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
@@ -16,23 +16,23 @@ export interface ShardCountRaise extends CountChange {
   to: number;
 }
 
-/** Whoever else changes the counts of a value makes one change a minute at most. */
+/** Other processes make at most one change a minute to the counts of a value. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Raises the shard count of one value: readers first, and 45 seconds later, when no reader can have an earlier copy, writers.
- * It takes that long, and it changes nothing if the value has so many shards already.
+ * Raises the shard count of one value: first for readers, and 45 seconds later for writers, when no reader can have an
+ * earlier copy. So the call takes that long. It changes nothing if the value already has this many shards.
  *
- * It may end at any point and be called again, by any process: it goes on from what is stored, and waits all of the 45
- * seconds itself. Any number of processes may raise the counts of one value at the same time. What is in the old shards stays
- * there, and readers go on asking them.
+ * The call may be interrupted at any point and repeated by any process: it goes on from what is stored, and waits the whole
+ * 45 seconds itself. Any number of processes may raise the counts of one value at the same time. What is in the old shards
+ * stays there, and readers go on asking them.
  *
  * @param config the configuration that the index emits
  * @param store holds the counts of that index
  * @param options `clock` tells the time of the wait
- * @returns the counts that are stored then; undefined if the configuration alone gives the value so many shards
- * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, if the store
- *   is that of another index, or if the count is greater than the maximum
+ * @returns the counts that are stored then; undefined if the configuration alone gives the value this many shards
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, if the
+ *   store is that of another index, or if the count is greater than the maximum
  * @throws ShardCountChangedError if others change the counts of the value all the time
  * @throws what the store throws, if it cannot be read or written
  */
@@ -54,7 +54,7 @@ export async function raiseShardCount(
     if (Math.max(floor.write, before?.write ?? 1) >= to) return before;
     const { write, read } = before ?? { write: 1, read: 1 };
     const next = { value, write, read: Math.max(read, to) };
-    // Who finds that readers ask enough shards does not know since when. So it watches the version that it has read.
+    // If readers already ask enough shards, it is not known since when. So the wait begins with the version that was read.
     const readersFirst = read >= to ? before : await writeNext(store, before, next, raise);
     if (readersFirst === undefined) continue;
     await watch(clock, OUTLIVED_AFTER_MS);

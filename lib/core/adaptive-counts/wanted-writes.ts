@@ -5,13 +5,14 @@
 const SDK_ATTEMPTS = 3;
 
 /**
- * The writes behind what metrics count: they count every attempt that was refused, and a writer makes several for one write.
+ * The writes behind the numbers of metrics. Metrics count every refused attempt, and a writer makes several attempts at one
+ * write.
  *
- * If attempts are refused with probability p, of `attempts` for one write p + p^2 + ... are refused on average. And p is
- * what was refused of all attempts.
+ * If each attempt is refused with probability p, then p + p^2 + ... of the `attempts` at one write are refused on average.
+ * The share of refused attempts among all attempts is p.
  *
  * @param counted `admitted` writes, refused `attempts`, and how many attempts a writer makes for one write
- * @returns those that were accepted at the first attempt, and those that were refused at least once
+ * @returns the writes that were accepted at the first attempt, and those that were refused at least once
  */
 export function wantedWrites({
   admitted,
@@ -30,7 +31,10 @@ export function wantedWrites({
   return { admitted: wanted * (1 - p), throttled: wanted * p };
 }
 
-/** What a minute is taken for that was throttled by nobody knows how much: half as much again was wanted. */
+/**
+ * The writes of a throttled minute for which nobody counted the refused attempts: half as many again are assumed to have
+ * been wanted.
+ */
 export function uncounted(admitted: number): { admitted: number; throttled: number } {
   return { admitted, throttled: admitted / 2 };
 }

@@ -1,25 +1,25 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 
-/** What a report holds: write units. */
+/** The attributes of a report, in write units. */
 export const ADMITTED = 'admitted';
 export const THROTTLED = 'throttled';
 
-/** The sort key of what the alarm of an index said last. It comes behind all reports. */
+/** The sort key of the item that holds the last state of the alarm of an index. It sorts after all reports. */
 export const ALARM_KEY = 'alarm';
 
 const MINUTE_LENGTH = '2026-11-21T20:54'.length;
 
-/** What the sort keys of the reports of a minute begin with. */
+/** The beginning of the sort keys of all reports of a minute. */
 export function minuteText(startMs: number): string {
   return new Date(startMs).toISOString().slice(0, MINUTE_LENGTH);
 }
 
-/** The sort key of the report of a value: undefined of an index that covers the whole table. */
+/** The sort key of the report of a value. The value is undefined for an index that covers the whole table. */
 export function reportKey(startMs: number, value: string | undefined): string {
   return `${minuteText(startMs)}${value === undefined ? '*' : `=${value}`}`;
 }
 
-/** What all writers together report of a value in a minute. */
+/** What all writers together report about a value in a minute. */
 export interface WriteReport {
   readonly value: string | undefined;
   readonly start: number;
@@ -27,7 +27,7 @@ export interface WriteReport {
   readonly throttled: number;
 }
 
-/** Undefined for an item that is no report. */
+/** Undefined for an item that is not a report. */
 export function reportOf(key: string, item: DynamoDbItem): WriteReport | undefined {
   const start = Date.parse(`${key.slice(0, MINUTE_LENGTH)}Z`);
   const [admitted, throttled] = [numberOf(item[ADMITTED]), numberOf(item[THROTTLED])];

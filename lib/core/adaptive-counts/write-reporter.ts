@@ -51,7 +51,7 @@ export interface WriteReporterOptions {
 /** The writes of one value in the present minute, in write units. */
 interface Tally {
   admitted: number;
-  /** Accepted, but not at the first attempt. */
+  /** Writes that were accepted, but not at the first attempt. */
   retried: number;
   refused: number;
 }
@@ -59,20 +59,20 @@ interface Tally {
 const MINUTE_MS = 60_000;
 
 /**
- * A value needs more than one shard from 1,000 write units a second on. No process writes so many of a hundred values, and a
- * hot partition can throttle thousands of rare values beside it.
+ * The most values that a process reports in a minute. A value needs more than one shard from 1,000 write units a second on.
+ * No process writes that much to a hundred values. But a hot partition can throttle thousands of rare values that share it.
  */
 const MOST_REPORTS = 100;
 
-/** A small table answers within milliseconds. A write does not wait longer for the answer to the reports before it. */
+/** A small table answers within milliseconds. A write waits no longer than this for the answer to the reports before it. */
 const ANSWER_MS = 1_000;
 
-/** So long a report is of use, and a while more, for people. */
+/** How long a report is kept: as long as it is of use, and a while longer for people. */
 const KEPT_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Tells a `AdaptiveShardCountController` of the writes of each value that its index has throttled, a minute after the fact and
- * exactly. Metrics tell of them later, and of some not at all.
+ * Tells an `AdaptiveShardCountController` about the writes of each value that its index has throttled, exactly and within a
+ * minute. Metrics tell about them later, and about some not at all.
  *
  * Send each write of a single item through `watch`:
  *
@@ -82,8 +82,8 @@ const KEPT_MS = 24 * 60 * MINUTE_MS;
  *     );
  *
  * A value costs one write of the table of counts for each minute and process in which it was throttled, and nothing
- * otherwise. Of more than 100 values in a minute, a process reports those that were refused most. Do not watch batches: their
- * exceptions tell of no single item.
+ * otherwise. If more than 100 values were throttled in a minute, a process reports those that were refused most. Do not
+ * watch batches, because their exceptions do not tell which item was throttled.
  */
 export class WriteReporter {
   private readonly tableName: string;
@@ -93,7 +93,7 @@ export class WriteReporter {
   /**
    * @param client writes the reports, such as `new DynamoDB({})`
    * @param config the configuration that the index emits
-   * @throws InvalidArgumentError if the client takes plain objects, as a DynamoDBDocument does, or is none
+   * @throws InvalidArgumentError if the client takes plain objects, as a DynamoDBDocument does, or is not a client
    * @throws InvalidIndexConfigError unless that index has adaptive counts
    */
   constructor(
@@ -106,11 +106,12 @@ export class WriteReporter {
   }
 
   /**
-   * Sends a write, and notes whether the index has throttled it. The first write of a minute also reports the minute before.
+   * Sends a write, and notes whether the index has throttled it. The first write of a minute also reports the minute
+   * before.
    *
    * @param value the value of the item; undefined if the index covers the whole table
    * @param send sends the write of one item and returns what the AWS SDK answers
-   * @param units the write units that the write takes of the index: one for each started kilobyte of its entry
+   * @param units the write units that the index consumes for the write: one for each started kilobyte of its entry
    * @returns what `send` returns
    * @throws InvalidArgumentError, or one of its subclasses, before anything is sent, if an argument is invalid
    * @throws what `send` throws
@@ -132,7 +133,8 @@ export class WriteReporter {
 
   private async note(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
     const minute = Math.floor((this.options.timeOfDay ?? Date.now)() / MINUTE_MS) * MINUTE_MS;
-    // The time of day can be set back: minutes that are counted as one would raise a count beyond what they need.
+    // The time of day can be set back. If minutes were then counted together, the count would be raised beyond what they
+    // need.
     const reports = minute === this.minute ? undefined : this.startMinute(minute);
     let tally = this.tallies.get(name);
     if (tally === undefined) {
@@ -143,7 +145,10 @@ export class WriteReporter {
     await reports;
   }
 
-  /** Only an exception says why: what was retried counts as throttled if the index has refused the value in that minute. */
+  /**
+   * Only an exception tells why a write was refused. So retried writes of a value count as throttled if an exception of
+   * that minute says that the index has refused the value.
+   */
   private async startMinute(minute: number): Promise<void> {
     const [ended, tallies] = [this.minute, this.tallies];
     [this.minute, this.tallies] = [minute, new Map()];
@@ -154,7 +159,7 @@ export class WriteReporter {
 
   private async report(minute: number, name: string | undefined, { admitted, retried, refused }: Tally): Promise<void> {
     const key = reportKey(minute, name);
-    // So long a value does not fit a sort key with the minute before it.
+    // The value is so long that it does not fit into a sort key together with the minute.
     if (Buffer.byteLength(key) > MAX_COUNT_TABLE_VALUE_BYTES) return;
     try {
       const answer = this.client.updateItem({
@@ -174,7 +179,7 @@ export class WriteReporter {
     }
   }
 
-  /** A write that has succeeded does not fail because somebody could not be told of its report. */
+  /** Calls `onUnreported`. If that throws, the write has succeeded all the same. */
   private tell(error: unknown): void {
     try {
       this.options.onUnreported?.(error);
@@ -182,18 +187,22 @@ export class WriteReporter {
   }
 }
 
-/** The SDK says how often it has sent a request. Another client's answer counts as one attempt. */
+/** How often the SDK has sent a request, as its answer tells. The answer of another client counts as one attempt. */
 function attemptsOf(answer: unknown): number {
   const { attempts }: { attempts?: unknown } = Object(Object(answer).$metadata);
   return typeof attempts === 'number' ? attempts : 1;
 }
 
-/** What a partition of an index refuses. Source: the DynamoDB developer guide, "DynamoDB throttling resolution guide". */
+/**
+ * Why DynamoDB refuses a write to a hot partition of an index. Source: the DynamoDB developer guide, "DynamoDB throttling
+ * resolution guide".
+ */
 const HOT_INDEX_PARTITION = 'IndexWriteKeyRangeThroughputExceeded';
 
 /**
- * Whether DynamoDB refused a write because a partition of this index is hot, as its exception tells since August 2025. The
- * exception names the index and no key, so only a write of a single item tells of which value it was.
+ * Whether DynamoDB refused a write because a partition of this index is hot, which its exceptions have told since August
+ * 2025. The exception names the index but no key, so only for a write of a single item is it clear which value was
+ * throttled.
  *
  * @param error what a write has failed with
  */

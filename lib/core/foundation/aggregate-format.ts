@@ -25,7 +25,7 @@ export const MAX_AGGREGATE_OVERHEAD_BYTES = 4 * 1024;
 
 /** Whether data starts with the magic bytes of an aggregate. */
 export function hasMagic(data: Uint8Array): boolean {
-  // Of most records the first byte says no, and this is asked of each.
+  // This is asked of every record, and for most of them the first byte answers it.
   return data[0] === MAGIC[0] && data.length >= MAGIC.length && MAGIC.every((byte, index) => data[index] === byte);
 }
 
@@ -35,6 +35,6 @@ export function digestOf(message: Uint8Array): Buffer {
 
 /** Writes the digest of the message from `start` to `end` behind it. */
 export function writeDigest(data: Buffer, start: number, end: number): void {
-  // As text, which takes two thirds of the time of a buffer.
+  // Writing it as text takes two thirds of the time of copying a buffer.
   data.write(hash('md5', data.subarray(start, end), 'binary'), end, 'latin1');
 }

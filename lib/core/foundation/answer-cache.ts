@@ -1,16 +1,17 @@
 import { InvalidArgumentError } from './errors';
 
 /**
- * A cache of texts. The `LRUCache` of the package `lru-cache` is one: give it a `ttl`, and a `maxSize` in bytes.
+ * A cache of texts, such as the `LRUCache` of the package `lru-cache`: give it a `ttl`, and a `maxSize` in bytes.
  *
- * A cache that fails fails no query: one whose `get` throws, or returns a text that it was not given, counts as empty, and an
- * answer that `set` does not keep, because it throws or returns a promise that rejects, is an answer all the same. `get` answers
- * at once, so a cache of the network is none: a query refuses a `get` that returns a promise.
+ * A cache that fails makes no query fail. If `get` throws, or returns a text that it was not given, the cache counts as
+ * empty. If `set` throws, or returns a promise that rejects, the answer is used without being kept. `get` must answer at
+ * once, so a cache on the network does not fit: a query refuses a `get` that returns a promise.
  */
 export interface TextCache {
   get(key: string): string | undefined;
   /**
-   * Nobody waits for what it returns.
+   * Keeps a text. Nobody waits for what it returns.
+   *
    * @param options.size the bytes that the entry takes
    */
   set(key: string, text: string, options: { size: number }): unknown;
@@ -20,8 +21,8 @@ export interface TextCache {
 const BYTES_PER_CHARACTER = 2;
 
 /**
- * Answers the same question from a cache. While a question is asked, others who have the same question wait for its answer.
- * A failure is not kept. Answers are kept as texts, so that their size is known and nobody can change them.
+ * Answers the same question from a cache. While a question is under way, other callers with the same question wait for its
+ * answer. A failure is not kept. Answers are kept as texts, so that their size is known and nobody can change them.
  */
 export class AnswerCache<A> {
   private readonly asked = new Map<string, Promise<A>>();
@@ -52,17 +53,17 @@ export class AnswerCache<A> {
     try {
       return this.read(text);
     } catch {
-      // Somebody else has put it there.
+      // The text is not one that this cache was given.
       return undefined;
     }
   }
 
-  /** Asks, and keeps the answer. Who asks while somebody is asking already waits for that answer. */
+  /** Asks, and keeps the answer. While a question is under way, other callers wait for the same answer. */
   ask(question: string, ask: () => Promise<A>): Promise<A> {
     return this.asked.get(question) ?? this.askAnew(question, ask);
   }
 
-  /** Asks, even if somebody is asking already, and keeps the answer. */
+  /** Asks, even while the same question is under way, and keeps the answer. */
   askAnew(question: string, ask: () => Promise<A>): Promise<A> {
     const answer = ask().then((given) => {
       const text = this.write(given);
@@ -91,12 +92,12 @@ export class AnswerCache<A> {
     try {
       overlookRejection(this.cache.set(question, text, { size }));
     } catch {
-      // An answer that a cache fails to keep is an answer all the same.
+      // The answer is used even if the cache cannot keep it.
     }
   }
 }
 
-/** Node.js ends a process for a promise that rejects while nobody listens. */
+/** Without a listener, Node.js would end the process when the promise rejects. */
 function overlookRejection(result: unknown): void {
   Promise.resolve(result).catch(() => undefined);
 }

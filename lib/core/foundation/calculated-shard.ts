@@ -22,7 +22,7 @@ export function calculatedShard(id: string, shardCount: number): number {
 
 /**
  * The shards of an id under all counts from `least` to `most`, in ascending order: the last one is that of `most`. A higher
- * count leaves an id in its shard or takes it to a new one, so there are few.
+ * count leaves an id in its shard or moves it to a new one, so the list is short.
  */
 export function calculatedShards(id: string, least: number, most: number): number[] {
   let shards: number[] = [];

@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from './clock';
 
-/** What ends a call besides its answer. */
+/** What can end a call before its answer comes. */
 export interface CallLimit {
-  /** How many milliseconds it may take, by this clock. */
+  /** The most milliseconds that the call may take, by this clock. */
   readonly ms: number;
   readonly clock?: Clock;
-  /** Aborts the call, whose own error then says so. */
+  /** Aborts the call. The client's own error then says so. */
   readonly signal?: AbortSignal;
 }
 
@@ -19,7 +19,7 @@ class CallTimeoutError extends Error {
 }
 
 /**
- * Makes a call, and gives it up when it has had its time: even one whose client never hears of the abort ends then.
+ * Makes a call, and gives it up when its time is over, even if its client ignores the abort.
  *
  * `AbortSignal.any` would not do: Node.js forgets a time-out that only another signal knows when it collects garbage.
  * Source: nodejs/node, issues 57736 and 65995.
@@ -38,7 +38,7 @@ export async function callWithin<T>(
   const silence = new Promise<never>((_, reject) => {
     cancel = clock.schedule(() => {
       const error = new CallTimeoutError(ms);
-      // Before the abort: the client's own error for it would not say why.
+      // This comes before the abort, because the client's own error for the abort would not say why.
       reject(error);
       controller.abort(error);
     }, ms);

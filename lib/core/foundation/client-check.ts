@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from './errors';
 
 /**
- * Refuses a client without one of the methods, and a document client, whose items are plain objects: they do not show what
- * DynamoDB sorts by.
+ * Refuses a client that lacks one of the methods. Refuses a document client, too, because its items are plain objects,
+ * which do not show what DynamoDB sorts by.
  */
 export function checkClient(client: unknown, methods: readonly string[]): void {
   const given: Record<string, unknown> = Object(client);

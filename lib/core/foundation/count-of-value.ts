@@ -1,12 +1,12 @@
 import { plainDecimal } from './decimal';
 
-/** The text of a value, as a partition key has it: of a number, its decimal digits without an exponent. */
+/** The text of a value, as a partition key has it. The text of a number is its decimal digits without an exponent. */
 export function valueText(value: string | number): string {
   return typeof value === 'number' ? plainDecimal(String(value)) : value;
 }
 
 /**
- * The count of a value: its own, or that of all others.
+ * The count of a value: its own, or else the default.
  *
  * A number and its digits as a string can have one partition key, so they have one count. Its name may be the digits, or
  * what JavaScript writes for the number: "1e+21".
@@ -17,14 +17,14 @@ export function countOfValue<C>(
 ): C {
   if (value === undefined) return others;
   const text = valueText(value);
-  // JSON may say null where there are none.
+  // JSON may hold null in place of absent counts.
   const byValue = counts ?? {};
   if (Object.hasOwn(byValue, text)) return byValue[text]!;
   const name = numberName(text);
   return Object.hasOwn(byValue, name) ? byValue[name]! : others;
 }
 
-/** What JavaScript writes for the number of these digits; of every other text, the text. */
+/** The text that JavaScript writes for the number with these digits. Any other text is returned unchanged. */
 function numberName(text: string): string {
   if (!/^-?\d+(\.\d+)?$/.test(text)) return text;
   const number = Number(text);

@@ -29,13 +29,13 @@ export function plainDecimal(text: string): string {
   return `${sign < 0 ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** DynamoDB's numbers are shorter. */
+/** The numbers of DynamoDB are shorter than this. */
 const MAX_NUMBER_LENGTH = 300;
 
 /**
- * The bytes that DynamoDB counts for a number: one, one for each two digits, which it groups from the point, and one for a minus.
- * Whatever is no number is as long as its text.
- * Source: the developer guide says about as much; the grouping and the minus are what dynalite's authors found on AWS.
+ * The bytes that DynamoDB counts for a number: one, and one for each pair of digits, grouped from the decimal point, and
+ * one for a minus sign. A text that is not a number counts its length. Source: the developer guide gives an approximation;
+ * the authors of dynalite found the grouping and the minus sign on AWS.
  */
 export function numberBytes(text: string): number {
   const decimal = text.length > MAX_NUMBER_LENGTH ? undefined : readDecimal(text);
@@ -67,7 +67,7 @@ export function nextNumber(text: string, direction: 1 | -1): string | undefined 
   const powerOfTen = digits === '1';
   let [next, scale] = [magnitude + 1n, exponent - MAX_DIGITS];
   if (sign !== direction) {
-    // Below a power of ten, numbers have one more digit behind the point.
+    // Below a power of ten, numbers have one more digit after the point.
     [next, scale] = powerOfTen ? [magnitude * 10n - 1n, scale - 1] : [magnitude - 1n, scale];
   }
   return `${sign < 0 ? '-' : ''}${next}E${scale}`;
@@ -80,7 +80,7 @@ export function exactNumber(text: string): number | string {
   return exact && compareNumbers(String(number), text) === 0 ? number : text;
 }
 
-/** DynamoDB and Cassandra write no longer ones. */
+/** DynamoDB and Cassandra write no longer numbers. */
 const MAX_LENGTH = 4_096;
 
 function parseDecimal(text: string): Decimal {

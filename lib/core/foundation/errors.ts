@@ -1,15 +1,18 @@
 /**
  * The base class of every error that this library throws. Its message starts with its code in brackets, such as
- * `[INVALID_SHARD_COUNT]`, for the message is all that reaches a caller in another language or process.
+ * `[INVALID_SHARD_COUNT]`, because only the message reaches a caller in another language or process.
  */
 export class EvenShardsError extends Error {
   /** Names the kind of error. Compare it rather than the message: a code is stable, a message may change. */
   readonly code: string;
 
-  // What holds data is private, with a getter: loggers write every enumerable property of an error.
+  // Properties that hold data are private and have a getter: loggers write every enumerable property of an error.
   readonly #summary: string;
 
-  /** `summary` is what a log may hold of the problem. Without it, that is the problem, which then must quote no data. */
+  /**
+   * `summary` is what a log may hold of the problem. Without it, the summary is the problem, which then must not quote
+   * data.
+   */
   constructor(
     code: string,
     problem: string,
@@ -35,15 +38,15 @@ export class EvenShardsError extends Error {
   }
 
   /**
-   * What loggers write that write errors as JSON, such as AWS Lambda's JSON log format: the summary in place of the
-   * message, and no property with data.
+   * What loggers that write errors as JSON show, such as AWS Lambda's JSON log format: the summary in place of the message,
+   * and no property with data.
    */
   toJSON(): { errorType: string; code: string; errorMessage: string; stackTrace: string[] } {
     return { errorType: this.name, code: this.code, errorMessage: this.summary, stackTrace: framesOf(this) };
   }
 }
 
-/** The lines of the stack behind the message; none of a stack that has another message, for that may quote data. */
+/** The lines of the stack after the message. Empty if the stack has another message, because that one may quote data. */
 export function framesOf({ stack = '', message }: Pick<Error, 'stack' | 'message'>): string[] {
   const start = stack.indexOf(message);
   if (start < 0) return [];
@@ -111,15 +114,15 @@ export function describeValue(value: unknown): string {
   return `${text.slice(0, MAX_DESCRIPTION_LENGTH)}…${whole}`;
 }
 
-/** A name of the caller's as a message shows it. */
+/** A name that the caller gave, as a message shows it. */
 export function shortened(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
-/** Above this, a whole number takes more digits than a message has room for. */
+/** A whole number above this has more digits than fit into a message. */
 const LONGEST_NUMBER = 10n ** 100n;
 
-/** The text of a value, or somewhat more of it than there is room for. */
+/** The text of a value, cut off somewhere after the length that fits. */
 function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
   if (typeof value === 'bigint' && value * value > LONGEST_NUMBER) return 'a long number';

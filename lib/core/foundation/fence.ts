@@ -24,10 +24,10 @@ const MOVE_ID = /^.{1,64}$/su;
  * `FenceGate`.
  *
  * @param data the data of one user record
- * @returns the fence, or undefined if the data is not a fence, be it that it begins as one
+ * @returns the fence, or undefined if the data is not a fence, even if it begins like one
  */
 export function parseFence(data: Uint8Array): Fence | undefined {
-  // Nearly no record is one, and this is asked of each.
+  // This is asked of every record, and nearly none is a fence.
   if (data[0] !== MAGIC[0]) return undefined;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;

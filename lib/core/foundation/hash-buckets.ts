@@ -4,7 +4,7 @@ import { InvalidArgumentError } from './errors';
 /** The most hash buckets of a stream. Four for each shard of the largest stream, of 10,000 shards, are 65,536. */
 const MAX_HASH_BUCKETS = 65_536;
 
-/** As many as spare a stream of up to 64 shards a second thought. */
+/** Enough for a stream of up to 64 shards, with four buckets for each shard. */
 export const DEFAULT_HASH_BUCKETS = 256;
 
 const HASH_KEY_BITS = 128;
@@ -14,7 +14,7 @@ const MAX_BUCKET_BITS = 16;
 
 /** One of the equal parts that a stream's hash key space is divided into. */
 interface HashBucket {
-  /** Names the bucket: the partition key of what its keys share. */
+  /** Names the bucket: the partition key of the packs that its keys share. */
   readonly name: string;
   /** The centre of the bucket: the explicit hash key of every record of its keys. */
   readonly hashKey: bigint;

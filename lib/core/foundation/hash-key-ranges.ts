@@ -9,16 +9,16 @@ export interface HashKeyRange {
 }
 
 /**
- * The ranges of a new stream with `shardCount` shards. Each range holds `floor(space / shardCount)` keys, and the last
- * one also takes the rest. The ranges are in ascending order.
+ * The ranges of a new stream with `shardCount` shards. Each range holds `floor(space / shardCount)` keys, and the last one
+ * also takes the rest. The ranges are in ascending order.
  *
- * Use it to reason about a stream that was created with this count. A stream that was resharded may look different:
- * read its open shards with ListShards instead.
+ * Use it to reason about a stream that was created with this count. A stream that was resharded may look different: read
+ * its open shards with ListShards instead.
  *
- * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space
- *   Partitioning" use 128
+ * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space Partitioning"
+ *   use 128
  * @default space is `HASH_KEY_SPACE`
- * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000 that the space has room for
+ * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000 for which the space has room
  */
 export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE): HashKeyRange[] {
   checkSpace(space);

@@ -42,8 +42,8 @@ export function parseHashKey(text: string): bigint | undefined {
 }
 
 /**
- * How many keys of a tree that halves the space lie from `low` to below `key` and belong to no ancestor. `low` belongs to one,
- * unless the space starts there.
+ * In a tree that halves the space, how many keys from `low` up to but not including `key` belong to no ancestor. `low`
+ * belongs to one, unless the space starts there.
  */
 export function keysBelow(low: bigint, key: bigint): bigint {
   return low === 0n ? key : key - low - 1n;

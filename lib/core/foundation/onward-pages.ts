@@ -1,6 +1,6 @@
 import { IncompleteAnswerError } from './incomplete-answer-error';
 
-/** The pages of one answer. Each leads to one that was not read yet: a page that leads back would be read for ever. */
+/** The pages of one answer. Each must lead to a page that was not read yet: pages that lead back would be read for ever. */
 export class OnwardPages {
   private readonly seen = new Set<string>();
 

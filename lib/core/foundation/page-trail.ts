@@ -1,9 +1,9 @@
 import { IncompleteAnswerError } from './incomplete-answer-error';
 
 /**
- * The pages that a read has come by, each by a text that names it. Of them it keeps the last, and a mark that is further and
- * further behind: pages that lead back to one another come to the mark again, and nobody reads them for ever.
- * Source: Brent, "An Improved Monte Carlo Factorization Algorithm", 1980, section 2.
+ * The pages that a read has passed, each by a text that names it. It keeps the last page, and a mark on an earlier page
+ * that moves on at ever longer intervals. Pages that lead back to each other reach the mark again, so they are not read for
+ * ever. Source: Brent, "An Improved Monte Carlo Factorization Algorithm", 1980, section 2.
  */
 export interface PageTrail {
   page: string;

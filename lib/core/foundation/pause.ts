@@ -1,6 +1,6 @@
 import type { Clock } from './clock';
 
-/** Says that the caller's signal has ended the work. */
+/** The caller's signal has ended the work. */
 export class Stopped extends Error {}
 
 /** @throws Stopped if the signal is aborted */

@@ -1,9 +1,9 @@
-/** A map that holds so many entries at most, and forgets the one that was set the longest ago. */
+/** A map with a bounded number of entries. Beyond it, the map forgets the entry that was set the longest ago. */
 export class RecentMap<K, V> {
   private readonly entriesByAge = new Map<K, V>();
   /**
-   * Stands in front of the oldest entry for good, because every entry that it returns is deleted. A new iterator would
-   * have to pass the gaps that deleted entries leave, which are as many as entries before the map is built anew.
+   * An iterator that always stands before the oldest entry, because every entry that it returns is deleted. A new iterator
+   * would have to skip the gaps of deleted entries, of which there can be as many as entries.
    */
   private readonly oldest = this.entriesByAge.keys();
 
@@ -14,7 +14,7 @@ export class RecentMap<K, V> {
     return this.entriesByAge.size;
   }
 
-  /** The entries, the one that was set last at the end. */
+  /** The entries. The one that was set last comes last. */
   [Symbol.iterator](): Iterator<[K, V]> {
     return this.entriesByAge.entries();
   }

@@ -31,12 +31,12 @@ export function unknownShardsField(shards: object): string | undefined {
   return undefined;
 }
 
-/** @throws InvalidShardCountError unless a stream, or a key space with less room, can have so many shards */
+/** @throws InvalidShardCountError unless a stream, or a smaller key space, can have this many shards */
 export function checkStreamShardCount(field: string, value: unknown, max = MAX_STREAM_SHARDS): void {
   checkShardCount(field, value, max, max < MAX_STREAM_SHARDS ? '' : ', the most that Kinesis takes a stream to');
 }
 
-/** @throws InvalidShardCountError unless a value of an index can have so many shards */
+/** @throws InvalidShardCountError unless a value of an index can have this many shards */
 export function checkIndexShardCount(field: string, value: unknown, max = MAX_INDEX_SHARDS): void {
   checkShardCount(field, value, max, max < MAX_INDEX_SHARDS ? '' : ', for each page of a query asks every shard');
 }

@@ -1,4 +1,4 @@
-/** Which numbers the shards of an index or a table have, and how they are written. */
+/** How the shards of an index or a table are numbered, and how their numbers are written. */
 export interface ShardNumbering {
   /**
    * The number of the first shard, a whole number of at least 0. The others follow.
@@ -25,10 +25,10 @@ export interface ShardNumbering {
 /** Separates the value from the shard, unless a configuration says otherwise. */
 export const SHARD_SEPARATOR = '#';
 
-/** What a configuration means that says nothing of its numbering. */
+/** The numbering of a configuration that says nothing about it. */
 const USUAL_NUMBERING = { firstShard: 0, separator: SHARD_SEPARATOR, shardWidth: 1, shardPlacement: 'suffix' } as const;
 
-/** The numbering of a configuration, its defaults filled in. */
+/** The numbering of a configuration, with its defaults filled in. */
 export function numberingOf(config: ShardNumbering): Required<ShardNumbering> {
   const names = Object.keys(USUAL_NUMBERING) as (keyof ShardNumbering)[];
   const partOf = (name: keyof ShardNumbering) => (config[name] === undefined ? USUAL_NUMBERING[name] : config[name]);

@@ -16,7 +16,7 @@ export class ShardsUnavailableError extends EvenShardsError {
   }
 }
 
-/** A wide index has thousands of shards. */
+/** A message names at most this many shards: a wide index has thousands. */
 const MAX_NAMED_SHARDS = 20;
 
 function someOf(shards: readonly number[]): string {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../errors';
 import { ItemSizes } from './item-sizes';
 
-/** The hedging threshold follows from the last latencies; so many are kept. */
+/** How many of the last latencies are kept. The hedging threshold follows from them. */
 const LATENCIES_KEPT = 1_000;
 
 /** With fewer latencies than this, the slowest ones are not yet known. */
@@ -56,9 +56,9 @@ export class FanOutHistory {
   }
 
   /**
-   * After how many milliseconds to send a request a second time: later than all but `hedgeBudget` of the last requests
-   * took, and later than three times their median. So the budget is spent on answers that are truly late. Undefined
-   * before the history has 100 latencies.
+   * After how many milliseconds to send a request a second time: it is later than all but a share of `hedgeBudget` of the
+   * last requests took, and later than three times their median. So the budget is spent on answers that are truly late.
+   * Undefined before the history has 100 latencies.
    *
    * @internal
    */

@@ -3,15 +3,15 @@ import type { PageInProgress } from './page-in-progress';
 import type { ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
 
-/** A shard that can have further items of a page, and on how many places of the page they can stand. */
+/** A shard that may hold further items of a page, and how many places of the page they may take. */
 export interface UnfinishedShard<T> {
   buffer: ShardBuffer<T>;
   places: number;
 }
 
 /**
- * The shards that can have further items of a page, the one with the first frontier first. A shard has at most as many of
- * them as the page has places behind the shard's frontier.
+ * The shards that may hold further items of a page, in the order of their frontiers. A shard has at most as many of them as
+ * the page has places after the shard's frontier.
  *
  * `worst` is the worst item that the page can still have. It is undefined as long as the buffers hold fewer items than the
  * page has room for.
@@ -26,7 +26,7 @@ export function openShards<T>(
   const open = buffers
     .filter(({ readable }) => readable)
     .map((buffer) => ({ buffer, places: room - countUpTo(best, buffer.frontier, compare) }))
-    // That a page has no more places is a guess as long as only bytes bound it.
+    // While only bytes bound the page, the number of its places is a guess.
     .map((shard) =>
       worst === undefined && page.room === undefined ? { ...shard, places: Math.max(1, shard.places) } : shard,
     )
@@ -36,8 +36,8 @@ export function openShards<T>(
 }
 
 /**
- * The first of the buffered items, in order: as many as the page has room for, the last of which is the worst that it can have; or
- * all, if fewer are buffered.
+ * The first buffered items in order: as many as the page has room for, or all if fewer are buffered. If the page is full,
+ * the last of them is the worst item that it can have.
  */
 function bestBuffered<T>(
   buffers: readonly ShardBuffer<T>[],
@@ -61,7 +61,7 @@ function bestBuffered<T>(
   return { best, worst: undefined };
 }
 
-/** How many of the sorted positions are before `bound` or at it. None if there is no bound. */
+/** How many of the sorted positions are not after `bound`. 0 if there is no bound. */
 function countUpTo<T>(
   sorted: readonly Position<T>[],
   bound: Position<T> | undefined,

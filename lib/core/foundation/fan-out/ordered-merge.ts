@@ -8,9 +8,9 @@ import type { ComparePositions } from './total-order';
 import { planWave } from './wave-plan';
 
 /**
- * Fills a page from many ordered buffers: a lazy k-way merge. The merge takes an item once it knows that every other
- * buffer has nothing before that item. As long as it does not know this, it reads the buffers that matter side by side,
- * in one wave.
+ * Fills a page from many ordered buffers: a lazy k-way merge. The merge takes an item once it knows that every other buffer
+ * has nothing before that item. As long as it does not know this, it reads the buffers that matter at the same time, in one
+ * wave.
  *
  * @returns whether further items may follow the page
  */
@@ -28,7 +28,7 @@ export async function orderedMerge<T>(
     if (!blocking.readable) return true;
     const reads = requests.open ? planWave(buffers, compare, page, sizes) : [];
     const allowed = isBegun(reads) ? budget.fit(inOrderOfFrontiers(reads, compare)) : budget.begin(reads);
-    // The page gets nowhere until each shard was read once.
+    // The page cannot begin until each shard was read once.
     if (allowed.length > 0 && (allowed.length === reads.length || isBegun(reads))) {
       await requests.wave(allowed);
       continue;
@@ -40,7 +40,7 @@ export async function orderedMerge<T>(
   }
 }
 
-/** The page goes on from the first frontier, so what is read behind it helps most. */
+/** The page goes on at the first frontier, so reading the shards with the first frontiers helps most. */
 function inOrderOfFrontiers<T>(reads: BufferRead<T>[], compare: ComparePositions<T>): BufferRead<T>[] {
   return reads.sort((a, b) => compare(a.buffer.frontier!, b.buffer.frontier!));
 }
@@ -61,7 +61,7 @@ function takeSettled<T>(
   const unread = buffers.find((buffer) => buffer.readable && buffer.bound === undefined);
   if (unread !== undefined) return unread;
   const waiting = buffers.filter((buffer) => buffer.bound !== undefined);
-  // An item comes before the end of what was read up to it.
+  // Unread items of a shard are after the position up to which it was read, so an item at that position comes first.
   const byBound = (a: ShardBuffer<T>, b: ShardBuffer<T>): number =>
     compare(a.bound!, b.bound!) || Number(a.head === undefined) - Number(b.head === undefined);
   const heap = new BinaryHeap<ShardBuffer<T>>(byBound, waiting);

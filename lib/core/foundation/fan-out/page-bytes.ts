@@ -4,7 +4,10 @@ import type { PageBounds } from './page-in-progress';
 import { BLOCK_BYTES } from './read-size';
 import type { Position } from './total-order';
 
-/** @throws InvalidArgumentError unless a page can be bounded by so many bytes, as this option measures them */
+/**
+ * @throws InvalidArgumentError unless `maxPageBytes` is a bound that a page can have, with the option that measures the
+ *   bytes
+ */
 export function checkPageBytes(maxPageBytes: unknown, measureField: string, measure: unknown): void {
   if (maxPageBytes !== undefined && !(Number.isFinite(maxPageBytes) && (maxPageBytes as number) >= 1)) {
     throw new InvalidArgumentError('maxPageBytes', maxPageBytes, 'a number of bytes of at least 1');
@@ -14,7 +17,7 @@ export function checkPageBytes(maxPageBytes: unknown, measureField: string, meas
   }
 }
 
-/** The bounds of a page that may hold so many bytes. Each item is measured once. */
+/** The bounds of a page that may hold this many bytes. Each item is measured once. */
 export function byteBounds<T>(
   maxBytes: number,
   measure: (item: T) => number,
@@ -34,7 +37,8 @@ export function byteBounds<T>(
       }
       return size;
     },
-    // Until an item was measured, the store's size stands for its bytes; and a block, until the store has told a size.
+    // Until an item was measured, the size that the store reports stands for its bytes. Before that, the size of a block
+    // does.
     roughly: () => Math.ceil(maxBytes / (items > 0 ? bytes / items : (sizes.mean ?? BLOCK_BYTES))),
   };
 }

@@ -3,7 +3,7 @@ import type { PageInProgress } from './page-in-progress';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
 
-/** The end is looked for again when so many of the items that the page expects have come. */
+/** The end is computed again when this share of the items that the page expects has come. */
 const LOOK_AGAIN = 0.5;
 
 /** An item that the page may hold, and the buffer that has it. */
@@ -14,10 +14,12 @@ interface Candidate<T> {
 }
 
 /**
- * Where an ordered page ends at the latest, as far as the answers so far tell. A read that is sent later asks for nothing behind
- * it, and what earlier reads have found behind it is dropped: so the memory of a page depends on the page, not on its shards.
+ * Where an ordered page ends at the latest, as far as the answers so far tell. A later read asks for nothing after it, and
+ * items that earlier reads found after it are dropped. So the memory of a page depends on the page and not on the number of
+ * shards.
  *
- * It keeps the items that the page can have, the worst on top: an answer costs what its own items do, however many shards there are.
+ * It keeps the items that the page can have in a heap with the worst on top. So the work for an answer depends on its own
+ * items and not on the number of shards.
  */
 export class PageEnd<T> {
   private readonly buffers: ReadonlySet<ShardBuffer<T>>;
@@ -25,7 +27,7 @@ export class PageEnd<T> {
   private latest: Position<T> | undefined;
   private best = this.noCandidates();
   private bytes = 0;
-  /** What has come since the end was looked for. */
+  /** The answers that have come since the end was last computed. */
   private answers: { buffer: ShardBuffer<T>; positions: readonly Position<T>[] }[] = [];
   private found = 0;
 
@@ -37,7 +39,7 @@ export class PageEnd<T> {
     this.buffers = new Set(buffers);
   }
 
-  /** Begins a wave, whose reads were planned with all that is known so far. */
+  /** Begins a wave. Its reads were planned with everything that is known so far. */
   begin(): void {
     this.latest = undefined;
     this.best = this.noCandidates();
@@ -47,7 +49,7 @@ export class PageEnd<T> {
     for (const buffer of this.buffers) this.add(buffer, buffer.buffered);
   }
 
-  /** Narrows a read to what the page can still need. False if it needs nothing of it. */
+  /** Narrows a read to what the page can still need. Returns false if the page needs nothing from it. */
   narrow(read: BufferRead<T>): boolean {
     const { latest } = this;
     if (latest === undefined) return true;
@@ -57,7 +59,7 @@ export class PageEnd<T> {
     return true;
   }
 
-  /** Takes note of the items that an answer has brought into a buffer. */
+  /** Records the items that an answer has added to a buffer. */
   answered(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
     this.found += positions.length;
     // The items of leading readers come before all others.
@@ -85,7 +87,7 @@ export class PageEnd<T> {
     for (const buffer of shortened) buffer.dropBehind(worst, this.compare);
   }
 
-  /** Adds the items of a buffer, in order, as far as the page can have them. */
+  /** Adds the items of a buffer, in order, until the page cannot have any more of them. */
   private add(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
     for (const position of positions) {
       if (this.latest !== undefined && this.compare(position, this.latest) >= 0) return;

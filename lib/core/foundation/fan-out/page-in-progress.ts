@@ -6,23 +6,26 @@ export interface PageBounds<T> {
   limit?: number;
   /** The most bytes that the page may hold, as `bytesOf` measures them. It holds one item at least. */
   maxBytes?: number;
-  /** What an item takes of `maxBytes`. */
+  /** How many bytes of `maxBytes` an item takes. */
   bytesOf?(position: Position<T>): number;
   /** About how many items fit on the page. Undefined if this is not known. */
   roughly?(): number | undefined;
   /** A text that is the same for two reads of one item, even if the item moved between them. Absent: items do not move. */
   identityOf?(item: T): string;
-  /** The `stretch` of the page before. Absent: there was none. */
+  /** The `stretch` of the page before. Absent if there was no page before. */
   stretchBefore?: number;
 }
 
-/** The first stretch of a page is often the rest of one that began before, so one is no evidence against earlier pages. */
+/**
+ * The first stretch of a page is often the rest of a stretch that began on the page before. So a single stretch says
+ * nothing against earlier pages.
+ */
 const OWN_STRETCHES = 2;
 
 /** A page while it is being filled. It holds each item once, at the first place where a read found it. */
 export class PageInProgress<T> {
   readonly positions: Position<T>[] = [];
-  /** How far all shards were read, if that is behind the last item. A filter can hide the items between. */
+  /** How far all shards were read, if that is after the last item. A filter can hide the items between. */
   readTo: Position<T> | undefined;
   private readonly seen = new Set<string>();
   /** How often the shard changes from one item to the next. */
@@ -66,8 +69,8 @@ export class PageInProgress<T> {
   }
 
   /**
-   * How many consecutive items come from one shard, in the mean. The last stretch may go on, so it does not count. The
-   * page before counts as one stretch more, until this page has two of its own. Undefined as long as none is known.
+   * How many consecutive items come from one shard on average. The last stretch may go on, so it does not count. Until this
+   * page has two stretches of its own, the page before counts as one more. Undefined as long as no stretch is known.
    */
   get stretch(): number | undefined {
     const { stretchBefore } = this.bounds;

@@ -4,7 +4,7 @@ import type { ItemSizes } from './item-sizes';
 import { blocksOf, itemsInBlock, itemsInBlocks } from './read-size';
 import type { BufferRead } from './shard-buffer';
 
-/** The most blocks of one answer. Source: the DynamoDB developer guide: a query reads up to 1 MB. */
+/** The most blocks of one answer. Source: the DynamoDB developer guide, which says that a query reads up to 1 MB. */
 const MOST_BLOCKS = 256;
 
 /** The read units that a page may cost, and what it has cost so far. */
@@ -23,8 +23,8 @@ export class ReadBudget {
   ) {}
 
   /**
-   * The reads as far as the page can have them: all that they ask for, or fewer items of each, or a block of the first ones. The
-   * sizes of the items tell what a read costs.
+   * As much of the reads as the page can pay for: all that they ask for, or fewer items of each, or one block of each of
+   * the first reads. The sizes of the items tell what a read costs.
    */
   fit<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const { blocksLeft, atMost } = this;
@@ -34,7 +34,7 @@ export class ReadBudget {
     return this.leastOf(reads.slice(0, Math.floor(blocksLeft / blocksOf(1, atMost))));
   }
 
-  /** How many of the reads, from the first on, the page can have in full; at least one. */
+  /** How many of the first reads the page can pay for in full; at least one. */
   countAllowed<T>(reads: readonly BufferRead<T>[]): number {
     let left = this.blocksLeft;
     const further = reads.findIndex(({ limit }) => {
@@ -45,8 +45,8 @@ export class ReadBudget {
   }
 
   /**
-   * The reads by which a page begins. If a filter can hide what fewer items would show, they fill the block that each costs anyway:
-   * else the next page would begin with them again.
+   * The reads by which a page begins. If a filter can hide items, each read asks for the whole block that it costs anyway.
+   * Otherwise the filter could hide all of the few items, and the next page would begin with the same reads again.
    */
   begin<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const fitting = this.fit(reads);
@@ -55,13 +55,13 @@ export class ReadBudget {
     return fitting.map((read) => (read.limit === undefined ? read : { ...read, limit: Math.max(read.limit, least) }));
   }
 
-  /** The same reads, of a block each: the least by which a page can begin. */
+  /** The same reads with one block each, which is the least with which a page can begin. */
   leastOf<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const least = itemsInBlock(this.sizes);
     return this.hides ? reads.map((read) => ({ ...read, limit: least })) : upTo(least, reads);
   }
 
-  /** Items are taken for larger than the mean by as much as they differ from it. */
+  /** Items count as larger than the mean by one standard deviation. */
   private get atMost(): Pick<ItemSizes, 'mean'> {
     const { mean, deviation } = this.sizes;
     return { mean: mean === undefined ? undefined : mean + deviation };
@@ -81,7 +81,7 @@ function upTo<T>(items: number, reads: readonly BufferRead<T>[]): BufferRead<T>[
   return reads.map((read) => ({ ...read, limit: Math.min(read.limit ?? items, items) }));
 }
 
-/** @throws InvalidArgumentError unless a page can be bounded by so many read units */
+/** @throws InvalidArgumentError unless `maxReadUnits` is a bound that a page can have */
 export function checkReadUnits(maxReadUnits: unknown): void {
   if (maxReadUnits === undefined || (Number.isFinite(maxReadUnits) && (maxReadUnits as number) > 0)) return;
   throw new InvalidArgumentError('maxReadUnits', maxReadUnits, 'a number of read units greater than 0');

@@ -74,7 +74,7 @@ const DEFAULT_CONCURRENCY = 50;
 export type ReadPolicy = Required<Omit<FanOutReadOptions, 'history' | 'deadlineMs'>> &
   Pick<FanOutReadOptions, 'history' | 'deadlineMs'>;
 
-/** @throws InvalidArgumentError for an option that no query can be asked with */
+/** @throws InvalidArgumentError for an option that is out of its bounds */
 export function readPolicy(options: FanOutReadOptions): ReadPolicy {
   if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
   const policy: ReadPolicy = {

@@ -6,10 +6,16 @@ import type { ItemSizes } from './item-sizes';
  */
 export const BLOCK_BYTES = 4_096;
 
-/** An answer holds fewer: a megabyte. Who asks for more asks for all that the store returns at once. */
+/**
+ * More items than an answer of a megabyte can hold: a read with this limit asks for everything that the store returns at
+ * once.
+ */
 const MOST_ITEMS = 1_000_000;
 
-/** Of a larger share, two deviations are so small a part that they cost less than finding out whether fewer would do. */
+/**
+ * From this share on, two standard deviations are such a small part of it that reading them costs less than finding out
+ * whether fewer items would do.
+ */
 const LARGE_SHARE = 1_000;
 
 /** How likely a page needs a second wave even after the largest reads that are considered. */
@@ -38,7 +44,8 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
   const share = wanted / shards;
   if (shards === 1 || share > LARGE_SHARE) return Math.min(MOST_ITEMS, Math.ceil(share + 2 * Math.sqrt(share)), wanted);
   const tail = shardTail(wanted, shards);
-  // With fewer items, the worst item of the first wave is so far behind the end of the page that it is no useful bound.
+  // With fewer items, the worst item of the first wave would be so far after the end of the page that it would not be a
+  // useful bound.
   const fewest = Math.min(tail.length, Math.ceil(share + Math.sqrt(share) / 2));
   const { mean } = sizes;
   if (mean === undefined) return fewest;

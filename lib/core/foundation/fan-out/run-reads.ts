@@ -5,12 +5,12 @@ import { evaluatedFor, itemsInBlock } from './read-size';
 import type { BufferRead } from './shard-buffer';
 import type { Position } from './total-order';
 
-/** A stretch of one shard that is less likely than this, if items lie in the shards at random, tells of runs. */
+/** How unlikely a stretch of one shard must be, if items lay in the shards at random, to show that the shards hold runs. */
 const RANDOM_STRETCH_PROBABILITY = 0.001;
 
 /**
  * Whether the shards hold runs: consecutive items of the order that lie in one shard, more of them than a page has of a
- * shard in the mean. The begin of a page tells it, and so does the page before.
+ * shard on average. The beginning of a page shows this, and so does the page before.
  */
 export function isInRuns<T>({ stretch, positions, expected = 0 }: PageInProgress<T>, shards: number): boolean {
   const atRandom = 1 - Math.log(RANDOM_STRETCH_PROBABILITY) / Math.log(shards);
@@ -19,13 +19,14 @@ export function isInRuns<T>({ stretch, positions, expected = 0 }: PageInProgress
 
 /**
  * The reads of a wave where the shards hold runs. The first wave asks every shard for a block. The first items of the
- * shards then tell in which order the runs come. So a later wave asks the shards with the first frontiers for a run each: as
- * many shards as the page has places for runs, and only the first as long as no run is known whole.
+ * shards then tell in which order the runs come. So a later wave asks the shards with the first frontiers for a run each.
+ * These are as many shards as the page has places for runs, or only the first shard as long as the length of no run is
+ * known.
  *
  * The page cannot go on without the shard with the first frontier. So it is asked for all that it can have, unless its run
  * is known to be shorter and no worst item bounds the read.
  *
- * @param stretch how long a run is. Undefined: no run is known whole
+ * @param stretch how long a run is. Undefined as long as the length of no run is known
  */
 export function runReads<T>(
   open: readonly UnfinishedShard<T>[],

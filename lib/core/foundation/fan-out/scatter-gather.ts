@@ -39,7 +39,7 @@ export interface GatheredPage<T> {
   end: Position<T> | undefined;
   /** Shards that the query could not read, or could read only in part. */
   missingShards: number[];
-  /** How many consecutive items came from one shard, in the mean. */
+  /** How many consecutive items came from one shard on average. */
   stretch: number;
   stats: FanOutStats;
 }

@@ -16,15 +16,13 @@ export class ShardBuffer<T> {
   matched = 0;
   /** The most items that a read has asked for. */
   largestLimit = 0;
-  /**
-   * `cut`: read to the last position that the page can need, and no further. `missing`: the query goes on without it.
-   */
+  /** `cut`: the shard was read to the last position that the page can need. `missing`: the query goes on without the shard. */
   private state: 'readable' | 'exhausted' | 'cut' | 'missing';
   private held: Position<T>[] = [];
   private next = 0;
   private from: unknown;
   private readTo: Position<T> | undefined;
-  /** Whether items were read that a later page can hold, and this one cannot. */
+  /** Whether items were dropped that a later page can hold but this one cannot. */
   private dropped = false;
 
   constructor(
@@ -102,7 +100,7 @@ export class ShardBuffer<T> {
     return this.reader.read({ ...read, from: this.from });
   }
 
-  /** Drops the items behind a position that the page cannot go beyond. */
+  /** Drops the items after a position that the page cannot go beyond. */
   dropBehind(end: Position<T>, compare: ComparePositions<T>): void {
     let low = this.next;
     for (let high = this.held.length; low < high; ) {
@@ -118,9 +116,10 @@ export class ShardBuffer<T> {
     this.readTo = end;
   }
 
-  /** Takes an answer in, and returns the items of it that the buffer holds now. */
+  /** Adds an answer, and returns those of its items that the buffer holds now. */
   absorb(page: ShardPage<T>, until: Position<T> | undefined): readonly Position<T>[] {
-    // The read was sent before the buffer was found to reach behind the page: so do all items of the answer.
+    // The read was sent before the buffer was found to reach beyond the page. So all items of the answer are beyond it,
+    // too.
     if (this.dropped) return [];
     const positions = page.items.map((item) => ({ item, shard: this.shard }));
     this.held = this.next === this.held.length ? positions : [...this.held.slice(this.next), ...positions];
@@ -141,10 +140,11 @@ export class ShardBuffer<T> {
     return positions;
   }
 
-  /** Leaves out the items that were not read. */
+  /** Goes on without the items that were not read. */
   giveUp(): void {
     this.state = 'missing';
-    // Nothing behind what was dropped may come before it.
+    // Only dropped items hold the page back: they come after this position, and the page must not go beyond it without
+    // them.
     if (!this.dropped) this.readTo = undefined;
   }
 }

@@ -17,7 +17,7 @@ interface Attempt<T> {
 interface RequestContext<T> {
   stats: FanOutStats;
   sizes: ItemSizes;
-  /** Where the page ends at the latest. Absent: a read that waits for others asks for all that it was planned for. */
+  /** Where the page ends at the latest. Absent if a read that had to wait asks for everything that it was planned for. */
   end?: PageEnd<T>;
   failureOf(error: unknown): ReadFailure;
 }
@@ -41,7 +41,7 @@ export class ShardRequests<T> {
     if (deadlineMs !== undefined) this.expiry = this.sleep(deadlineMs).then(() => this.close());
   }
 
-  /** Sends reads side by side, and waits until all are answered or the deadline comes. */
+  /** Sends reads at the same time, and waits until all are answered or the deadline comes. */
   async wave(reads: readonly BufferRead<T>[]): Promise<void> {
     this.context.stats.waves += 1;
     this.context.end?.begin();
@@ -97,14 +97,14 @@ export class ShardRequests<T> {
     for (const { abort } of this.inFlight) abort();
   }
 
-  /** Undefined if the page needs nothing of the read any more. */
+  /** Returns undefined if the page needs nothing from the read any more. */
   private async withRetries(read: BufferRead<T>): Promise<ShardPage<T> | undefined> {
     const { attempts: most, hedgeBudget } = this.policy;
     let throttled = false;
     for (let attempts = 1; ; attempts++) {
       await this.slot();
       try {
-        // Those that were answered meanwhile can have brought the end of the page nearer.
+        // Answers that have come meanwhile may have shown that the page ends earlier.
         if (attempts === 1 && this.context.end?.narrow(read) === false) return undefined;
         return await (hedgeBudget > 0 && !throttled ? this.hedged(read) : this.send(read).answer);
       } catch (error) {

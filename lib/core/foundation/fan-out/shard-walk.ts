@@ -47,9 +47,9 @@ export async function shardWalk<T>(
 }
 
 /**
- * The reads of the next wave. The first shard is asked for all that the page still wants, and the others share as much between them:
- * nobody knows whether the page will need any of it. There are no more of them than the page most likely needs, as far as what was
- * read tells: how many items pass the filter, and how many a shard has that was read to its end.
+ * The reads of the next wave. The first shard is asked for all that the page still wants, and the others are asked for as
+ * much together, because it is not known whether the page will need them. Only as many shards are asked as the page most
+ * likely needs. What was read so far tells how many items pass the filter, and how many items a shard has.
  */
 function readsOf<T>(
   buffers: readonly ShardBuffer<T>[],
@@ -69,8 +69,8 @@ function readsOf<T>(
 }
 
 /**
- * The shards behind the first that the page most likely needs as well, at most `most`. A shard has about as many items as those had that were read to
- * their end. Until one was, it has as many as it is asked for.
+ * The shards after the first that the page most likely needs, too, at most `most`. A shard is assumed to have about as many
+ * items as the shards that were read to their end. Until one was, it is assumed to have as many as it is asked for.
  */
 function othersOf<T>(
   [first, ...others]: readonly ShardBuffer<T>[],

@@ -42,9 +42,9 @@ export function planWave<T>(
 /**
  * The reads of a wave that ends with the worst item that the page can still have.
  *
- * The shard with the first frontier is asked for all that it can have: the page cannot go on without it. It is not known
- * whether the other shards have any. So together they are asked for no more blocks than `AHEAD` of the least that the
- * page can cost, in the order of their frontiers and a block each at least.
+ * The shard with the first frontier is asked for all that it can have: the page cannot go on without it. Whether the other
+ * shards have any of the page's items is not known. So together they are asked for at most a share of `AHEAD` of the blocks
+ * that the page costs at least. They come in the order of their frontiers, with at least one block each.
  */
 function boundedReads<T>(
   [first, ...others]: readonly UnfinishedShard<T>[],

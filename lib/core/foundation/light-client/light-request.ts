@@ -38,7 +38,7 @@ export interface SdkClient {
 interface LightRequest {
   /** JSON. */
   readonly body: string | Uint8Array;
-  /** Whether another attempt can succeed after an answer of 4xx that says this, such as a throttle. */
+  /** Whether another attempt can succeed after an answer with a status of 4xx and this error, such as a throttle. */
   isTransient(error: Error): boolean;
   readonly options: SdkRequestOptions | undefined;
 }
@@ -96,7 +96,8 @@ async function send(
 }
 
 /**
- * DynamoDB sends the CRC-32 of the body as it leaves the service. A request handler that unpacks bodies shows another one.
+ * DynamoDB sends the CRC-32 of the body as it leaves the service. If a request handler has unpacked the body, the sum does
+ * not fit.
  */
 function checkSum(bytes: Buffer, { headers = {} }: SdkHttpResponse): void {
   const sum = headers['x-amz-crc32'];
