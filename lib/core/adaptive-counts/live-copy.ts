@@ -67,7 +67,7 @@ export class LiveCopy<T> {
     return Math.max(ms - askedAt.ms, timeOfDay - askedAt.timeOfDay);
   }
 
-  /** Replaces the copy. While a question is under way, other callers wait for the same answer. */
+  /** Replaces the copy. While a question is in flight, other callers wait for the same answer. */
   private ask(): Promise<Answer<T>> {
     const { failure } = this;
     if (failure !== undefined && this.clock.now() - failure.atMs < PAUSE_AFTER_FAILURE_MS) {

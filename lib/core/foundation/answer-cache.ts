@@ -21,7 +21,7 @@ export interface TextCache {
 const BYTES_PER_CHARACTER = 2;
 
 /**
- * Answers the same question from a cache. While a question is under way, other callers with the same question wait for its
+ * Answers the same question from a cache. While a question is in flight, other callers with the same question wait for its
  * answer. A failure is not kept. Answers are kept as texts, so that their size is known and nobody can change them.
  */
 export class AnswerCache<A> {
@@ -58,12 +58,12 @@ export class AnswerCache<A> {
     }
   }
 
-  /** Asks, and keeps the answer. While a question is under way, other callers wait for the same answer. */
+  /** Asks, and keeps the answer. While a question is in flight, other callers wait for the same answer. */
   ask(question: string, ask: () => Promise<A>): Promise<A> {
     return this.asked.get(question) ?? this.askAnew(question, ask);
   }
 
-  /** Asks, even while the same question is under way, and keeps the answer. */
+  /** Asks, even while the same question is in flight, and keeps the answer. */
   askAnew(question: string, ask: () => Promise<A>): Promise<A> {
     const answer = ask().then((given) => {
       const text = this.write(given);

@@ -1,4 +1,4 @@
-/** How the shards of an index or a table are numbered, and how their numbers are written. */
+/** Which numbers the shards of an index or a table have, and how these are written. */
 export interface ShardNumbering {
   /**
    * The number of the first shard, a whole number of at least 0. The others follow.
