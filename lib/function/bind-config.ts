@@ -33,7 +33,7 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
     throw new InvalidArgumentError(
       field,
       variable,
-      'at least two characters: a letter, and then letters, digits and underscores',
+      'at least two characters: a letter, and then letters, digits and underscores; if you give none, it is the name of what is bound',
     );
   }
   const text = JSON.stringify(config);
