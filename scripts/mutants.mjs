@@ -4,7 +4,7 @@
 // longer ones, but for --tier unit. They are replaced while jest compiles them: no file is touched.
 //
 //     npm run mutants [-- --runs 0.25] [words of a rule]
-//     npm run mutants -- --sample 30 --seed 1 [--from 10] [--tier unit] [--runs 0.25] [words of a place, such as planning/plan-stream.ts:24]
+//     npm run mutants -- --sample 30 --seed 1 [--from 10] [--tier unit] [--runs 0.25] [places, such as planning/plan-stream.ts:24:]
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string', default: '0.25' },
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    from: { type: 'string', default: '0' },
+    from: { type: 'string', default: '1' },
     tier: { type: 'string', default: 'models' },
     workers: { type: 'string', default: '2' },
   },
@@ -30,12 +30,11 @@ const { values, positionals } = parseArgs({
 });
 const words = positionals.join(' ');
 const { runs } = values;
-const first = Number(values.from);
 const mutants = values.sample === undefined ? listed() : drawn();
 if (mutants.length === 0) throw new Error(`no rule has the words: ${words}`);
 
 const counts = { caught: 0, 'caught by a hang': 0, survived: 0, undecided: 0 };
-const waiting = mutants.entries();
+const waiting = mutants.values();
 await Promise.all(Array.from({ length: Number(values.workers) }, breakNext));
 const caught = counts.caught + counts['caught by a hang'];
 const summary = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
@@ -45,11 +44,11 @@ console.log(
 process.exitCode = caught === mutants.length ? 0 : 1;
 
 async function breakNext() {
-  for (const [index, mutant] of waiting) {
+  for (const mutant of waiting) {
     const [verdict, because] = await verdictOn(mutant);
     counts[verdict] += 1;
     const about = [...(mutant.lines ?? []), because].filter(Boolean);
-    console.log([`${first + index + 1}. ${verdict}: ${mutant.rule}`, ...about].join('\n      '));
+    console.log([`${mutant.number}. ${verdict}: ${mutant.rule}`, ...about].join('\n      '));
   }
 }
 
@@ -87,19 +86,22 @@ function listed() {
   return ['mutants', 'models']
     .flatMap((list) => JSON.parse(readFileSync(`test/models/mutants/${list}.json`, 'utf8')))
     .filter(({ rule }) => rule.includes(words))
-    .map(({ suite, ...mutant }) => ({ ...mutant, stages: [[suite]] }));
+    .map(({ suite, ...mutant }, index) => ({ ...mutant, number: index + 1, stages: [[suite]] }));
 }
 
 function drawn() {
   return drawMutants(numbersFrom(Number(values.seed)))
-    .filter(({ rule }) => rule.includes(words))
-    .slice(first, Number(values.sample))
-    .map((mutant) => ({ ...mutant, stages: stagesOf(mutant.file) }));
+    .slice(0, Number(values.sample))
+    .map((mutant, index) => ({ ...mutant, number: index + 1, stages: stagesOf(mutant.file) }))
+    .filter(
+      ({ number, rule }) =>
+        number >= Number(values.from) && (words === '' || positionals.some((place) => rule.includes(place))),
+    );
 }
 
 /**
- * The suites that may know a file: its own, those beside it, and those of its room. Then those that take longer: the models of its
- * room, whatever imports the file or its room, and all of the core.
+ * The suites that may know a file: its own, those beside it, and those of its room. Then those that take longer: all of the core, the
+ * models of its room, and whatever imports the file or its room.
  */
 function stagesOf(file) {
   const folder = dirname(file).replace('lib/', 'test/unit/');
@@ -111,7 +113,7 @@ function stagesOf(file) {
   const stages = [own, suitesIn(folder), inRoom];
   if (values.tier !== 'unit') {
     const importing = ['test/unit', 'test/models', 'test/integration'].flatMap(suitesIn).filter(imports);
-    stages.push([...suitesIn(room.replace('unit', 'models')), ...importing], suitesIn('test/unit/core'));
+    stages.push(suitesIn('test/unit/core'), [...suitesIn(room.replace('unit', 'models')), ...importing]);
   }
   const seen = new Set();
   return stages.map((suites) => suites.filter((suite) => !seen.has(suite) && seen.add(suite)));

@@ -16,7 +16,6 @@ interface RecordHead {
 
 /** Many small records share an item; DynamoDB takes items of 400 KB. */
 const SEGMENT_BYTES = 300_000;
-const MOST_RECORDS_OF_SEGMENT = 1_000;
 const BYTES_BESIDE_DATA = 500;
 
 /**
@@ -28,8 +27,7 @@ export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedR
   let bytes = 0;
   for (const record of records) {
     const more = record.data.length + BYTES_BESIDE_DATA;
-    const isFull = bytes + more > SEGMENT_BYTES || segment.length === MOST_RECORDS_OF_SEGMENT;
-    if (segment.length > 0 && isFull) {
+    if (segment.length > 0 && bytes + more > SEGMENT_BYTES) {
       yield segment;
       segment = [];
       bytes = 0;

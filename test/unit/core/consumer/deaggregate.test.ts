@@ -191,6 +191,7 @@ describe('deaggregate', () => {
   describe('refuses', () => {
     const ONE = '1a 05 08 00 1a 01 61';
     test.each<[string, ReturnType<typeof recordOf>, string]>([
+      ['nothing', recordOf(''), 'it does not hold a record'],
       ['no record', recordOf(KEY), 'it does not hold a record'],
       ['a number cut off', recordOf(KEY, '1a'), 'it ends within a number'],
       ['a field cut off', recordOf(KEY, ONE, '1a 05 08 00'), 'it ends 3 bytes too early'],

@@ -67,6 +67,24 @@ test('every day that CQL has is read, and sorts by its day', () => {
   );
 });
 
+test.each<[CqlKeyType, bigint]>([
+  ['tinyint', 8n],
+  ['smallint', 16n],
+  ['int', 32n],
+  ['bigint', 64n],
+])('a %s has %d bits', (type, bits) => {
+  const { textOf } = keyTypeOf(type);
+  const end = 2n ** (bits - 1n);
+  for (const number of [-end, 0n, end - 1n]) expect(textOf(number)).toBe(String(number));
+  for (const number of [-end - 1n, end]) expect(textOf(number)).toBeUndefined();
+});
+
+test('a blob is bytes, and no text', () => {
+  const { textOf } = keyTypeOf('blob');
+  expect(textOf(Uint8Array.of(255, 0))).toBe('/wA=');
+  expect(textOf('/wA=')).toBeUndefined();
+});
+
 test.each<[CqlKeyType, string, string | undefined]>([
   ['uuid', 'AB000000-0000-4000-8000-000000000000', 'ab000000-0000-4000-8000-000000000000'],
   ['timestamp', '2020-07-09T08:30:00Z', '2020-07-09T08:30:00.000Z'],

@@ -57,6 +57,17 @@ describe('boundaryMoves', () => {
     expect(boundaryMoves(rangesBetween(near), 4).map(({ type }) => type)).toEqual(['merge', 'merge', 'merge', 'merge']);
   });
 
+  test.each([
+    { near: -1n, far: -2n },
+    { near: -1n, far: 2n },
+    { near: 1n, far: -2n },
+    { near: 1n, far: 2n },
+  ])('keep the nearest of the boundaries around a place: $near, and not $far', ({ near, far }) => {
+    const half = 2n ** 127n;
+    const ranges = rangesBetween([half + near, half + far].sort((a, b) => (a < b ? -1 : 1)));
+    expect(carryOut(ranges, boundaryMoves(ranges, 2)).at(-1)).toEqual(rangesBetween([half + near]));
+  });
+
   test('put new boundaries exactly where they belong', () => {
     expect(carryOut(uniformRanges(1), boundaryMoves(uniformRanges(1), 7)).at(-1)).toEqual(uniformRanges(7));
   });

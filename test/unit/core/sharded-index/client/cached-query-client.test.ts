@@ -118,6 +118,8 @@ describe('cachedQueryClient', () => {
       (await fanOutQuery(from, config, { ...request, ...more })).items.map(idOf);
     expect(await ids(client)).not.toContain('999');
     expect(await ids(client, { consistentRead: true })).toContain('999');
+    table.put({ day: { S: 'monday#0' }, id: { S: '998' } });
+    expect(await ids(client, { consistentRead: true })).toContain('998');
     expect(await ids(client)).not.toContain('999');
     expect(await ids(client.fresh)).toContain('999');
     expect(await ids(client)).toContain('999');

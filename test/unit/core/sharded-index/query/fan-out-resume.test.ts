@@ -313,6 +313,7 @@ describe('conditions on several sort key attributes', () => {
     [{ priority: { eq: 1 }, owner: { eq: 1 } }, 'sortKey must be an object with exactly one of eq, lt'],
     [{ priority: { between: [2, 1] } }, 'sortKey.priority.between must be an array of the lower bound and then'],
     [{ eq: 'x'.repeat(6_000_000) }, 'sortKey.eq must be at most 1024 bytes long, as every sort key of DynamoDB is'],
+    [{ eq: new Uint8Array(1_025) }, 'sortKey.eq must be at most 1024 bytes long, as every sort key of DynamoDB is'],
   ])('refusal %#', async (sortKey, message) => {
     const config = configOf(2, 1);
     const index = jobs(config, 4);

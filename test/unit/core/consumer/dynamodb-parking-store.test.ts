@@ -1,0 +1,141 @@
+import {
+  DynamoDbParkingStore,
+  type ParkedKey,
+  type ParkedRecord,
+  type ParkingItem,
+  type ParkingTableClient,
+} from '../../../../lib/core/consumer';
+import { ParkingTable } from '../../../support/fakes/parking-table';
+
+const METHODS = ['getItem', 'batchGetItem', 'query', 'putItem', 'updateItem', 'deleteItem'] as const;
+
+function storeOn(table: ParkingTable, answers: Partial<ParkingTableClient> = {}): DynamoDbParkingStore {
+  const calls = METHODS.map((method) => [method, async (input: never) => table[method](input)]);
+  const client = { ...Object.fromEntries(calls), ...answers } as ParkingTableClient;
+  return new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'c' });
+}
+
+const parkedKey = (partitionKey: string, next: number): ParkedKey => ({
+  ...{ partitionKey, first: 0, next, past: {}, since: 0, tries: 2, retries: 0, dueAt: 0, dead: false },
+});
+const record = (partitionKey: string, text: string, more: Partial<ParkedRecord> = {}): ParkedRecord => ({
+  ...{ partitionKey, data: Buffer.from(text), subSequenceNumber: 0, places: [{ series: 's', number: text }] },
+  ...more,
+});
+
+async function recordsOf(store: DynamoDbParkingStore, key: ParkedKey): Promise<ParkedRecord[]> {
+  const records: ParkedRecord[] = [];
+  for await (const each of store.records(key)) records.push(each);
+  return records;
+}
+
+test('gives back each record as it was parked', async () => {
+  const store = storeOn(new ParkingTable());
+  const records = [
+    record('a', '1'),
+    record('a', '2', { explicitHashKey: 2n ** 128n - 1n }),
+    record('a', '3', { sequence: { producerId: 'p', sequenceNumber: 2n ** 100n } }),
+    record('a', '4', { subSequenceNumber: 7 }),
+    record('a', '', { isCorrupt: true }),
+  ];
+  const key = await store.save(parkedKey('a', records.length), records);
+  expect(await recordsOf(store, key!)).toEqual(records);
+});
+
+test.each([
+  [2_000, 0, 4],
+  [1_000, 1_000, 5],
+  [10, 200_000, 10],
+])('%d records of %d bytes take %d items, each below the 400 KB of DynamoDB', async (count, length, items) => {
+  const table = new ParkingTable();
+  const store = storeOn(table);
+  const records = Array.from({ length: count }, (_, index) => record('a', `${index}`, { data: Buffer.alloc(length) }));
+  const key = await store.save(parkedKey('a', count), records);
+  expect((await recordsOf(store, key!)).map(({ data }) => data.length)).toEqual(records.map(() => length));
+  const sizes = table.all.flatMap(({ bytes }) => (bytes === undefined ? [] : [bytes.B!.length]));
+  expect(Math.max(...sizes)).toBeLessThan(400_000);
+  expect(sizes).toHaveLength(items);
+});
+
+describe('a damaged table is not taken for one in which less is parked', () => {
+  let table: ParkingTable;
+  let store: DynamoDbParkingStore;
+  let key: ParkedKey;
+  beforeEach(async () => {
+    table = new ParkingTable();
+    store = storeOn(table);
+    key = (await store.save(parkedKey('a', 2), [record('a', '1'), record('a', '2')]))!;
+    await store.save(parkedKey('b', 1), [record('b', '1')]);
+  });
+  const itemWith = (attribute: string): ParkingItem => table.all.find((item) => attribute in item)!;
+
+  test.each<[string, ParkingItem]>([
+    ['a key without its revision', { revision: undefined! }],
+    ['a key without its name', { partitionKey: undefined! }],
+    ['a key without its state', { state: undefined! }],
+    ['a key whose state is a number', { state: { N: '1' } }],
+    ['a key whose state is no JSON', { state: { S: '{' } }],
+  ])('%s', async (_, damage) => {
+    Object.assign(itemWith('revision'), damage);
+    const damaged = { code: 'CORRUPT_PARKED_RECORD' };
+    await expect(store.find(['a'])).rejects.toMatchObject(damaged);
+    await expect(store.find(['a', 'b'])).rejects.toMatchObject(damaged);
+    await expect(store.parked().next()).rejects.toMatchObject(damaged);
+  });
+
+  test.each<[string, (bytes: string) => string]>([
+    ['no heads', () => ''],
+    ['heads that are no list', (bytes) => bytes.replace(/^.*\n/, '{}\n')],
+    ['heads that are no JSON', (bytes) => bytes.replace(/^\[/, '(')],
+    ['a byte too few', (bytes) => bytes.slice(0, -1)],
+    ['a byte too many', (bytes) => `${bytes}x`],
+  ])('records with %s', async (_, damage) => {
+    const item = itemWith('bytes');
+    item.bytes = { B: Buffer.from(damage(Buffer.from(item.bytes!.B!).toString())) };
+    await expect(recordsOf(store, key)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
+  });
+
+  test('records that are gone', async () => {
+    const { id, part } = itemWith('bytes');
+    table.deleteItem({ Key: { id: id!, part: part! } } as never);
+    await expect(recordsOf(store, key)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
+  });
+
+  test.each<[string, object]>([
+    ['no answer', undefined!],
+    ['an answer without a table', { Responses: {} }],
+    ['an answer without items', { Responses: { Parked: null } }],
+  ])('%s to a read of several keys', async (_, answer) => {
+    const reader = storeOn(table, { batchGetItem: async () => answer });
+    await expect(reader.find(['a', 'b'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  });
+
+  test.each<[string, object]>([
+    ['no answer', undefined!],
+    ['an answer without items', {}],
+  ])('%s to a query', async (_, answer) => {
+    const reader = storeOn(table, { query: async () => answer });
+    await expect(reader.keys().next()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+    await expect(recordsOf(reader, key)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  });
+});
+
+test('a write that fails is not taken for one that somebody else has come before', async () => {
+  const table = new ParkingTable();
+  const failed = new Error('no way there');
+  const store = storeOn(table, { deleteItem: () => Promise.reject(failed) });
+  const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
+  await expect(store.remove({ ...key, first: 1 })).rejects.toBe(failed);
+  expect(await store.find(['a'])).toMatchObject(new Map([['a', { revision: key.revision }]]));
+});
+
+test('of two who change a key, one is told that the other has', async () => {
+  const store = storeOn(new ParkingTable());
+  const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
+  const changed = await store.save({ ...key, tries: 3 });
+  expect(changed).toMatchObject({ tries: 3 });
+  expect(await store.save({ ...key, tries: 4 })).toBeUndefined();
+  expect(await store.remove(key)).toBe(false);
+  expect(await store.remove({ ...changed!, first: 1 })).toBe(true);
+  expect(await store.find(['a'])).toEqual(new Map());
+});
