@@ -1,3 +1,6 @@
+/** The rest moves up when so many items have left, or more: a short queue would otherwise get a new array for each. */
+const LEAST_TO_MOVE_UP = 64;
+
 /** A first-in, first-out queue with constant-time operations. */
 export class Fifo<T> {
   private items: (T | undefined)[] = [];
@@ -12,21 +15,6 @@ export class Fifo<T> {
     return this.items[this.start];
   }
 
-  /** The last item that entered. */
-  get tail(): T | undefined {
-    return this.items.at(-1);
-  }
-
-  /** The item that leaves after `index` others have left. */
-  at(index: number): T | undefined {
-    return this.items[this.start + index];
-  }
-
-  /** Takes out up to `count` items that have `index` others before them. */
-  takeBehind(index: number, count: number): T[] {
-    return this.items.splice(this.start + index, count) as T[];
-  }
-
   push(item: T): void {
     this.items.push(item);
   }
@@ -36,7 +24,7 @@ export class Fifo<T> {
     const item = this.items[this.start];
     this.items[this.start] = undefined;
     this.start += 1;
-    if (this.start * 2 >= this.items.length) {
+    if (this.start >= LEAST_TO_MOVE_UP && this.start * 2 >= this.items.length) {
       this.items = this.items.slice(this.start);
       this.start = 0;
     }

@@ -25,26 +25,24 @@ export interface BuiltRecord {
   data: Uint8Array;
 }
 
-/** One record of an aggregate. */
+/** One record of an aggregate, and how far the aggregate has come with it. */
 interface Part {
-  readonly data: Uint8Array;
+  readonly record: AggregatableRecord;
+  /** The record before it. */
+  readonly previous: Part | undefined;
+  readonly position: number;
   /** The position of its partition key in the table. */
   readonly keyIndex: number;
   /** The value of its tag. A record that is next in the sequence after the one before needs none. */
-  readonly sequence?: string;
-}
-
-/** How far an aggregate has come. */
-interface Progress {
-  readonly keyCount: number;
-  readonly recordCount: number;
-  readonly last?: AggregatableRecord;
-  /** The bytes of the encoded message: tables and records. */
+  readonly sequence: string | undefined;
+  /** The bytes of its tag, and of its whole message. */
+  readonly tagBytes: number;
+  readonly recordBytes: number;
+  /** The bytes of the encoded message up to it: tables and records. */
   readonly messageBytes: number;
+  /** What the Kinesis record counts that ends with it: data and partition key. */
   readonly bytes: number;
 }
-
-const NOTHING: Progress = { keyCount: 0, recordCount: 0, messageBytes: 0, bytes: 0 };
 
 interface AggregateBuilderOptions {
   /** What a Kinesis record may count: data and partition key, in bytes. */
@@ -67,10 +65,9 @@ export class AggregateBuilder {
   private readonly maxBytes: number;
   private readonly packUnder: string | undefined;
   private readonly packUnderBytes: number;
-  private readonly keys: string[] = [];
-  private readonly parts: Part[] = [];
   private explicitHashKey?: string;
-  private progress = NOTHING;
+  /** What was added last. An attempt that fails leaves it as it is. */
+  private last?: Part;
 
   constructor({ maxBytes, packUnder }: AggregateBuilderOptions) {
     this.maxBytes = maxBytes;
@@ -80,12 +77,12 @@ export class AggregateBuilder {
 
   /** How many records were added. */
   get recordCount(): number {
-    return this.progress.recordCount;
+    return this.last === undefined ? 0 : this.last.position + 1;
   }
 
   /** What the record that `build` returns counts: its data and partition key, in bytes. */
   get byteLength(): number {
-    return this.progress.bytes;
+    return this.last === undefined ? 0 : this.last.bytes;
   }
 
   /**
@@ -96,34 +93,34 @@ export class AggregateBuilder {
    *   one, or the aggregate would count more than `maxBytes`
    */
   tryAdd(record: AggregatableRecord): boolean {
-    const { last, keyCount } = this.progress;
-    if (last !== undefined && !this.belongsBehind(last, record)) return false;
-    const { explicitHashKey } = record;
-    if (last === undefined) {
-      this.explicitHashKey = explicitHashKey?.toString();
-    }
-    const { partitionKey } = record;
-    const isNewKey = partitionKey !== last?.partitionKey;
-    const part: Part = {
-      data: record.data,
-      keyIndex: isNewKey ? keyCount : keyCount - 1,
-      sequence: sequenceValue(record.sequence, last?.sequence),
-    };
+    const { last } = this;
+    if (last === undefined) this.explicitHashKey = record.explicitHashKey?.toString();
+    else if (!this.belongsBehind(last.record, record)) return false;
+    const { partitionKey, data } = record;
+    const isNewKey = partitionKey !== last?.record.partitionKey;
+    const keyIndex = last === undefined ? 0 : last.keyIndex + (isNewKey ? 1 : 0);
+    const keyBytes = Buffer.byteLength(partitionKey);
+    const sequence = sequenceValue(record.sequence, last?.record.sequence);
+    const tagBytes = sequence === undefined ? 0 : fieldBytes(SEQUENCE_TAG.length) + textFieldBytes(sequence);
+    const recordBytes =
+      this.indexBytes(keyIndex) + fieldBytes(data.length) + (tagBytes === 0 ? 0 : fieldBytes(tagBytes));
     const messageBytes =
-      (last === undefined ? this.hashKeyTableBytes : this.progress.messageBytes) +
-      (isNewKey ? textFieldBytes(partitionKey) : 0) +
-      fieldBytes(this.partBytes(part));
-    const isRaw = last === undefined && this.needsNoAggregate(part);
-    const dataBytes = isRaw ? part.data.length : MAGIC.length + messageBytes + DIGEST_BYTES;
-    const keyBytes = this.packUnderBytes || Buffer.byteLength(partitionKey);
-    const bytes = keyBytes + dataBytes;
+      (last === undefined ? this.hashKeyTableBytes : last.messageBytes) +
+      (isNewKey ? fieldBytes(keyBytes) : 0) +
+      fieldBytes(recordBytes);
+    const isRaw = last === undefined && this.needsNoAggregate(record);
+    const dataBytes = isRaw ? data.length : MAGIC.length + messageBytes + DIGEST_BYTES;
+    const bytes = (this.packUnderBytes || keyBytes) + dataBytes;
     if (bytes > this.maxBytes) return false;
-    if (isNewKey) this.keys.push(partitionKey);
-    this.parts.push(part);
-    this.progress = {
-      keyCount: part.keyIndex + 1,
-      recordCount: this.parts.length,
-      last: record,
+    const position = this.recordCount;
+    this.last = {
+      record,
+      previous: last,
+      position,
+      keyIndex,
+      sequence,
+      tagBytes,
+      recordBytes,
       messageBytes,
       bytes,
     };
@@ -132,22 +129,19 @@ export class AggregateBuilder {
 
   /** Adds all of the records or, if one of them does not belong here, none. */
   tryAddAll(records: readonly AggregatableRecord[]): boolean {
-    const { progress } = this;
+    const { last } = this;
     if (records.every((record) => this.tryAdd(record))) return true;
-    this.keys.length = progress.keyCount;
-    this.parts.length = progress.recordCount;
-    this.progress = progress;
+    this.last = last;
     return false;
   }
 
   /** The Kinesis record. Needs at least one record. */
   build(): BuiltRecord {
-    const [first] = this.parts;
-    const { last } = this.progress;
-    if (first === undefined || last === undefined) throw new Error('there is no record to build an aggregate of');
-    const { partitionKey, explicitHashKey } = last;
-    const isRaw = this.parts.length === 1 && this.needsNoAggregate(first);
-    const data = isRaw ? first.data : this.encode();
+    const { last } = this;
+    if (last === undefined) throw new Error('there is no record to build an aggregate of');
+    const { partitionKey, explicitHashKey } = last.record;
+    const isRaw = last.previous === undefined && this.needsNoAggregate(last.record);
+    const data = isRaw ? last.record.data : this.encode(last);
     return { partitionKey: this.packUnder ?? partitionKey, explicitHashKey, data };
   }
 
@@ -160,7 +154,7 @@ export class AggregateBuilder {
   }
 
   /** Data that begin as an aggregate would be taken for one: they need an aggregate around them. */
-  private needsNoAggregate({ data, sequence }: Part): boolean {
+  private needsNoAggregate({ data, sequence }: AggregatableRecord): boolean {
     return this.packUnder === undefined && sequence === undefined && !hasMagic(data);
   }
 
@@ -168,29 +162,30 @@ export class AggregateBuilder {
     return this.explicitHashKey === undefined ? 0 : textFieldBytes(this.explicitHashKey);
   }
 
-  private partBytes({ data, keyIndex, sequence }: Part): number {
-    const indexBytes = integerBytes(keyIndex) + (this.explicitHashKey === undefined ? 0 : integerBytes(0));
-    const tagBytes = sequence === undefined ? 0 : fieldBytes(sequenceTagBytes(sequence));
-    return indexBytes + fieldBytes(data.length) + tagBytes;
+  private indexBytes(keyIndex: number): number {
+    return integerBytes(keyIndex) + (this.explicitHashKey === undefined ? 0 : integerBytes(0));
   }
 
-  private encode(): Uint8Array {
-    const { keys, parts, explicitHashKey } = this;
-    const end = MAGIC.length + this.progress.messageBytes;
+  private encode(last: Part): Uint8Array {
+    const { explicitHashKey } = this;
+    const parts = partsUpTo(last);
+    const end = MAGIC.length + last.messageBytes;
     const data = Buffer.allocUnsafe(end + DIGEST_BYTES);
     data.set(MAGIC);
     const writer = new MessageWriter(data, MAGIC.length);
-    for (const key of keys) writer.text(AGGREGATE_FIELDS.partitionKeys, key);
+    for (const { record, keyIndex, previous } of parts) {
+      if (keyIndex !== previous?.keyIndex) writer.text(AGGREGATE_FIELDS.partitionKeys, record.partitionKey);
+    }
     if (explicitHashKey !== undefined) writer.text(AGGREGATE_FIELDS.explicitHashKeys, explicitHashKey);
-    for (const part of parts) {
-      writer.begin(AGGREGATE_FIELDS.records, this.partBytes(part));
-      writer.integer(RECORD_FIELDS.partitionKeyIndex, part.keyIndex);
+    for (const { record, keyIndex, sequence, tagBytes, recordBytes } of parts) {
+      writer.begin(AGGREGATE_FIELDS.records, recordBytes);
+      writer.integer(RECORD_FIELDS.partitionKeyIndex, keyIndex);
       if (explicitHashKey !== undefined) writer.integer(RECORD_FIELDS.explicitHashKeyIndex, 0);
-      writer.bytes(RECORD_FIELDS.data, part.data);
-      if (part.sequence !== undefined) {
-        writer.begin(RECORD_FIELDS.tags, sequenceTagBytes(part.sequence));
+      writer.bytes(RECORD_FIELDS.data, record.data);
+      if (sequence !== undefined) {
+        writer.begin(RECORD_FIELDS.tags, tagBytes);
         writer.bytes(TAG_FIELDS.key, SEQUENCE_TAG);
-        writer.text(TAG_FIELDS.value, part.sequence);
+        writer.text(TAG_FIELDS.value, sequence);
       }
     }
     writeDigest(data, MAGIC.length, end);
@@ -198,12 +193,15 @@ export class AggregateBuilder {
   }
 }
 
+/** The parts of an aggregate, the first one first. */
+function partsUpTo(last: Part): Part[] {
+  const parts: Part[] = new Array(last.position + 1);
+  for (let part: Part | undefined = last; part !== undefined; part = part.previous) parts[part.position] = part;
+  return parts;
+}
+
 function sequenceValue(sequence: RecordSequence | undefined, last: RecordSequence | undefined): string | undefined {
   if (sequence === undefined) return undefined;
   const isNext = last?.producerId === sequence.producerId && last.sequenceNumber + 1n === sequence.sequenceNumber;
   return isNext ? undefined : sequenceText(sequence);
-}
-
-function sequenceTagBytes(sequence: string): number {
-  return fieldBytes(SEQUENCE_TAG.length) + textFieldBytes(sequence);
 }

@@ -1,4 +1,3 @@
-import { Fifo } from '../foundation/fifo';
 import type { PendingRecord } from './pending-record';
 import type { Unit } from './unit';
 
@@ -36,7 +35,10 @@ export class Lane {
    * when the first record expired there and the next one goes elsewhere, counts for nothing.
    */
   queuedIn?: object;
-  private readonly records = new Fifo<PendingRecord>();
+  /** The records are a list of their own links: a buffer that fills and empties would keep an array for each key. */
+  private first?: PendingRecord;
+  private last?: PendingRecord;
+  private count = 0;
   private recordBytes = 0;
   private current: LaneState = 'waiting';
   private formed?: Unit;
@@ -54,7 +56,7 @@ export class Lane {
 
   /** How many records have not ended. */
   get length(): number {
-    return this.records.length;
+    return this.count;
   }
 
   /** What those records count together, in bytes. */
@@ -64,12 +66,12 @@ export class Lane {
 
   /** The record whose turn it is. A lane that has not ended has one. */
   get head(): PendingRecord {
-    return this.records.head!;
+    return this.first!;
   }
 
   /** The record that was put last. A lane that has not ended has one. */
   get tail(): PendingRecord {
-    return this.records.tail!;
+    return this.last!;
   }
 
   /** What the lane sends next, or has in flight; undefined until it is formed. */
@@ -87,25 +89,27 @@ export class Lane {
     if (this.queuedIn === queue) this.queuedIn = undefined;
   }
 
+  /** The last record that the request in flight carries; undefined if none is in flight. */
+  get lastInFlight(): PendingRecord | undefined {
+    if (this.current !== 'in flight') return undefined;
+    let record = this.head;
+    for (let index = 1; index < this.formed!.records; index++) record = record.next!;
+    return record;
+  }
+
   /** The first record that is not in flight. */
   get firstWaiting(): PendingRecord | undefined {
-    return this.records.at(this.recordsInFlight);
-  }
-
-  /** How many records the request carries that is in flight. */
-  get recordsInFlight(): number {
-    return this.current === 'in flight' ? this.formed!.records : 0;
-  }
-
-  /** The record that has `index` others before it. */
-  at(index: number): PendingRecord | undefined {
-    return this.records.at(index);
+    const { lastInFlight } = this;
+    return lastInFlight === undefined ? this.first : lastInFlight.next;
   }
 
   /** Puts a record behind the others. */
   add(record: PendingRecord): void {
     if (this.hasEnded) throw new Error('a lane that is ended takes no more records');
-    this.records.push(record);
+    if (this.last === undefined) this.first = record;
+    else this.last.next = record;
+    this.last = record;
+    this.count += 1;
     this.recordBytes += record.bytes;
   }
 
@@ -113,16 +117,29 @@ export class Lane {
   shift(): PendingRecord {
     if (this.current !== 'settling' && !this.hasEnded)
       throw new Error(`a lane that is ${this.current} keeps its records`);
-    const record = this.records.shift()!;
+    const record = this.head;
+    this.first = record.next;
+    if (this.first === undefined) this.last = undefined;
+    // One that has ended would keep those behind it alive.
+    record.next = undefined;
+    this.count -= 1;
     this.recordBytes -= record.bytes;
     return record;
   }
 
   /** Takes out up to `count` records that wait behind the unit in flight, to be told their end before it. */
   takeBehindUnit(count: number): PendingRecord[] {
-    if (this.current !== 'in flight') throw new Error(`a lane that is ${this.current} has no unit in flight`);
-    const taken = this.records.takeBehind(this.recordsInFlight, count);
-    for (const { bytes } of taken) this.recordBytes -= bytes;
+    const { lastInFlight } = this;
+    if (lastInFlight === undefined) throw new Error(`a lane that is ${this.current} has no unit in flight`);
+    const taken: PendingRecord[] = [];
+    for (let next = lastInFlight.next; next !== undefined && taken.length < count; next = lastInFlight.next) {
+      lastInFlight.next = next.next;
+      next.next = undefined;
+      this.recordBytes -= next.bytes;
+      taken.push(next);
+    }
+    if (lastInFlight.next === undefined) this.last = lastInFlight;
+    this.count -= taken.length;
     return taken;
   }
 

@@ -203,7 +203,7 @@ export class Lanes implements PutSink, DispatchListener {
    * waits for the unit as well.
    */
   private rejectBehindUnit(lane: Lane, count: number, errorOf: (index: number) => EvenShardsError): void {
-    const lastInFlight = lane.at(lane.recordsInFlight - 1)!;
+    const lastInFlight = lane.lastInFlight!;
     lane.takeBehindUnit(count).forEach((record, index) => {
       this.backlog.remove(record);
       this.statistics.rejected();
@@ -251,9 +251,7 @@ export class Lanes implements PutSink, DispatchListener {
       return;
     }
     let count = 0;
-    for (let next = lane.firstWaiting; next !== undefined && this.hasExpired(next); count++) {
-      next = lane.at(lane.recordsInFlight + count + 1);
-    }
+    for (let { firstWaiting: next } = lane; next !== undefined && this.hasExpired(next); next = next.next) count += 1;
     this.rejectBehindUnit(lane, count, () => expired);
   }
 

@@ -18,6 +18,8 @@ export abstract class PendingRecord<R extends ProducerRecord = ProducerRecord> {
   putAtMs = 0;
   /** Settled when the record has ended, and all that were put before it; undefined while nobody waits for that. */
   flushed?: { readonly promise: Promise<void>; readonly resolve: () => void };
+  /** The record behind it in its lane. */
+  next?: PendingRecord;
 
   constructor(readonly record: R) {}
 

@@ -121,19 +121,22 @@ export class UnitFormer {
    */
   private fill(builder: AggregateBuilder, lane: Lane, hashKeyOfKey: bigint | undefined, maxRecords: number): number {
     let added = 0;
-    for (; added < maxRecords; added++) {
-      const { record } = lane.at(added)!;
-      if (!builder.tryAdd(this.sequenced(record, hashKeyOfKey, this.nextSequenceNumber))) break;
+    for (let next: PendingRecord | undefined = lane.head; next !== undefined && added < maxRecords; next = next.next) {
+      if (!builder.tryAdd(this.sequenced(next.record, hashKeyOfKey, this.nextSequenceNumber))) break;
       this.nextSequenceNumber += 1n;
+      added += 1;
     }
     return added;
   }
 
   /** The records of a unit, as every pack that carries it has them. */
   private recordsOf(unit: Unit, lane: Lane, hashKeyOfKey: bigint | undefined): AggregatableRecord[] {
-    return Array.from({ length: unit.records }, (_, index) =>
-      this.sequenced(lane.at(index)!.record, hashKeyOfKey, unit.firstSequenceNumber! + BigInt(index)),
-    );
+    let next = lane.head;
+    return Array.from({ length: unit.records }, (_, index) => {
+      const { record } = next;
+      next = next.next!;
+      return this.sequenced(record, hashKeyOfKey, unit.firstSequenceNumber! + BigInt(index));
+    });
   }
 
   private sequenced(

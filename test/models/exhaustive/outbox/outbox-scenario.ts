@@ -568,9 +568,12 @@ function statementText(statement: PostgresQuery): unknown {
   return [OutboxModel.statement(statement).name, statement.values];
 }
 
-/** A progress keeps rows for a while that have ended, and a connection the texts of what it was asked. */
+/** A queue and a progress keep for a while what has left them, and a connection the texts of what it was asked. */
 function queued(object: object): readonly unknown[] | undefined {
-  if (object instanceof Fifo) return Array.from({ length: object.length }, (_, index) => object.at(index));
+  if (object instanceof Fifo) {
+    const { items, start } = object as unknown as { items: unknown[]; start: number };
+    return items.slice(start);
+  }
   if ('query' in object && 'resolve' in object) return [statementText(object.query as PostgresQuery)];
   if (!(object instanceof Progress)) return undefined;
   const { position, steps, first } = object as unknown as { position: unknown; steps: unknown[]; first: number };
