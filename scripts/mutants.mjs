@@ -1,9 +1,10 @@
 // Breaks the library in one place after another, and expects tests to fail each time, with a quarter of their usual random
 // cases. The places are those that test/models/mutants/mutants.json names, and those of the models in models.json beside it, each
-// with the test that must fail; or some of lib/core that chance draws, with all tests of the core that reach the line, then with the
+// with the test that must fail, in a conformance run where that test needs one; or some of lib/core that chance draws, with all tests of the core that reach the line, then with the
 // longer ones, but for --tier unit. They are replaced while jest compiles them: no file is touched.
 //
 //     npm run mutants [-- --runs 0.25] [words of a rule]
+//     npm run conformance keyspaces mutants [-- --runs 0.25] [words of a rule]
 //     npm run mutants -- --sample 30 --seed 1 [--from 10] [--tier unit] [--runs 0.25] [places, such as planning/plan-stream.ts:24:]
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -25,6 +26,7 @@ const { values, positionals } = parseArgs({
     from: { type: 'string', default: '1' },
     tier: { type: 'string', default: 'models' },
     workers: { type: 'string', default: '2' },
+    conformance: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -85,8 +87,13 @@ function whyOf({ failed, broken = 'has no end' }) {
 function listed() {
   return ['mutants', 'models']
     .flatMap((list) => JSON.parse(readFileSync(`test/models/mutants/${list}.json`, 'utf8')))
-    .filter(({ rule }) => rule.includes(words))
+    .filter(({ rule, suite }) => rule.includes(words) && isHere(suite))
     .map(({ suite, ...mutant }, index) => ({ ...mutant, number: index + 1, stages: [[suite]] }));
+}
+
+function isHere(suite) {
+  const folder = 'test/conformance/';
+  return values.conformance === undefined ? !suite.startsWith(folder) : suite.startsWith(folder + values.conformance);
 }
 
 function drawn() {

@@ -22,7 +22,7 @@ export const DYNAMODB_EMULATORS: readonly DynamoDbEmulator[] = [
   {
     name: 'dynoxide',
     isInstalled: dynoxide !== undefined,
-    needs: 'its package of npm, or dynoxide on the path',
+    needs: 'cargo, or dynoxide on the path',
     start: () => startDynoxide(dynoxide!),
   },
 ];

@@ -24,11 +24,10 @@ import { skewOf } from '../../lib/core/resharding/skew';
 import { readTags } from '../../lib/core/resharding/stream-tags';
 import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
 import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
+import { type CustomResourceResponse, ProviderFramework } from '../support/provider-framework';
 import { readStream } from '../support/reference-app';
-import { type CustomResourceResponse, ProviderFramework } from './provider-framework';
 
 let kinesisEmulator: Emulator;
-let responses: Server;
 const pools: FunctionPool[] = [];
 
 /** The deployed bundle as Lambda would run it; services that are not emulated are at `endpoint`. */
@@ -120,18 +119,13 @@ describe('the custom resource of a shard count, on the provider framework and ki
   let stackStatus: string;
 
   beforeAll(async () => {
-    responses = createServer(async (request, answer) => {
-      received(JSON.parse(await text(request)));
-      answer.end();
-    }).listen(0, '127.0.0.1');
-    await once(responses, 'listening');
     cloudFormation = await startCloudFormation(() => stackStatus);
     const resharder = startFunction('stream-resharder', {
       AWS_ENDPOINT_URL_CLOUDFORMATION: endpointOf(cloudFormation),
     });
     framework = new ProviderFramework({
       invoke: (payload) => resharder.invoke(payload),
-      responsePort: (responses.address() as AddressInfo).port,
+      respond: async (response) => received(response),
     });
   });
 
@@ -142,7 +136,6 @@ describe('the custom resource of a shard count, on the provider framework and ki
   afterAll(() => {
     cloudFormation.close();
     cloudFormation.closeAllConnections();
-    responses.close();
   });
 
   /** Sends a request as CloudFormation does, and waits for what is put to its URL. */

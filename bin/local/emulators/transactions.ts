@@ -107,7 +107,9 @@ class Transactions {
     const refused = refusalOf(answers);
     if (refused !== undefined) return refused;
     if (hasTwice(items.map(({ Get }) => [Get!.TableName, Object(Get!.Key)]))) return invalid(TWICE);
-    return done(answers, { Responses: answers.map(({ output: { Item } }) => ({ Item })) });
+    // A projection that finds nothing of an item has none, unlike in a GetItem.
+    const isThere = (item: Item | undefined) => item !== undefined && Object.keys(item).length > 0;
+    return done(answers, { Responses: answers.map(({ output: { Item } }) => (isThere(Item) ? { Item } : {})) });
   }
 
   private doneWith(token: string): string | undefined {

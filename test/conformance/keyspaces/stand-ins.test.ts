@@ -1,5 +1,11 @@
 import { Client, policies } from 'cassandra-driver';
-import { type CqlClient, type CqlRow, KEYSPACES_WRITE_OPTIONS } from '../../../lib/core/keyspaces';
+import {
+  type CqlClient,
+  type CqlRow,
+  KEYSPACES_WRITE_OPTIONS,
+  reshardRows,
+  shardColumns,
+} from '../../../lib/core/keyspaces';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { FakeCassandra } from '../../support/fakes/fake-cassandra';
 import { FakeRowTable } from '../../support/fakes/fake-row-table';
@@ -13,8 +19,12 @@ const TABLE = '"calls"."blogs"';
 const KEY = ['day', 'shard', 'title', 'version'];
 const CALLS = 60;
 
+/** Source: the CQL binary protocol, section 9. */
+const PROTOCOL_ERROR = 0xa;
+
 let server: RunningCassandra;
 let client: Client;
+let cassandra: CqlClient;
 
 beforeAll(async () => {
   server = await startCassandra();
@@ -23,6 +33,7 @@ beforeAll(async () => {
     localDataCenter: 'datacenter1',
     policies: { retry: new policies.retry.FallthroughRetryPolicy() },
   });
+  cassandra = client as unknown as CqlClient;
   await client.execute("CREATE KEYSPACE calls WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
   await client.execute(`CREATE TABLE ${TABLE} (
     day text, shard int, title text, version int, note text STATIC, body text, PRIMARY KEY ((day, shard), title, version)
@@ -47,7 +58,8 @@ async function answer(of: CqlClient, query: string, parameters: unknown[], pageS
     const { rows = [], pageState: next } = await of.execute(query, parameters, options);
     return { rows: rows.map((row) => ({ ...row })), ...(next && { next }) };
   } catch (error) {
-    return { refused: (error as { code: unknown }).code };
+    const { code, name } = error as { code: unknown; name: string };
+    return { refused: code ?? name };
   }
 }
 
@@ -103,6 +115,8 @@ function selectOf(dice: Dice): [string, unknown[]] {
     }
   }
   if (dice.below(12) === 0) terms.push(['"body" = ?', 'x']);
+  // No value, and a value that the driver leaves out.
+  if (dice.below(15) === 0) terms[dice.below(terms.length)]![1] = dice.among(null, undefined);
   const order = dice.among('', '', ' ORDER BY "title" DESC, "version" ASC', ' ORDER BY "title" DESC, "version" DESC');
   const query = `SELECT "title", "version", "body" FROM ${TABLE} WHERE ${terms.map(([term]) => term).join(' AND ')}${order}`;
   return [query, terms.map(([, value]) => value)];
@@ -139,7 +153,7 @@ describe('random calls of a table', () => {
         const said = [query, JSON.stringify(parameters)];
         expect([...said, await pagesOf(fake, query, parameters)]).toEqual([
           ...said,
-          await pagesOf(client as unknown as CqlClient, query, parameters),
+          await pagesOf(cassandra, query, parameters),
         ]);
       }
     }
@@ -175,16 +189,96 @@ describe('random calls of a table', () => {
           [`SELECT "day", "shard", "title", "version", "body" FROM ${TABLE} ${where}`, key],
         );
         const answers = await Promise.all(
-          [fake, client as unknown as CqlClient].map(async (each) => {
+          [fake, cassandra].map(async (each) => {
             const { rows, refused } = await answer(each, query, parameters);
             // Of a write that is not applied, Cassandra shows the row that is in its way. The library reads whether it is applied.
             return query.startsWith('SELECT') ? { rows, refused } : { isApplied: rows?.[0]?.['[applied]'], refused };
           }),
         );
         expect([query, parameters, answers[0]]).toEqual([query, parameters, answers[1]]);
-        const scans = await Promise.all([fake, client as unknown as CqlClient].map((each) => pagesOf(each, scan, [])));
+        const scans = await Promise.all([fake, cassandra].map((each) => pagesOf(each, scan, [])));
         expect(inOrder(scans[0]!.pages)).toEqual(inOrder(scans[1]!.pages));
       }
     },
   );
+});
+
+describe('a page state', () => {
+  const WHERE = 'WHERE "day" = ? AND "shard" = ?';
+  const select = (more = '') => `SELECT "title", "version" FROM ${TABLE} ${WHERE}${more}`;
+  const first: [string, unknown[]] = [select(), ['d', 0]];
+
+  beforeEach(async () => {
+    await client.execute(`TRUNCATE ${TABLE}`);
+    for (const shard of [0, 1]) {
+      for (const [index, title] of ['a', 'b', 'c', 'd', 'e', 'f'].entries()) {
+        const row = { day: 'd', shard, title, version: index, body: 'x' };
+        await client.execute(...insertOf(row), KEYSPACES_WRITE_OPTIONS);
+      }
+    }
+  });
+
+  const titlesOf = ({ rows = [] }: Answer) => rows.map(({ title }) => title).join('');
+
+  // FakeCassandra refuses all but the first, so that the library sends none of them.
+  test.each<[string, [string, unknown[]], string]>([
+    ['the same statement', first, 'def'],
+    ['another partition', [select(), ['d', 1]], 'def'],
+    ['a partition that is empty', [select(), ['e', 0]], ''],
+    ['the other order', [select(' ORDER BY "title" DESC, "version" ASC'), ['d', 0]], 'ba'],
+    ['a bound behind its row', [select(' AND "title" > ?'), ['d', 0, 'd']], 'ef'],
+    ['a bound before its row', [select(' AND "title" <= ?'), ['d', 0, 'b']], ''],
+    ['a row before its row', [select(' AND "title" = ?'), ['d', 0, 'b']], ''],
+  ])('given to %s is taken, and goes on behind its row', async (_, [query, parameters], titles) => {
+    const { next } = await answer(cassandra, ...first);
+    expect(titlesOf(await answer(cassandra, query, parameters, next))).toBe(titles);
+  });
+
+  test.each([['00'], ['ff'], ['no digits']])('that is none, %s, is refused', async (state) => {
+    expect(await answer(cassandra, ...first, state)).toEqual({ refused: PROTOCOL_ERROR });
+  });
+});
+
+describe('a row that is moved', () => {
+  const config = keyspacesConfig({
+    keyspaceName: 'calls',
+    clusteringColumns: [
+      { name: 'title', type: 'text', order: 'ASC' },
+      { name: 'version', type: 'int', order: 'DESC' },
+    ],
+    columns: ['body'],
+  });
+  const row = { day: 'd', title: 'a', version: 1 };
+  const { shard } = shardColumns(config, row);
+  const where = `"day" = 'd' AND "shard" = ${shard! + 1} AND "title" = 'a' AND "version" = 1`;
+  const moved = async () => {
+    expect((await reshardRows(cassandra, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
+    const { rows } = await client.execute(
+      `SELECT "shard", "body", TTL("body") AS ttl, WRITETIME("body") AS at FROM ${TABLE}`,
+    );
+    return rows.map((each) => ({ ...each }));
+  };
+  beforeEach(async () => void (await client.execute(`TRUNCATE ${TABLE}`)));
+
+  test.each([
+    [0, null],
+    [500, 500],
+  ])('has the time to live of a table of %i seconds, and a new time of writing', async (ofTable, ttl) => {
+    await client.execute(`ALTER TABLE ${TABLE} WITH default_time_to_live = ${ofTable}`);
+    await client.execute(`UPDATE ${TABLE} USING TTL 90 AND TIMESTAMP 5 SET "body" = 'x' WHERE ${where}`);
+    const [found, ...others] = await moved();
+    await client.execute(`ALTER TABLE ${TABLE} WITH default_time_to_live = 0`);
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ shard, body: 'x' });
+    expect(found!.ttl === null ? null : Math.ceil(found!.ttl / 100) * 100).toBe(ttl);
+    expect(Number(found!.at)).toBeGreaterThan(5);
+  });
+
+  test('stays when all of it is null, though only an UPDATE had written it', async () => {
+    await client.execute(`UPDATE ${TABLE} SET "body" = 'x' WHERE ${where}`);
+    await moved();
+    const there = where.replace(String(shard! + 1), String(shard));
+    await client.execute(`UPDATE ${TABLE} SET "body" = null WHERE ${there}`);
+    expect((await client.execute(`SELECT * FROM ${TABLE} WHERE ${there}`)).rows).toHaveLength(1);
+  });
 });

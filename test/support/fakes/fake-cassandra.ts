@@ -119,6 +119,8 @@ export class FakeCassandra implements CqlClient {
     const known = [...this.table.partitionKey, ...this.table.clusteringColumns.map(({ name }) => name)];
     const unknown = relations.find(({ column }) => !known.includes(column));
     if (unknown !== undefined) throw invalid(`${unknown.column} needs ALLOW FILTERING`);
+    const empty = relations.find(({ operator, value }) => value === undefined || (value === null && operator === '='));
+    if (empty !== undefined) throw invalid(`no value of ${empty.column}`);
   }
 
   private checkOrder(reverse: string | undefined): void {
@@ -131,6 +133,8 @@ export class FakeCassandra implements CqlClient {
   private holds(row: CqlRow, { column, operator, value }: Relation): boolean {
     const clustering = this.table.clusteringColumns.find(({ name }) => name === column);
     if (clustering === undefined) return true;
+    // A bound of null is in front of all rows, in the order of the table.
+    if (value === null) return operator.startsWith(clustering.order === 'ASC' ? '>' : '<');
     const difference = clustering.compare(textOf(row[column]), textOf(value));
     switch (operator) {
       case '=':

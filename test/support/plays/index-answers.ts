@@ -26,6 +26,8 @@ interface KnownDifferences {
   countsCharacters?: boolean;
   /** It calls the same mistakes by other words. */
   otherWords?: boolean;
+  /** It ends a page of more than a megabyte otherwise, with two counts that differ though nothing is filtered. */
+  endsPagesOtherwise?: boolean;
   /** It takes what AWS refuses, by the fake's words of refusal. */
   takes?: readonly string[];
 }
@@ -61,7 +63,7 @@ export async function playIndexAnswers(service: DynamoDB, limits: ModelLimits, p
     });
     const questions = new Play(real, fake, config, type, limits.sortValues, random, known, compared);
     for (let call = 0; call < calls; call++) await questions.next();
-    await questions.passMegabyte();
+    if (!known.endsPagesOtherwise) await questions.passMegabyte();
   }
   return compared;
 }

@@ -1,4 +1,9 @@
-import type { AttributeValue, DynamoDB, TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type {
+  AttributeValue,
+  DynamoDB,
+  TransactGetItemsCommandOutput,
+  TransactWriteItem,
+} from '@aws-sdk/client-dynamodb';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { createKeyedTable } from '../keyed-table';
 
@@ -15,6 +20,10 @@ export interface KnownOfTransactions {
   readonly conditionsFirst?: boolean;
   /** It has no list of reasons where an item is not fit for its update. */
   readonly withoutReasonsOfItems?: boolean;
+  /** It adds the key to what a projection asks for. */
+  readonly addsKeys?: boolean;
+  /** It has an empty item where a projection finds nothing of one that is there. */
+  readonly emptyItems?: boolean;
 }
 
 /** Both have these tables from then on. */
@@ -103,7 +112,7 @@ export async function playTransactions(
   };
   const nextRead = () => {
     const TransactItems = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
-      const some = random() < 0.3 && { ProjectionExpression: 'n' };
+      const some = random() < 0.3 && { ProjectionExpression: known.addsKeys ? 'missing' : 'n' };
       return { Get: { ...place(), ...some } };
     });
     if (random() < 0.1) TransactItems.push({ Get: { TableName: RANGED, Key: { id: { S: 'a' } } } });
@@ -147,14 +156,17 @@ function apart<T extends object>(items: readonly T[]): T[] {
 
 async function outcomeOf(ask: () => Promise<object>, known: KnownOfTransactions): Promise<unknown> {
   try {
-    const { $metadata: _, ...answer } = (await ask()) as { $metadata?: unknown };
-    return answer;
+    const { $metadata: _, ...answer } = (await ask()) as TransactGetItemsCommandOutput;
+    const isEmpty = (item: object | undefined) => item !== undefined && Object.keys(item).length === 0;
+    if (!known.emptyItems) return answer;
+    return { ...answer, Responses: answer.Responses?.map(({ Item }) => (isEmpty(Item) ? {} : { Item })) };
   } catch (error) {
     const { name, CancellationReasons: reasons } = error as {
       name: string;
       CancellationReasons?: { Code: string; Item?: object }[];
     };
-    if (known.withoutReasonsOfItems && reasons?.some(({ Code }) => Code === 'ValidationError')) {
+    const isOfItem = reasons === undefined || reasons.some(({ Code }) => Code === 'ValidationError');
+    if (known.withoutReasonsOfItems && name === 'TransactionCanceledException' && isOfItem) {
       return { name: 'ValidationException' };
     }
     return { name, reasons: reasons?.map(({ Code, Item }) => ({ Code, Item })) };

@@ -105,11 +105,14 @@ interface GrammarCounts {
 /**
  * Update expressions that are made by DynamoDB's documented grammar, and texts that differ from such a one by a token, on a
  * service: what `shardUpdate` says of each is compared with what the service does to the item.
+ *
+ * @param tightBrackets whether the service takes no white space around the number of an element of a list
  */
 export async function playUpdateExpressions(
   endpoint: string,
   cases: number,
   firstSeed: number,
+  { tightBrackets = false } = {},
 ): Promise<GrammarCounts> {
   const dynamoDb = new DynamoDB({
     region: 'us-east-1',
@@ -138,7 +141,7 @@ export async function playUpdateExpressions(
       const random = seededRandom(seed);
       const { tokens, attributes } = expressionOf(random);
       const isDecisive = attributes.some((attribute) => DECISIVE.includes(attribute));
-      const expression = textOf(tokens, random);
+      const expression = textOf(tightBrackets ? tight(tokens) : tokens, random);
       const told = `seed ${seed}: ${JSON.stringify(expression)}`;
       const guarded = guardedUpdate(expression);
       const behind = await itemBehind(updateOf(expression));
@@ -252,6 +255,17 @@ function caseOf(keyword: string, random: Random): string {
 }
 
 const SPACES = ['', '', '', ' ', ' ', '\n', '\t', '\r\n', '  \n '];
+
+/** An element of a list is one token. */
+function tight(tokens: readonly string[]): string[] {
+  const result: string[] = [];
+  for (const [index, token] of tokens.entries()) {
+    const isInside = tokens[index - 1] === '[' || token === ']';
+    if (isInside) result[result.length - 1] += token;
+    else result.push(token);
+  }
+  return result;
+}
 
 /** Tokens with white space between them, which two words need and others may have. */
 function textOf(tokens: readonly string[], random: Random): string {

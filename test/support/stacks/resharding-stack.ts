@@ -34,10 +34,10 @@ export function definitionOf(stack: Stack): {
 } {
   const [machine] = Object.values(Template.fromStack(stack).findResources('AWS::StepFunctions::StateMachine'));
   const [, parts] = machine!.Properties.DefinitionString['Fn::Join'] as [string, (string | object)[]];
-  const functionArn = 'arn:aws:lambda:us-east-1:123456789012:function:resharder';
+  const functionArn = (id: string) => `arn:aws:lambda:us-east-1:123456789012:function:${id}`;
   const filled = parts.map((part) => {
     if (typeof part === 'string') return part;
-    if ('Fn::GetAtt' in part) return functionArn;
+    if ('Fn::GetAtt' in part) return functionArn((part['Fn::GetAtt'] as [string])[0]);
     return JSON.stringify(part).includes('Partition') ? 'aws' : BUCKET_NAME;
   });
   return JSON.parse(filled.join(''));

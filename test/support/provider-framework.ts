@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { InvocationResult } from '../../bin/local/functions/function-thread';
 
@@ -7,10 +6,12 @@ export interface CustomResourceResponse {
   Status: 'SUCCESS' | 'FAILED';
   Reason: string;
   PhysicalResourceId: string;
+  NoEcho?: boolean;
   Data?: Record<string, unknown>;
 }
 
-interface Framework {
+/** The handlers of the framework's functions, each as its Lambda function would run it. */
+export interface FrameworkHandlers {
   onEvent(event: object): Promise<void>;
   isComplete(event: object): Promise<void>;
   onTimeout(event: { Cause: string }): Promise<void>;
@@ -19,16 +20,16 @@ interface Framework {
 interface Outbound {
   startExecution(input: { input: string }): Promise<unknown>;
   invokeFunction(input: { Payload: string }): Promise<{ Payload: Buffer; FunctionError?: string }>;
-  httpRequest(options: { method: string; path: string }, body: string): Promise<void>;
+  httpRequest(options: object, body: string): Promise<void>;
 }
 
 interface ProviderFrameworkOptions {
   /** Invokes the function behind the framework. */
   invoke(payload: string): Promise<InvocationResult>;
-  /** Where responses are put, on the loopback interface. */
-  responsePort: number;
-  /** How often the state machine tries before it calls it a time-out. @default 1000 */
-  attempts?: number;
+  /** Takes what the framework puts to the URL of a request. */
+  respond(response: CustomResourceResponse): Promise<void>;
+  /** Executes the state machine of the framework. @default a loop that asks a thousand times */
+  execute?(handlers: FrameworkHandlers, input: string): Promise<void>;
 }
 
 // Lambda brings it; nothing here calls it.
@@ -39,12 +40,15 @@ const RUNTIME = join(
   'custom-resources/lib/provider-framework/runtime',
 );
 
+/** CloudFormation takes no response that is longer. Source: its user guide, custom resource response objects. */
+const MOST_RESPONSE_BYTES = 4_096;
+
 /**
  * The CDK's own provider framework, its calls of Lambda and CloudFormation turned to this machine, and in place of its
  * state machine a loop that retries as the state machine does, but sooner.
  */
 export class ProviderFramework {
-  private readonly framework: Framework = require(join(RUNTIME, 'framework'));
+  private readonly handlers: FrameworkHandlers = require(join(RUNTIME, 'framework'));
   private execution: string | undefined;
 
   constructor(private readonly options: ProviderFrameworkOptions) {
@@ -59,38 +63,35 @@ export class ProviderFramework {
       const { payload, functionError } = await options.invoke(Payload);
       return { Payload: Buffer.from(payload), FunctionError: functionError };
     };
-    outbound.httpRequest = (target, body) => put(options.responsePort, target, body);
+    outbound.httpRequest = async (_, body) => {
+      const bytes = Buffer.byteLength(body);
+      if (bytes > MOST_RESPONSE_BYTES) throw new Error(`CloudFormation refuses a response of ${bytes} bytes`);
+      await options.respond(JSON.parse(body));
+    };
     jest.spyOn(console, 'log').mockImplementation();
   }
 
   /** Handles a request of CloudFormation to its end. */
   async request(event: object): Promise<void> {
+    const { execute = asksUntilComplete(1_000) } = this.options;
     this.execution = undefined;
-    await this.framework.onEvent(event);
-    if (this.execution !== undefined) await this.waitUntilComplete(this.execution);
+    await this.handlers.onEvent(event);
+    if (this.execution !== undefined) await execute(this.handlers, this.execution);
   }
+}
 
-  private async waitUntilComplete(input: string): Promise<void> {
+/** As the state machine does: it asks again for as long as the handler throws, and tells at last what it threw. */
+export function asksUntilComplete(attempts: number) {
+  return async ({ isComplete, onTimeout }: FrameworkHandlers, input: string): Promise<void> => {
     let errorMessage = '';
-    for (let attempt = 0; attempt < (this.options.attempts ?? 1_000); attempt += 1) {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
       try {
-        return await this.framework.isComplete(JSON.parse(input));
+        return await isComplete(JSON.parse(input));
       } catch (error) {
         errorMessage = (error as Error).message;
       }
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
-    await this.framework.onTimeout({ Cause: JSON.stringify({ errorMessage }) });
-  }
-}
-
-function put(port: number, { method, path }: { method: string; path: string }, body: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, method, path }, (response) => {
-      response.resume();
-      response.on('end', resolve);
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
+    await onTimeout({ Cause: JSON.stringify({ errorMessage }) });
+  };
 }

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Provider } from 'aws-cdk-lib/custom-resources';
+import type { InvocationResult } from '../../../bin/local/functions/function-thread';
+import {
+  asksUntilComplete,
+  type CustomResourceResponse,
+  type FrameworkHandlers,
+  ProviderFramework,
+} from '../../support/provider-framework';
+import { definitionOf } from '../../support/stacks/resharding-stack';
+import { fetchInterpreter, interpret } from './interpreter';
+
+/**
+ * The CDK's own provider framework with the state machine that it synthesizes, run by an interpreter that others wrote, and with the
+ * loop that stands for it in other tests: the same requests, and the same answers of the function behind it.
+ */
+
+const RETRIES = 2;
+const ID = 'the-resource';
+
+/** The state machine of a provider that asks each second. */
+function stateMachine() {
+  const stack = new Stack(new App(), 'Test');
+  const handler = (id: string) =>
+    new LambdaFunction(stack, id, {
+      code: Code.fromInline('x'),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+    });
+  new Provider(stack, 'Provider', {
+    onEventHandler: handler('OnEvent'),
+    isCompleteHandler: handler('IsComplete'),
+    queryInterval: Duration.seconds(1),
+    totalTimeout: Duration.seconds(RETRIES),
+  });
+  return definitionOf(stack);
+}
+
+const error = (errorMessage: string): InvocationResult => ({
+  payload: JSON.stringify({ errorType: 'Error', errorMessage, trace: ['Error', 'at somewhere'] }),
+  functionError: 'Unhandled',
+});
+const says = (answer: unknown): InvocationResult => ({ payload: JSON.stringify(answer) });
+const started = says({ PhysicalResourceId: ID, Data: { one: 1 }, StartedAt: 5 });
+const waiting = says({ IsComplete: false });
+const complete = says({ IsComplete: true });
+
+const CASES: [string, string, InvocationResult[], Partial<CustomResourceResponse>, number][] = [
+  ['completes at once', 'Create', [started, complete], { Status: 'SUCCESS', Data: { one: 1 } }, 2],
+  [
+    'completes later, with more data',
+    'Create',
+    [started, waiting, says({ IsComplete: true, Data: { two: 2 } })],
+    { Status: 'SUCCESS', PhysicalResourceId: ID, Data: { one: 1, two: 2 } },
+    3,
+  ],
+  [
+    'never completes',
+    'Create',
+    [started],
+    { Status: 'FAILED', Reason: 'Operation timed out', PhysicalResourceId: ID },
+    2 + RETRIES,
+  ],
+  [
+    'fails at once',
+    'Create',
+    [error('no')],
+    { Status: 'FAILED', PhysicalResourceId: expect.stringContaining('CREATE_FAILED') },
+    1,
+  ],
+  ['fails at once in an update', 'Update', [error('no')], { Status: 'FAILED', PhysicalResourceId: 'before' }, 1],
+  ['fails later', 'Create', [started, waiting, error('no')], { Status: 'FAILED', PhysicalResourceId: ID }, 3],
+  [
+    'has data although it is not complete',
+    'Create',
+    [started, says({ IsComplete: false, Data: { two: 2 } })],
+    { Status: 'FAILED', Reason: expect.stringContaining('"Data" is not allowed') },
+    2,
+  ],
+  ['says nothing', 'Create', [says(null), complete], { Status: 'SUCCESS', PhysicalResourceId: 'request' }, 2],
+  ['answers no JSON', 'Create', [{ payload: 'text' }], { Status: 'FAILED' }, 1],
+  ['changes the id in an update', 'Update', [started, complete], { Status: 'SUCCESS', PhysicalResourceId: ID }, 2],
+  ['changes the id in a deletion', 'Delete', [started], { Status: 'FAILED', PhysicalResourceId: 'before' }, 1],
+  [
+    'hides its data',
+    'Create',
+    [says({ NoEcho: true, Data: { secret: 's' } }), waiting, complete],
+    { Status: 'SUCCESS', NoEcho: true },
+    3,
+  ],
+];
+
+const available = fetchInterpreter();
+if (!available)
+  console.log('SKIPPED: conformance with Step Functions needs python3 with venv, and the Python Package Index');
+const describeIf = available ? describe : describe.skip;
+
+describeIf('the provider framework', () => {
+  let functions: Server;
+  let url: string;
+  let handlers: FrameworkHandlers;
+
+  beforeAll(async () => {
+    functions = createServer(async (request, response) => {
+      const { function: arn, payload } = JSON.parse(await text(request)) as { function: string; payload: never };
+      try {
+        await (arn.includes('onTimeout') ? handlers.onTimeout(payload) : handlers.isComplete(payload));
+        response.end('null');
+      } catch (thrown) {
+        const { name, message, stack } = thrown as Error;
+        response.writeHead(500);
+        response.end(JSON.stringify({ errorType: name, errorMessage: message, trace: stack?.split('\n') }));
+      }
+    }).listen(0, '127.0.0.1');
+    await once(functions, 'listening');
+    url = `http://127.0.0.1:${(functions.address() as AddressInfo).port}/`;
+  });
+  afterAll(() => functions?.close());
+
+  /** What is put to CloudFormation, and how often the function behind was asked. */
+  async function played(
+    type: string,
+    answers: readonly InvocationResult[],
+    execute: (handlers: FrameworkHandlers, input: string) => Promise<void>,
+  ) {
+    const asked: string[] = [];
+    const responses: CustomResourceResponse[] = [];
+    const framework = new ProviderFramework({
+      invoke: async (payload) => {
+        asked.push(payload);
+        return answers[asked.length - 1] ?? waiting;
+      },
+      // A reason goes on with a stack, which is where the framework was called from.
+      respond: async (response) => void responses.push({ ...response, Reason: response.Reason.split('\n')[0]! }),
+      execute,
+    });
+    await framework.request({
+      ...{
+        RequestType: type,
+        ResponseURL: 'https://cloudformation.local/response',
+        StackId: 'stack',
+        RequestId: 'request',
+      },
+      ...{ ResourceType: 'Custom::Thing', LogicalResourceId: 'Thing', ResourceProperties: { Size: '1' } },
+      ...(type !== 'Create' && { PhysicalResourceId: 'before' }),
+    });
+    return { responses, asked };
+  }
+
+  test.each(CASES)(
+    'of a function that %s answers a %s as the loop does',
+    async (_, type, answers, expected, times) => {
+      const definition = stateMachine();
+      const ofMachine = await played(type, answers, async (ofFramework, input) => {
+        handlers = ofFramework;
+        const { status } = await interpret(definition, JSON.parse(input), url);
+        expect(status).toBe('SUCCEEDED');
+      });
+      const ofLoop = await played(type, answers, asksUntilComplete(1 + RETRIES));
+      expect(ofLoop).toEqual(ofMachine);
+      expect(ofMachine.responses).toMatchObject([expected]);
+      expect(ofMachine.asked).toHaveLength(times);
+    },
+    60_000,
+  );
+
+  test('asks nothing of a deletion after a creation that failed at once', async () => {
+    const failed = await played('Create', [error('no')], asksUntilComplete(1));
+    const [{ PhysicalResourceId }] = failed.responses as [CustomResourceResponse];
+    const responses: CustomResourceResponse[] = [];
+    const framework = new ProviderFramework({
+      invoke: async () => {
+        throw new Error('it is not asked');
+      },
+      respond: async (response) => void responses.push(response),
+    });
+    const url = 'https://cloudformation.local/response';
+    await framework.request({ RequestType: 'Delete', PhysicalResourceId, ResponseURL: url });
+    expect(responses).toMatchObject([{ Status: 'SUCCESS' }]);
+  });
+
+  test('fails with a response that CloudFormation does not take', async () => {
+    const large = says({ IsComplete: true, Data: { text: 'x'.repeat(5_000) } });
+    const end = await played('Create', [started, large], asksUntilComplete(1));
+    expect(end.responses).toMatchObject([{ Status: 'FAILED', Reason: expect.stringContaining('refuses a response') }]);
+  }, 120_000);
+});
