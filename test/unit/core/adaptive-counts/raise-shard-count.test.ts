@@ -87,6 +87,8 @@ describe('raising a shard count', () => {
   test('gives up when others change the count all the time', async () => {
     const store = { ...table.store(), writeCount: async () => false };
     await expect(clock.runUntil(raise(4, { store }))).rejects.toThrow(ShardCountChangedError);
+    // It knows at once that its write was refused.
+    expect(clock.now()).toBe(0);
   });
 
   test.each<[string, number, string | undefined, ShardedIndexConfig, new (...args: never[]) => Error, string]>([

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import {
   MemoryParkingStore,
   OrderedConsumer,
@@ -436,6 +437,55 @@ describe('the retrier', () => {
       jest.restoreAllMocks();
     },
   );
+
+  test('waits twice as long after each retry, and at most a quarter of an hour', async () => {
+    // Half of the chance is 0.75 of the time.
+    const w = world({ retryMs: MINUTE_MS });
+    w.poison.add('a1');
+    await w.deliver(['a1']);
+    const waits: number[] = [];
+    for (let retry = 0; retry < 6; retry++) {
+      for await (const { dueAt } of w.parking.keys()) {
+        waits.push((dueAt - w.clock.now()) / 0.75 / MINUTE_MS);
+        w.clock.nowMs = dueAt;
+      }
+      await w.retry();
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 15, 15]);
+  });
+
+  test('passes a fence that was parked, and does not handle it', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1']);
+    w.poison.clear();
+    const [key] = [...(await w.parking.find(['a'])).values()];
+    const fence = { partitionKey: 'a', data: fenceData({ moveId: 'm', side: 'end' }), subSequenceNumber: 0 };
+    await w.parking.save({ ...key!, next: 2 }, [{ ...fence, places: [{ series: 's', number: '7' }] }]);
+    w.clock.nowMs += MINUTE_MS;
+    const pass = jest.spyOn(w.parking, 'pass');
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 2 });
+    expect(w.effects).toEqual(['a1']);
+    expect(pass).toHaveBeenCalledWith('a', { series: 's', number: '7' });
+  });
+
+  test('counts nothing of a key that another has begun with', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1']);
+    w.poison.clear();
+    w.clock.nowMs += MINUTE_MS;
+    jest.spyOn(w.parking, 'save').mockResolvedValueOnce(undefined);
+    expect(await w.retry()).toMatchObject({ keys: 0, records: 0, stillParked: 1 });
+    expect(w.effects).toEqual([]);
+  });
+
+  test('lets go of the signal that it was given', async () => {
+    const w = world();
+    const { signal } = new AbortController();
+    await w.clock.runUntil(w.consumer.retryParked({ signal }));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
 
   test('has tried the keys that it was told of when it throws what it could not read', async () => {
     const w = world();

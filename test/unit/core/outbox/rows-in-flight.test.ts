@@ -18,6 +18,18 @@ const limits = fc.record({
   maxBytesInFlight: fc.integer({ min: 1, max: 2_000 }),
 });
 
+test.each([
+  ['rows', { maxRowsInFlight: 80, maxBytesInFlight: 1_000_000 }, 1],
+  ['bytes', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 8_000 }, 100],
+])('a key may take an eighth of the %s in flight', (_, limits, bytes) => {
+  const inFlight = new RowsInFlight(limits);
+  for (let index = 0; index < 10; index++) {
+    expect([inFlight.isHalfFullFor('a'), inFlight.isFullFor('a')]).toEqual([index >= 5, false]);
+    inFlight.add(rowOf({ key: 'a', bytes }, index));
+  }
+  expect([inFlight.isFullFor('a'), inFlight.isFullFor('b'), inFlight.isFull]).toEqual([true, false, false]);
+});
+
 describe('the pieces of a window', () => {
   test('are the window, in order, and none is empty', () => {
     fc.assert(

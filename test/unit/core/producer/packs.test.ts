@@ -166,6 +166,13 @@ describe('packs', () => {
       expect(clock.nowMs).toBeGreaterThanOrEqual(31);
     });
 
+    test('wait no longer at another time of the clock', async () => {
+      const { clock, producer } = packingProducer({}, { lingerMs: 5 });
+      clock.nowMs = 1_000_000;
+      await clock.runUntil(producer.put(record(A)));
+      expect(clock.nowMs).toBe(1_000_025);
+    });
+
     test('go at once when they are full', async () => {
       const { clock, kinesis, producer } = packingProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
       const puts = [A, B, 'h', A].map((key) => producer.put(record(key, 'x'.repeat(100))));

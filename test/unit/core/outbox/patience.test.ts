@@ -1,0 +1,32 @@
+import { Patience } from '../../../../lib/core/outbox/patience';
+import { VirtualClock } from '../../../../lib/testing';
+
+const never = new Promise<never>(() => {});
+
+/** What a wait that has begun at 0 ends with, and when. */
+async function endOf(change: (patience: Patience) => void): Promise<[message: string, atMs: number]> {
+  const clock = new VirtualClock();
+  const patience = new Patience(clock, 1_000);
+  const failure = patience.for(never).catch((error) => error.cause.message);
+  clock.schedule(() => change(patience), 100);
+  return [await clock.runUntil(failure), clock.now()];
+}
+
+test('gives up an answer that does not come in time', async () => {
+  expect(await endOf(() => {})).toEqual(['Postgres gave no answer within 1000 ms', 1_000]);
+});
+
+test('waits for less from now on, also for an answer that it waits for already', async () => {
+  expect(await endOf((patience) => patience.atMost(300))).toEqual(['Postgres gave no answer within 300 ms', 400]);
+});
+
+test('never waits for longer than before', async () => {
+  expect(await endOf((patience) => patience.atMost(5_000))).toEqual(['Postgres gave no answer within 1000 ms', 1_000]);
+});
+
+test('leaves no timer behind an answer', async () => {
+  const clock = new VirtualClock();
+  expect(await new Patience(clock, 1_000).for(Promise.resolve('row'))).toBe('row');
+  await clock.runOut();
+  expect(clock.now()).toBe(0);
+});
