@@ -71,7 +71,7 @@ function checkedRange(field: string, column: KeyColumn, condition: unknown, rang
   return range;
 }
 
-/** From a prefix to the first text behind all that begin with it. CQL has no condition for it. */
+/** The range from a prefix up to the first text after all texts that begin with it. CQL has no condition for a prefix. */
 function prefixRange(field: string, column: KeyColumn, prefix: unknown): ValueRange {
   if (!TEXT_TYPES.includes(column.type)) {
     const allowed = `a condition on a column of type ${TEXT_TYPES.join(', ')}: ${column.name} is ${column.type}`;
@@ -83,12 +83,12 @@ function prefixRange(field: string, column: KeyColumn, prefix: unknown): ValueRa
   return { lower, upper: { value: columnValue(field, column, behind), inclusive: false } };
 }
 
-/** The least text above all that begin with a prefix; undefined if there is none. */
+/** The least text that is greater than all texts with a prefix; undefined if there is none. */
 function firstBehind(prefix: string, lastCodePoint: number): string | undefined {
   const characters = [...prefix];
   while (characters.at(-1)?.codePointAt(0) === lastCodePoint) characters.pop();
   const last = characters.pop()?.codePointAt(0);
   if (last === undefined) return undefined;
-  // No text has half a surrogate pair: behind U+D7FF comes U+E000.
+  // No text holds half a surrogate pair, so U+E000 follows U+D7FF.
   return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
 }

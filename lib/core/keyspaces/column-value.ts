@@ -2,7 +2,7 @@ import { type KeyRank, keyTypeOf } from './cql-key-type';
 import { InvalidColumnValueError } from './keyspaces-errors';
 import type { KeyColumn } from './sharded-keyspaces-config';
 
-/** A value of a key column: as text, which cursors and hashes take, and as what it is compared by. */
+/** A value of a key column: its text, which cursors and hashes use, and its rank, by which values are compared. */
 export interface ColumnValue {
   text: string;
   rank: KeyRank;
@@ -11,7 +11,7 @@ export interface ColumnValue {
 /**
  * A caller's value for a key column.
  *
- * @throws InvalidColumnValueError if it is none of the column's type
+ * @throws InvalidColumnValueError if the column's type does not have this value
  */
 export function columnValue(field: string, { type }: KeyColumn, value: unknown): ColumnValue {
   const keyType = keyTypeOf(type);
@@ -29,7 +29,7 @@ export function compareValues({ type }: KeyColumn, a: ColumnValue, b: ColumnValu
   return keyTypeOf(type).compare(a.rank, b.rank);
 }
 
-/** A value as a statement holds it: as a parameter, or, where the driver cannot send it, as its bytes. */
+/** A value as a statement holds it: as a parameter, or as its bytes if the driver cannot send it. */
 export function operandOf({ type }: KeyColumn, { text }: ColumnValue): { parameter: unknown } | { literal: string } {
   const keyType = keyTypeOf(type);
   const bytes = keyType.bytes?.(text);

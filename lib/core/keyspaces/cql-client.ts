@@ -4,11 +4,11 @@ import { InvalidArgumentError } from '../foundation/errors';
 export interface StatementOptions {
   /** Prepared, so that the driver knows the types of the parameters. */
   prepare: true;
-  /** The number that the CQL protocol has for the level. */
+  /** The number of the consistency level in the CQL protocol. */
   consistency: number;
   /** Whether the driver may send the statement again, or twice. */
   isIdempotent: boolean;
-  /** The number that the CQL protocol has for the level of a condition. */
+  /** The number, in the CQL protocol, of the consistency level of a condition. */
   serialConsistency?: number;
   /** The most rows of a page. */
   fetchSize?: number;
@@ -16,19 +16,19 @@ export interface StatementOptions {
   pageState?: string;
 }
 
-/** What a statement gives. */
+/** What a statement returns. */
 export interface StatementResult {
   rows: object[];
   /** Where the next page goes on; null or absent at the end. */
   pageState?: string | null;
 }
 
-/** What reading needs of Cassandra. A `Client` of `cassandra-driver` satisfies it as it is. */
+/** What reading needs from Cassandra. A `Client` of `cassandra-driver` satisfies it as it is. */
 export interface CqlClient {
   execute(query: string, parameters: unknown[], options: StatementOptions): Promise<StatementResult>;
 }
 
-/** @throws InvalidArgumentError unless the client takes statements */
+/** @throws InvalidArgumentError unless the client can execute statements */
 export function checkCqlClient(client: unknown): void {
   if (typeof Object(client).execute === 'function') return;
   throw new InvalidArgumentError('client', client, 'a client with execute, such as the Client of cassandra-driver');

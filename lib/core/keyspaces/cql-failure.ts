@@ -9,7 +9,7 @@ const UNAVAILABLE = 0x1000;
 const IS_BOOTSTRAPPING = 0x1002;
 const READ_FAILURE = 0x1300;
 const WRITE_FAILURE = 0x1500;
-/** Of a condition: whether it was applied is not known. */
+/** The answer to a condition: it is not known whether it was applied. */
 const CAS_WRITE_UNKNOWN = 0x1700;
 
 /**
@@ -27,13 +27,19 @@ const TRANSIENT: unknown[] = [
   CAS_WRITE_UNKNOWN,
 ];
 
-/** What the driver throws by itself when a connection is too slow, too busy, or lost; and what stands for its words. */
+/**
+ * The errors that the driver throws by itself when a connection is too slow, too busy, or lost, and our own errors for such
+ * cases.
+ */
 const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError', 'IncompleteAnswerError', 'NoConnectionError'];
 
-/** What the driver throws without a name or a code while a host's pool has no connection: HostConnectionPool.borrowConnection. */
+/**
+ * The message of the error that the driver throws, without a name or a code, while a host's pool has no connection:
+ * HostConnectionPool.borrowConnection.
+ */
 export const NO_CONNECTION = 'No connection available';
 
-/** Node's codes of a connection that was refused, lost or never made. */
+/** Error codes of Node.js for a connection that was refused, was lost or could not be made. */
 const LOST_CONNECTIONS: unknown[] = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'];
 
 interface DriverError {
@@ -44,7 +50,7 @@ interface DriverError {
   innerErrors?: object;
 }
 
-/** What a statement that failed with this error means: a SELECT, or a write that may be sent again. */
+/** What it means that a statement failed with this error. The statement is a SELECT, or a write that may be sent again. */
 export function cqlFailure(error: unknown): ReadFailure {
   const { name = '', message, code, isSocketError, innerErrors }: DriverError = Object(error);
   if (THROTTLES.includes(code)) return 'throttled';
@@ -58,7 +64,7 @@ export function cqlFailure(error: unknown): ReadFailure {
   return transient ? 'transient' : 'final';
 }
 
-/** No host took the request: some for now, then another attempt may find one; each for good, then none will. */
+/** No host accepted the request. If some hosts failed for a reason that can pass, another attempt may succeed. */
 function worstOf(failures: readonly ReadFailure[]): ReadFailure {
   if (failures.includes('throttled')) return 'throttled';
   return failures.length > 0 && failures.every((failure) => failure === 'final') ? 'final' : 'transient';

@@ -22,7 +22,7 @@ export type CqlKeyType =
   | 'varchar'
   | 'varint';
 
-/** What the values of a type are compared by, once for each value. */
+/** The form in which values of a type are compared. It is computed once for each value. */
 export type KeyRank = number | bigint | string | Buffer | DecimalValue;
 
 /** How the values of one CQL type are written, sent, and ordered. */
@@ -30,16 +30,17 @@ interface KeyType {
   /** What is allowed, in words. */
   readonly allowed: string;
   /**
-   * The one text of a value, whichever of its notations or of the driver's classes it comes in; undefined for a value of
-   * another type. Shards are calculated from it, and cursors hold it.
+   * The one text of a value, in whichever notation or class of the driver it comes. Undefined for a value of another type.
+   * Shards are calculated from it, and cursors hold it.
    */
   textOf(value: unknown): string | undefined;
   /**
-   * The one text of a value that a person has written, such as "1.50", "07" or "True"; undefined if it is none.
+   * The one text of a value that a person has written, such as "1.50", "07" or "True". Undefined if the type has no such
+   * value.
    * @default as `textOf`
    */
   textOfWritten?(written: string): string | undefined;
-  /** The value as every client of the driver takes it, whatever its encoding options are. */
+  /** The value in a form that every client of the driver accepts, whatever its encoding options are. */
   parameter(text: string): unknown;
   /** The bytes of a value that the driver cannot send; undefined for the others. @default the driver can send each */
   bytes?(text: string): Buffer | undefined;
@@ -51,7 +52,7 @@ interface KeyType {
 
 const same = (text: string): string => text;
 
-/** Text that UTF-8 can write: half a surrogate pair becomes another character when it is sent. */
+/** Half a surrogate pair. UTF-8 cannot write it, so it would become another character when it is sent. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function textType(allowed: string, valid: (value: string) => boolean): KeyType {
@@ -64,7 +65,7 @@ function textType(allowed: string, valid: (value: string) => boolean): KeyType {
   };
 }
 
-/** Source: the CQL reference, "Data types": two's complement of so many bits. */
+/** Source: the CQL reference, "Data types": two's complement with this many bits. */
 function integerType(bits: number): KeyType {
   const most = 2n ** BigInt(bits - 1) - 1n;
   const small = bits <= 32;
@@ -80,7 +81,7 @@ function integerType(bits: number): KeyType {
   };
 }
 
-/** With more digits, the driver takes a time that grows with their square. */
+/** For numbers with more digits, the driver needs quadratic time. */
 const MOST_DIGITS_SENT = 300;
 
 const isLong = (text: string): boolean => text.length > MOST_DIGITS_SENT;
@@ -119,7 +120,7 @@ const varint: KeyType = {
   compare: compareOrdered,
 };
 
-/** A number, a bigint, decimal digits, or an object of the driver that writes itself so. */
+/** A number, a bigint, decimal digits, or an object of the driver whose text is decimal digits. */
 function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
@@ -137,7 +138,7 @@ const decimal: KeyType = {
     return number && decimalText(number);
   },
   parameter: same,
-  // The driver takes no exponent.
+  // The driver does not accept an exponent.
   bytes: (text) => (isLong(text) || text.includes('E') ? decimalBytes(decimalOfText(text)!) : undefined),
   rank: (text) => decimalOfText(text)!,
   compare: (a, b) => compareDecimals(a as DecimalValue, b as DecimalValue),
@@ -185,7 +186,7 @@ const blob: KeyType = {
 
 const DAY_MS = 86_400_000;
 
-/** Beyond the days of a `Date` the text of a day is their number since 1970, as the driver has it. */
+/** The text of a day that a `Date` cannot hold is the number of days since 1970, as the driver writes it. */
 const DAYS = /^-?\d{9,10}$/;
 
 const dayOfTime = (time: Date): string | undefined => isoTime(time)?.split('T')[0];
@@ -193,7 +194,7 @@ const dayOfTime = (time: Date): string | undefined => isoTime(time)?.split('T')[
 /** The driver's `LocalDate`. */
 interface DriverDate {
   readonly date?: unknown;
-  /** The days since 1970, where no `Date` has them. */
+  /** The days since 1970, for a day that a `Date` cannot hold. */
   readonly _value?: number | null;
 }
 
@@ -209,7 +210,7 @@ function dayOf(value: unknown): string | undefined {
   if (year === undefined) return undefined;
   const iso = sign === '' && year.length === 4 ? text : `${sign || '+'}${year.padStart(6, '0')}${rest}`;
   const found = dayOfTime(new Date(`${iso}T00:00:00Z`));
-  // The 30th of February is another day.
+  // For the 30th of February, `Date` gives another day.
   return found?.endsWith(rest!) ? found : undefined;
 }
 
@@ -234,12 +235,12 @@ const time: KeyType = {
     return match === null ? undefined : `${match.slice(1, 4).join(':')}.${(match[4] ?? '').padEnd(9, '0')}`;
   },
   parameter: same,
-  // Of one length, so that they sort like their text.
+  // The texts have one length, so they sort as the values do.
   rank: same,
   compare: compareOrdered,
 };
 
-/** Beyond the times of a `Date` the text of a time is its milliseconds since 1970. */
+/** The text of a time that a `Date` cannot hold is its milliseconds since 1970. */
 const MILLISECONDS = /^-?\d{16,19}$/;
 
 const timestamp: KeyType = {
@@ -279,13 +280,16 @@ function uuidType(allowed: string, version: RegExp, rank: (bytes: Buffer) => Buf
 const timeOf = (bytes: Buffer): Buffer =>
   Buffer.of(...bytes.subarray(6, 8), ...bytes.subarray(4, 6), ...bytes.subarray(0, 4));
 
-/** By version; then version 1 by its time, the others by their bytes. Source: UUIDType of Apache Cassandra. */
+/**
+ * UUIDs are ordered by version. Those of version 1 are then ordered by time, and the others by their bytes. Source:
+ * UUIDType of Apache Cassandra.
+ */
 function uuidRank(bytes: Buffer): Buffer {
   const version = bytes[6]! >> 4;
   return Buffer.of(version, ...(version === 1 ? timeOf(bytes) : bytes.subarray(0, 8)), ...bytes.subarray(8));
 }
 
-/** By time, then by the other bytes with their signs. Source: TimeUUIDType of Apache Cassandra. */
+/** Time UUIDs are ordered by time, and then by the other bytes as signed numbers. Source: TimeUUIDType of Apache Cassandra. */
 function timeUuidRank(bytes: Buffer): Buffer {
   return Buffer.of(...timeOf(bytes), ...bytes.subarray(8).map((byte) => byte ^ 0x80));
 }
@@ -319,14 +323,14 @@ const TYPES: Record<CqlKeyType, KeyType> = {
 /** The types that a key column can have. */
 export const CQL_KEY_TYPES = Object.keys(TYPES) as CqlKeyType[];
 
-/** Types whose values have a beginning. */
+/** The types whose values are texts, so that a condition can ask how they begin. */
 export const TEXT_TYPES: readonly CqlKeyType[] = ['ascii', 'text', 'varchar'];
 
 export function keyTypeOf(type: CqlKeyType): KeyType {
   return TYPES[type];
 }
 
-/** The text of a string, or of one of the driver's objects (LocalDate, Long, Uuid, BigDecimal): they write themselves. */
+/** The text of a string, or of an object of the driver that can write itself: LocalDate, Long, Uuid, BigDecimal. */
 function writtenOut(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   const plain = typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date;
@@ -349,7 +353,7 @@ function compareOrdered(a: KeyRank, b: KeyRank): number {
   return a > b ? 1 : 0;
 }
 
-/** As Java compares doubles: -0 below 0, and what is no number above everything. */
+/** Compares doubles as Java does: -0 is below 0, and NaN is above everything. */
 function compareDoubles(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   return compareOrdered(a, b) || Number(Object.is(b, -0)) - Number(Object.is(a, -0));

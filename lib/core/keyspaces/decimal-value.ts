@@ -1,13 +1,16 @@
 /** A decimal number of any size, as Java's `BigDecimal` compares it: 0.00120 is 1, -2, "12". Zero has sign 0. */
 export interface DecimalValue {
   readonly sign: -1 | 0 | 1;
-  /** How far the first digit stands before the point. */
+  /**
+   * How many digits the number has before its decimal point, counted from its first digit that is not zero; negative for
+   * zeros after the point.
+   */
   readonly exponent: number;
-  /** Without zeros at either end. */
+  /** The digits without zeros at either end. */
   readonly digits: string;
 }
 
-/** A number with more zeros than these before or behind its digits is written with an exponent. */
+/** A number with more zeros than this before or after its digits is written with an exponent. */
 const MOST_ZEROS = 2_000;
 
 const ZERO: DecimalValue = { sign: 0, exponent: 0, digits: '' };
@@ -34,7 +37,7 @@ function decimalOf(isNegative: boolean, all: string, exponent: number): DecimalV
   return { sign: isNegative ? -1 : 1, exponent: exponent - first, digits: all.slice(first, end) };
 }
 
-/** The one text of a number: digits alone, or with an exponent where there would be more than 2,000 zeros. */
+/** The one text of a number: only digits, or with an exponent if there would be more than 2,000 zeros. */
 export function decimalText({ sign, exponent, digits }: DecimalValue): string {
   if (sign === 0) return '0';
   const minus = sign < 0 ? '-' : '';

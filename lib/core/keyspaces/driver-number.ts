@@ -1,18 +1,18 @@
-/** The driver's `Integer` and `BigDecimal`, whose classes write them as the protocol has them. */
+/** An `Integer` or a `BigDecimal` of the driver, which holds the number as the protocol has it. */
 interface DriverNumber {
   readonly constructor: { toBuffer?(value: unknown): Uint8Array };
-  /** Of a `BigDecimal`: how many digits stand behind the point. */
+  /** Of a `BigDecimal`: how many digits follow the decimal point. */
   readonly _scale?: number;
-  /** Of an `Integer`. */
+  /** Of an `Integer`: its words of 32 bits. */
   readonly bits_?: readonly number[];
 }
 
-/** A number with more zeros before or behind its digits is written with an exponent. */
+/** A number with more zeros than this before or after its digits is written with an exponent. */
 const MOST_ZEROS = 1_000;
 
 /**
- * The driver's `Integer` as a bigint; undefined for everything else. From 309 digits on, where a double ends, it goes on for
- * ever when it is to write itself.
+ * The value of the driver's `Integer` as a bigint; undefined for everything else. Its own `toString` never ends for 309
+ * digits or more, which no double can hold.
  */
 export function driverInteger(value: unknown): bigint | undefined {
   const bytes = Array.isArray(Object(value).bits_) ? bytesOf(value) : undefined;
@@ -20,8 +20,8 @@ export function driverInteger(value: unknown): bigint | undefined {
 }
 
 /**
- * The text of the driver's `BigDecimal`; undefined for everything else. Its digits are an `Integer`. And of 5E+2, which is how
- * Java and Python write 500, it makes "5.", and of 1E-400000000 four hundred megabytes of zeros.
+ * The text of the driver's `BigDecimal`, whose digits are an `Integer`; undefined for everything else. Its own `toString`
+ * writes 5E+2, which is how Java and Python write 500, as "5.", and 1E-400000000 as four hundred megabytes of zeros.
  */
 export function driverDecimal(value: unknown): string | undefined {
   const bytes = Number.isInteger(Object(value)._scale) ? bytesOf(value) : undefined;

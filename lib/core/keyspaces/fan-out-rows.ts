@@ -20,10 +20,10 @@ const ROWS_AHEAD = 1_000;
  *
  *     for await (const blog of fanOutRows(client, config, { value: { publish_date: '2020-07-09' } })) show(blog);
  *
- * Use it to go through everything. To show pages, use `fanOutSelect`. With `deadlineMs`, each page has as long.
+ * Use it to go through everything. To show pages, use `fanOutSelect`. `deadlineMs` is the time for each page.
  *
- * @throws what `fanOutSelect` throws, when the page concerned is read; ShardsUnavailableError behind the rows of a page
- *   that lacks those of some shards, with `onShardFailure: 'partial'`
+ * @throws what `fanOutSelect` throws, when the page concerned is read; ShardsUnavailableError after the rows of a page that
+ *   lacks the rows of some shards, with `onShardFailure: 'partial'`
  */
 export async function* fanOutRows(
   client: CqlClient,

@@ -18,19 +18,19 @@ export interface FanOutSelectCount {
    * counted.
    */
   cursor?: string;
-  /** Shards that could not be read, in part or at all, as the shard column holds them. Absent if all were. */
+  /** Shards that could not be read, or only in part, as the shard column holds them. Absent if all were read. */
   missingShards?: number[];
   /** The cost of the count. It is that of reading the rows: Amazon Keyspaces has no other way to count. */
   stats: FanOutSelectStats;
 }
 
-/** Keys in memory at once, of some hundred bytes each. */
+/** How many keys are in memory at once. Each takes some hundred bytes. */
 const ROWS_AT_ONCE = 50_000;
 
 /**
- * Counts the rows of a value over all its shards, by their keys: Amazon Keyspaces counts no rows by itself.
+ * Counts the rows of a value over all its shards, by reading their keys: Amazon Keyspaces does not count rows by itself.
  *
- * `deadlineMs` is the time for the whole count. At the deadline it ends with what is counted, and a cursor.
+ * `deadlineMs` is the time for the whole count. At the deadline it ends with what was counted, and a cursor.
  *
  * @throws what `fanOutSelect` throws; ShardsUnavailableError if the deadline came before anything was counted
  */

@@ -17,7 +17,7 @@ import { checkOnce } from './shards-of-value';
 import { tableShards } from './table-shard';
 import { TableShardReader } from './table-shard-reader';
 
-/** What a query cost. Amazon Keyspaces says in CloudWatch alone how many read units it consumed. */
+/** What a query cost. Only CloudWatch tells how many read units Amazon Keyspaces has charged for it. */
 export interface FanOutSelectStats extends Omit<FanOutStats, 'itemsRead' | 'itemsHidden' | 'consumedReadUnits'> {
   /** Rows that were read, whether they are in the page or not. */
   rowsRead: number;
@@ -26,18 +26,18 @@ export interface FanOutSelectStats extends Omit<FanOutStats, 'itemsRead' | 'item
 /** One page of the answer over all shards. */
 export interface FanOutSelectPage {
   rows: CqlRow[];
-  /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
+  /** Give it to the same query for the next page, which may turn out empty. Absent when nothing can follow. */
   cursor?: string;
   /**
-   * Shards that could not be read, in part or at all, as the shard column holds them; absent if all were. With `values`, those
-   * of the n-th value, from 0, are n times 10,000 more. Their rows are missing from this page, and the cursor goes on behind this
-   * page's last row: to have them, ask for this page again.
+   * Shards that could not be read, or only in part, as the shard column holds them. Absent if all were read. With `values`,
+   * the shards of the n-th value, counted from 0, have n times 10,000 added. Their rows are missing from this page, and the
+   * cursor goes on after this page's last row. To get them, ask for this page again.
    */
   missingShards?: number[];
   stats: FanOutSelectStats;
 }
 
-/** Bounds that come from where the page goes, and how shards are asked. */
+/** How shards are asked, and how large a page may be for the answer that carries it. */
 export interface FanOutSelectOptions extends FanOutReadOptions {
   /**
    * Ends the page before its rows take more than this many bytes, at least 1, as `rowBytes` counts them. A page holds one row at
@@ -52,11 +52,12 @@ export interface FanOutSelectOptions extends FanOutReadOptions {
 /**
  * Reads one page of a value, or of several, from all its shards, in one order.
  *
- * The rows come by clustering columns, then by value, in the order of `values`, and by shard. The page's cursor continues behind its last row whatever was written
- * or deleted since, and whatever became of the shard count.
+ * The rows come by clustering columns, then by value, in the order of `values`, and by shard. The cursor of the page goes
+ * on after its last row, whatever was written or deleted since, and however the shard count has changed.
  *
  * Keep the driver from retrying by itself (`policies.retry.FallthroughRetryPolicy`), or its attempts and the engine's
- * multiply. The driver cannot take a request back: what a deadline or a hedge gives up still runs to its end.
+ * multiply. The driver cannot cancel a request. A request that is given up at a deadline or because of a hedge still runs
+ * to its end.
  *
  * @throws a typed error before anything is read if the request, the options or the configuration are invalid; what the
  *   client throws if a shard cannot be read; ShardsUnavailableError if the deadline came before the first rows were certain
@@ -96,7 +97,7 @@ export async function fanOutSelect(
   };
 }
 
-/** Plain objects, without the columns that were read only to order the rows. */
+/** The rows as plain objects, without the columns that were read only to order them. */
 function projectedRow(row: CqlRow, columns: readonly string[]): CqlRow {
   return Object.fromEntries(columns.map((name) => [name, row[name]]));
 }
@@ -111,7 +112,7 @@ function boundsOf(
   return { limit, ...byteBounds(maxPageBytes, ({ row }: KeyedRow) => rowBytes(project(row)), sizes) };
 }
 
-/** JSON has no bigint, which the driver can be told to read. */
+/** JSON has no bigint, and the driver can be configured to return it. */
 function jsonBytes(row: CqlRow): number {
   const written = Object.entries(row).map(([name, value]) => [name, withoutDriverNumbers(value)]);
   const json = JSON.stringify(Object.fromEntries(written), (_, value) =>
@@ -120,7 +121,7 @@ function jsonBytes(row: CqlRow): number {
   return Buffer.byteLength(json);
 }
 
-/** Large ones would write themselves for ever. */
+/** Replaces the driver's numbers by texts, because large ones would write themselves for ever. */
 function withoutDriverNumbers(value: unknown): unknown {
   return Array.isArray(value)
     ? value.map(withoutDriverNumbers)
@@ -144,7 +145,7 @@ function cursorBehind(
   return { ...end, firstOfItsKind: differing === -1 ? last : differing, sizes };
 }
 
-/** What reading rows cost, without the units that nobody is told. */
+/** The cost of reading rows, without read units, which Amazon Keyspaces does not report. */
 export function selectStats({
   itemsRead,
   itemsHidden: _hidden,

@@ -16,10 +16,11 @@ export interface KeyedRow extends Keyed {
 }
 
 /**
- * The row of an answer; undefined for a partition's static columns, which come as a row if it has no others.
+ * The row of an answer; undefined for the static columns of a partition, which come as a row if the partition has no other
+ * rows.
  *
- * @throws IncompleteAnswerError for a row without what it is ordered by; UnreadableRowError for a value that its column's
- *   type does not have
+ * @throws IncompleteAnswerError for a row without the columns that order it; UnreadableRowError for a value that its
+ *   column's type does not have
  */
 export function keyedRow(config: ShardedKeyspacesConfig, shard: number, row: CqlRow): KeyedRow | undefined {
   const { clusteringColumns } = config;
@@ -36,12 +37,12 @@ export function keyedRow(config: ShardedKeyspacesConfig, shard: number, row: Cql
   return { row, key };
 }
 
-/** What a statement calls the milliseconds of a timestamp that a `Date` cannot hold. */
+/** The name, in a statement, of the milliseconds of a timestamp that a `Date` cannot hold. */
 export function millisecondsOf(column: string): string {
   return `${column} in milliseconds`;
 }
 
-/** 1 where a read meets the column's values from the least to the greatest, -1 the other way round. */
+/** 1 if a read meets the column's values in ascending order, -1 if in descending order. */
 export function directionOf(config: ShardedKeyspacesConfig, { reversed }: RowSelect, column: number): 1 | -1 {
   return (config.clusteringColumns[column]!.order === 'ASC') === reversed ? -1 : 1;
 }
@@ -61,7 +62,10 @@ export function compareKeys(
   return 0;
 }
 
-/** The order of rows over all shards. Reversed is the exact reverse, shard by shard goes by shard alone. */
+/**
+ * The order of rows over all shards. If reversed, it is the exact reverse. If the shards come one after another, only the
+ * shard counts.
+ */
 export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): TotalOrder<Keyed> {
   if (select.shardByShard) {
     return { compare: (a, b) => a.shard - b.shard, behindAllShards: Number.POSITIVE_INFINITY };

@@ -17,7 +17,7 @@ export class InvalidTableConfigError extends InvalidArgumentError {
   static override readonly code = 'INVALID_TABLE_CONFIG';
 }
 
-/** A column that the table does not have, or not where it is asked for. */
+/** The table does not have the column, or not in the part of the table where it is asked for. */
 export class UnknownColumnError extends InvalidArgumentError {
   static override readonly code = 'UNKNOWN_COLUMN';
 }
@@ -27,12 +27,12 @@ export class InvalidColumnValueError extends InvalidArgumentError {
   static override readonly code = 'INVALID_COLUMN_VALUE';
 }
 
-/** A condition that no sorted part of a partition answers. */
+/** The rows that meet the condition do not lie together in a partition. */
 export class InvalidClusteringConditionError extends InvalidArgumentError {
   static override readonly code = 'INVALID_CLUSTERING_CONDITION';
 }
 
-/** A row with a value in its key that its column's type, as the configuration has it, does not have. */
+/** The key of a row holds a value that the column's type, as the configuration has it, does not have. */
 export class UnreadableRowError extends EvenShardsError {
   /** @param shard the shard that holds the row, as the shard column has it */
   constructor(

@@ -10,7 +10,7 @@ export class LongTime {
     return String(this.milliseconds);
   }
 
-  /** As a statement holds it, since the driver cannot send it. */
+  /** The time as a statement holds it, because the driver cannot send it. */
   get literal(): string {
     return `blobAsTimestamp(0x${BigInt.asUintN(64, this.milliseconds).toString(16).padStart(16, '0')})`;
   }
@@ -20,7 +20,7 @@ function isLost(value: unknown): boolean {
   return value instanceof Date && Number.isNaN(value.getTime());
 }
 
-/** Whether a value holds such a time, however deep in collections, tuples and types of the table's own. */
+/** Whether a value holds such a time, even deep within collections, tuples and user-defined types. */
 export function hasLostTime(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false;
   if (value instanceof Map) return [...value].some((entry) => entry.some(hasLostTime));
@@ -28,19 +28,19 @@ export function hasLostTime(value: unknown): boolean {
   return isLost(value) || (Object.getPrototypeOf(value) === Object.prototype && Object.values(value).some(hasLostTime));
 }
 
-/** The columns in which the driver has made an invalid `Date` of a time, which does not say which time it is. */
+/** The columns in which the driver returned an invalid `Date`, which does not tell the time. */
 export function columnsBeyondDates(rows: readonly CqlRow[]): string[] {
   const names = rows.flatMap((row) => Object.keys(row).filter((name) => isLost(row[name])));
   return [...new Set(names)];
 }
 
-/** The same statement, whose rows have the milliseconds of these columns, too. */
+/** The same statement, extended so that its rows also have the milliseconds of these columns. */
 export function withMilliseconds({ query, parameters }: Statement, columns: readonly string[]): Statement {
   const more = columns.map((name) => `toUnixTimestamp(${quoted(name)}) AS ${quoted(millisecondsOf(name))}`);
   return { query: query.replace('SELECT ', () => `SELECT ${more.join(', ')}, `), parameters };
 }
 
-/** Rows of such a statement, with each time that a `Date` cannot hold as one that can be written again. */
+/** The rows of such a statement. Each time that a `Date` cannot hold has become a value that can be written again. */
 export function withLongTimes(rows: readonly CqlRow[], columns: readonly string[]): CqlRow[] {
   return rows.map((row) => {
     const whole: CqlRow = { ...row };

@@ -3,13 +3,13 @@ import { textOfWritten } from './column-value';
 import { InvalidTableConfigError } from './keyspaces-errors';
 import type { KeyColumn, ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** Stands between the columns of a value in `shards.byValue`, and of what a calculated shard follows from. */
+/** Stands between the columns of a value in `shards.byValue`, and between the columns from which a shard is calculated. */
 export const SEPARATOR = '#';
 
 /**
  * `shards.byValue` by the one text of each value: a UUID in small letters, 1.5 for "1.50", 7 for "07".
  *
- * @throws InvalidTableConfigError for a value that is none of its columns' types, or that stands there twice
+ * @throws InvalidTableConfigError for a value that does not fit the types of its columns, or that appears twice
  */
 export function normalizedCounts(
   prefix: string,
@@ -30,7 +30,7 @@ export function normalizedCounts(
   return counts;
 }
 
-/** Undefined unless each column has its value. Only one column may have the separator in its values. */
+/** Undefined unless each column has a value. Only one column may have the separator in its values. */
 function normalizedValue(partitionKey: readonly KeyColumn[], written: string): string | undefined {
   const parts = written.split(SEPARATOR);
   const more = parts.length - partitionKey.length;

@@ -18,11 +18,11 @@ import {
 } from './stray-rows';
 
 /**
- * What a call has done with a stray.
+ * What a call did with a stray.
  *
  * - `moved`: the row is in the shard of its writers, and there alone.
  * - `settled`: it was gone, or a newer row was in the shard of its writers, and the stray was deleted; or an answer about its move was
- *   lost, and another look has found it gone.
+ * lost, and another look has found it gone.
  * - `refused`: both rows have been written since the move began. Nobody but their writers knows which is right, so both stay.
  */
 export type StrayRowOutcome = 'moved' | 'settled' | 'refused';
@@ -46,27 +46,29 @@ export interface ReshardRowsReport extends StrayRowsReport {
   outcomes: Record<StrayRowOutcome, number>;
 }
 
-/** A row that changes under its move so often has writers that still use another count. */
+/** If a row changes this often while it is moved, its writers still use another count. */
 const MOST_TRIES = 10;
 
 /** Source: the CQL binary protocol, section 3, [consistency]: LOCAL_SERIAL. */
 const LOCAL_SERIAL = 0x9;
 
 /**
- * Scans a table, or a segment of it, and takes each stray to the shard where a writer would put it: when counts have changed, and when
- * rows of another client are adopted.
+ * Scans a table, or a segment of it, and takes each stray to the shard where a writer would put it: when counts have
+ * changed, and when rows of another client are adopted.
  *
  *     await reshardRows(client, config, { movesPerSecond: 100 });
  *
- * A move copies the row, unless a row of its key is there already, which is newer; then it deletes the stray, if that is as it was
- * read. Between the two a query returns both. Whoever is lost between them leaves both, and the next scan deletes the stray. So no
- * row is lost, and none is doubled when a scan has come to its end, whatever readers and writers of the new counts do meanwhile.
- * Begin when every writer uses the new counts. Let whoever deletes a row until the end delete it where former counts put it first, and
- * then where it belongs: a stray that stays is taken for a row.
+ * A move copies the row, unless a row with its key is there already, which is newer. Then it deletes the stray if the stray
+ * is still as it was read. Between these two writes a query returns both rows. A process that ends between them leaves
+ * both, and the next scan deletes the stray. So no row is lost, and none is doubled when a scan has come to its end,
+ * whatever readers and writers of the new counts do meanwhile. Begin when every writer uses the new counts. Until the end,
+ * delete a row first where former counts put it, and then where it belongs. Otherwise a stray of it would count as a row
+ * and come back.
  *
  * A row begins a new time to live: that of the table, if it has one. Counters cannot be moved.
  *
- * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client throws
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client
+ *   throws
  */
 export function reshardRows(
   client: CqlClient,
@@ -100,7 +102,7 @@ class RowMover {
   constructor(
     private readonly client: CqlClient,
     private readonly config: ShardedKeyspacesConfig,
-    /** The columns that a move compares and copies, besides the key. */
+    /** The columns that a move compares and copies, in addition to the key. */
     private readonly columns: readonly string[],
   ) {
     const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;
@@ -118,7 +120,7 @@ class RowMover {
       const copy = { ...row, [this.config.shardColumn]: shardOfWriters };
       const isCopied = await this.insert(copy);
       if (await this.deleteAsRead(row)) return isCopied ? 'moved' : 'settled';
-      // It has changed, or it is gone: then its writer has deleted it, and the copy is of the past.
+      // The stray has changed, or it is gone: then its writer has deleted it, and the copy is out of date.
       if (isCopied && !(await this.deleteAsRead(copy))) return 'refused';
       const still = await this.asItIs(row);
       if (still === undefined) return 'settled';
@@ -127,7 +129,7 @@ class RowMover {
     return 'refused';
   }
 
-  /** A collection whose times are lost would be copied with others. */
+  /** Refuses a row with a collection that holds such times, because the copy would have other times. */
   private refuseLostTimes(row: CqlRow): void {
     const lost = this.columns.find((name) => hasLostTime(row[name]));
     if (lost !== undefined) {
@@ -136,7 +138,7 @@ class RowMover {
     }
   }
 
-  /** Whether there was no row of the key. */
+  /** Inserts the row, and returns whether there was no row with its key. */
   private insert(row: CqlRow): Promise<boolean> {
     const names = [...this.key, ...this.columns.filter((name) => !isNull(row[name]))];
     const { places, parameters } = placesOf(names.map((name) => row[name]));
@@ -144,9 +146,9 @@ class RowMover {
     return this.isApplied(query, parameters);
   }
 
-  /** Whether the row was as it was read, and is gone now. */
+  /** Deletes the row if it is still as it was read, and returns whether it was. */
   private deleteAsRead(row: CqlRow): Promise<boolean> {
-    // Cassandra takes a row that is gone for one whose columns are all null.
+    // For Cassandra, a row that does not exist equals a row whose columns are all null.
     const compared = this.columns.some((name) => !isNull(row[name])) ? this.columns : [];
     const names = [...this.key, ...compared];
     const { places, parameters } = placesOf(names.map((name) => row[name] ?? null));
@@ -156,7 +158,7 @@ class RowMover {
     return this.isApplied(`DELETE FROM ${this.table} WHERE ${where} IF ${condition}`, parameters);
   }
 
-  /** The stray as it is now; undefined if there is none any more. */
+  /** The stray as it is now; undefined if the row is no longer a stray. */
   private async asItIs(row: CqlRow): Promise<StrayRow | undefined> {
     const names = [...this.key, ...this.columns].map(quoted).join(', ');
     const { places, parameters } = placesOf(this.key.map((name) => row[name]));
@@ -168,7 +170,7 @@ class RowMover {
     return rows[0] && strayOf(this.config, rows[0]);
   }
 
-  /** A statement whose answer was lost may have been applied: what it finds then, the next move or the next scan settles. */
+  /** A statement whose answer was lost may have been applied. The next move or the next scan then deals with what it finds. */
   private async isApplied(query: string, parameters: unknown[]): Promise<boolean> {
     const options: StatementOptions = {
       prepare: true,
@@ -181,7 +183,7 @@ class RowMover {
   }
 }
 
-/** What stands for values in a statement, and those that the driver sends beside it. */
+/** The texts that stand for values in a statement, and the parameters that the driver sends with it. */
 function placesOf(values: readonly unknown[]): { places: string[]; parameters: unknown[] } {
   return {
     places: values.map((value) => (value instanceof LongTime ? value.literal : '?')),

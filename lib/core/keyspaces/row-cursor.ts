@@ -10,8 +10,8 @@ import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 /** The position of the last row of a page: its shard and its key. */
 export interface RowCursor extends Position<Keyed> {
   /**
-   * The first column whose value sets the row apart from the one before it: the row is the first of all rows that have its
-   * values up to there. The last column if the row before is not known.
+   * The first column in which the row differs from the row before it. So the row is the first of all rows that have its
+   * values up to this column. It is the last column if the row before is not known.
    */
   firstOfItsKind: number;
   /** The sizes of the query's rows, as far as they were seen. */
@@ -20,7 +20,7 @@ export interface RowCursor extends Position<Keyed> {
 
 const VERSION = 1;
 
-/** Long enough that no altered cursor passes by accident; a cursor need not be a secret. */
+/** Long enough that no altered cursor is accepted by chance. A cursor need not be secret. */
 const CHECKSUM_BYTES = 16;
 
 type EncodedCursor = [
@@ -32,7 +32,7 @@ type EncodedCursor = [
   ...string[],
 ];
 
-/** The cursor behind a row. It holds one key, whatever the number of shards, and a checksum over that key and the query. */
+/** The cursor after a row. It holds one key, whatever the number of shards, and a checksum over that key and the query. */
 export function encodeRowCursor(config: ShardedKeyspacesConfig, select: RowSelect, cursor: RowCursor): string {
   const { shard, item, firstOfItsKind, sizes } = cursor;
   const sizing = [sizes.mean ?? 0, sizes.deviation].map(Math.round);

@@ -8,13 +8,13 @@ import { InvalidClusteringConditionError, UnknownColumnError } from './keyspaces
 import { columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { partitionValues } from './shards-of-value';
 
-/** A request, checked, in terms of the table's columns. */
+/** A request after its check, in terms of the table's columns. */
 export interface RowSelect {
-  /** The columns of the partition key without the shard, of each value. */
+  /** For each value, the columns of the partition key without the shard. */
   partitions: ColumnValue[][];
-  /** What the first clustering columns are equal to. */
+  /** The values that the first clustering columns must equal. */
   equal: ColumnValue[];
-  /** What the clustering column behind those lies in. */
+  /** The range in which the clustering column after those must lie. */
   range: ValueRange;
   /** Whether the rows come in the reverse of the table's order. */
   reversed: boolean;
@@ -102,7 +102,7 @@ function partitionOf(config: ShardedKeyspacesConfig, field: string, value: unkno
   return partitionValues(field, config, value);
 }
 
-/** Equality on the first clustering columns, then one range: what a partition has in one piece. */
+/** Equality on the first clustering columns, then one range. A partition keeps such rows together. */
 function conditionsOf(
   { clusteringColumns }: ShardedKeyspacesConfig,
   where: unknown,

@@ -22,8 +22,8 @@ export interface SelectRowOptions {
    */
   projection?: string[];
   /**
-   * Counts that the value had before, each from 1 to 10,000, while rows are left where those placed them: these shards are
-   * asked too, one after the other in the order given, until the row is found.
+   * Counts that the value had before, each from 1 to 10,000. Give them while rows are still where these counts placed them:
+   * their shards are asked, too, one after another in the given order, until the row is found.
    * @default one SELECT, of the shard by the present count
    */
   formerShardCounts?: number[];
@@ -37,12 +37,12 @@ export interface SelectRowOptions {
 }
 
 /**
- * Reads one row of a table with calculated shards, or with the product of others, by its key: one SELECT of one shard.
+ * Reads one row by its key from a table whose shards are calculated, or are products: one SELECT of one shard.
  *
  * @param key the partition key without the shard, and every clustering column
  * @returns undefined if there is no such row
  * @throws InvalidArgumentError if the table's shards are random: nobody knows the shard of a row then; UnknownColumnError
- *   for a column that is no part of the key, and InvalidColumnValueError if one is missing or none of its CQL type
+ *   for a column that is not part of the key, and InvalidColumnValueError if one is missing or does not fit its CQL type
  */
 export async function selectRow(
   client: CqlClient,

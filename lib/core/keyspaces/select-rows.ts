@@ -3,14 +3,14 @@ import type { CqlClient, CqlRow, StatementOptions, StatementResult } from './cql
 import { NO_CONNECTION } from './cql-failure';
 import { NoConnectionError } from './keyspaces-errors';
 
-/** Errors of the parsers that clients read answers with. */
+/** The errors with which the parsers of clients fail. */
 const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
 
 /**
- * What a SELECT gives: rows, and where the next page goes on.
+ * What a SELECT returns: rows, and where the next page goes on.
  *
  * @throws IncompleteAnswerError for an answer that nobody could read; NoConnectionError while the client has no connection;
- *   what else the client throws
+ *   any other error of the client
  */
 export async function selectRows(
   client: CqlClient,
@@ -30,12 +30,12 @@ async function answerOf(client: CqlClient, ...statement: Parameters<CqlClient['e
   } catch (cause) {
     const { name, message }: Partial<Error> = Object(cause);
     if (PARSER_ERRORS.includes(name!)) throw incompleteRows({ cause });
-    // The driver's own error has neither a name nor a code that a caller could know it by.
+    // The driver's own error has neither a name nor a code by which a caller could recognise it.
     throw message === NO_CONNECTION ? new NoConnectionError({ cause }) : cause;
   }
 }
 
-/** An answer without what the order of rows and the next page depend on. */
+/** The answer lacks something on which the order of rows or the next page depends. */
 export function incompleteRows(options?: ErrorOptions): IncompleteAnswerError {
   return new IncompleteAnswerError('SELECT', 'rows with their clustering columns, and lead on', options);
 }

@@ -10,7 +10,7 @@ export interface Statement {
   parameters: unknown[];
 }
 
-/** Selects rows of one shard: equality, then one range, and never `ALLOW FILTERING`, `IN`, or an index. */
+/** Selects rows of one shard by equality and then one range, and never with `ALLOW FILTERING`, `IN`, or an index. */
 export function selectStatement(
   config: ShardedKeyspacesConfig,
   { partition, shard }: Omit<TableShard, 'number'>,
@@ -51,7 +51,7 @@ function addRange({ lower, upper }: ValueRange, add: (operator: string, value: C
   if (upper !== undefined) add(upper.inclusive ? '<=' : '<', upper.value);
 }
 
-/** Quoted, so that no name is a keyword, and letters keep their case. */
+/** Quotes a name, so that no name is a keyword, and letters keep their case. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

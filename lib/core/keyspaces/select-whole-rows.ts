@@ -4,7 +4,7 @@ import { selectRows } from './select-rows';
 import type { Statement } from './select-statement';
 
 /**
- * What a SELECT gives, of which nothing is lost: a time that a `Date` cannot hold costs one more request for its page.
+ * What a SELECT returns, without any loss. If a page has a time that a `Date` cannot hold, it costs one more request.
  *
  * @throws what `selectRows` throws
  */

@@ -14,12 +14,12 @@ import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-
  *     await client.execute('INSERT INTO tracker.blogs (publish_date, shard, title) VALUES (?, ?, ?)',
  *       [blog.publish_date, shard, blog.title], KEYSPACES_WRITE_OPTIONS);
  *
- * A calculated shard is that of `calculatedShard`, of the text of the column: dates as "2020-07-09", timestamps as
+ * A calculated shard is `calculatedShard` of the text of the column: dates as "2020-07-09", timestamps as
  * "2020-07-09T08:30:00.000Z", whole numbers in digits, UUIDs in small letters, `blob` in base64. Several columns have "#"
  * between them.
  *
  * @param row the row's columns; must hold the partition key and, for calculated shards, the columns they follow from
- * @throws InvalidColumnValueError if one of them is missing, and InvalidColumnValueError if one is none of its CQL type
+ * @throws InvalidColumnValueError if one of them is missing or does not fit its CQL type
  */
 export function shardColumns(config: ShardedKeyspacesConfig, row: object): Record<string, number> {
   checkOnce(config);
@@ -29,17 +29,17 @@ export function shardColumns(config: ShardedKeyspacesConfig, row: object): Recor
   return { [config.shardColumn]: config.firstShard + shard };
 }
 
-/** The calculated shard of a row among so many, counted from 0. */
+/** The calculated shard of a row among this many shards, counted from 0. */
 export function shardOfRow(field: string, config: ShardedKeyspacesConfig, row: object, shardCount: number): number {
   return shardOfText(config, calculatedFromText(field, config, row), shardCount);
 }
 
-/** The shard among so many, counted from 0, that writers give the text that shards follow from. */
+/** The shard that writers give to a text from which shards are calculated, among this many shards, counted from 0. */
 export function shardOfText({ strategy }: ShardedKeyspacesConfig, text: string, shardCount: number): number {
   return strategy === 'product' ? productOfCodePoints(text, shardCount) : calculatedShard(text, shardCount);
 }
 
-/** The text that the calculated shard of a row follows from. */
+/** The text from which the shard of a row is calculated. */
 export function calculatedFromText(field: string, config: ShardedKeyspacesConfig, row: object): string {
   const values = calculatedFromColumns(config).map((column): ColumnValue => {
     const value = (row as Record<string, unknown>)[column.name];

@@ -5,24 +5,24 @@ import type { RowCursor } from './row-cursor';
 import type { RowSelect } from './row-select';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** Rows of a shard that lie in one piece: the first clustering columns are equal to these values, the next is in a range. */
+/** Rows that lie together in a shard: the first clustering columns are equal to these values, the next is in a range. */
 export interface ShardSegment {
   equal: readonly ColumnValue[];
   range: ValueRange;
 }
 
 /**
- * What is left of a shard behind a cursor, piece by piece in the order of the read.
+ * The rest of a shard after a cursor, segment by segment in the order of the read.
  *
- * Amazon Keyspaces compares single columns only, not `(c1, c2) > (?, ?)`: behind (a, b) come `c1 = a AND c2 > b` and then
- * `c1 > a`. The cursor says from which column on its row is the first of its kind, so that one piece that begins with this
- * row does for all deeper ones: for rows with a time of their own, `c1 >= a` is all there is to ask.
+ * Amazon Keyspaces compares single columns only, not `(c1, c2) > (?, ?)`: after (a, b) come `c1 = a AND c2 > b` and then
+ * `c1 > a`. The cursor says up to which column its row is the first with its values. One segment that begins with this row
+ * then replaces all deeper ones: if each row has a time of its own, `c1 >= a` is enough.
  */
 export function segmentsBehind(
   config: ShardedKeyspacesConfig,
   select: RowSelect,
   cursor?: RowCursor,
-  /** Whether a row of this shard with the cursor's own key comes behind the cursor. */
+  /** Whether a row of this shard with the key of the cursor comes after the cursor. */
   inclusive = false,
 ): ShardSegment[] {
   const { equal, range } = select;
@@ -44,8 +44,8 @@ export function segmentsBehind(
 }
 
 /**
- * The part of a segment that can hold rows up to a position. It may hold some behind it: only the segment's own column is
- * cut.
+ * The part of a segment that can hold rows up to a position. It may hold some rows after it, because only the segment's own
+ * column is cut.
  *
  * @returns undefined if there is none
  */

@@ -27,9 +27,12 @@ export interface ShardedKeyspacesConfig {
   partitionKey: KeyColumn[];
   /** The `int` column of the partition key that holds the shard. Writers set it, with `shardColumns`. */
   shardColumn: string;
-  /** What the shard column holds for the first shard: the shards of a value count up from here. */
+  /** The number of the first shard in the shard column. The other shards of a value count up from it. */
   firstShard: number;
-  /** At least one. Without a clustering column, a partition has room for one row, and the next row would overwrite it. */
+  /**
+   * The clustering columns, at least one. Without one, a partition has room for one row, and the next row would overwrite
+   * it.
+   */
   clusteringColumns: ClusteringColumn[];
   /** The names of the regular and static columns. */
   columns: string[];
@@ -41,7 +44,7 @@ export interface ShardedKeyspacesConfig {
    * calculated shards.
    */
   strategy: 'random' | 'calculated' | 'product';
-  /** The clustering columns that a calculated shard, or a product, follows from. Absent: all of them. */
+  /** The clustering columns from which a calculated shard or a product is computed. Absent: all of them. */
   calculatedFrom?: string[];
 }
 
@@ -66,8 +69,8 @@ const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{0,47}$/;
 const LARGEST_INT = 2 ** 31 - 1;
 
 /**
- * @throws InvalidTableConfigError or `InvalidShardCountError` unless the configuration can be worked with; errors name its
- *   fields behind `prefix`
+ * @throws InvalidTableConfigError or `InvalidShardCountError` unless the configuration is valid; errors put `prefix` before
+ *   the names of its fields
  */
 export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, prefix = 'config.'): void {
   if (typeof config !== 'object' || config === null) {
@@ -121,7 +124,7 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   checkShards(`${prefix}shards`, config.shards);
 }
 
-/** The clustering columns that a calculated shard follows from. */
+/** The clustering columns from which a shard is calculated. */
 export function calculatedFromColumns({ clusteringColumns, calculatedFrom }: ShardedKeyspacesConfig): KeyColumn[] {
   if (calculatedFrom === undefined) return clusteringColumns;
   return calculatedFrom.map((name) => clusteringColumns.find((column) => column.name === name)!);

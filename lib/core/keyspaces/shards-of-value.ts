@@ -8,7 +8,7 @@ export function joinedText(values: readonly ColumnValue[]): string {
   return values.map(({ text }) => text).join(SEPARATOR);
 }
 
-/** The columns of the partition key, of a row or a request, in the order of the key. */
+/** The values of the partition key's columns in a row or a request, in the order of the key. */
 export function partitionValues(field: string, config: ShardedKeyspacesConfig, row: object): ColumnValue[] {
   return config.partitionKey.map((column) => {
     const { name } = column;
@@ -20,14 +20,14 @@ export function partitionValues(field: string, config: ShardedKeyspacesConfig, r
   });
 }
 
-/** The counts of each configuration that was used, by the one text of each value. */
+/** For each configuration that was used, the counts by the one text of each value. */
 const COUNTS = new WeakMap<ShardedKeyspacesConfig, ReadonlyMap<string, ShardCount>>();
 
 /**
- * Checks a configuration at its first use, and freezes it: what readers and writers know of a table does not change under
- * them.
+ * Checks a configuration at its first use, and freezes it: what readers and writers know about a table must not change
+ * while they use it.
  *
- * @throws InvalidTableConfigError or InvalidShardCountError unless the configuration can be worked with
+ * @throws InvalidTableConfigError or InvalidShardCountError unless the configuration is valid
  */
 export function checkOnce(config: ShardedKeyspacesConfig): void {
   if (COUNTS.has(config)) return;

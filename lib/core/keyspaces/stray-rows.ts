@@ -25,10 +25,10 @@ export interface StrayRow {
   isHidden: boolean;
 }
 
-/** Which part of a table is looked at, how fast, and how far. */
+/** Which part of a table to scan, and how fast. */
 export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsReport> {
   /**
-   * Which of the segments to look at, from 0 to `totalSegments` - 1. Segments can be looked at side by side.
+   * Which of the segments to scan, from 0 to `totalSegments` - 1. Segments can be scanned at the same time.
    * @default 0
    */
   segment?: number;
@@ -56,8 +56,8 @@ export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsRepo
    */
   attempts?: number;
   /**
-   * Ends the scan when the page that is being read is done, and a move of rows when the row that is being moved is done: it goes on at
-   * the begin of its page. The report then has a `resumePoint`.
+   * Ends a scan after the present page, and a move of rows after the present row. The report then has a `resumePoint`, from
+   * which the next call goes on: a move begins its page again.
    * @default the scan goes on to the end of the segment
    */
   signal?: AbortSignal;
@@ -70,22 +70,22 @@ export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsRepo
   random?: () => number;
 }
 
-/** What a scan has found so far. The reports of all segments add up to that of the table. */
+/** What a scan has found so far. The reports of all segments add up to the report of the table. */
 export interface StrayRowsReport {
   rowsScanned: number;
   strays: number;
-  /** How many of the strays no query for their value reads. */
+  /** How many of the strays are in shards that no query for their value reads. */
   hidden: number;
   /** Pass it as `resumeFrom` to go on: what the next report counts is to be added to this one. Absent if the segment is complete. */
   resumePoint?: string;
 }
 
-/** Rows of a page, which a scan that is lost reads once more. */
+/** The rows of a page. A scan that is interrupted reads its page again. */
 const PAGE_ROWS = 1_000;
 
 const MAX_SEGMENTS = 1_000_000;
 
-/** Half a minute of waits in the mean: a partition that is hot for a moment does not end a move of hours. */
+/** The waits add up to half a minute on average, so a partition that is hot for a moment does not end a move of hours. */
 const ATTEMPTS = 10;
 const BACKOFF = { backoffBaseMs: 100, backoffCapMs: 10_000 };
 
@@ -97,11 +97,12 @@ const TOKENS = 2n ** 64n;
 const FIRST_TOKEN = -(2n ** 63n);
 
 /**
- * Scans a table, or a segment of it, for rows that are not in the shard of their writers: left behind by a change of a count, or put
- * by a client with another rule. It writes nothing. `reshardRows` moves them.
+ * Scans a table, or a segment of it, for rows that are not in the shard of their writers: a change of a count left them
+ * there, or a client with another rule put them there. It writes nothing. `reshardRows` moves them.
  *
  * @param options what to scan, and how fast; `onStray` is told of each stray, and awaited
- * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client throws
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client
+ *   throws
  */
 export function findStrayRows(
   client: CqlClient,
@@ -113,8 +114,8 @@ export function findStrayRows(
 }
 
 /**
- * Walks a segment page by page, and treats each stray before the next page is read. The rows of a page count when all of it is done:
- * what ends within one reads it again when it goes on.
+ * Walks a segment page by page, and handles each stray before it reads the next page. The rows of a page are counted when
+ * the whole page is done. A scan that ends within a page reads that page again later.
  */
 export async function scanStrayRows<Report extends StrayRowsReport>(
   client: CqlClient,
@@ -166,7 +167,7 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   return report;
 }
 
-/** Makes another attempt, after a wait, at what failed for a reason that another attempt can overcome. */
+/** Makes another attempt, after a wait, if a request failed for a reason that another attempt can overcome. */
 export async function untilAnswered<T>(
   { attempts = ATTEMPTS, random = Math.random, clock = systemClock, signal }: StrayRowsOptions<never>,
   ask: (attempt: number) => Promise<T>,
@@ -244,7 +245,7 @@ export function checkRate(field: string, rate: number | undefined): void {
   throw new InvalidArgumentError(field, rate, 'a number of rows a second that is greater than 0, or absent');
 }
 
-/** Bound to the table, its counts, and the segment: by other counts other rows are strays. */
+/** A resume point is bound to the table, its counts, and the segment, because with other counts other rows are strays. */
 function resumePoint(config: ShardedKeyspacesConfig, scan: readonly number[], page: string): string {
   return `${checksum(config, scan, page)}.${page}`;
 }

@@ -23,19 +23,19 @@ interface TableQuery {
   columns: readonly string[];
 }
 
-/** Where a read ended: within a segment, which goes on with its very statement, or in front of another. */
+/** Where a read ended: within a segment, which goes on with the same statement, or before another segment. */
 interface ReadOn {
   segment: number;
   within?: { statement: Statement; trail: PageTrail };
 }
 
-/** Sizes of so many rows of an answer are enough to know the rest. */
+/** The sizes of this many rows of an answer are enough to estimate the rest. */
 const SIZED_ROWS = 20;
 
-/** What is wanted ends in front of the segment. */
+/** The page of a segment that begins after everything that is wanted. */
 const NOTHING: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
 
-/** What the driver asks for by itself. */
+/** The page size that the driver uses by default. */
 const MOST_ROWS = 5_000;
 
 /** Reads one shard of a Cassandra table, page by page, from its start or from a cursor. */
@@ -93,7 +93,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     };
   }
 
-  /** The cursor's own row, if the first segment begins with it. */
+  /** The number of rows that the first segment repeats: the row of the cursor, if the segment begins with it. */
   private get repeatedRows(): number {
     const { cursor, config } = this.query;
     return cursor?.shard === this.shard && cursor.firstOfItsKind < config.clusteringColumns.length - 1 ? 1 : 0;
@@ -104,7 +104,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     return clusteringColumns.filter(({ type }) => type === 'timestamp').map(({ name }) => name);
   }
 
-  /** The driver makes an invalid `Date` of it, which does not say which time it is. */
+  /** The driver returns such a time as an invalid `Date`, which does not tell the time. */
   private hasTimeBeyondDates(row: CqlRow): boolean {
     return this.timestamps.some((name) => row[name] instanceof Date && Number.isNaN(row[name].getTime()));
   }
@@ -117,7 +117,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
   }
 }
 
-/** What is left of a shard: behind the cursor, all of it, or nothing. */
+/** The rest of a shard: what comes after the cursor, the whole shard, or nothing. */
 function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number): ShardSegment[] {
   if (cursor === undefined) return segmentsBehind(config, select);
   const side = order.compare({ item: cursor.item, shard }, cursor);
@@ -125,13 +125,13 @@ function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number
   return side > 0 ? segmentsBehind(config, select) : [];
 }
 
-/** Source: the Amazon Keyspaces developer guide, "Estimate row size": metadata that each row is charged with. */
+/** Source: the Amazon Keyspaces developer guide, "Estimate row size": each row is charged for this much metadata. */
 const METADATA_BYTES = 100;
 
-/** Most types take this or less, and sizes only decide how much is read at once. */
+/** Values of most types take this or less. It is precise enough, because sizes only decide how much is read at once. */
 const USUAL_BYTES = 8;
 
-/** About what a row takes in Amazon Keyspaces. */
+/** About how many bytes a row takes in Amazon Keyspaces. */
 function rowBytes(row: CqlRow): number {
   let bytes = METADATA_BYTES;
   for (const name in row) bytes += valueBytes(row[name]);

@@ -29,7 +29,7 @@ export interface ItemTraffic {
   caches?: number;
 }
 
-/** What the reads of one item come to. */
+/** What the reads of one item cost, and what to do about them. */
 export interface HotItemPlan {
   /** Read units a second without a cache. */
   readUnitsPerSecond: number;
@@ -42,8 +42,8 @@ export interface HotItemPlan {
 }
 
 /**
- * Whether one item is read too often, and what a cache makes of it. An item is in one partition, which takes 3,000 read
- * units a second, so more shards do not help it.
+ * Whether one item is read too often, and what a cache changes. An item is in one partition, which takes 3,000 read units a
+ * second, so more shards do not help it.
  *
  * A cache that answers for a second asks at most once a second, however many reads it answers, and never more often than it
  * is read.

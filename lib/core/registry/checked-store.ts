@@ -5,7 +5,7 @@ import type { RegistryStore } from './registry-store';
 
 const METHODS = ['readHead', 'writeHead', 'readEntry', 'readEntries', 'writeEntry'] as const;
 
-/** What the answer of a method must be. */
+/** What the answers of the methods must be. */
 const ANSWERS: Partial<Record<(typeof METHODS)[number], { words: string; fits(answer: unknown): boolean }>> = {
   readHead: { words: 'a head, or be undefined', fits: (answer) => answer === undefined || isObject(answer) },
   writeHead: { words: 'true, false or a head', fits: (answer) => typeof answer === 'boolean' || isObject(answer) },
@@ -14,7 +14,7 @@ const ANSWERS: Partial<Record<(typeof METHODS)[number], { words: string; fits(an
 };
 
 /**
- * A store whose answers are what a ledger can work with, and whose failures are errors. Users write stores of their own.
+ * A store whose answers are checked, and whose failures are errors. Users may write stores of their own.
  *
  * @throws InvalidArgumentError if the store lacks a method
  */

@@ -99,7 +99,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
         ...(start && { ExclusiveStartKey: start }),
       });
       const { Items, LastEvaluatedKey }: Awaited<ReturnType<RegistryTableClient['scan']>> = Object(answer);
-      // An answer without items would be taken for a registry without owners, whose keys are all free.
+      // An answer without items would look like a registry without owners, in which all keys are free.
       if (!Array.isArray(Items)) throw new IncompleteAnswerError('Scan', 'Items');
       for (const each of Items) {
         const item: DynamoDbItem = Object(each);
@@ -132,7 +132,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
     return item as DynamoDbItem | undefined;
   }
 
-  /** Returns nothing if the item was written, and else what stands there, if the service says so. */
+  /** Returns undefined if the item was written. Otherwise returns the stored item if the service gives it. */
   private async write(
     item: DynamoDbItem,
     condition: string,
@@ -197,13 +197,13 @@ function hashKeyOf(stored: string | undefined): bigint {
   return hashKey;
 }
 
-/** What a list in JSON holds, as a ledger wrote it. */
+/** The list that a text in JSON holds, as a ledger wrote it. */
 function list<T>(value: AttributeValue | undefined, part: string): T[] {
   try {
     const items: unknown = JSON.parse(text(value, part));
     if (Array.isArray(items)) return items;
   } catch {
-    // Reported below, as what is valid JSON and no list.
+    // The error below reports it, together with JSON that is not a list.
   }
   throw new CorruptRegistryError(part);
 }

@@ -6,7 +6,7 @@ import { checkedHead, hasAllSince, headAfter, idOfCommit, latest, readHead } fro
 import { type RegistryChange, RegistryState } from './registry-state';
 import type { RegistryHead, RegistryStore } from './registry-store';
 
-/** What follows from a state: the changes to commit, and what to answer once they are committed. */
+/** The result of a decision on a state: the changes to commit, and the answer once they are committed. */
 interface Decision<T> {
   changes: readonly RegistryChange[];
   answer: T;
@@ -14,27 +14,33 @@ interface Decision<T> {
 
 /** A call that waits for its commit. */
 interface WaitingCall {
-  /** The changes that follow from a state, and what tells the caller how the call ended, once they are committed. */
+  /**
+   * Decides on a state: which changes to commit, and how to tell the caller about the end of the call once they are
+   * committed.
+   */
   decide(state: RegistryState): { changes: readonly RegistryChange[]; tell(): void };
   reject(error: unknown): void;
   /** How often a commit with this call was refused. */
   refusals: number;
 }
 
-/** The first calls that wait, and the changes of all of them. */
+/** The first waiting calls that fit into one commit, and the changes of all of them. */
 interface Group {
   readonly tell: readonly (() => void)[];
   readonly changes: readonly RegistryChange[];
 }
 
-/** The most attempts of one call at its commit. An attempt fails only because another commit has succeeded. */
+/** The most attempts of one call to commit. An attempt fails only because another commit has succeeded. */
 const MAX_ATTEMPTS = 100;
 const BACKOFF_BASE_MS = 10;
-/** The longest wait is that of so many attempts, so that the commits of others succeed in a slow store, too. */
+/**
+ * No wait is longer than the wait of this attempt. It is long enough for the commits of others to succeed even in a slow
+ * store.
+ */
 const BACKOFF_CAP_ATTEMPTS = 40;
 const BACKOFF_CAP_MS = 5_000;
 
-/** Commits what one process decides, and follows the commits of all others. */
+/** Commits the decisions of one process, and follows the commits of all others. */
 export class RegistryCommits {
   private state: RegistryState | undefined;
   private settledVersion = 0;
@@ -42,7 +48,6 @@ export class RegistryCommits {
   private turn: Promise<unknown> = Promise.resolve();
 
   constructor(
-    /** A checked one. */
     private readonly store: RegistryStore,
     private readonly options: { maxEntries: number; clock: Clock; random(): number },
   ) {}
@@ -51,8 +56,7 @@ export class RegistryCommits {
    * Commits the changes that `decide` derives from the latest state, or nothing if there are none. Returns the answer of
    * the decision that was committed.
    *
-   * @param decide may be called several times: a decision counts for nothing, be it an error, until its state is the
-   *   latest
+   * @param decide may be called several times. A decision, even an error, counts only if its state is the latest
    */
   commit<T>(decide: (state: RegistryState) => Decision<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -76,7 +80,7 @@ export class RegistryCommits {
     });
   }
 
-  /** Commits calls that wait: the first one, and all behind it that there is room for. */
+  /** Commits waiting calls: the first one, and as many after it as there is room for. */
   private async commitWaiting(): Promise<void> {
     const [first] = this.waiting;
     while (first !== undefined && this.waiting[0] === first) {
@@ -92,7 +96,7 @@ export class RegistryCommits {
         }
         for (const call of this.waiting.slice(0, group.tell.length)) call.refusals += 1;
       } catch (error) {
-        // Who only waits for the same head asks for it in its own turn.
+        // If the head could not be read, only the first call fails: the others read it in their own turns.
         for (const { reject } of this.waiting.splice(0, group?.tell.length ?? 1)) reject(error);
         return;
       }
@@ -102,7 +106,7 @@ export class RegistryCommits {
     }
   }
 
-  /** Decides about the first calls that wait, each on the state that those before it leave behind. */
+  /** Decides for the first waiting calls, each on the state that the calls before it produce. */
   private decideWaiting(): Group {
     const state = this.state!;
     const tell: (() => void)[] = [];
@@ -128,7 +132,7 @@ export class RegistryCommits {
     const written = await this.writeHead(next, id);
     if (written === undefined) return false;
     if (written === next) applyRecent(this.state!, next);
-    // What is committed has no failure any more: if its entries are not written, the next commit writes them first.
+    // From here on the commit cannot fail: if its entries are not written now, the next commit writes them first.
     await this.settle(written).catch(() => {});
     return true;
   }
@@ -138,9 +142,10 @@ export class RegistryCommits {
    * its place.
    *
    * The store may refuse a head that it has written: when the first answer is lost, the SDK sends the write again, and the
-   * condition fails. So the commit has an id. The head that stands in its way tells whose it is, at once: later heads forget.
+   * condition fails. So the commit has an id, and the head that is stored instead tells at once whose commit it is. Later
+   * heads forget it.
    *
-   * @throws UncertainCommitError if so many commits followed that the head has forgotten
+   * @throws UncertainCommitError if so many commits followed that the head has forgotten this one
    */
   private async writeHead(next: RegistryHead, id: string): Promise<RegistryHead | undefined> {
     const { version } = next;
@@ -148,7 +153,7 @@ export class RegistryCommits {
     try {
       refusal = await this.store.writeHead(next, version - 1);
     } catch (error) {
-      // It counts only if the head was not written nevertheless.
+      // The error counts only if the head was not written after all.
       const head = await readHead(this.store).catch(() => undefined);
       if (head !== undefined && idOfCommit(head, version) === id) return head;
       throw error;

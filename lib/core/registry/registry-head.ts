@@ -2,17 +2,17 @@ import { CorruptRegistryError } from './registry-errors';
 import type { RegistryChange } from './registry-state';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 
-/** The ids of commits that the head holds: many more than come between a lost answer and the next look at the head. */
+/** How many ids of commits the head holds: many more than can come between a lost answer and the next look at the head. */
 const MAX_COMMIT_IDS = 64;
 
-/** The head, or that of version 0 before the first commit. */
+/** The stored head, or a head of version 0 before the first commit. */
 export async function readHead(store: RegistryStore): Promise<RegistryHead> {
   const head = await store.readHead();
   return head === undefined ? { version: 0, recent: [] } : checkedHead(head);
 }
 
 /**
- * The head, if it is one that a ledger has written.
+ * Returns the head if a ledger can have written it.
  *
  * @throws CorruptRegistryError if not
  */
@@ -33,7 +33,10 @@ export function idOfCommit({ version, commits = [] }: RegistryHead, wanted: numb
   return commits[commits.length - 1 - (version - wanted)];
 }
 
-/** The head that commits changes under an id: with their entries, and as many of those before as there is room for. */
+/**
+ * The head after a commit of changes with an id. It has the entries of the commit, and as many earlier ones as there is
+ * room for.
+ */
 export function headAfter(
   { version: before, recent, commits = [] }: RegistryHead,
   id: string,
@@ -55,7 +58,7 @@ export function hasAllSince(head: RegistryHead, version: number): boolean {
   return head.recent[0]!.version <= version + 1;
 }
 
-/** The entries of the latest commits: whole commits, and as many as there is room for. */
+/** The entries of the latest commits. Commits are kept whole, as many as there is room for. */
 function latestCommits(all: readonly RegistryEntry[], most: number): RegistryEntry[] {
   const cut = all[all.length - most - 1]?.version ?? 0;
   return all.filter(({ version }) => version > cut);

@@ -4,7 +4,7 @@ import { BalancedKeyAllocator } from './balanced-key-allocator';
 import type { HashKeyOwner } from './hash-key-owner';
 import type { RegistryEntry } from './registry-store';
 
-/** What a commit says of one owner. */
+/** What a commit says about one owner. */
 export type RegistryChange = Omit<RegistryEntry, 'version'>;
 
 /** All owners of a registry at one version. */
@@ -56,7 +56,7 @@ export class RegistryState {
     this.currentVersion = version;
   }
 
-  /** Makes changes that are not committed yet. Returns what takes them back. */
+  /** Makes changes that are not committed yet. Returns a function that undoes them. */
   assume(changes: readonly RegistryChange[]): () => void {
     const before = changes.map(({ owner }) => this.byName.get(owner) ?? { owner, weight: 1 });
     this.apply(this.currentVersion, changes);

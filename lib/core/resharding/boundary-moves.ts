@@ -26,19 +26,18 @@ export type BoundaryMove = SplitShard | MergeShards;
 const TOLERANCE = BigInt(Math.round(((MAX_SKEW - 1) / 2) * 1000));
 
 /**
- * The splits and merges, in order, that divide a key space evenly into `shardCount` shards. They can start from any
- * shards.
+ * The splits and merges, in order, that divide a key space evenly into `shardCount` shards. They can start from any shards.
  *
- * A boundary near its ideal place stays. Every other boundary costs a merge, and every missing boundary costs a split.
- * No sequence has fewer moves, because each move adds or removes only one boundary. Splits and merges take turns. So
- * the stream never has fewer shards than the lower of the two counts, and never more than the higher count plus one.
+ * A boundary near its ideal place stays. Every other boundary costs a merge, and every missing boundary costs a split. No
+ * sequence has fewer moves, because each move adds or removes only one boundary. Splits and merges take turns. So the
+ * stream never has fewer shards than the lower of the two counts, and never more than the higher count plus one.
  *
  * After some of the moves, a new plan is exactly the rest of the old plan. So nothing has to be stored to go on after a
  * crash.
  *
  * @param ranges contiguous and ascending over the whole key space
- * @param first what begins where both are due: a merge needs no more shards than there are, but leaves one fewer for a while;
- *   by default that is what a stream with more than `shardCount` begins with, so that turns are kept when planned anew
+ * @param first which kind comes first if both are needed. A merge needs no further shard, but for a while leaves one fewer.
+ *   By default, a stream with more than `shardCount` shards begins with a merge, so that a new plan keeps the turns
  */
 export function boundaryMoves(
   ranges: readonly HashKeyRange[],

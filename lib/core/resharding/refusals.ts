@@ -1,6 +1,6 @@
 /** What Kinesis means by a refusal of a request that changes shards. Its exceptions have several meanings each. */
 
-/** The request came while the stream was busy, or too soon after another one, and will be welcome later. */
+/** The stream was busy, or the request came too soon after another one. It will be accepted later. */
 export function isNotReady(error: unknown): boolean {
   return isRefusal(error, 'ResourceInUseException') || isRefusal(error, 'LimitExceededException', /\brate\b/i);
 }
@@ -10,7 +10,7 @@ export function isOutOfDate(error: unknown): boolean {
   return (
     isRefusal(error, 'InvalidArgumentException') ||
     isRefusal(error, 'ResourceNotFoundException', /\bshard\b/i) ||
-    // A target that is more than twice the open shards, or less than half of them.
+    // The target is more than twice the number of open shards, or less than half of it.
     isRefusal(error, 'LimitExceededException', /\b(double|half)\b/i)
   );
 }
@@ -26,7 +26,7 @@ export function isDailyLimit(error: unknown): error is Error {
   return isRefusal(error, 'LimitExceededException') && !isOther;
 }
 
-/** Whether an exception has this name, and a message with these words. A service may say anything in place of a message. */
+/** Whether an exception has this name, and a message with these words. A service may put anything in place of a message. */
 function isRefusal(error: unknown, exception: string, words = /(?:)/): boolean {
   const { name, message }: { name?: unknown; message?: unknown } = Object(error);
   return name === exception && words.test(typeof message === 'string' ? message : '');

@@ -78,11 +78,12 @@ async function advanceFrom(
 
 /**
  * Looks at a stream for a deployment and, if it is ready, requests the first operation that takes it to `shardCount` even
- * shards. It marks the stream with a tag, and everyone else who takes the stream to another count ends when he sees the mark. Call it every 10 seconds until it returns `even`.
+ * shards. It marks the stream with a tag. Any other process that takes the stream to another count ends when it sees the
+ * mark. Call it every 10 seconds until it returns `even`.
  *
  * The look that writes the mark returns `busy`, because requests that others have sent just before show at the next look.
  *
- * A tag that cannot be written does not keep a deployment from its shards: it goes on without the tag.
+ * If the tag cannot be written, the deployment goes on without it.
  *
  * @throws ReshardSupersededError if a later deployment takes the stream to another count
  */
@@ -182,7 +183,7 @@ export async function reshardStream(
   }
 }
 
-/** Whether the count is still what it was at the last look, or what the first operation of the plan then made of it. */
+/** Throws if the count is neither what it was at the last look nor what the first operation of the plan made of it. */
 function checkNobodyElse(
   target: ReshardTarget,
   before: ReshardProgress,
@@ -190,7 +191,7 @@ function checkNobodyElse(
 ): void {
   if (state === 'busy') return;
   const [asked] = before.plan;
-  // Where the account has no shards left, a merge goes before a split.
+  // If the account has no shards left, a merge comes before a split, so the count may be one lower for a while.
   const around = [-1, 0, 1].map((more) => before.openShardCount + more);
   const own = asked?.type === 'update' ? [...around, asked.shardCount] : around;
   if (!own.includes(openShardCount)) throw new ReshardSupersededError(target, openShardCount, 'other');
@@ -199,7 +200,7 @@ function checkNobodyElse(
 interface Survey {
   readonly progress: ReshardProgress;
   readonly shards: readonly OpenShard[];
-  /** The updates of the last 24 hours; left unread, with the deployment, where there is nothing to do. */
+  /** The updates of the last 24 hours. If there is nothing to do, neither they nor the deployment are read. */
   readonly history: readonly PastUpdate[];
   readonly deployment: DeploymentMark | undefined;
 }
@@ -244,7 +245,7 @@ function planWithin(
   throw new DailyUpdateLimitError(streamName, wish.length, history);
 }
 
-/** Whether splits and merges may take the place of updates; a stream that has its count can take its time. */
+/** Whether splits and merges may replace updates. A stream that already has its count has time for many of them. */
 function canMoveInstead(shards: readonly OpenShard[], moves: readonly ReshardOperation[], shardCount: number): boolean {
   return moves.length <= MAX_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount;
 }

@@ -9,7 +9,7 @@ import { parseUpdateHistory, UPDATE_HISTORY_TAG, updatesLeft, updatesMade } from
 
 interface ScaleRequest extends ScalingBounds {
   readonly streamName: string;
-  /** What the stream's alarms say of its load. */
+  /** Returns what the alarms of the stream say about its load. */
   readLoad(): Promise<Load>;
   /** The time, in milliseconds since 1970. */
   readonly now: number;
@@ -17,27 +17,30 @@ interface ScaleRequest extends ScalingBounds {
 
 /** The result of one look at a stream. */
 interface Scaling {
-  /** How many shards it has, or was asked for: one step of the way to the desired count. */
+  /**
+   * How many shards the stream has, or will have after the update that was just requested, which is one step towards the
+   * desired count.
+   */
   readonly shardCount: number;
   /** How many further updates of its shard count Kinesis allows in the current 24 hours. */
   readonly updatesLeft: number;
-  /** Unknown while the stream is being changed, and if it could not be scaled. */
+  /** Absent while the stream is being changed, and if it could not be scaled. */
   readonly load?: Load;
-  /** How many shards it should have now; unknown as the load is. */
+  /** How many shards the stream should have now. Absent if the load is. */
   readonly desiredShardCount?: number;
-  /** Why it could not be scaled. */
+  /** Why the stream could not be scaled. */
   readonly failure?: unknown;
 }
 
-/** How long after its update a stream that is busy is taken to be busy with it. */
+/** How long after its last update a busy stream counts as busy with that update. */
 const LONGEST_UPDATE_MS = 60 * 60_000;
 
 /**
  * Looks at a stream once and asks it for the next step to the shard count that its load calls for.
  *
- * Call it every minute. It remembers nothing but the stream's history of updates, which the stream itself keeps. What
- * keeps it from scaling a stream that it could look at is no error here but part of the answer: the stream's shards and
- * updates are worth knowing all the more.
+ * Call it every minute. It remembers nothing but the history of updates, which the stream itself keeps. If it could look at
+ * the stream but not scale it, it does not throw but says so in its answer, because the number of shards and updates then
+ * matters all the more.
  *
  * @throws StreamNotReshardableError if the stream is in on-demand mode, where Kinesis scales it, or is being deleted
  */
@@ -66,7 +69,7 @@ export async function scaleStream(
       ? { ...decided, shardCount: next, updatesLeft: left - 1 }
       : decided;
   } catch (failure) {
-    // Others have used up the updates of the day. That is in the history now, and nobody asks again for an hour.
+    // Other processes have used up the updates of the day. The history says so now, and nobody asks again for an hour.
     return failure instanceof DailyUpdateLimitError ? { ...found, updatesLeft: 0 } : { ...found, failure };
   }
 }

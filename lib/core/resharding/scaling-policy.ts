@@ -7,7 +7,7 @@ export interface ScalingBounds {
   readonly maxShards: number;
 }
 
-/** What a stream's alarms say of its load. `surging` is so high that a third more shards may not be enough. */
+/** What the alarms of a stream say about its load. `surging` is so high that a third more shards may not be enough. */
 export type Load = 'surging' | 'high' | 'normal' | 'low';
 
 export interface ScalingSituation extends ScalingBounds {
@@ -20,12 +20,12 @@ export interface ScalingSituation extends ScalingBounds {
 }
 
 /**
- * After an update the load needs so long to show on the new shards: the six minutes that the alarms look back on, three
- * that metrics may be late, and one for the function itself.
+ * How long the load needs after an update to show on the new shards: six minutes for which the alarms look back, three
+ * minutes by which metrics may be late, and one minute for the function itself.
  */
 export const SCALE_OUT_PAUSE_MS = 10 * 60_000;
 
-/** The half hour that the scale-in alarm looks back on is to be one without an update. */
+/** The half hour for which the scale-in alarm looks back must be without an update. */
 export const SCALE_IN_PAUSE_MS = 30 * 60_000;
 
 /** By how much a stream grows under a high load that does not surge. */
@@ -34,9 +34,9 @@ const GROWTH = 4 / 3;
 /**
  * How many shards a stream should have now.
  *
- * It grows by a third under a high load and doubles under a surging one; it halves under a low one, if the day has updates
- * enough to double back to the most shards of the last 24 hours, and one to spare. Bounds that were changed are kept at
- * once, whatever the load.
+ * It grows by a third under a high load and doubles under a surging one; it halves under a low one if enough updates are
+ * left to double back to the most shards of the last 24 hours, and one more. If its bounds have changed, the stream moves
+ * within them at once, whatever the load.
  *
  * The numbers were found by simulation, over loads of several shapes: few shard-hours, with throttling below 1 % of the
  * time if metrics are in time. See the guide to resharding, and `npm run bench auto-scaling`.

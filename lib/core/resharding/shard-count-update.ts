@@ -18,12 +18,11 @@ interface UpdateRequest {
 }
 
 /**
- * Asks for an update of the shard count and adds it to the stream's history. Returns `false` if the stream is not
- * ready.
+ * Asks for an update of the shard count and adds it to the stream's history. Returns `false` if the stream is not ready.
  *
- * The history is written before the update: the stream takes no tags while it is busy with the update, and an answer that
- * is lost, or a crash, leaves the update counted. What Kinesis has refused is taken out again, and that the updates of
- * the day are used up is written in its place.
+ * The history is written before the update, because the stream accepts no tags while it is busy with the update. So the
+ * update is counted even after a lost answer or a crash. If Kinesis refuses the update, it is removed from the history
+ * again. If the updates of the day are used up, the history then says so.
  *
  * @throws DailyUpdateLimitError if Kinesis refuses the update because the updates of the day are used up
  */
@@ -63,8 +62,8 @@ export async function updateShardCount(
 }
 
 /**
- * Who asks for the count of the last update again has found the stream without it: that update came to nothing, and is
- * this one.
+ * If the last update asked for the same count, the stream does not have it. So that update was not made, and this one takes
+ * its place.
  */
 function withoutAttempt(history: readonly PastUpdate[], shardCount: number): readonly PastUpdate[] {
   return history.at(-1)?.shardCount === shardCount ? history.slice(0, -1) : history;

@@ -19,7 +19,7 @@ export async function readTags(
     const { Tags, HasMoreTags }: Awaited<ReturnType<TagClient['listTagsForStream']>> = Object(answer);
     const before = tags.size;
     for (const { Key, Value } of Array.isArray(Tags) ? Tags : []) tags.set(Key!, Value ?? '');
-    // More tags behind a page that brought none would be asked for again, for ever.
+    // If a page brings no tags but says that more follow, the same page would be asked for again, for ever.
     if (!Array.isArray(Tags) || (HasMoreTags && tags.size === before)) {
       throw new IncompleteAnswerError('ListTagsForStream', 'tags, and lead on');
     }
@@ -28,7 +28,7 @@ export async function readTags(
   return tags;
 }
 
-/** Sets a tag; `false` if the stream is busy, for then it takes none. */
+/** Sets a tag. Returns `false` if the stream is busy, because then it accepts no tag. */
 export async function writeTag(client: TagClient, streamName: string, key: string, value: string): Promise<boolean> {
   try {
     await client.addTagsToStream({ StreamName: streamName, Tags: { [key]: value } });

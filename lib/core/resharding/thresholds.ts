@@ -13,7 +13,7 @@ export const MAX_SKEW = 1.05;
 export const SCALE_IN_FRACTION = 0.4;
 
 /**
- * Which part of the capacity above the target must be used, too, for a load to surge: 80.5 % with a target of 70 %. A
- * load that has gone so far beyond the target in the minutes that it takes to notice will not stop at a third more.
+ * A load surges if it also uses this part of the capacity above the target: with a target of 70 %, from 80.5 % on. A load
+ * that goes so far beyond the target within the minutes that it takes to notice will not stop at a third more.
  */
 export const SURGE_FRACTION = 0.35;

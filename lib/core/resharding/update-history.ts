@@ -20,7 +20,7 @@ export interface PastUpdate {
   readonly shardCount: number;
 }
 
-/** In place of a shard count: no update, because Kinesis allowed none. */
+/** Stands in place of a shard count if Kinesis refused an update. */
 export const REFUSED = 0;
 
 const MINUTE_MS = 60_000;
@@ -56,7 +56,7 @@ export function formatUpdateHistory(history: readonly PastUpdate[]): string {
     .join(' ');
 }
 
-/** None for an hour after Kinesis has refused one. */
+/** How many further updates Kinesis allows; none for an hour after it has refused one. */
 export function updatesLeft(history: readonly PastUpdate[]): number {
   const isRefused = history.some(({ shardCount }) => shardCount === REFUSED);
   return isRefused ? 0 : Math.max(0, DAILY_UPDATES - history.length);
@@ -67,7 +67,10 @@ export function updatesMade(history: readonly PastUpdate[]): PastUpdate[] {
   return history.filter(({ shardCount }) => shardCount !== REFUSED);
 }
 
-/** When so many updates are allowed again; `undefined` if they are now, or if others have used some up. */
+/**
+ * When this many updates are allowed again; `undefined` if they are allowed now, or if it is not known because others have
+ * used some up.
+ */
 export function allowedAgainAt(history: readonly PastUpdate[], updates: number): Date | undefined {
   if (history.some(({ shardCount }) => shardCount === REFUSED)) return undefined;
   const last = history[history.length - 1 - (DAILY_UPDATES - updates)];
