@@ -66,7 +66,7 @@ export function planIndexReshard(current: IndexShards | undefined, target: Index
   return [...grown, ...used, ...drain, ...shrunk];
 }
 
-/** Items without a shard must not come any more when the backfill begins, and none may be left when readers come. */
+/** When the backfill begins, no more items without a shard may be written. When readers begin, none may be left. */
 function adoption(target: IndexShardTarget): IndexReshardStep[] {
   const both = (count: number): ShardCount => ({ write: count, read: count });
   const byValue = Object.entries(target.byValue ?? {}).map(([value, count]) => [value, both(count)]);
@@ -87,9 +87,9 @@ function adoption(target: IndexShardTarget): IndexReshardStep[] {
 }
 
 /**
- * Whether every reader and every writer may go from the current counts to the next ones in any order, so that readers ask
- * every shard that writers have written to: the readers of now those of the writers to come, and the other way around. What
- * is read and not written now is taken to be drained.
+ * Whether every reader and every writer may go from the current counts to the next ones in any order, and readers still ask
+ * every shard that writers have written to: present readers ask the shards of future writers, and the other way around.
+ * Shards that are read but not written to now count as drained.
  */
 export function isReshardStep(current: IndexShards, next: IndexShards): boolean {
   const values = [...Object.keys(current.byValue ?? {}), ...Object.keys(next.byValue ?? {})];

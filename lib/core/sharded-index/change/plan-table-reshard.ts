@@ -47,8 +47,9 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
 }
 
 /**
- * Whether every reader and every writer may go from the current counts to the next ones in any order: those of now know the place
- * where those of the next step put an item, and the other way around. Items of counts that are given up are taken to be moved.
+ * Whether every reader and every writer may go from the current counts to the next ones in any order: with the present
+ * counts they know the place where a writer with the next counts puts an item, and the other way around. Items at places
+ * that are given up count as moved.
  */
 export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
   const knows = ({ write, read, since = write }: ShardCount, other: ShardCount) =>
@@ -65,7 +66,7 @@ function counts(write: number, read: number, since: number): ShardCount {
   return { write, read, ...(since < write && { since }) };
 }
 
-/** Whether items can stand elsewhere than where writers put them. */
+/** Whether items may be at other places than those where writers put them. */
 function isOpen({ write, read, since = write }: ShardCount): boolean {
   return since < read;
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../foundation/errors';
 import { checkIndexShardCount } from '../../foundation/shard-count';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 
-/** How many shards writers will spread the items of each value over. */
+/** The number of shards over which writers will spread the items of each value. */
 export interface IndexShardTarget {
   /** The shard count of the whole table, or of every value that `byValue` does not name. From 1 to 10,000. */
   default: number;
@@ -20,15 +20,15 @@ interface CountDeployment {
   reason: string;
 }
 
-/** Counts on their way from those that are deployed to a target. */
+/** The counts of a change, which deployments take step by step from the present counts to a target. */
 export class CountsOnTheWay {
   constructor(
-    /** The counts that the deployments so far have come to. */
+    /** The counts after the deployments so far. */
     public shards: IndexShards,
     private readonly target: IndexShardTarget,
   ) {}
 
-  /** The deployment of the next counts of the default and of every value. None if nothing changes. */
+  /** Adds the deployment of the next counts of the default and of every value, unless they change nothing. */
   deploy(next: (now: ShardCount, goal: number) => ShardCount, reason: string): CountDeployment[] {
     const shards = eachCount(this.shards, this.target, next);
     if (isSameSharding(shards, this.shards)) return [];
@@ -86,7 +86,7 @@ export function hasFallen(before: IndexShards, now: IndexShards): boolean {
   );
 }
 
-/** @throws InvalidArgumentError or InvalidShardCountError for what is no target */
+/** @throws InvalidArgumentError or InvalidShardCountError for something that cannot be a target */
 export function checkTarget(target: IndexShardTarget): void {
   if (typeof target !== 'object' || target === null) {
     throw new InvalidArgumentError('target', target, 'an object with a default shard count');

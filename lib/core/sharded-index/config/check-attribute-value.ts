@@ -9,14 +9,14 @@ const NUMBER = /^[+-]?(?=\.?\d)\d{0,126}(?:\.\d{0,130})?(?:[eE][+-]?\d{1,3})?$/;
 /** Source: the DynamoDB developer guide, "Quotas". */
 const MAX_NESTING = 32;
 
-/** Whether this is the text of a number as DynamoDB takes it. */
+/** Whether this is the text of a number that DynamoDB accepts. */
 export function isNumberText(value: unknown): value is string {
   return typeof value === 'string' && NUMBER.test(value);
 }
 
 /**
- * @throws InvalidArgumentError unless this is an attribute value that DynamoDB could have: whoever gets it may then
- *   measure, sign and send it without a further look
+ * @throws InvalidArgumentError unless this is an attribute value that DynamoDB could have: later code measures, signs and
+ *   sends it without a further check
  */
 export function checkAttributeValue(field: string, value: unknown): void {
   if (isValue(value, MAX_NESTING)) return;

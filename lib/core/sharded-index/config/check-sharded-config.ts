@@ -12,7 +12,7 @@ import {
 import { InvalidIndexConfigError } from './sharded-index-errors';
 import { isBesideValue } from './stored-place';
 
-/** The fields of every configuration, and those that an index and a table have besides. */
+/** The fields that every configuration has, and the further fields of an index and of a table. */
 const FIELDS = [
   'version',
   'tableName',
@@ -32,11 +32,12 @@ const FIELDS = [
 const INDEX_FIELDS = [...FIELDS, 'adaptive'];
 const TABLE_FIELDS = [...FIELDS, 'shardedBy'];
 
-/** The configurations and counts that were checked. They are frozen, so they stay as they were. */
+/** The configurations and counts that were checked. They are frozen, so they stay valid. */
 const CHECKED = new WeakSet<object>();
 
 /**
- * Checks a configuration at its first use, and freezes it: each write and each query would pay for thousands of values otherwise.
+ * Checks a configuration at its first use, and freezes it. Otherwise each write and each query would have to check
+ * thousands of values.
  *
  * @throws InvalidIndexConfigError or InvalidShardCountError if the configuration is invalid
  */

@@ -4,7 +4,7 @@ import { storedPlace } from './stored-place';
 
 /**
  * A text for each item that two items of one table share only if they are the same item. In a table that is sharded by its
- * own key, an item that moves to another shard changes its key, and stays the same item.
+ * own key, an item that moves to another shard changes its key but stays the same item.
  */
 export function itemIdentity(config: ShardedConfig): (item: DynamoDbItem) => string {
   if (!isTableConfig(config) || config.strategy === 'random') return (item) => identityOf(config.tableKey, item);

@@ -33,7 +33,7 @@ export interface IndexShards {
 export interface AdaptiveCounts {
   /** The table that holds the counts of the values that have grown. */
   tableName: string;
-  /** The most shards that a value may grow to, from 1 to 10,000. Only who raises a count uses it. */
+  /** The most shards that a value may grow to, from 1 to 10,000. It is used only where a count is raised. */
   maximum: number;
 }
 
@@ -123,7 +123,7 @@ export interface ShardedConfigSource {
   forReading(withinMs?: number, values?: readonly (string | number)[]): Promise<ShardedIndexConfig>;
 }
 
-/** Tells a source of configurations from a configuration. */
+/** Whether this is a source of configurations, and not a configuration. */
 export function isConfigSource(config: ShardedConfig | ShardedConfigSource): config is ShardedConfigSource {
   return typeof (config as Partial<ShardedConfigSource> | null)?.forReading === 'function';
 }
@@ -133,12 +133,12 @@ export function shardCountOf(config: ShardedConfig, value: string | number | und
   return countOfValue(config.shards, value);
 }
 
-/** The name of an index or a table among those of all tables. */
+/** A name that tells an index or a table from those of all other tables. */
 export function storePath({ tableName, indexName }: ShardedConfig): string {
   return indexName === undefined ? tableName : `${tableName}/index/${indexName}`;
 }
 
-/** What messages call an index or a table. */
+/** The name of an index or a table in messages. */
 export function storeName({ tableName, indexName }: ShardedConfig): string {
   return indexName === undefined ? `table ${tableName}` : `index ${indexName}`;
 }

@@ -15,7 +15,7 @@ export class InvalidIndexValueError extends InvalidArgumentError {
   static override readonly code = 'INVALID_INDEX_VALUE';
 }
 
-/** While a shard count changes, nobody knows which one of several places an item stands at. */
+/** While a shard count changes, the place of an item is not known: it can be at one of several. */
 export class UncertainShardError extends InvalidArgumentError {
   static override readonly code = 'UNCERTAIN_SHARD';
 }

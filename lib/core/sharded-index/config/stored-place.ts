@@ -3,11 +3,11 @@ import { InvalidArgumentError } from '../../foundation/errors';
 import { besideValue, SHARD_SEPARATOR, shardDigits } from '../../foundation/shard-numbering';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
-/** What a key says in which a value and a shard stand beside each other. */
+/** The value and the shard that one key attribute holds together. */
 interface StoredPlace {
   /** The text of the value. */
   value: string;
-  /** The shard, 0-based, whatever the number of the first one is. Less than 0 before the first one. */
+  /** The 0-based shard, whatever the number of the first shard is. It is negative for a number below the first one. */
   shard: number;
 }
 

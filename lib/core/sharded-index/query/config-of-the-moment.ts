@@ -5,7 +5,7 @@ import { checkFanOutRequest, type FanOutRequest, plainValue } from './fan-out-re
 /**
  * The configuration by which a read begins, and the options for the time that is left then.
  *
- * @throws InvalidArgumentError, or one of its subclasses, before a source is asked for what cannot be read
+ * @throws InvalidArgumentError, or one of its subclasses, for values that cannot be read, before the source is asked
  */
 export async function configOfTheMoment<O extends FanOutReadOptions>(
   index: ShardedConfig | ShardedConfigSource,

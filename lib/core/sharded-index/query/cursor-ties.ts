@@ -4,10 +4,10 @@ import { compareAttributeValues } from './attribute-order';
 import { type CursorPosition, UNKNOWN_TIES } from './cursor';
 
 /**
- * The `ties` of the cursor behind a page: for each sort key attribute, about how many items stand before the end of the
- * page and share with it this attribute and those before it. A filter hides items that a later page would read again
- * too. So the items that it lets pass count for as many as were read for each of them. Where a page ends behind hidden
- * items, nobody knows how many of them tie.
+ * The `ties` of the cursor behind a page: for each sort key attribute, about how many items are before the end of the page
+ * and share this attribute, and those before it, with the end. A filter hides items that a later page would read again too.
+ * So each item that passes the filter counts as many times as items were read for it. If a page ends with hidden items, it
+ * is not known how many of them tie.
  *
  * @param before the cursor of the page
  */

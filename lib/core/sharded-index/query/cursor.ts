@@ -10,8 +10,8 @@ import type { FanOutRequest } from './fan-out-request';
 /** Where a page ended, and what the next page must know to go on from there at little cost. */
 export interface CursorPosition extends Position<DynamoDbItem> {
   /**
-   * The attributes of the table key and the sort key of the page's last item. Without a table key: the first attributes
-   * of the sort key, and the page ended behind all items that have them.
+   * The attributes of the table key and the sort key of the page's last item. If there is no table key, it holds the first
+   * attributes of the sort key, and the page ended after all items with these attributes.
    */
   item: Record<string, SortableValue>;
   /** Whether the position is that of an item. */
@@ -23,7 +23,7 @@ export interface CursorPosition extends Position<DynamoDbItem> {
   ties: readonly number[];
   /** The sizes of the query's items, as far as the query has read them. */
   sizes: ItemSizes;
-  /** The `stretch` of the page: how many of its consecutive items came from one shard, in the mean. */
+  /** The `stretch` of the page: how many of its consecutive items came from one shard on average. */
   stretch: number;
 }
 
@@ -32,16 +32,19 @@ export const UNKNOWN_TIES = -1;
 
 const VERSION = 4;
 
-/** With so many bytes, no altered cursor passes by accident. docs/decisions says why the checksum needs no secret. */
+/** With this many bytes, no altered cursor is accepted by chance. docs/decisions says why the checksum needs no secret. */
 const CHECKSUM_BYTES = 16;
 
 /** The bytes of half a read unit, the least that a read costs. */
 const BLOCK_BYTES = 4_096;
 
-/** A read of so many repeated items, and of those that follow, ends behind the repeated ones even in a small answer. */
+/**
+ * A read of up to this many repeated items, and of those that follow, gets beyond the repeated items even if the answer is
+ * small.
+ */
 const MAX_REPEATS = 3;
 
-/** Whether so many items are better read again than left out with one more request of each shard. */
+/** Whether reading this many items again is better than leaving them out with one more request of each shard. */
 export function isFewTies(ties: number, { sizes }: CursorPosition): boolean {
   if (ties === UNKNOWN_TIES) return false;
   return ties === 0 || (ties <= MAX_REPEATS && ties * (sizes.mean ?? BLOCK_BYTES) <= BLOCK_BYTES);

@@ -19,7 +19,7 @@ import { ReadProgress } from './resume-point';
 /** What to count in a sharded index. */
 export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'maxReadUnits' | 'projection'>;
 
-/** What a request for a page has, and one for a count does not. */
+/** The fields that a request for a page has and a request for a count does not have. */
 const NOT_OF_COUNTS: readonly Exclude<keyof FanOutRequest, keyof FanOutCountRequest>[] = [
   'order',
   'limit',
@@ -38,12 +38,12 @@ export interface FanOutCount {
   cursor?: string;
   /** The shards that the query could not read, or could read only in part. Absent if it read all of them. */
   missingShards?: number[];
-  /** The cost of the count. It is that of reading the items: a count saves the transfer, and no read units. */
+  /** The cost of the count. It is as high as that of reading the items: a count saves the transfer but no read units. */
   stats: FanOutStats;
 }
 
 /**
- * Counts the items of all shards that meet a request. The shards are counted side by side.
+ * Counts the items of all shards that meet a request. The shards are counted at the same time.
  *
  * To ask whether there is any item, use `fanOutQuery` with `limit: 1` and `order: 'unordered'`: it asks one shard first,
  * and no other if that shard has an item.

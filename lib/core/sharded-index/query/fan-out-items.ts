@@ -170,7 +170,7 @@ async function* itemsOf(
         progress.readTo(shard, Object.fromEntries(names.map((name) => [name, item[name]!])));
         yield projectedItem(item, projection);
       }
-      // An answer that the limit cuts short goes on behind the last item that was taken.
+      // If the limit cuts an answer short, the stream goes on after the last item that was taken.
       if (wanted === 0) break;
       const lastKey = IndexShardReader.lastKeyOf(next);
       if (lastKey !== undefined) progress.readTo(shard, lastKey);

@@ -109,7 +109,7 @@ export async function fanOutQuery(
   };
 }
 
-/** When the page ends, and how it tells items apart. */
+/** When the page ends, and how it recognises an item that it has already. */
 function boundsOf(
   config: ShardedConfig,
   { limit, projection }: FanOutRequest,

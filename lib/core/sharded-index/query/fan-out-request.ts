@@ -187,7 +187,10 @@ export function plainValue(value: FanOutValue): string | number {
   return typeof value === 'object' ? plainDecimal(value.N) : value;
 }
 
-/** @throws InvalidIndexValueError if nobody could tell where the value ends in a partition key */
+/**
+ * @throws InvalidIndexValueError if the value contains the separator, so that it would not be clear where it ends in a
+ *   partition key
+ */
 export function checkSeparator({ separator }: ShardedTableConfig, field: string, value: string | number): void {
   if (!valueText(value).includes(separator)) return;
   throw new InvalidIndexValueError(field, value, `a value without the separator ${JSON.stringify(separator)}`);

@@ -59,7 +59,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return this.pieces.length === 0;
   }
 
-  /** Where the shard goes on behind an answer whose `next` is this. */
+  /** The last key of an answer with this `next`: the shard goes on after it. */
   static lastKeyOf(next: unknown): DynamoDbItem | undefined {
     return (next as ReadOn | undefined)?.lastKey;
   }
@@ -103,7 +103,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     };
   }
 
-  /** @throws IncompleteAnswerError for an answer that nobody could read, or that is none of the index */
+  /** @throws IncompleteAnswerError for an answer that cannot be parsed, or that is not an answer of the index */
   private async ask(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<CompleteAnswer> {
     const { client, config } = this.query;
     try {
@@ -124,7 +124,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return end === -1 ? { items, ended: false } : { items: items.slice(0, end), ended: true };
   }
 
-  /** Whether a key stands behind the piece. The condition that reads a piece can cover a little more. */
+  /** Whether a key is after the piece. The condition that reads a piece can cover a little more than the piece. */
   private isBehind(key: DynamoDbItem, { equal, range }: ShardPiece): boolean {
     const { sortKeyAttributes, direction } = this.query;
     const attribute = sortKeyAttributes[equal.length];
@@ -142,7 +142,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return this.isBehindCursor(lastKey, piece) ? lastKey : undefined;
   }
 
-  /** What follows a piece that was read to its end: nothing if only a part of the piece was asked for. */
+  /** What follows a piece that was read to its end. Nothing does if only a part of the piece was asked for. */
   private nextPiece(index: number, read: ShardPiece): Pick<ShardPage<DynamoDbItem>, 'next' | 'readTo'> {
     const whole = this.pieces[index]!;
     if (read !== whole || index + 1 === this.pieces.length) return {};
@@ -151,7 +151,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return { next: { piece: index + 1 } satisfies ReadOn, readTo };
   }
 
-  /** The key that DynamoDB would return as LastEvaluatedKey after the item that the piece begins behind. */
+  /** The key that DynamoDB would return as LastEvaluatedKey after the item before the beginning of the piece. */
   private startKey({ startKey }: ShardPiece): DynamoDbItem | undefined {
     return startKey && { ...startKey, ...this.partitionKey() };
   }
@@ -226,7 +226,7 @@ function isMoved(config: ShardedConfig, item: DynamoDbItem, cursor: CursorPositi
   if (!cursor.isItem) return false;
   const same = (attribute: string): boolean => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0;
   if (!isTableConfig(config)) return positionAttributes(config).every(same);
-  // The cursor does not hold further attributes that decide the shard, so it cannot tell a moved item from another one.
+  // If further attributes decide the shard, the cursor does not hold them, so it cannot tell a moved item from another one.
   const identity = identityAttributes(config);
   const known = config.strategy === 'calculated' && identity.length === 1;
   return known && same(identity[0]!) && valueInKey(config, item) === valueInKey(config, cursor.item);
@@ -238,14 +238,15 @@ function attributesToRead(config: ShardedConfig): string[] {
 }
 
 /**
- * How large the items of an answer are, as far as it tells. DynamoDB charges also for attributes that a projection leaves out, and for
- * items that a filter hides, so the units show how large an item is at most. If a filter hides all of them, the answer tells the least
- * as well: else one item, which takes no more than a block, would always be taken for a whole one.
+ * How large the items of an answer are, as far as it tells. DynamoDB charges also for attributes that a projection leaves
+ * out, and for items that a filter hides, so the units show how large an item is at most. If a filter hides all items, the
+ * answer also tells how small they can be. Otherwise a single item, which takes up to a block, would always count as a
+ * whole block.
  */
 function sizesOf({ projection, consistentRead }: FanOutRequest, answer: CompleteAnswer): number[] {
   const { items, itemsRead, consumedReadUnits } = answer;
   if (projection === undefined && items.length > 0) return items.slice(0, SIZED_ITEMS).map(itemBytes);
-  // Not every client says what a read has cost.
+  // Not every client reports what a read has cost.
   if (itemsRead === 0 || consumedReadUnits === 0) return [];
   const blocks = consistentRead ? consumedReadUnits : 2 * consumedReadUnits;
   const most = (blocks * BLOCK_BYTES) / itemsRead;
@@ -262,7 +263,7 @@ interface CompleteAnswer {
 
 const EXPECTED = 'ScannedCount, and Items with the keys of the index or Count, and lead on';
 
-/** Errors of the parsers that clients read answers with. */
+/** The errors with which the parsers of clients fail. */
 const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
 
 function isUnreadable(error: unknown): boolean {
@@ -301,7 +302,7 @@ function isKey(value: unknown): value is SortableValue {
   return typeof S === 'string' || typeof N === 'string' || B instanceof Uint8Array;
 }
 
-/** Whether a query that began behind a key ended there. It would begin there again, for ever. */
+/** Whether a query ended at the key where it began. It would begin there again, for ever. */
 function isSameKey(keyAttributes: readonly string[], key: DynamoDbItem, start: DynamoDbItem | undefined): boolean {
   return start !== undefined && keyAttributes.every((name) => compareAttributeValues(key[name]!, start[name]!) === 0);
 }

@@ -11,7 +11,7 @@ export interface IndexShard {
   number: number;
   /** Absent if the index covers the whole table. */
   value?: FanOutValue;
-  /** The same as keys and shard counts name it. */
+  /** The value as keys and shard counts have it. */
   name?: string | number;
   /** The 0-based number of the shard among those of its value. */
   shard: number;

@@ -13,7 +13,7 @@ function isNumberObject(value: unknown): value is NumberText {
   return typeof text === 'string' && typeof toAttributeValue === 'function';
 }
 
-/** The digits of a number of any kind, or undefined for what is no number. */
+/** The digits of a number in any form, or undefined for something that is not a number. */
 export function numberText(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isFinite(value) ? plainDecimal(String(value)) : undefined;
@@ -32,7 +32,7 @@ export function keyValue(value: unknown): string | number | undefined {
  * The text that `calculatedShard` hashes: the values of these attributes, joined by "#". A number becomes decimal digits
  * without an exponent, and binary becomes base64.
  *
- * @throws InvalidArgumentError for a value that can be no key
+ * @throws InvalidArgumentError for a value that cannot be a key
  */
 export function itemText(attributes: readonly string[], item: Record<string, unknown>): string {
   return attributes

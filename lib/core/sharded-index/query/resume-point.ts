@@ -11,9 +11,9 @@ import type { IndexShard } from './index-shard';
 const VERSION = 1;
 const CHECKSUM_BYTES = 16;
 
-/** How far each shard was read: behind a key, to its end, or not at all. */
+/** How far each shard was read: up to a key, to its end, or not at all. */
 export class ReadProgress {
-  /** For each value: the shards below this number were begun. */
+  /** For each value, the number below which all shards were begun. */
   private readonly begun: number[] = [];
   /** The shards that were begun and not finished, with the last key of each. */
   private readonly keys = new Map<number, DynamoDbItem | undefined>();

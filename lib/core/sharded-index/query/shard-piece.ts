@@ -28,10 +28,10 @@ export interface PieceContext {
 /**
  * What is left of a shard, piece by piece in the order of the query.
  *
- * A key condition of DynamoDB compares one attribute, and the attributes before it must be equal to a value. Behind the
- * key (a, b) thus come two pieces: the first attribute is a and the second behind b, and then the first is behind a. If
- * few items tie with the cursor on the first attribute, one piece from a on does for both: reading these few items
- * again costs less than another request of each shard.
+ * A key condition of DynamoDB compares one attribute, and the attributes before it must be equal to a value. So two pieces
+ * follow the key (a, b): in one the first attribute is a and the second is after b, and in the other the first is after a.
+ * If few items tie with the cursor on the first attribute, one piece from a on replaces both, because reading these few
+ * items again costs less than another request of each shard.
  */
 export function piecesBehind(context: PieceContext, shard: number): ShardPiece[] {
   const { sortKeyAttributes, select, order, shardByShard, cursor } = context;

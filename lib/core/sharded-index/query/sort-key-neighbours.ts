@@ -16,8 +16,8 @@ export function successorOf(value: SortableValue): SortableValue | undefined {
 /**
  * The greatest value before another in ascending order.
  *
- * @returns undefined where there is none: between two texts there is always room for another, unless the second is the
- *   first with a zero byte appended
+ * @returns undefined if there is none: between two texts there is always another one, unless the second is the first with a
+ *   zero byte appended
  */
 export function predecessorOf(value: SortableValue): SortableValue | undefined {
   if ('N' in value) return asNumber(nextNumber(value.N, -1));

@@ -14,7 +14,7 @@ export function indexMover(
   return async (stray, judgedBy) => {
     if (stray.reason === 'invalidValue') return ['refused', 'the value is neither a non-empty string nor a number'];
     const update = async () => {
-      // The wait for the budget, or for another attempt, may have been long.
+      // The wait for the budget, or for another attempt, may have been long, so the counts may have changed.
       const now = await judging.ofTheMoment();
       if (now !== judgedBy && !isSameSharding(now.shards, judgedBy.shards)) throw new JudgedByOtherCounts();
       return client.updateItem(itemMove(config, stray));
@@ -38,7 +38,7 @@ class JudgedByOtherCounts extends Error {}
 
 /**
  * The request that gives an item the shard of its value. Its condition holds only while the item exists with the value and
- * the shard that were read. A write of anything else of the item may come at any time: the request does not touch it.
+ * the shard that were read. Other attributes may be written at any time, because the request does not touch them.
  */
 function itemMove(config: ShardedIndexConfig, stray: Stray): ItemMoveInput {
   const { tableName, tableKey, valueAttribute, shardAttribute } = config;

@@ -7,12 +7,12 @@ import { plainItem } from '../query/plain-item';
 import { shardAttributes } from '../write/shard-attributes';
 import type { Stray, StrayReason } from './stray';
 
-/** Queries for the value of an item do not find the item if this is wrong with it. */
+/** With these reasons, queries for the value of an item do not find the item. */
 const HIDDEN: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'otherValue', 'outOfRange']);
 
 const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
 
-/** What of an item decides whether it is a stray of an index: its table key, its value and its shard. */
+/** The attributes that decide whether an item is a stray of an index: its table key, its value and its shard. */
 export function judgedIndexAttributes({ tableKey, valueAttribute, shardAttribute }: ShardedIndexConfig): string[] {
   return [...new Set([...tableKey, ...(valueAttribute === undefined ? [] : [valueAttribute]), shardAttribute])];
 }

@@ -17,9 +17,10 @@ const MAX_COMPARED = 140;
 export const DELETE = 0;
 
 /**
- * The transaction that takes an item to its place. It deletes the item at the place where it was read, on the condition that it is
- * as it was read, and puts it at its place, on the condition that no item is there nor at any other of its places. Undefined if the
- * item has more attributes than a condition compares, and none of them is known to change with every write.
+ * The transaction that takes an item to its place. It deletes the item at the place where it was read, on the condition
+ * that it is as it was read, and puts it at its place, on the condition that there is no item at this place or at any other
+ * place where it may be. Undefined if the item has more attributes than a condition compares, and none of them is known to
+ * change with every write.
  *
  * @param item the whole item as it was read
  * @param versionAttribute the attribute that changes with every write, or null
@@ -48,7 +49,7 @@ export function itemTransfer(
   return { TransactItems: writes, ReturnConsumedCapacity: 'TOTAL' };
 }
 
-/** The partition keys where the item may be, without that where it is: the one for writers first. */
+/** The partition keys where the item may be, except the one where it is. The one for writers comes first. */
 function placesOf(config: ShardedTableConfig, item: DynamoDbItem, { key, value }: Stray): AttributeValue[] {
   const { shardAttribute } = config;
   const { S: text } = value as { S: string };
@@ -62,7 +63,7 @@ function placesOf(config: ShardedTableConfig, item: DynamoDbItem, { key, value }
     .filter(({ S }) => S !== stored);
 }
 
-/** Holds while the item is there and these attributes are as they were read. */
+/** A condition that holds while the item exists and these attributes are as they were read. */
 function unchanged({ tableKey }: ShardedTableConfig, item: DynamoDbItem, compared: readonly string[]) {
   const conditions = compared.map((name, at) =>
     item[name] === undefined ? `attribute_not_exists(#a${at})` : `#a${at} = :a${at}`,

@@ -2,8 +2,9 @@ import { hasFallen } from '../change/shard-count-change';
 import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../config/sharded-index-config';
 
 /**
- * The configuration by which items are judged: a fixed one, or that of the moment. Who gives an item its shard is a writer of the
- * index, and a walk over a table takes hours. So each page and each move asks for the counts anew.
+ * The configuration by which items are judged: a fixed one, or the one of the moment. Whoever gives an item its shard is a
+ * writer of the index and must know the present counts, and a walk over a table takes hours. So each page and each move
+ * asks for the counts anew.
  */
 export class JudgingConfig {
   private last: ShardedConfig | undefined;
@@ -11,12 +12,12 @@ export class JudgingConfig {
 
   constructor(private readonly index: ShardedConfig | ShardedConfigSource) {}
 
-  /** What is the same at every moment: all but the counts. */
+  /** What is the same at every moment: everything but the counts. */
   get initial(): ShardedConfig {
     return isConfigSource(this.index) ? this.index.initial : this.index;
   }
 
-  /** @throws what a source throws that does not know the counts of the moment */
+  /** @throws what a source throws that cannot tell the counts of the moment */
   async ofTheMoment(): Promise<ShardedConfig> {
     if (!isConfigSource(this.index)) return this.index;
     const now = await this.index.forReading();
@@ -25,7 +26,7 @@ export class JudgingConfig {
     return now;
   }
 
-  /** Whether a count has fallen since the last question: what was judged by the larger count must be judged again. */
+  /** Whether a count has fallen since the last call. If so, items that were judged by the larger count must be judged again. */
   takeFall(): boolean {
     const { fell } = this;
     this.fell = false;

@@ -9,14 +9,14 @@ import { plainItem } from '../query/plain-item';
 import { shardKeys } from '../write/shard-key';
 import type { Stray, StrayReason } from './stray';
 
-/** What of an item of a table that is sharded by its own key decides whether it is a stray. */
+/** The attributes that decide whether an item of a table that is sharded by its own key is a stray. */
 export function judgedKeyAttributes({ tableKey, valueAttribute, shardedBy }: ShardedTableConfig): string[] {
   return [...new Set([...tableKey, valueAttribute, ...shardedBy])];
 }
 
 /**
- * What is wrong with the place of an item of a table that is sharded by its own key, or undefined if nothing is. The value of
- * the item is that in its partition key, because the key says which item it is.
+ * What is wrong with the place of an item of a table that is sharded by its own key, or undefined if nothing is. The value
+ * of the item is the one in its partition key, because the key identifies the item.
  */
 export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stray | undefined {
   const { tableKey, shardAttribute, valueAttribute, strategy } = config;

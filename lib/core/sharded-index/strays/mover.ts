@@ -5,13 +5,16 @@ import type { ReshardItemsReport, StrayOutcome } from './stray-report';
 import type { TableRequests } from './table-requests';
 import type { UnitBudget } from './unit-budget';
 
-/** Takes a stray to its shard. `changed` says that the item, or the counts, are not as they were: look at it again. */
+/**
+ * Moves a stray to its shard. It returns `changed` if the item or the counts have changed meanwhile, and the item must be
+ * read again.
+ */
 export type Mover = (
   stray: Stray,
   judgedBy: ShardedConfig,
 ) => Promise<[outcome: StrayOutcome, problem?: string] | 'changed'>;
 
-/** What sends the requests of a mover, and counts what they cost. */
+/** What a mover needs: how to judge items, how to send requests, and where to count what they cost. */
 export interface MoverContext {
   judging: JudgingConfig;
   requests: TableRequests;

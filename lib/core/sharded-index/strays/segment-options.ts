@@ -2,11 +2,11 @@ import { type Clock, systemClock } from '../../foundation/clock';
 import { InvalidArgumentError } from '../../foundation/errors';
 import type { StrayReport } from './stray-report';
 
-/** Which part of a table is looked at, how fast, and how far. */
+/** Which part of a table to scan, and how fast. */
 export interface SegmentOptions<Report extends StrayReport = StrayReport> {
   /**
-   * Which of the segments to look at, from 0 to `totalSegments` - 1. The segments of a table can be looked at side by side,
-   * by several processes.
+   * Which of the segments to look at, from 0 to `totalSegments` - 1. Several processes can scan the segments of a table at
+   * the same time.
    * @default 0
    */
   segment?: number;
@@ -33,8 +33,8 @@ export interface SegmentOptions<Report extends StrayReport = StrayReport> {
    */
   consistentRead?: boolean;
   /**
-   * Called after every page with the report so far, and awaited. Keep its `resumePoint`: a process that is lost goes on
-   * from there.
+   * Called after every page with the report so far, and awaited. Keep its `resumePoint`: after a crash, another process can
+   * go on from there.
    */
   onProgress?(report: Report): void | Promise<void>;
   /**

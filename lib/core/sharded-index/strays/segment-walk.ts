@@ -11,24 +11,28 @@ import { type StrayReport, StrayScanError } from './stray-report';
 import type { TableScanClient } from './table-client';
 import type { TableRequests } from './table-requests';
 
-/** A scan of one segment, and what is done with each stray of it. */
+/** A scan of one segment, and how its strays are handled. */
 interface SegmentWalk<Report extends StrayReport> {
   client: TableScanClient;
   scanned: ScannedSegment;
   judging: JudgingConfig;
   policy: SegmentPolicy<Report>;
   requests: TableRequests;
-  /** How many strays are treated at once. */
+  /** How many strays are handled at once. */
   concurrency: number;
-  /** Answers what remains to be said of a stray that is settled, which is no stray for a scan that goes on. */
+  /**
+   * Handles a stray. Returns a function that reports the result, which is called even if the scan ends: a later scan does
+   * not find a stray that is settled.
+   */
   treat(stray: Stray, judgedBy: ShardedConfig): Promise<(() => unknown) | undefined>;
   report: Report;
 }
 
 /**
- * Reads a segment page by page, and treats its strays. The scan goes by the table key, which no change of a shard changes. So
- * it comes past every item that the table holds all the while exactly once, wherever it stops and goes on. If a count falls
- * meanwhile, it begins again: an item that was in its place by the larger count may be in a shard that is to be empty.
+ * Reads a segment page by page, and handles its strays. The scan follows the table key, which does not change with the
+ * shard. So it meets every item that stays in the table exactly once, wherever it stops and goes on. If a count falls
+ * meanwhile, the scan begins again: an item that had the right shard by the larger count may now be in a shard that must
+ * become empty.
  *
  * @param resumeFrom where the scan begins
  * @throws InvalidCursorError if that belongs to another scan
@@ -64,7 +68,10 @@ export async function walkSegment<Report extends StrayReport>(
   return report;
 }
 
-/** Treats the strays of a page. If that ends early, the report goes as far as all strays before were treated. */
+/**
+ * Handles the strays of a page. If this ends early, the resume point covers the items up to the first stray that was not
+ * handled.
+ */
 async function treatPage<Report extends StrayReport>(
   { scanned, judging, policy, concurrency, treat, report }: SegmentWalk<Report>,
   items: readonly DynamoDbItem[],
@@ -98,7 +105,7 @@ async function treatPage<Report extends StrayReport>(
   report.itemsScanned += end;
   if (failures.length === 0) return;
   if (end > 0) report.resumePoint = encodePoint(scanned, judgedBy, items[end - 1]);
-  // The pages before were judged by the larger count.
+  // The earlier pages were judged by the larger count.
   if (judging.takeFall()) report.resumePoint = encodePoint(scanned, judgedBy, undefined);
   throw failures.find((error) => !(error instanceof Stopped)) ?? failures[0];
 }

@@ -4,13 +4,13 @@ import type { StrayReason } from './stray';
 /** What a scan for strays has found so far. The reports of all calls for all segments add up to that of the table. */
 export interface StrayReport {
   /**
-   * How many items were judged, up to the `resumePoint`. A report of a scan that ended early also counts strays behind it that were
-   * treated meanwhile, and which the scan that goes on does not find again.
+   * How many items were judged, up to the `resumePoint`. A report of a scan that ended early also counts strays after it
+   * that were handled meanwhile, because the next scan does not find them again.
    */
   itemsScanned: number;
   /** How many strays were found, by what is wrong with them. */
   strays: Record<StrayReason, number>;
-  /** How many of the strays are found by no query for their value. */
+  /** How many of the strays are found by none of the queries for their value. */
   hidden: number;
   /** The read units that DynamoDB reported for the requests that were answered. */
   consumedReadUnits: number;
@@ -19,19 +19,19 @@ export interface StrayReport {
 }
 
 /**
- * What a call has done with a stray.
+ * What a call did with a stray.
  *
  * - `moved`: a request of this call gave the item its shard, or took a left-over shard off it.
  * - `settled`: the item was found in its shard, or gone, when a request had failed. Another writer did that, or an earlier
- *   request whose answer was lost.
+ * request whose answer was lost.
  * - `refused`: the item is as it was. Its value has no place in the index, its key says too little of it, another item is at its
- *   place, or DynamoDB refused the item.
+ * place, or DynamoDB refused the item.
  */
 export type StrayOutcome = 'moved' | 'settled' | 'refused';
 
 /** What `reshardItems` has found and done so far. */
 export interface ReshardItemsReport extends StrayReport {
-  /** How many strays ended how. The three numbers add up to that of all strays. */
+  /** How many strays had which outcome. The three numbers add up to the number of all strays. */
   outcomes: Record<StrayOutcome, number>;
   /** The write units, those of the indexes included, that DynamoDB reported for the requests that were answered. */
   consumedWriteUnits: number;

@@ -7,14 +7,14 @@ import type { Mover, MoverContext } from './mover';
 import type { StrayReason } from './stray';
 import type { ItemTransferClient } from './table-client';
 
-/** Whose place the key does not say, and why. */
+/** The reasons with which the key does not tell the place of an item, and why it does not. */
 const PLACELESS: Partial<Record<StrayReason, string>> = {
   malformed: 'the partition key is not a value, a separator and a shard',
   otherValue: 'the partition key is of another value than the item',
   invalidValue: 'an attribute that decides the shard is missing, or can be no key',
 };
 
-/** How often a random shard is drawn for an item whose sort key other items have, too. */
+/** How often a random shard is drawn if other items have the same sort key as the item. */
 const DRAWS = 10;
 
 /** Takes items of a table that is sharded by its own key to their places, each by one transaction. */

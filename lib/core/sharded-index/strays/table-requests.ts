@@ -28,7 +28,7 @@ function projectionOf(config: ShardedConfig) {
 
 type Projection = ReturnType<typeof projectionOf>;
 
-/** Sends the reads of one scan within its budget, each again if it fails for a while. */
+/** Sends the reads of one scan within its budget. A read that fails for a reason that can pass is sent again. */
 export class TableRequests {
   private readonly reads: UnitBudget;
   private readonly projection: Projection;
@@ -45,7 +45,10 @@ export class TableRequests {
     this.pageItems = readUnitsPerSecond < PAGE_UNITS ? FIRST_PAGE_ITEMS : undefined;
   }
 
-  /** A page of the segment, behind a table key. With a small budget, a page costs about what a second allows. */
+  /**
+   * Reads a page of the segment, after a table key. With a small budget, a page costs about as much as the budget of a
+   * second.
+   */
   async scan(client: TableScanClient, startKey: DynamoDbItem | undefined): Promise<TableScanOutput> {
     const { segment, totalSegments, consistentRead, readUnitsPerSecond } = this.policy;
     const { answer: page, units } = await this.read((abortSignal) =>
@@ -63,7 +66,7 @@ export class TableRequests {
         abortSignal,
       ),
     );
-    // An answer without items would be taken for the end of the segment.
+    // An answer without items would look like the end of the segment.
     if (!Array.isArray(page?.Items)) throw new IncompleteAnswerError('Scan', 'Items');
     if (this.pageItems !== undefined && page.Items.length > 0 && units > 0) {
       this.pageItems = Math.max(1, Math.floor((page.Items.length / units) * readUnitsPerSecond!));
@@ -71,12 +74,12 @@ export class TableRequests {
     return page;
   }
 
-  /** What an item has now, or undefined if it is gone. */
+  /** The judged attributes of an item as they are now, or undefined if the item is gone. */
   async get(client: ItemReadClient, key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
     return this.item(client, key, this.projection);
   }
 
-  /** The same with all attributes of the item. */
+  /** All attributes of an item as they are now, or undefined if the item is gone. */
   async getWhole(client: ItemReadClient, key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
     return this.item(client, key, {});
   }

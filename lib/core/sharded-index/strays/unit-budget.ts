@@ -2,9 +2,9 @@ import type { Clock } from '../../foundation/clock';
 import { pause } from '../../foundation/pause';
 
 /**
- * Spaces requests so that they consume no more than so many capacity units a second. What a request consumes is known only
- * from its answer, so each is expected to cost as much as the one before, and the next ones wait for the difference. In any
- * time, requests consume at most the budget of that time, and what the requests in flight consume.
+ * Spaces requests so that they consume at most a given number of capacity units a second. Only its answer tells what a
+ * request consumes. So each is expected to cost as much as the one before, and later requests wait for the difference. In
+ * any period, requests consume at most the budget of that period, and what the requests in flight consume.
  */
 export class UnitBudget {
   private freeAtMs = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,7 @@ export class UnitBudget {
   }
 }
 
-/** What an answer says that it consumed, of one table or of several; undefined if it says nothing, or no number of units. */
+/** How much an answer says it consumed, of one table or of several. Undefined if it does not say it, or not as a number. */
 function consumedUnits(answer: unknown): number | undefined {
   const { ConsumedCapacity }: { ConsumedCapacity?: unknown } = Object(answer);
   const tables: unknown[] = Array.isArray(ConsumedCapacity) ? ConsumedCapacity : [ConsumedCapacity];

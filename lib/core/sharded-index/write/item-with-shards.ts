@@ -26,11 +26,12 @@ export function tableOf(configs: readonly ShardedConfig[]): string {
 
 /** An item as it is stored, with its shard of the table and of every index. */
 export function itemWithShards(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
-  // The shards of indexes follow from the key that the item is stored by, which holds the shard of the table.
+  // The shards of indexes are calculated from the key under which the item is stored, and that key holds the shard of the
+  // table.
   const tableFirst = configs.toSorted((a, b) => Number(isTableConfig(b)) - Number(isTableConfig(a)));
   const sharded: Record<string, unknown> = { ...item };
   for (const config of tableFirst) {
-    // An item that was read and has lost its value would stay where the index has it.
+    // Without this, an item that was read and has lost its value would stay in the index.
     if (!isTableConfig(config)) delete sharded[config.shardAttribute];
     Object.assign(sharded, shardAttributes(config, sharded));
   }

@@ -52,7 +52,7 @@ function itemValue(config: ShardedConfig, item: Record<string, unknown>): string
   return checkedValue(config, `item.${valueAttribute}`, given);
 }
 
-/** @throws InvalidIndexValueError for what cannot be a value of the index or the table */
+/** @throws InvalidIndexValueError for something that cannot be a value of the index or the table */
 export function checkedValue(config: ShardedConfig, field: string, given: unknown): string | number {
   const value = keyValue(given);
   if (value === undefined) {

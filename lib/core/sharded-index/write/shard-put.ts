@@ -77,7 +77,7 @@ function itemAtCertainPlace(configs: readonly ShardedConfig[], item: object): Re
   return itemWithShards(configs, item);
 }
 
-/** A delete of a key that no item has is acknowledged, too. */
+/** DynamoDB acknowledges a delete even if no item has the key, so a wrong key must be found here. */
 function checkDeletes(config: ShardedTableConfig, keys: readonly object[]): void {
   keys.forEach((key, number) => {
     checkCertain(config, placeIn(config, `delete[${number}]`, key).value);

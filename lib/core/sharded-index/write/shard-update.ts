@@ -72,7 +72,7 @@ export function shardUpdate(
   const all = { set: { ...set }, remove: new Set(remove) };
   for (const config of configs) {
     if (isTableConfig(config)) {
-      // An update that finds no item creates one, which no query would find elsewhere.
+      // An update that finds no item creates one, and no query would find it at a place that readers do not ask.
       placeIn(config, 'key', key);
       continue;
     }
@@ -80,7 +80,7 @@ export function shardUpdate(
     if (valueAttribute !== undefined && all.remove.has(valueAttribute)) {
       all.remove.add(shardAttribute);
     } else if (strategy === 'random' && (valueAttribute === undefined || config.tableKey.includes(valueAttribute))) {
-      // The value of an item never changes then, so its shard stays as well.
+      // In such an index the value of an item never changes, so its shard does not change either.
       Object.assign(setIfAbsent, shardAttributes(config, key));
     } else {
       Object.assign(all.set, shardAttributes(config, { ...set, ...key }));
@@ -135,7 +135,7 @@ function checkChanges(
   }
 }
 
-/** What decides where an item of a table stands, so that an update cannot change it. */
+/** The attributes that decide where an item of a table is. An update must not change them. */
 function placing(config: ShardedConfig): string[] {
   return [config.valueAttribute!, ...shardingAttributes(config)];
 }
@@ -180,7 +180,7 @@ function merged(
     ...rest
   } = expression;
   return {
-    // Such as ReturnValues: what has nothing to do with shards is the caller's.
+    // Further fields, such as ReturnValues, have nothing to do with shards and stay as the caller gave them.
     ...rest,
     UpdateExpression: Object.entries(clauses)
       .filter(([, parts]) => parts.length > 0)

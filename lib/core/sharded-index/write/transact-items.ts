@@ -42,17 +42,18 @@ export interface TransactPutOptions {
  *
  *     await documents.transactWrite({ TransactItems: transactPut(config, item, { ifAbsent: true }) });
  *
- * It is one put as long as the item has one place. A transaction takes twice the write units of a put, so send a single entry
- * as a put of its own: the rule holds as well. While the count changes, a few items have two places or more: then the
- * writes also delete the item at its other places, or check that it is not there. A condition of your own cannot be kept
- * at a place that nobody knows: find the item with `transactGet` first, and update it where it is.
+ * It is one put as long as the item has one place. A transaction takes twice the write units of a put, so send a single
+ * entry as a put of its own: the rule holds as well. While the count changes, a few items have two places or more: then the
+ * writes also delete the item at its other places, or check that it is not there. A condition of your own cannot hold at a
+ * place that is not known: find the item with `transactGet` first, and update it where it is.
  *
- * If attributes that are not part of the key decide the shard, two items can have the same sort key, and an earlier or a later
- * count can have the same place for both. While the count changes, the writes are therefore conditional there: they
- * fail, with the condition of the place, rather than taking another item away.
+ * If attributes that are not part of the key decide the shard, two items can have the same sort key, and an earlier or a
+ * later count can have the same place for both. While the count changes, the writes are therefore conditional there: they
+ * fail because of the condition of the place instead of replacing another item.
  *
  * @param item the item as plain JavaScript values, with its value, its sort key and the attributes of `shardedBy`
- * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if an index is of another table
+ * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if an index is of
+ *   another table
  */
 export function transactPut(
   config: ShardedTableConfig,
@@ -86,8 +87,8 @@ export function transactPut(
 }
 
 /**
- * The writes that delete an item at each place where it can stand. As those of `transactPut`, they fail rather than deleting another
- * item with the same sort key.
+ * The writes that delete an item at each place where it can stand. Like the writes of `transactPut`, they fail instead of
+ * deleting another item with the same sort key.
  *
  * @param value the value of the item
  * @param key the sort key, and the attributes of `shardedBy` if they are others
@@ -126,8 +127,8 @@ function absence({ shardAttribute }: ShardedTableConfig): TransactCondition {
 }
 
 /**
- * That no other item stands at a place. Nothing where that cannot be: where the key says which item it is, or where each item has
- * the one place that its shard gives it.
+ * A condition that no other item is at a place. It is empty if there can be none: because the key identifies the item, or
+ * because each item has only the place that its shard gives it.
  */
 function noOtherItem(
   config: ShardedTableConfig,

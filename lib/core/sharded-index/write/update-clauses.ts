@@ -14,10 +14,10 @@ export interface UpdateAction {
 export type UpdateClauses = Record<Keyword, UpdateAction[]>;
 
 /**
- * The clauses of an update expression, read by the grammar that DynamoDB documents. What that grammar does not have is refused:
- * nobody could say which attributes it changes. Source: the DynamoDB developer guide, "Using update expressions".
+ * The clauses of an update expression, read by the grammar that DynamoDB documents. Any other text is refused, because it
+ * would not be known which attributes it changes. Source: the DynamoDB developer guide, "Using update expressions".
  *
- * @throws InvalidArgumentError for a text that is no update expression, or that has a clause twice
+ * @throws InvalidArgumentError for a text that is not an update expression, or that has a clause twice
  */
 export function updateClauses(expression = ''): UpdateClauses {
   const clauses: UpdateClauses = { SET: [], REMOVE: [], ADD: [], DELETE: [] };
@@ -40,12 +40,12 @@ export function changedAttributes(clauses: UpdateClauses, names: Record<string, 
     .map(({ attribute }) => names[attribute] ?? attribute);
 }
 
-/** White space; a placeholder of a name or of a value; a name; an index of a list; a sign. */
+/** The tokens: white space, the placeholder of a name or a value, a name, the index of a list element, or a sign. */
 const TOKEN = /[ \t\r\n]+|([#:]\w+|[A-Za-z]\w*|\d+|[-=+,.()[\]])/y;
 const NAME = /^[#A-Za-z]/;
 const INDEX = /^\d/;
 
-/** Reads tokens from left to right. White space ends a token, and means nothing besides. */
+/** Reads tokens from left to right. White space only separates tokens. */
 class Tokens {
   private readonly tokens: { token: string; begin: number; end: number }[] = [];
   private at = 0;
@@ -65,7 +65,7 @@ class Tokens {
     return this.at === this.tokens.length;
   }
 
-  /** Goes behind a token if it is the next one. */
+  /** Skips the next token if it is this one, and returns whether it was. */
   skip(token: string): boolean {
     const isNext = this.tokens[this.at]?.token === token;
     if (isNext) this.at += 1;
@@ -81,13 +81,16 @@ class Tokens {
     return KEYWORDS.includes(keyword) ? keyword : this.refuse();
   }
 
-  /** A name, or the placeholder of one. No name is a keyword: the four are reserved words of DynamoDB. */
+  /**
+   * Reads a name, or the placeholder of a name. No name is a keyword, because the four keywords are reserved words of
+   * DynamoDB.
+   */
   name(): string {
     const token = this.next();
     return NAME.test(token) && !KEYWORDS.includes(token.toUpperCase() as Keyword) ? token : this.refuse();
   }
 
-  /** The placeholder of a value. False if the next token is another one. */
+  /** Skips the placeholder of a value. Returns false if the next token is not one. */
   skipValue(): boolean {
     const isNext = this.tokens[this.at]?.token.startsWith(':') === true;
     if (isNext) this.at += 1;
@@ -98,7 +101,7 @@ class Tokens {
     if (!INDEX.test(this.next())) this.refuse();
   }
 
-  /** What a rule of the grammar reads. It returns the attribute that it begins with. */
+  /** The text that a rule of the grammar reads, and the attribute that it begins with. */
   text(rule: (tokens: Tokens) => string): UpdateAction {
     const first = this.tokens[this.at];
     const attribute = rule(this);
@@ -118,7 +121,7 @@ class Tokens {
   }
 }
 
-/** Such as `#a.b[1]`. Returns the top-level attribute. */
+/** Reads a path such as `#a.b[1]`, and returns its top-level attribute. */
 function path(tokens: Tokens): string {
   const attribute = tokens.name();
   pathFrom(tokens);
@@ -144,7 +147,7 @@ function pathAndValue(tokens: Tokens): string {
   return attribute;
 }
 
-/** Such as `version = if_not_exists(version, :zero) + :one`. */
+/** Reads an assignment such as `version = if_not_exists(version, :zero) + :one`. */
 function assignment(tokens: Tokens): string {
   const attribute = path(tokens);
   tokens.expect('=');
@@ -157,7 +160,7 @@ function sum(tokens: Tokens): void {
   if (tokens.skip('+') || tokens.skip('-')) operand(tokens);
 }
 
-/** A value, a path, a function of operands, or one of these in parentheses. */
+/** Reads a value, a path, a function of operands, or one of these in parentheses. */
 function operand(tokens: Tokens): void {
   if (tokens.skipValue()) return;
   if (tokens.skip('(')) {

@@ -8,7 +8,7 @@ export interface WriteExpression {
   ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-/** @throws InvalidArgumentError for a placeholder that the library keeps for itself */
+/** @throws InvalidArgumentError for a placeholder that is reserved for the library */
 export function checkPlaceholders(expression: WriteExpression): void {
   if (typeof expression !== 'object' || expression === null) {
     throw new InvalidArgumentError('expression', expression, 'an object');
