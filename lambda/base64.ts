@@ -1,6 +1,9 @@
 import { InvalidEventError } from './invalid-event-error';
 
-/** Whole groups of four are checked by the length: a repeated group would exhaust the stack on megabytes. */
+/**
+ * This does not match groups of four characters, because a repeated group would exhaust the stack on megabytes. The length
+ * is checked instead.
+ */
 const ALPHABET = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** The bytes of padded base64 text; a typed error for anything else, which Buffer would decode in part. */

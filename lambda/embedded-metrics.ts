@@ -3,8 +3,8 @@ import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE } from '../lib/core/foundati
 import { requiredEnvironment } from './required-environment';
 
 /**
- * Metrics by some dimensions: written to the function's log in the embedded metric format, from which CloudWatch takes
- * them, so that they cost an invocation no call.
+ * Metrics with these dimensions. They are written to the function's log in the embedded metric format, and CloudWatch reads
+ * them there, so they need no call.
  */
 export function metricsBy(dimensions: Record<string, string>): Metrics {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE });
@@ -14,7 +14,7 @@ export function metricsBy(dimensions: Record<string, string>): Metrics {
   return metrics;
 }
 
-/** Metrics under the name of the function that runs, and perhaps by more. */
+/** Metrics with the name of the running function as a dimension, and further dimensions if there are any. */
 export function functionMetrics(more: Record<string, string> = {}): Metrics {
   return metricsBy({ [FUNCTION_NAME_DIMENSION]: requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME'), ...more });
 }

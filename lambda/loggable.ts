@@ -1,6 +1,6 @@
 import { EvenShardsError, framesOf } from '../lib/core/foundation/errors';
 
-/** Errors whose messages quote the request or the answer that they are about; `error` is that of a statement of Postgres. */
+/** Errors whose messages quote the request or the answer. `error` is the name of an error of a statement of Postgres. */
 const QUOTING_ERRORS = [
   'InvalidArgumentException',
   'InvalidParameterValueException',
@@ -14,15 +14,14 @@ const QUOTING_ERRORS = [
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
-/** What names and codes of errors are made of. A service that says something else may quote data. */
+/** What names and codes of errors look like. Any other text of a service may quote data. */
 const NAME = /^[A-Za-z.]{1,100}$/;
 const CODE = /^[A-Z0-9_]{1,100}$/;
 
 /**
  * A handler whose failures can be logged. Lambda's runtime writes an uncaught error as JSON, with every property, so the
- * error of another library could take data to the log. The caller still gets the message. Errors of this library know
- * themselves what a log may hold.
- * Source: `LogPatch.js` and `Errors.js` of aws-lambda-ric.
+ * error of another library could write data to the log. The caller still gets the message. Errors of this library have a
+ * summary that a log may hold. Source: `LogPatch.js` and `Errors.js` of aws-lambda-ric.
  */
 export function loggable<E, C, R>(handler: (event: E, context: C) => Promise<R>): typeof handler {
   return async (event, context) => {
@@ -37,7 +36,7 @@ export function loggable<E, C, R>(handler: (event: E, context: C) => Promise<R>)
   };
 }
 
-/** An error as it may be: a service decides what is in the properties of one that an SDK makes. */
+/** An error whose properties may hold anything: a service decides what is in an error that an SDK makes. */
 type AnyError = { [name in 'name' | 'message' | 'code' | '$metadata']?: unknown } & Pick<Error, 'stack'>;
 
 function withoutData(error: AnyError): object {
@@ -52,7 +51,7 @@ function withoutData(error: AnyError): object {
   };
 }
 
-/** What a log may hold of an error's message. */
+/** The part of an error's message that a log may hold. */
 export function loggableMessage(error: AnyError): string {
   if (error instanceof EvenShardsError) return error.summary;
   const { name, message } = error;

@@ -30,7 +30,7 @@ export function parseControllerEvent(indexName: string, event: unknown): Control
     return { kind: dryRun === true ? 'dry run' : 'look' };
   }
   if (dryRun === true) throw new InvalidEventError('dryRun', dryRun, 'absent beside a count');
-  // The count and the value are checked where the maximum and the attribute of the index are known.
+  // The handler checks the count and the value, because it knows the maximum and the attribute of the index.
   return { kind: 'raise', value: value as string | number | undefined, count: count as number };
 }
 

@@ -33,10 +33,10 @@ import { parseControllerEvent } from './controller-event';
 import { noteAlarm, readKnownWrites } from './known-writes';
 import { type InsightClient, readInsights } from './read-insights';
 
-/** What a function answers to a person who has asked. */
+/** The answer to a person who has asked. */
 interface ControllerAnswer {
   readonly index: string;
-  /** Each value of which something is known: what its count is, and what becomes of it. */
+  /** Each value of which something is known: what its count is, and what the function does about it. */
   readonly values: {
     readonly value: string | null;
     readonly shards: number;
@@ -46,7 +46,7 @@ interface ControllerAnswer {
   }[];
 }
 
-/** What the function asks DynamoDB for. */
+/** The part of DynamoDB that the function uses. */
 interface ControllerTables {
   query(input: QueryCommandInput): Promise<QueryCommandOutput>;
   putItem(input: PutItemCommandInput): Promise<object>;
@@ -56,7 +56,7 @@ interface ControllerTables {
 }
 
 const config = JSON.parse(requiredEnvironment(INDEX)) as ShardedIndexConfig;
-/** Without them, Contributor Insights say nothing of writes that the index refuses. */
+/** Contributor Insights that do not name accessed keys say nothing about writes that the index refuses. */
 const NO_ACCESSED_KEYS = 'the index is throttled, and no Contributor Insights name the keys that it is accessed by';
 
 const changedBy = requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME').slice(0, 100);
@@ -100,7 +100,7 @@ async function handle(event: unknown): Promise<ControllerAnswer> {
   return answerOf(decisions);
 }
 
-/** Metrics are looked at only while they have something to say: each look at them costs. */
+/** Reads the metrics, which cost money, only when they can say something. */
 async function look(always: boolean): Promise<ValueDecision[]> {
   const now = Date.now();
   const { reported, isAlarmed } = await readKnownWrites(dynamoDb, config, now);
@@ -138,7 +138,7 @@ async function raiseByHand(value: string | number | undefined, count: number): P
   return { index: config.indexName, values: [{ value: name ?? null, shards, decision: 'raise', to: shards, reason }] };
 }
 
-/** Values are data, and belong in no log. A dry run and the table of counts name them. */
+/** Values are data, so they are not logged. A dry run and the table of counts name them. */
 function log({ decision, from, shards, needed, reason }: ValueDecision): void {
   if (decision !== 'calm') console.info({ indexName: config.indexName, decision, from, shards, needed, reason });
 }

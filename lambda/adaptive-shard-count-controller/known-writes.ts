@@ -7,22 +7,25 @@ import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answ
 import { OnwardPages } from '../../lib/core/foundation/onward-pages';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
-/** So far back reports are of interest: a count is raised by two minutes, or by ten. */
+/** How far back reports are read: a count is raised because of two minutes, or of ten. */
 const LOOK_BACK_MS = 20 * 60_000;
 
 const ALARM_STATE = 'state';
 const ALARM_TIME = 'changedAt';
 const RAISED = 'ALARM';
 
-/** What the table of counts holds besides counts. */
+/** What the table of counts holds besides the counts. */
 interface KnownWrites {
   /** What writers have reported. */
   readonly reported: ValueMinutes[];
-  /** Whether the alarm of the index is raised, as far as its events tell. */
+  /** Whether the alarm of the index is in the state ALARM, as far as its events tell. */
   readonly isAlarmed: boolean;
 }
 
-/** One query, of half a read unit for the most part. A report that it overlooks is there a minute later. */
+/**
+ * Reads the reports and the alarm with one query, which usually costs half a read unit. If it misses a report, the next one
+ * finds it a minute later.
+ */
 export async function readKnownWrites(
   client: { query(input: QueryCommandInput): Promise<QueryCommandOutput> },
   config: ShardedIndexConfig,
@@ -45,7 +48,7 @@ export async function readKnownWrites(
         ...(start && { ExclusiveStartKey: start }),
       }),
     );
-    // An answer without items would be taken for a minute without throttled writes.
+    // An answer without items would look like minutes without throttled writes.
     if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
     for (const item of Items) {
       const attributes: Record<string, { S?: unknown }> = Object(item);
@@ -53,7 +56,7 @@ export async function readKnownWrites(
       if (typeof key !== 'string') continue;
       if (key === ALARM_KEY) isAlarmed = Object(attributes[ALARM_STATE]).S === RAISED;
       const report = reportOf(key, attributes as DynamoDbItem);
-      // Writers are still in the present minute.
+      // The present minute is not complete yet.
       if (report === undefined || report.start + 60_000 > now) continue;
       values.set(report.value, [...(values.get(report.value) ?? []), report]);
     }
@@ -62,7 +65,7 @@ export async function readKnownWrites(
   return { reported: [...values].map(([value, minutes]) => ({ value, minutes })), isAlarmed };
 }
 
-/** Events of an alarm may come late and twice: the one of the latest change counts. */
+/** Stores the state of the alarm. Events of an alarm may come late and twice, so the event of the latest change counts. */
 export async function noteAlarm(
   client: { putItem(input: PutItemCommandInput): Promise<object> },
   config: ShardedIndexConfig,

@@ -2,7 +2,7 @@ import type { GetInsightRuleReportInput, GetInsightRuleReportOutput } from '@aws
 import type { InsightContributor, InsightReports } from '../../lib/core/adaptive-counts/insight-minutes';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
-/** The part of `new DynamoDB({})` that knows the rules of an index. */
+/** The part of `new DynamoDB({})` that names the rules of an index. */
 interface RuleClient {
   describeContributorInsights(input: {
     TableName: string;
@@ -19,15 +19,15 @@ export interface InsightClient {
 const ACCESSED_KEYS = 'DynamoDBContributorInsights-PKC-';
 const THROTTLED_KEYS = 'DynamoDBContributorInsights-PKT-';
 
-/** As many as a report of DynamoDB may have. */
+/** The most keys that a report of DynamoDB can name. */
 const MOST_CONTRIBUTORS = 25;
 
 const LOOK_BACK_MS = 20 * 60_000;
 const MINUTE_MS = 60_000;
 
 /**
- * What the Contributor Insights of the index say of the last minutes, and whether they name the keys that it is accessed by:
- * without these they say nothing of writes that the index refuses.
+ * What the Contributor Insights of the index say about the last minutes, and whether they name accessed keys. Without
+ * accessed keys they say nothing about writes that the index refuses.
  */
 export async function readInsights(
   rules: RuleClient,

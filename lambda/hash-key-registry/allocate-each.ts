@@ -13,7 +13,10 @@ export interface OwnerFailure {
   isRetryable: boolean;
 }
 
-/** The errors that end the commits of a request, some of which may have been made: whether another attempt may succeed. */
+/**
+ * The errors that end the commits of a request, and whether another attempt may succeed. Earlier commits of the request may
+ * have been made.
+ */
 const ENDS_COMMITS: Readonly<Record<string, boolean>> = {
   REGISTRY_BUSY: true,
   UNCERTAIN_COMMIT: true,
@@ -33,7 +36,7 @@ export async function allocateEach(
     if (!(error instanceof EvenShardsError) || !Object.hasOwn(ENDS_COMMITS, error.code)) throw error;
     const { code: errorCode, message: errorMessage } = error;
     const names = requests.map(({ owner }) => owner);
-    // Commits before that one have given others their keys, and it may have been made itself.
+    // The commits before the one that failed have given some owners their keys, and even the failed one may have been made.
     const known = await readOwners(store, names);
     return names.map(
       (owner, index) => known[index] ?? { owner, errorCode, errorMessage, isRetryable: ENDS_COMMITS[errorCode]! },

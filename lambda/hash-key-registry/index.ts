@@ -66,7 +66,7 @@ async function handle(event: unknown, invocation: Invocation): Promise<object> {
   }
 }
 
-/** A failure after the first commit is part of the answer: its caller must know the moves that were made. */
+/** If a commit after the first one fails, the answer says so, because the caller must know which moves were made. */
 async function rebalance(mostMoves: number): Promise<object> {
   try {
     return { moves: (await ledger.rebalance(await ranges(), mostMoves)).map(moveJson) };

@@ -2,10 +2,13 @@ import { type Clock, systemClock } from '../../lib/core/foundation/clock';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { inTime, type TimedInvocation, timeLeft } from '../in-time';
 
-/** No call is made from here on, so that the function ends with a word on why. */
+/** This long before the end, no more calls are made, so that the function can answer why. */
 const LAST_CALL_MS = 500;
 
-/** The invocation has no time left. Others change the registry all the time, or the table does not say what it holds. */
+/**
+ * The invocation ran out of time, because other processes change the registry all the time, or because the table does not
+ * answer.
+ */
 class OutOfTimeError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
     const problem = 'the time of the invocation is up, and whether a change was written is not known';
@@ -13,9 +16,9 @@ class OutOfTimeError extends EvenShardsError {
   }
 }
 
-/** The time of the invocation that runs: an instance of a function serves one at a time. */
+/** The time of the present invocation. An instance of a function handles one invocation at a time. */
 export class InvocationTime {
-  /** A ledger waits by it, and never beyond the time. */
+  /** The clock of a ledger. It never waits beyond the time of the invocation. */
   readonly clock: Clock = {
     ...systemClock,
     sleep: (delayMs) => systemClock.sleep(Math.min(delayMs, this.leftMs)),
@@ -27,7 +30,8 @@ export class InvocationTime {
   }
 
   /**
-   * Ends a call with the time, and makes none behind it: so whatever goes on for ever ends.
+   * Makes a call that ends with the time of the invocation, and makes none after that time. So even a loop of calls without
+   * end comes to an end.
    *
    * @throws OutOfTimeError when the time is up
    */

@@ -35,10 +35,10 @@ import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { checkSegment, modeOf, type SegmentEvent, totalsWith } from './segment-event';
 
-/** The time that an invocation keeps to await what is in flight, and to answer. */
+/** The time that an invocation reserves to wait for requests in flight, and to answer. */
 const LAST_ANSWER_MS = 15_000;
 
-/** If DynamoDB does not answer for so long, a request is sent again. */
+/** If DynamoDB does not answer for this long, a request is sent again. */
 const SILENCE_MS = 5_000;
 
 const config = JSON.parse(process.env[TABLE] ?? requiredEnvironment(INDEX)) as ShardedConfig;
@@ -57,7 +57,7 @@ const dynamoDb = new DynamoDB({
   }),
 });
 
-/** What items are judged by, and how they move. */
+/** How items are judged, and how they are moved. */
 const { judge, move } = isTableConfig(config) ? ofTable(config) : ofIndex(config);
 
 const metrics = metricsBy({
@@ -67,7 +67,7 @@ const metrics = metricsBy({
 
 export const handler = loggable(handle);
 
-/** Goes on with a segment until it is complete or the time is up. */
+/** Works on a segment until it is complete or the time is up. */
 async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<SegmentEvent> {
   checkSegment(event);
   const report = await workOn(
@@ -86,7 +86,7 @@ async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingT
   return { ...rest, totals, ...(report.resumePoint !== undefined && { resumePoint: report.resumePoint }) };
 }
 
-/** A failure after some progress is a progress: the next invocation goes on from there, and fails if nothing has changed. */
+/** A failure after some progress is not an error: the next invocation goes on from there, and fails if it makes no progress. */
 async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayReport | ReshardItemsReport> {
   const { segment, totalSegments, resumePoint } = event;
   const share = Math.min(segmentsAtOnce, totalSegments);
@@ -98,11 +98,11 @@ async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayRe
     ...(resumePoint !== undefined && { resumeFrom: resumePoint }),
   };
   try {
-    // What an audit overlooks, the next one finds. So it reads at half the price.
+    // Whatever an audit overlooks, the next audit finds. So it reads at half the price.
     if (modeOf(event) === 'audit') return await findStrays(dynamoDb, judge, { ...options, consistentRead: false });
     return await move({ ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
   } catch (error) {
-    // Counts that have changed since the last invocation judge every item anew.
+    // The counts have changed since the last invocation, so every item must be judged anew.
     if (judge !== config && error instanceof InvalidCursorError) {
       return workOn({ ...event, resumePoint: undefined }, signal);
     }
@@ -117,7 +117,7 @@ function ofTable(table: ShardedTableConfig) {
   return { judge: table, move: moveOfTable };
 }
 
-/** If the counts of the index grow, those of the moment count. */
+/** If the counts of the index grow, the counts of the moment apply. */
 function ofIndex(fixed: ShardedIndexConfig) {
   const index =
     fixed.adaptive === undefined ? fixed : new AdaptiveIndex(fixed, new DynamoDbShardCountReader(dynamoDb, fixed));

@@ -1,13 +1,13 @@
 import type { ReshardItemsReport, StrayReport } from '../../lib/core/sharded-index/strays/stray-report';
 import { InvalidEventError } from '../invalid-event-error';
 
-/** What the state machine was started with. */
+/** The input with which the state machine was started. */
 interface ReshardingRequest {
   /** `audit` only counts strays. @default 'reshard' */
   readonly mode?: 'reshard' | 'audit';
 }
 
-/** What all invocations for one segment have done together. */
+/** The sums over all invocations for one segment. */
 interface SegmentTotals {
   itemsScanned: number;
   strays: StrayReport['strays'];
@@ -19,7 +19,7 @@ interface SegmentTotals {
   consumedWriteUnits: number;
 }
 
-/** The work of one segment that is left. The answer to an event is the next event, as long as it has a `resumePoint`. */
+/** The rest of the work on one segment. As long as it has a `resumePoint`, the answer to an event is the next event. */
 export interface SegmentEvent {
   readonly segment: number;
   readonly totalSegments: number;
@@ -28,7 +28,7 @@ export interface SegmentEvent {
   readonly totals?: SegmentTotals;
 }
 
-/** @throws InvalidEventError for what no state machine sends: this function works on one segment of a table */
+/** @throws InvalidEventError for an event that does not name one segment of a table, which the state machine never sends */
 export function checkSegment(event: SegmentEvent): void {
   const { segment, totalSegments } = Object(event) as SegmentEvent;
   const isSegment = Number.isSafeInteger(segment) && segment >= 0 && segment < totalSegments;
@@ -37,7 +37,10 @@ export function checkSegment(event: SegmentEvent): void {
   throw new InvalidEventError('event', event, allowed);
 }
 
-/** The mode of a request. Refuses another one before anything is read: nothing is moved for a request that means something else. */
+/**
+ * The mode of a request. Any other mode is refused before anything is read, so that nothing is moved for a request that
+ * means something else.
+ */
 export function modeOf({ request }: SegmentEvent): 'reshard' | 'audit' {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw new InvalidEventError('request', request, 'an object: {}, or {"mode":"audit"}');

@@ -1,18 +1,18 @@
 import { Client, type ClientOptions, policies, types } from 'cassandra-driver';
 import { ENCODING } from './keyspaces-client';
 
-/** A client of a Cassandra, without TLS and without a sign-in. It connects when it is first asked. */
+/** A client of a Cassandra, without TLS and without signing in. It connects at the first statement. */
 export function cassandraClient(contactPoint: string): Client {
   return new Client(cassandraOptions(contactPoint));
 }
 
-/** No retries besides those of the core. */
+/** The driver makes no retries, because the core makes its own. */
 function cassandraOptions(contactPoint: string): ClientOptions {
   return {
     contactPoints: [contactPoint],
     policies: {
       retry: new policies.retry.FallthroughRetryPolicy(),
-      // Whichever data center that one is in.
+      // This works with any data center.
       loadBalancing: new policies.loadBalancing.RoundRobinPolicy(),
     },
     pooling: { coreConnectionsPerHost: { [types.distance.local]: 1 } },
@@ -22,7 +22,7 @@ function cassandraOptions(contactPoint: string): ClientOptions {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}$/;
 
-/** @throws Error for an address that is not on this machine: rows go nowhere else without TLS */
+/** @throws Error for an address that is not on this machine, because rows must not leave it without TLS */
 export function checkLocal(contactPoint: string): string {
   if (LOOPBACK.test(contactPoint)) return contactPoint;
   throw new Error('a Cassandra in place of Amazon Keyspaces must be on the loopback interface, as in a local run');

@@ -4,37 +4,37 @@ import { Client, type ClientOptions, policies, types } from 'cassandra-driver';
 import { CERTIFICATE_AUTHORITIES } from './certificate-authorities';
 import { SigV4AuthProvider } from './sigv4-authenticator';
 
-/** Source: the Amazon Keyspaces developer guide, "Service endpoints": CQL over TLS, on this port alone. */
+/** Source: the Amazon Keyspaces developer guide, "Service endpoints": CQL over TLS is served on this port only. */
 const PORT = 9142;
 
-/** A request that stays without an answer for so long is sent again, on another connection. */
+/** A request without an answer for this long is sent again, on another connection. */
 const SILENCE_MS = 5_000;
 
 /**
- * Requests that may wait on one connection. Amazon Keyspaces takes 3,000 a second on each, and has nine hosts or, in a
- * network of one's own, a few.
+ * How many connections to open to each host. Amazon Keyspaces accepts 3,000 requests a second on each connection, and has
+ * nine hosts or, within a VPC, a few.
  */
 const CONNECTIONS_PER_HOST = 2;
 
 /**
- * Numbers without loss. A `varint` stays an `Integer` of the driver: of one with 150,000 digits the driver takes seconds to make a
- * bigint, in which nothing else happens.
+ * How numbers are read without loss. A `varint` stays an `Integer` of the driver, because for 150,000 digits the driver
+ * would need seconds to make a bigint, and nothing else could run meanwhile.
  */
 export const ENCODING = { useBigIntAsLong: true, map: Map, set: Set };
 
-/** A client of Amazon Keyspaces, which connects when it is first asked. */
+/** A client of Amazon Keyspaces. It connects at the first statement. */
 export function keyspacesClient(region: string, credentials?: AwsCredentialIdentityProvider): Client {
   return new Client(clientOptions(region, credentials));
 }
 
-/** No retries in the driver, because the fan-out's own know what a throttled shard is. */
+/** The driver makes no retries, because the fan-out makes its own and recognises a throttled shard. */
 export function clientOptions(region: string, credentials: AwsCredentialIdentityProvider = fromEnv()): ClientOptions {
   const host = `cassandra.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   return {
     contactPoints: [host],
     localDataCenter: region,
     protocolOptions: { port: PORT },
-    // The driver trusts everybody unless it is told not to, and connects to addresses, which no certificate names.
+    // By default the driver accepts any certificate, and it connects to IP addresses, which no certificate names.
     sslOptions: { ca: CERTIFICATE_AUTHORITIES, servername: host, rejectUnauthorized: true },
     authProvider: new SigV4AuthProvider(region, credentials),
     policies: {

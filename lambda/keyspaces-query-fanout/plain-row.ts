@@ -11,7 +11,7 @@ function plainValue(value: unknown): unknown {
     case 'bigint':
       return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
     case 'number':
-      // JSON has no word for these.
+      // JSON cannot write infinity and NaN.
       return Number.isFinite(value) ? value : String(value);
     case 'object':
       return value === null ? null : plainObject(value);
@@ -28,6 +28,6 @@ function plainObject(value: object): unknown {
   if (value instanceof Map) return [...value].map((entry) => entry.map(plainValue));
   const integer = driverInteger(value);
   if (integer !== undefined) return plainValue(integer);
-  // A user-defined type is a plain object; the driver's classes (LocalDate, Uuid, BigDecimal) write themselves.
+  // A user-defined type is a plain object. The driver's classes (LocalDate, Uuid, BigDecimal) can write themselves.
   return Object.getPrototypeOf(value) === Object.prototype ? plainRow(value) : (driverDecimal(value) ?? String(value));
 }

@@ -9,14 +9,14 @@ export interface QueryEvent extends FanOutSelectRequest {
   /** The name of one of the function's tables. */
   table: string;
   /**
-   * What becomes of the page when a shard cannot be read, after all attempts or before the function's time is up:
-   * `fail`, or `partial`, a page without it that names it in `missingShards`.
+   * What the function does if a shard cannot be read, after all attempts or before its time is up. `fail`: it fails.
+   * `partial`: it returns a page without the shard, and names the shard in `missingShards`.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';
 }
 
-/** An event's parts, checked but for what the core checks itself. */
+/** The parts of an event. This checks everything that the core does not check itself. */
 export function parseQueryEvent(
   tables: Record<string, ShardedKeyspacesConfig>,
   event: unknown,
@@ -55,10 +55,10 @@ function withBinary(
   );
 }
 
-/** A condition holds a list of values, and nothing is nested more deeply. */
+/** A condition holds a list of values. Nothing is nested deeper than that. */
 const MAX_DEPTH = 3;
 
-/** The text of a value, of both ends of a range, or of each operand of a condition. */
+/** Decodes a value, both ends of a range, or each operand of a condition. */
 function decoded(field: string, json: unknown, depth = 0): unknown {
   if (typeof json === 'string') return decodeBase64(field, json);
   if (typeof json !== 'object' || json === null) return json;

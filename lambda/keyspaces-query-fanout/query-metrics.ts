@@ -1,7 +1,7 @@
 import { QUERY_METRICS } from '../../lib/core/foundation/function-metrics';
 import type { FanOutSelectPage } from '../../lib/core/keyspaces/fan-out-select';
 
-/** What a page says of the query function's work. Read units are CloudWatch's own metrics of the table. */
+/** The metrics of one page. For read units, CloudWatch has metrics of the table itself. */
 export function queryMetrics({ rows, missingShards = [], stats }: FanOutSelectPage): Record<string, number> {
   return {
     [QUERY_METRICS.pages]: 1,

@@ -8,11 +8,11 @@ import { parseQueryEvent, type QueryEvent } from './query-event';
 
 export interface QueryResponse {
   rows: Record<string, unknown>[];
-  /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
+  /** Give it to the same query for the next page, which may turn out empty. Absent when nothing can follow. */
   cursor?: string;
   /** How many rows the page holds. */
   count: number;
-  /** Shards that are missing from the page, of a query that may do without: ask again to have them. */
+  /** The shards that are missing from a partial page. To get their rows, ask for this page again. */
   missingShards?: number[];
   stats: FanOutSelectStats;
 }
@@ -23,23 +23,23 @@ export interface QueryResponse {
  */
 const MAX_PAGE_BYTES = 6_000_000;
 
-/** Requests in flight at once: a fraction of what the connections of one client take. */
+/** The most requests in flight, which is a fraction of what the connections of one client accept. */
 const CONCURRENCY = 256;
 
-/** A page ends so long before its invocation does: what it takes to write and to send 6 MB. */
+/** A page ends this long before its invocation ends, because the function needs this time to write and send 6 MB. */
 const LAST_ANSWER_MS = 1_000;
 
 /** The share of requests that may be sent twice to overtake a late one. */
 const HEDGE_BUDGET = 0.02;
 
-/** What the invocations of one environment have in common. */
+/** What all invocations of one execution environment share. */
 interface QueryEnvironment {
   client: CqlClient;
   tables: Record<string, ShardedKeyspacesConfig>;
   history: FanOutHistory;
 }
 
-/** The page that an event asks for, and the response that it makes. */
+/** Reads the page that an event asks for, and returns the response. */
 export async function queryPage(
   { client, tables, history }: QueryEnvironment,
   event: QueryEvent,

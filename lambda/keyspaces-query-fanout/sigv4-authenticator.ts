@@ -2,10 +2,10 @@ import { createHash, createHmac } from 'node:crypto';
 import type { AwsCredentialIdentity, AwsCredentialIdentityProvider } from '@aws-sdk/types';
 import { auth } from 'cassandra-driver';
 
-/** A class, which the driver insists on; its types call it an interface. */
+/** The driver insists on a class, but its types call it an interface. */
 const { AuthProvider } = auth as unknown as { AuthProvider: new () => auth.AuthProvider };
 
-/** Signs in to Amazon Keyspaces with credentials of IAM: in place of a user name and a password. */
+/** Signs in to Amazon Keyspaces with credentials of IAM instead of a user name and a password. */
 export class SigV4AuthProvider extends AuthProvider {
   constructor(
     private readonly region: string,
@@ -23,8 +23,8 @@ export class SigV4AuthProvider extends AuthProvider {
 type Respond = (error: Error | null, response?: Buffer) => void;
 
 /**
- * The exchange of one connection: it asks for SigV4, gets a nonce, and answers with a signature of it. The signature is
- * that of a PUT to /authenticate, and of the credentials that the provider has at this moment.
+ * The exchange of one connection: it asks for SigV4, gets a nonce, and answers with a signature of it. It signs a PUT to
+ * /authenticate with the credentials that the provider has at this moment.
  *
  * Source: Amazon's authentication plug-ins for the drivers of Java, Python, Go and Node.
  */

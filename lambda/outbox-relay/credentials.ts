@@ -6,10 +6,10 @@ import { DATABASE_SECRET_ARN, DATABASE_USER } from '../../lib/core/foundation/fu
 import { requiredEnvironment } from '../required-environment';
 import { boundedHandler } from '../reshard-client';
 
-/** A connection waits so long for a password. */
+/** How long a connection waits for a password. */
 const PASSWORD_MS = 10_000;
 
-/** The secret is none that RDS writes. It names nothing of what the secret holds. */
+/** The secret does not have the form in which RDS writes secrets. The message quotes nothing of it. */
 class DatabaseSecretError extends EvenShardsError {
   constructor(problem: string, options?: ErrorOptions) {
     super('DATABASE_SECRET', `the secret of the database ${problem}`, options);
@@ -22,7 +22,8 @@ interface Login {
 }
 
 /**
- * Whom to log in as, and what says so: asked anew for each connection, for tokens last minutes and secrets rotate.
+ * The user and the password with which to log in. They are asked for anew for each connection, because tokens last minutes
+ * and secrets rotate.
  *
  * @param withinMs how long it may take to ask for the user
  */
@@ -60,7 +61,7 @@ function parsed(secret: unknown): unknown {
   try {
     return JSON.parse(String(secret));
   } catch {
-    // The error of the parser quotes the secret.
+    // The parser's own error would quote the secret.
     throw new DatabaseSecretError('must be JSON with a username and a password');
   }
 }

@@ -26,25 +26,28 @@ import { requiredEnvironment } from '../required-environment';
 import { credentials } from './credentials';
 import { OutboxReport } from './outbox-report';
 
-/** From here on no more rows are read, so that those in flight can end and progress can be saved. */
+/** This long before the end, no more rows are read, so that those in flight can end and progress can be saved. */
 const LAST_READ_MS = 10_000;
 
-/** From here on nothing more is sent. */
+/** This long before the end, nothing more is sent. */
 const LAST_SEND_MS = 6_000;
 
-/** Whatever becomes of a request is known by then. A statement of the relay that ends takes 3 seconds at most. */
+/**
+ * This long before the end, the fate of every request is known. A relay that stops needs at most 3 seconds for its last
+ * statement.
+ */
 const LAST_ANSWER_MS = 5_000;
 
-/** What waits is asked for until then. */
+/** Until this long before the end, the report may ask the database how many rows wait. */
 const LAST_REPORT_MS = 1_000;
 
-/** Connections that do not end by then end with the function. */
+/** Connections that are still open this long before the end are closed with the function. */
 const LAST_MS = 500;
 
-/** A request that takes longer, to the end of its answer, is given up and sent again. */
+/** A request that takes longer than this, to the end of its answer, is given up and sent again. */
 const REQUEST_TIMEOUT_MS = 6_000;
 
-/** A statement that takes longer will not be answered: the connection is dead. */
+/** A statement that takes longer than this will not be answered, because the connection is dead. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 const schema = process.env[OUTBOX_SCHEMA];
@@ -67,7 +70,7 @@ function theStream(): StreamOfTopic {
   };
 }
 
-/** Relays until the invocation's time is nearly up, or ends at once where others hold all ranges of keys. */
+/** Relays until the invocation's time is nearly up. It ends at once if other processes hold all ranges of keys. */
 async function handle(_event: unknown, context: TimedInvocation): Promise<RelaySummary> {
   const leftMs = (reservedMs: number): number => timeLeft(context, reservedMs);
   const requestMs = (): number => Math.min(REQUEST_TIMEOUT_MS, leftMs(LAST_ANSWER_MS));
@@ -107,7 +110,7 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
   }
 }
 
-/** @param withinMs how long it may take to ask who logs in */
+/** @param withinMs how long it may take to ask for the user and the password */
 async function connections(withinMs: number): Promise<Pool> {
   const host = requiredEnvironment(DATABASE_HOST);
   const port = Number(requiredEnvironment(DATABASE_PORT));
@@ -118,7 +121,7 @@ async function connections(withinMs: number): Promise<Pool> {
     database: requiredEnvironment(DATABASE_NAME),
     user,
     password,
-    // Servers on this machine are emulators; all others prove who they are.
+    // A server on this machine is an emulator. Any other server must prove its identity.
     ssl: host !== '127.0.0.1',
     max: 2,
     keepAlive: true,

@@ -7,10 +7,10 @@ import { loggableMessage } from '../loggable';
 
 const REPORT_MS = 30_000;
 
-/** What waits is in a few small tables. A query that takes longer waits for a lock, or for a server that has gone. */
+/** Waiting rows are in a few small tables. A query that takes longer waits for a lock, or for a server that is gone. */
 const MOST_QUERY_MS = 10_000;
 
-/** Writes what the relay does and what waits, now and then, and at the end. */
+/** Writes metrics of the relay and of the waiting rows from time to time, and at the end. */
 export class OutboxReport {
   private reported = noRelaySummary();
   private timer?: NodeJS.Timeout;
@@ -24,7 +24,7 @@ export class OutboxReport {
     this.timer = setInterval(() => void this.report(MOST_QUERY_MS), REPORT_MS);
   }
 
-  /** Writes the last report within so many milliseconds. */
+  /** Writes the last report, within this many milliseconds. */
   async stop(withinMs: number): Promise<void> {
     clearInterval(this.timer);
     await this.report(Math.min(withinMs, MOST_QUERY_MS));
@@ -41,7 +41,7 @@ export class OutboxReport {
     add('rejections', summary.rejections - rejections);
     add('givenUpRows', summary.givenUp - givenUp);
     try {
-      // The pool may have to connect first, and then Postgres may not answer.
+      // The pool may have to connect first, and Postgres may not answer.
       const found = await callWithin({ ms: withinMs }, () => this.relay.verify());
       add('waitingRows', found.waitingRows);
       add('waitingSeconds', found.waitingSeconds, MetricUnit.Seconds);
