@@ -55,6 +55,17 @@ function closedShard(kinesis: Kinesis, StreamName: string): Question {
   };
 }
 
+/** More than twice the shards that are open. */
+function tooManyShards(kinesis: Kinesis, StreamName: string): Question {
+  const ask = (client: Kinesis) =>
+    wordsOf(client.updateShardCount({ StreamName, TargetShardCount: 100, ScalingType: 'UNIFORM_SCALING' }));
+  return {
+    about: 'UpdateShardCount to more than twice the shards: with what exception is it refused?',
+    service: () => ask(kinesis),
+    model: () => onFake(StreamName, 2, ask),
+  };
+}
+
 /** The units of a query that reads nothing, and a start key at the inclusive bound that the query goes to. */
 function indexQuestions(dynamoDb: DynamoDB, config: ShardedIndexConfig): Question[] {
   const { shard, status } = shardKey('multi-attribute', 0, 4_321);
@@ -91,6 +102,7 @@ export function questionsOf(
   return [
     unequalShards(clients.kinesis, unequal),
     closedShard(clients.kinesis, closed),
+    tooManyShards(clients.kinesis, closed),
     ...indexQuestions(clients.dynamodb, config),
   ];
 }

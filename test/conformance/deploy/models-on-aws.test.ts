@@ -10,8 +10,8 @@ testIf(
     const clients = clientsOf({ region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint });
     try {
       const report = await compareWithAws(clients, { name: 'dry', service: 'moto', settle: async () => {} });
-      // Two heads, each with its line, three comparisons and four questions.
-      expect(report.split('\n').filter((line) => line.startsWith('| '))).toHaveLength(4 + 3 + 4);
+      // Two heads, each with its line, three comparisons and five questions.
+      expect(report.split('\n').filter((line) => line.startsWith('| '))).toHaveLength(4 + 3 + 5);
       expect(report).toContain('| UpdateShardCount of unequal shards');
       expect((await clients.dynamodb.listTables({})).TableNames).toEqual([]);
       expect((await clients.kinesis.listStreams({})).StreamNames).toEqual([]);
