@@ -13,15 +13,19 @@ from moto.cloudformation.custom_model import CustomModel
 #: What the real CloudFormation waits for, at most.
 LONGEST_SECONDS = 3600
 
+#: What it takes of a response, at most. Source: its user guide, custom resource response objects.
+MOST_BYTES = 4096
+
 responses = {}
 
 
 def start_receiving():
     class Receiver(BaseHTTPRequestHandler):
         def do_PUT(self):
-            request_id, arrived = self.path.strip("/"), json.loads(self.rfile.read(int(self.headers["content-length"])))
+            request_id, body = self.path.strip("/"), self.rfile.read(int(self.headers["content-length"]))
             waiting = responses[request_id]
-            waiting["response"] = arrived
+            too_long = {"Status": "FAILED", "Reason": "Response object is too long."}
+            waiting["response"] = json.loads(body) if len(body) <= MOST_BYTES else too_long
             waiting["event"].set()
             self.send_response(200)
             self.end_headers()
@@ -63,10 +67,25 @@ def ask(resource, request_type, properties, account_id, region_name, **more):
         raise TimeoutError(f"{resource.logical_id} did not answer")
     response = responses.pop(request_id)["response"]
     if response["Status"] != "SUCCESS":
-        raise RuntimeError(f"{resource.logical_id}: {response['Reason']}")
+        raise Refused(resource, properties, response)
+    if request_type == "Delete":
+        return
+    if request_type == "Update" and response["PhysicalResourceId"] != resource.resource_name:
+        resource.left_behind[resource.resource_name] = resource.properties
     resource.properties = properties
     resource.resource_name = response["PhysicalResourceId"]
     resource.set_data(response.get("Data") or {})
+
+
+class Refused(RuntimeError):
+    """What a custom resource answers when it fails. A roll-back deletes what has an id, though its creation has failed."""
+
+    def __init__(self, resource, properties, response):
+        super().__init__(f"{resource.logical_id}: {response['Reason']}")
+        self.created = None
+        if resource.resource_name is None and "PhysicalResourceId" in response:
+            resource.properties, resource.resource_name = properties, response["PhysicalResourceId"]
+            self.created = resource
 
 
 def texts(value):
@@ -80,8 +99,10 @@ def texts(value):
 
 def install():
     def create(cls, resource_name, cloudformation_json, account_id, region_name, LogicalId, StackId, ResourceType):
-        resource = CustomModel(region_name, "", LogicalId, resource_name)
+        resource = CustomModel(region_name, "", LogicalId, None)
         resource.stack_id, resource.resource_type = StackId, ResourceType
+        #: The properties that it had under ids that it has no more.
+        resource.left_behind = {}
         ask(resource, "Create", cloudformation_json["Properties"], account_id, region_name)
         return resource
 
@@ -96,6 +117,13 @@ def install():
     def delete(self, account_id, region_name):
         ask(self, "Delete", self.properties, account_id, region_name, PhysicalResourceId=self.resource_name)
 
+    def clean_up(self, account_id, region_name):
+        for left_id, properties in self.left_behind.items():
+            if left_id != self.resource_name:
+                ask(self, "Delete", properties, account_id, region_name, PhysicalResourceId=left_id)
+        self.left_behind = {}
+
+    CustomModel.clean_up = clean_up
     CustomModel.create_from_cloudformation_json = classmethod(create)
     CustomModel.update_from_cloudformation_json = classmethod(update)
     CustomModel.delete = delete

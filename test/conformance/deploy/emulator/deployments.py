@@ -5,6 +5,7 @@ moto applies a change set in any order and within the request, and has no roll-b
 import copy
 import threading
 
+from moto.cloudformation.custom_model import CustomModel
 from moto.cloudformation.exceptions import CloudFormationError, ValidationError
 from moto.cloudformation.models import CloudFormationBackend, Stack
 from moto.cloudformation.parsing import (
@@ -97,7 +98,12 @@ class Deployment:
                     self.update(name, self.after[name])
         except Exception as failure:
             self.log(f"  {name} FAILED: {failure!s:.300}".splitlines()[0])
+            if getattr(failure, "created", None):
+                self.map._parsed_resources[name] = failure.created
             return self.roll_back(created, updated)
+        if self.kind == "UPDATE":
+            self.status("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+        self.clean_up(updated)
         for name in reversed(in_order(self.before)):
             if name not in self.after:
                 self.remove(name, self.before[name])
@@ -109,6 +115,9 @@ class Deployment:
         try:
             for name, given in reversed(updated):
                 self.update(name, {**self.before[name], "Properties": given})
+            if self.kind == "UPDATE":
+                self.status("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
+            self.clean_up(updated)
             for name in reversed(created):
                 self.remove(name, self.after[name])
         except Exception as failure:
@@ -116,6 +125,13 @@ class Deployment:
             return self.status(f"{prefix}_FAILED")
         self.use(self.template_before, self.parameters_before)
         self.status(f"{prefix}_COMPLETE")
+
+    def clean_up(self, updated):
+        """Deletes what has been replaced, or what was to replace it."""
+        for name, _ in updated:
+            resource = self.map._parsed_resources[name]
+            if isinstance(resource, CustomModel):
+                resource.clean_up(*self.environment)
 
     def use(self, template, parameters):
         self.map._template, self.map._resource_json_map = template, template.get("Resources", {})
