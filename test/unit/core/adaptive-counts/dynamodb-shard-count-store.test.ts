@@ -1,8 +1,10 @@
 import {
   AdaptiveIndex,
   CorruptShardCountError,
+  type DynamoDbItem,
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
+  type IndexQueryInput,
   type IndexQueryOutput,
   ShardCountsUnavailableError,
 } from '../../../../lib/core';
@@ -22,6 +24,8 @@ const GOOD = {
   changedAt: { S: '2026-11-21T12:00:00.000Z' },
   reason: { S: 'busy' },
 };
+
+const texts = { commit: 'c', changedBy: 'somebody', changedAt: '2026-11-21T12:00:00.000Z', reason: 'busy' };
 
 const storeOf = (...pages: unknown[]) => {
   const query = async () => (pages.length > 1 ? pages.shift() : pages[0]) as IndexQueryOutput;
@@ -103,4 +107,24 @@ test('reads all pages, and refuses one that leads back, which it would read for 
 
 test.each([[undefined], [null], [{}], [{ Items: null }]])('refuses an answer without items: %j', async (answer) => {
   await expect(storeOf(answer).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+});
+
+test.each([
+  ['open', '=open'],
+  ['*', '=*'],
+  ['', '='],
+  [undefined, '*'],
+])('keeps the count of %j under %j, so that no value is taken for the whole table', async (value, key) => {
+  const keys: unknown[] = [];
+  const client = {
+    query: async ({ ExpressionAttributeValues: values }: IndexQueryInput) => {
+      keys.push(values![':value']);
+      return { Items: [] } as IndexQueryOutput;
+    },
+    putItem: async ({ Item }: { Item: DynamoDbItem }) => void keys.push(Item.value),
+  };
+  const store = new DynamoDbShardCountStore(client as never, adaptiveConfig);
+  await store.readCount(value);
+  await store.writeCount({ ...texts, value, write: 1, read: 2, version: 1 }, 0);
+  expect(keys).toEqual([{ S: key }, { S: key }]);
 });

@@ -76,6 +76,13 @@ describe('a batch', () => {
     expect(w.effects.filter((text) => text.startsWith('b'))).toEqual(['b1', 'b2']);
   });
 
+  test('hands on each record as it is, without what it does not have', async () => {
+    const seen: UserRecord[] = [];
+    const w = world({}, async (record) => void seen.push(record));
+    await w.deliver(['a1']);
+    expect(seen).toStrictEqual([{ partitionKey: 'a', data: Buffer.from('a1'), subSequenceNumber: 0 }]);
+  });
+
   test('handles so many keys at once, and one record of a key', async () => {
     let running = 0;
     let most = 0;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareNumbers, plainDecimal } from '../../../../lib/core/foundation/decimal';
+import { compareNumbers, exactNumber, plainDecimal } from '../../../../lib/core/foundation/decimal';
 
 const sign = Math.sign;
 
@@ -72,4 +72,23 @@ describe('plainDecimal', () => {
       }),
     );
   });
+});
+
+describe('exactNumber', () => {
+  test.each([
+    ['1.50', 1.5],
+    ['-1E+3', -1_000],
+    ['0.1', 0.1],
+    ['9007199254740991', 2 ** 53 - 1],
+    ['-9007199254740991', 1 - 2 ** 53],
+  ])('of %s is a number', (text, number) => {
+    expect(exactNumber(text)).toBe(number);
+  });
+
+  test.each(['9007199254740992', '9007199254740993', '1e100', '0.10000000000000001', '-9.99E+400'])(
+    'of %s is the text: no number of JavaScript says the same for sure',
+    (text) => {
+      expect(exactNumber(text)).toBe(text);
+    },
+  );
 });

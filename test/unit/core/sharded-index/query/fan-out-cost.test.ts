@@ -150,3 +150,36 @@ test(`behind as many items as a page holds, a wave costs at most twice the floor
     }
   }
 });
+
+describe('a page of one shard after the other', () => {
+  const pageOf = async (shards: number, ofShard: number, limit: number, filter?: string) => {
+    const index = filled(shards, shards * ofShard, 500, (number) => number % shards);
+    const hiding = filter && { filterExpression: 'pad = :pad', expressionAttributeValues: { ':pad': { S: filter } } };
+    const { stats } = await fanOutQuery(index, timeIndex(shards), { order: 'unordered', limit, ...hiding });
+    return { index, stats };
+  };
+
+  test.each([
+    [40, 20, 100, 5],
+    [100, 10, 200, 20],
+  ])(
+    'of %d shards with %d items asks no more shards than have its %d items: %d',
+    async (shards, ofShard, limit, asked) => {
+      const { stats } = await pageOf(shards, ofShard, limit);
+      expect(stats).toMatchObject({ itemsRead: limit, requests: asked });
+    },
+  );
+
+  test('asks twice as many shards with each wave where a filter hides what they have', async () => {
+    const { stats } = await pageOf(40, 20, 20, 'nothing has this');
+    expect(stats).toMatchObject({ itemsRead: 800, itemsHidden: 800 });
+    expect(stats.waves).toBeLessThanOrEqual(8);
+  });
+
+  test('asks the shards behind the first together for what it wants', async () => {
+    const { index } = await pageOf(40, 20, 20, 'nothing has this');
+    const [first, ...others] = index.requests.map(({ Limit }) => Limit!);
+    expect(first).toBe(20);
+    expect(others.some((limit) => limit < 20)).toBe(true);
+  });
+});
