@@ -13,7 +13,10 @@ export class DeploymentError extends EvenShardsError {
   }
 }
 
-/** How long all of it may take, in milliseconds: many times what the slowest machines need for hundreds of resources. */
+/**
+ * How long the whole deployment may take, in milliseconds: many times what the slowest machines need for hundreds of
+ * resources.
+ */
 const DEPLOY_LIMIT_MS = 60_000;
 
 /** Creates the streams and tables of a plan; resolves when every one is active. */

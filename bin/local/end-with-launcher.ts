@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 const CHECK_MS = 500;
 
 /**
- * Ends this process soon after what started it: its parent, or npx, which puts a shell in between. The shell outlives npx when
- * npx is killed, and then nothing else would tell. On Windows, where a process keeps the id of a parent that is gone, nothing
- * ends.
+ * Ends this process soon after the program that started it ends: its parent, or npx, which puts a shell in between. If npx
+ * is killed, the shell stays, and nothing else would show that npx is gone. On Windows this does nothing, because there a
+ * process keeps the id of a parent that is gone.
  */
 export function endWithLauncher(): void {
   const parent = process.ppid;
@@ -16,19 +16,19 @@ export function endWithLauncher(): void {
   }, CHECK_MS).unref();
 }
 
-/** Who started the shell that the process is, and who started that one, if it is a shell too. */
+/** The ids of the process that started a shell and, if that is a shell, too, of the one that started it. */
 function parentsBehindShells(pid: number): number[] {
   const { parent, command } = processOf(pid) ?? {};
   if (parent === undefined || !/^(?:\S*\/)?(?:ba|da|a|k|z)?sh -c /.test(command!)) return [];
   return [parent, ...parentsBehindShells(parent)];
 }
 
-/** A process as the system shows it; undefined where it shows none. */
+/** A process as the system shows it; undefined if the system does not show it. */
 function processOf(pid: number): { parent: number; command: string } | undefined {
   try {
     if (process.platform === 'linux') {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      // The name before the fields is in brackets, and may hold anything.
+      // The name before the fields is in parentheses, and may hold any character.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!.trim().split(' ');
       return { parent: Number(fields[1]), command };
     }

@@ -37,7 +37,7 @@ export function firstProgram(stack: Pick<LocalStack, 'functions' | 'tables' | 'e
   ];
 }
 
-/** What a program imports and makes besides, and what it then names to write and to read. */
+/** What a program imports and creates, and the names that it then uses to write and to read. */
 type Naming = readonly [imports: readonly string[], index: readonly string[], toWrite: string, toRead: string];
 const FIXED: Naming = [[], [], 'config', 'config'];
 const ADAPTIVE: Naming = [

@@ -9,7 +9,7 @@ type FittingItem = Record<string, string | number | Uint8Array>;
 const START_MS = Date.UTC(2020, 1, 1);
 const MINUTE_MS = 60_000;
 
-/** How many digits the numbers of items have, so that their order is that of their texts. */
+/** How many digits the numbers of items have, so that they sort as text as they do as numbers. */
 const DIGITS = 5;
 
 /**
@@ -46,7 +46,7 @@ export function fittingItem(
   );
 }
 
-/** A value of an index: those with counts of their own first, the busiest one first. */
+/** A value of an index. Values with counts of their own come first, the busiest one before the others. */
 export function sampleValue({ shards: { byValue = {} } }: ShardedConfig, rank = 0): string {
   const values = Object.keys(byValue).sort((a, b) => byValue[b]!.write - byValue[a]!.write);
   return values[rank] ?? (rank === 0 ? 'a' : `value-${rank}`);

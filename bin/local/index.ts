@@ -10,16 +10,15 @@ import { runSample } from './sample';
 import { FunctionLogs } from './window/function-logs';
 import { startWindow } from './window/window-server';
 
-/** How long functions that read a stream are waited for at the end. */
+/** How long the end of a run waits for functions that read a stream. */
 const SETTLE_MS = 10_000;
 
-/** `even-shards local`. */
 export async function local(args: string[]): Promise<void> {
   const [own, command] = withoutCommand(args);
   const flags = localFlags(own, command);
   if (flags.help) return console.log(LOCAL_HELP);
   const print = flags.json || command !== undefined ? console.error : console.log;
-  // The window watches what passes, limited or not.
+  // The window watches the traffic, so it needs gates even without limits.
   const gates = gateOptions(flags) ?? (flags.serve ? {} : undefined);
   const logs = new FunctionLogs();
   let report = (): void => {};
@@ -58,13 +57,13 @@ export async function local(args: string[]): Promise<void> {
   await stack.stop();
 }
 
-/** The arguments before `--`, and the command behind it. */
+/** The arguments before `--`, and the command after it. */
 function withoutCommand(args: string[]): [own: string[], command: string[] | undefined] {
   const at = args.indexOf('--');
   return at === -1 ? [args, undefined] : [args.slice(0, at), args.slice(at + 1)];
 }
 
-/** Everything runs in threads of this process: its end is the end of them all. */
+/** Everything runs in threads of this process, so they all end with it. */
 function endOnSignals(report: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {

@@ -1,7 +1,7 @@
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalFunction, LocalTable } from './assembly/deployment-plan';
 
-/** An index, or a table that is sharded by its own key, that a function was told of. */
+/** A function was told about this index, or this table that is sharded by its own key. */
 interface KnownConfig {
   /** The construct path of the table, and of an index its name: `Orders/Table/byStatus`. */
   readonly path: string;
@@ -10,10 +10,10 @@ interface KnownConfig {
   readonly config: ShardedConfig;
 }
 
-/** What the variables of the bundled functions begin with. */
+/** The beginning of the names of the bundled functions' variables. */
 const OWN = 'EVEN_SHARDS_';
 
-/** What the functions of a local run know of sharded indexes and tables, in the layout of this run. */
+/** What the functions of a local run know about sharded indexes and tables, in the layout of this run. */
 export function knownConfigs(functions: readonly LocalFunction[], tables: readonly LocalTable[]): KnownConfig[] {
   const paths = new Map(tables.map(({ name, path }) => [name, path]));
   const pathOf = ({ tableName, indexName }: ShardedConfig) =>

@@ -58,7 +58,7 @@ const OPTIONS = {
   value: { type: 'string' },
 } as const;
 
-/** Options that say nothing without another. */
+/** Options that have no meaning without another one. */
 const NEEDS = [
   ['seed', 'faults'],
   ['partition-key', 'input'],
@@ -71,7 +71,7 @@ const NEEDS = [
   ['value', 'id'],
 ] as const;
 
-/** What the command line asks for. */
+/** The options that the command line gives. */
 export function localFlags(args: string[], command?: readonly string[]) {
   const flags = parsedFlags(COMMAND, { args: args.flatMap(withScale), options: OPTIONS }).values;
   if (flags.help) return flags;
@@ -95,7 +95,7 @@ export function localFlags(args: string[], command?: readonly string[]) {
   return flags;
 }
 
-/** The address of a Cassandra, which is on this machine: a local run writes to nothing else. */
+/** The address of a Cassandra. It must be on this machine, because a local run must not write anywhere else. */
 export function cassandraOf(text: string | undefined): CassandraAddress | undefined {
   if (text === undefined) return undefined;
   const address = cassandraAddress(COMMAND, text);
@@ -103,13 +103,13 @@ export function cassandraOf(text: string | undefined): CassandraAddress | undefi
   throw new UsageError(`--cassandra must be on the loopback interface, such as 127.0.0.1:9042, got "${text}"`, COMMAND);
 }
 
-/** `--limits` may stand alone. */
+/** Adds the default scale to `--limits` without a value. */
 function withScale(arg: string, index: number, args: readonly string[]): string[] {
   const isAlone = arg === '--limits' && (args[index + 1] ?? '--').startsWith('--');
   return [isAlone ? '--limits=1' : arg];
 }
 
-/** Undefined if nothing is to stand between clients and emulators. */
+/** The options of gates; undefined if no gate is needed between clients and emulators. */
 export function gateOptions({
   limits,
   faults,
@@ -133,7 +133,7 @@ function scaleOf(text: string): number {
   throw new UsageError(`--limits must be a number above 0, got "${text}"`, COMMAND);
 }
 
-/** What 32 bits hold. */
+/** The largest number of 32 bits. */
 const MAX_SEED = 4_294_967_295;
 const MAX_PORT = 65_535;
 

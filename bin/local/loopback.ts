@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * Why a request is refused by whatever listens on this machine for a local run; undefined for one that is not. Any site
- * that is open in a browser can send requests to the loopback interface, and read the answers under a name that it has
- * pointed here. A browser names the site in `Origin`, and that name in `Host`.
+ * Why the servers of a local run refuse a request; undefined if they do not. Any site that is open in a browser can send
+ * requests to the loopback interface, and read the answers under a name that it has pointed here. A browser names the site
+ * in `Origin`, and that name in `Host`.
  */
 export function foreignRequestProblem({ host = '', origin }: IncomingHttpHeaders): string | undefined {
   if (origin !== undefined) return 'requests of web pages are refused';
@@ -23,7 +23,7 @@ export function endpointOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Ends the connections, too: a client keeps them open. */
+/** Closes a server and its connections, which clients would keep open. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();

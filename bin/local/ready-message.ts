@@ -8,7 +8,7 @@ import { indexesOf } from './sample/sample-targets';
 import { samplePayloads } from './sample-payloads';
 import type { Window } from './window/window-server';
 
-/** What `--json` prints when all is ready. */
+/** The line that `--json` prints when everything is ready. */
 export function readyLine({ endpoints, functions, streams, tables, keyspaces }: LocalStack, window?: Window): string {
   return JSON.stringify({
     ready: true,
@@ -28,7 +28,7 @@ function namesByPath(resources: readonly Pick<LocalResource, 'path' | 'name'>[])
 
 /** What a person can do now. */
 export function examples(stack: LocalStack, window: Pick<Window, 'url'>, app: string): string[] {
-  // Version 1 of the AWS CLI does not look at AWS_REGION.
+  // Version 1 of the AWS CLI does not read AWS_REGION.
   const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1';
   const payloads = samplePayloads(stack);
   const { lambda } = stack.endpoints;
@@ -54,7 +54,7 @@ function firstWrite(stack: LocalStack): string[] {
   return program === undefined ? [] : [title, ...program];
 }
 
-/** The commands that work on what is deployed, on what this run has deployed. */
+/** The commands for deployed apps, with flags that point them to this run. */
 function deployedCommands(stack: LocalStack, { url }: Pick<Window, 'url'>, app: string): string[] {
   const { kinesis, dynamodb } = stack.endpoints;
   const where = `--app ${app} --kinesis-endpoint ${kinesis} --dynamodb-endpoint ${dynamodb}`;

@@ -25,7 +25,10 @@ export async function runCommand(stack: LocalStack, [program, ...programArgument
   return code ?? 1;
 }
 
-/** What would go before the credentials of a local run: an SDK asks a profile first, or adds the token of a session. */
+/**
+ * Variables that would come before the credentials of a local run: an SDK asks a profile first, or adds the token of a
+ * session.
+ */
 const NO_ACCOUNT = {
   AWS_PROFILE: undefined,
   AWS_DEFAULT_PROFILE: undefined,
@@ -44,7 +47,7 @@ function variables({ functions, tables }: LocalStack): Record<string, string> {
   return Object.fromEntries([...ofFunctions, ...ofConfigs]);
 }
 
-/** The path without its stack, and without the child that holds the function. */
+/** The name of the variable for a function: its path without the stack, and without the child that holds the function. */
 function functionVariable(path: string): string {
   return variableName(
     path

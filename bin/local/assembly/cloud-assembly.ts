@@ -6,22 +6,22 @@ import { TEMPLATE, type Template } from './template';
 
 /** A stack of a synthesized app, as `cdk deploy` would find it. */
 export interface AssemblyStack {
-  /** The artifact id, unique in the app; of a nested stack, its parent's and its own logical id. */
+  /** The artifact id, unique in the app. For a nested stack, its parent's id and its own logical id. */
   readonly id: string;
-  /** Absolute path of the assembly it is in: the app's own or a stage's. */
+  /** Absolute path of the assembly that holds the stack: the app's own or a stage's. */
   readonly directory: string;
   /** The CloudFormation stack name, which stacks of different stages may share. */
   readonly name: string;
-  /** The template's file, from the directory. */
+  /** The path of the template's file within the directory. */
   readonly templateFile: string;
   /** Absent if only the deployment knows it. */
   readonly region?: string;
   readonly template: Template;
-  /** Absolute path of each file asset, by the object key the template knows it under. */
+  /** Absolute path of each file asset, by the object key that the template has for it. */
   readonly assetPaths: ReadonlyMap<string, string>;
-  /** Construct path of each resource, by logical id, without the `/Resource` of an L2's default child. */
+  /** Construct path of each resource by logical id, without the `/Resource` of an L2's default child. */
   readonly constructPaths: ReadonlyMap<string, string>;
-  /** The stacks nested in it, by the logical id of the resource that stands for each. */
+  /** The stacks nested in it, by the logical id of the resource that represents each. */
   readonly nested: ReadonlyMap<string, AssemblyStack>;
 }
 
@@ -40,7 +40,7 @@ export class CloudAssemblyError extends EvenShardsError {
   }
 }
 
-/** The stacks of an assembly and of the assemblies nested in it (stages), each after the stacks it depends on. */
+/** The stacks of an assembly and of the assemblies nested in it (stages), each after the stacks on which it depends. */
 export function readCloudAssembly(directory: string): AssemblyStack[] {
   const artifacts = readArtifacts(resolve(directory), new Set());
   return inDependencyOrder(artifacts).filter(isStack).map(readStack);
@@ -113,7 +113,7 @@ interface FileAsset {
   readonly destinations?: Readonly<Record<string, { readonly objectKey: string }>>;
 }
 
-/** @param seen the directories of the assemblies so far: an assembly that is nested in itself would have no end */
+/** @param seen the directories of the assemblies so far: reading an assembly that is nested in itself would never end */
 function readArtifacts(directory: string, seen: Set<string>): LocatedArtifact[] {
   if (seen.has(directory)) throw new CloudAssemblyError(directory, 'the same assembly is nested twice');
   seen.add(directory);
@@ -131,7 +131,10 @@ function readNested(directory: string, artifact: ManifestArtifact, seen: Set<str
     : [];
 }
 
-/** Artifacts in a row that depend on one another: far more than apps have, and far fewer than the stack has room for. */
+/**
+ * The longest chain of artifacts that depend on one another: far longer than those of apps, and far shorter than the stack
+ * allows.
+ */
 const MAX_DEPENDENCY_DEPTH = 1_000;
 
 function inDependencyOrder(artifacts: readonly LocatedArtifact[]): LocatedArtifact[] {
@@ -171,7 +174,7 @@ function regionOf({ environment = '' }: ManifestArtifact): { region?: string } {
   return region === undefined ? {} : { region };
 }
 
-/** Adds what depends on the constructs, of which those of nested stacks may have the logical ids of the stack's own. */
+/** Adds the constructs of nested stacks, whose logical ids may be the same as those of the stack itself. */
 function withNested(
   stack: Omit<AssemblyStack, 'constructPaths' | 'nested'>,
   constructs: readonly [logicalId: string, path: string][],
@@ -193,13 +196,13 @@ function withNested(
   return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
 }
 
-/** What the paths inside a nested stack begin with, by the path of the resource that the CDK makes for it. */
+/** The beginning of the paths inside a nested stack, from the path of the resource that the CDK makes for it. */
 function nestedScope(path: string): string | undefined {
   const [, scope] = /^(.+)\.NestedStack\/[^/]+\.NestedStackResource$/.exec(path) ?? [];
   return scope === undefined ? undefined : `${scope}/`;
 }
 
-/** No text for what is nested more deeply than any URL. */
+/** The JSON of a value; empty for a value that is nested more deeply than any URL. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -208,7 +211,7 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** The template of a nested stack is an asset, whose key its URL ends with. */
+/** The template of a nested stack is an asset. The URL of the template ends with the key of the asset. */
 function nestedTemplateFile(
   { template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>,
   logicalId: string,
@@ -250,7 +253,7 @@ function withoutDefaultChild(path: string): string {
   return path.replace(/\/Resource$/, '');
 }
 
-/** CloudFormation takes templates of 1 MB; the manifest of the largest apps has some tens. */
+/** CloudFormation accepts templates of 1 MB. The manifests of the largest apps have some tens of MB. */
 const MAX_FILE_MB = 64;
 
 function readJson<T>(directory: string, file: string, shape: Shape): T {

@@ -28,14 +28,14 @@ export interface LocalResource {
 
 export interface LocalStream extends LocalResource {
   readonly mode: 'PROVISIONED' | 'ON_DEMAND';
-  /** Shards at creation; absent for an on-demand stream, whose count is the service's choice. */
+  /** The number of shards at creation. Absent for an on-demand stream, whose count the service chooses. */
   readonly shardCount?: number;
 }
 
 export interface LocalTable extends LocalResource {
-  /** Key schema, attribute definitions, indexes and billing mode, as CreateTable takes them. */
+  /** Key schema, attribute definitions, indexes and billing mode, as CreateTable accepts them. */
   readonly definition: CreateTableCommandInput;
-  /** The indexes that have the single-attribute layout in this run only, because dynalite lacks the other. */
+  /** The indexes that have the single-attribute layout only in this run, because dynalite lacks the other one. */
   readonly converted: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface LocalFunction extends LocalResource {
   readonly codeDirectory: string;
   /** The environment the template declares, resolved. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The variables of it that only AWS has a value for, and why; the function runs without them. */
+  /** Variables of it whose values only AWS knows, and why. The function runs without them. */
   readonly unset: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
@@ -85,7 +85,7 @@ export class MalformedResourceError extends EvenShardsError {
   }
 }
 
-/** Two resources that would be one. */
+/** Two resources have the same name. */
 export class DuplicateNameError extends EvenShardsError {
   constructor(
     readonly resourceName: string,
@@ -99,7 +99,10 @@ export class DuplicateNameError extends EvenShardsError {
   }
 }
 
-/** Everything the stacks declare, resolved: the emulated resources in order of creation, the others by type. */
+/**
+ * Everything that the stacks declare, resolved: the emulated resources in the order of their creation, and the others by
+ * type.
+ */
 export function planDeployment(stacks: readonly AssemblyStack[], support: TableSupport = {}): DeploymentPlan {
   const scopes = stackScopes(stacks);
   const declared = scopes.flatMap((scope) =>
@@ -129,7 +132,10 @@ export function planDeployment(stacks: readonly AssemblyStack[], support: TableS
   };
 }
 
-/** What invokes functions: mappings of streams, and the schedules of functions that read one. And what is neither, by type. */
+/**
+ * What invokes functions: mappings of streams, and the schedules of functions that read a stream. Others are listed by
+ * type.
+ */
 function invocations(
   declared: readonly Declaration[],
   streams: readonly LocalStream[],
@@ -163,7 +169,7 @@ interface Declaration {
 
 const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table']);
 
-/** What Lambda gives a function whose template does not say. */
+/** The values that Lambda uses if the template gives none. */
 const DEFAULT_TIMEOUT_SECONDS = 3;
 const DEFAULT_MEMORY_MB = 128;
 
@@ -172,7 +178,7 @@ const MAX_SHARDS = 20_000;
 const MAX_TIMEOUT_SECONDS = 900;
 const MAX_MEMORY_MB = 10_240;
 
-/** Types that do nothing an emulator could show. Of an alias, the function is told that it was invoked by it. */
+/** Types that do nothing which an emulator could show. A function that is invoked by an alias is told so. */
 const NOT_NEEDED =
   /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::(Alias|Permission)$|^AWS::Kinesis::StreamConsumer$/;
 
@@ -227,7 +233,7 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
   };
 }
 
-/** The function, or for one that cannot run in Node.js from a directory, its type and the reason. */
+/** The function, or its type and the reason if it cannot run in Node.js from a directory. */
 function functionOrReason(declaration: Declaration, isConverted: IsConverted): LocalFunction | string {
   const { scope, logicalId, type } = declaration;
   const { Runtime } = scope.properties(logicalId, { Runtime: true });
@@ -240,7 +246,7 @@ function functionOrReason(declaration: Declaration, isConverted: IsConverted): L
   return nodeFunction(declaration, runtime, codeDirectory, isConverted);
 }
 
-/** Where the assembly has the code; `undefined` for an object that is none of its assets. */
+/** The path of the code in the assembly; `undefined` for an object that is not one of its assets. */
 function assetPath({ scope, logicalId }: Declaration): string | undefined {
   const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
   const path = scope.stack.assetPaths.get(S3Key);

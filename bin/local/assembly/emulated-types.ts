@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The account and region every local resource lives in. */
+/** The account and region in which every local resource lives. */
 export const LOCAL_ACCOUNT = '000000000000';
 export const LOCAL_REGION = 'us-east-1';
 
@@ -8,17 +8,17 @@ export const LOCAL_REGION = 'us-east-1';
 interface EmulatedType {
   readonly nameProperty: string;
   readonly longestName: number;
-  /** What stands between the parts of a generated name. @default a hyphen */
+  /** The text between the parts of a generated name. @default a hyphen */
   readonly separator?: string;
   /** The part of the ARN before the name, from the service on. */
   readonly arnPrefix: (environment: string) => string;
-  /** What `Fn::GetAtt` gives, by attribute. */
+  /** What `Fn::GetAtt` returns, by attribute. */
   readonly attributes: Readonly<Record<string, (arn: string) => string>>;
 }
 
 const ARN = { Arn: (arn: string) => arn };
 
-/** Stands for the moment a table's stream was enabled, which its ARN ends with: the same from run to run. */
+/** The end of a stream's ARN. AWS has the moment there at which the stream was enabled; here it is the same in every run. */
 const STREAM_LABEL = '2020-01-01T00:00:00.000';
 
 const TABLE: EmulatedType = {
@@ -52,7 +52,7 @@ const CASSANDRA = {
   attributes: {},
 };
 
-/** The types whose names are known: those of Amazon Keyspaces, too, which have no emulator. */
+/** The types whose names are known. Those of Amazon Keyspaces are among them, although they have no emulator. */
 export const NAMED_TYPES: Readonly<Record<string, EmulatedType>> = {
   ...EMULATED_TYPES,
   'AWS::Cassandra::Keyspace': { ...CASSANDRA, nameProperty: 'KeyspaceName' },
@@ -67,15 +67,15 @@ const SUFFIX_LENGTH = 12;
 
 /** The stack of a resource, as far as the resource's name depends on it. */
 interface NamedStack {
-  /** Unique in the app, where two stacks may have one name: in different stages, accounts or regions. */
+  /** Unique in the app. Two stacks of an app can have the same name if they are in different stages, accounts or regions. */
   readonly id: string;
   readonly name: string;
 }
 
 /**
- * The physical name of a resource whose template leaves it open: `Stack-LogicalId-SUFFIX`, as CloudFormation has it.
+ * The physical name of a resource whose template gives none: `Stack-LogicalId-SUFFIX`, as in CloudFormation.
  *
- * The suffix is a digest where CloudFormation's is random, so that a name stays the same from run to run.
+ * The suffix is a digest, while CloudFormation's is random, so that a name stays the same from run to run.
  */
 export function generatedName(type: EmulatedType, stack: NamedStack, logicalId: string): string {
   const suffix = createHash('sha256')

@@ -8,7 +8,7 @@ export interface LocalEventSource {
   /** The construct path of the mapping. */
   readonly path: string;
   readonly functionName: string;
-  /** The alias that is invoked, if one is. */
+  /** The alias by which the function is invoked, if any. */
   readonly qualifier?: string;
   readonly streamName: string;
   readonly streamArn: string;
@@ -18,15 +18,15 @@ export interface LocalEventSource {
   readonly parallelizationFactor: number;
   readonly reportsFailures: boolean;
   readonly bisects: boolean;
-  /** Absent: until the batch is done. */
+  /** How often a batch is delivered again. Absent if there is no bound. */
   readonly retries?: number;
-  /** Absent: of any age. */
+  /** How old a record may be. Absent if there is no bound. */
   readonly maxAgeMs?: number;
-  /** A record that none of them matches is left out. Empty: every record is delivered. */
+  /** A record that matches none of them is left out. If there are none, every record is delivered. */
   readonly filters: readonly FilterPattern[];
 }
 
-/** A rule that invokes a function now and then. */
+/** A rule that invokes a function at a rate. */
 export interface LocalSchedule {
   readonly path: string;
   readonly functionName: string;
@@ -35,9 +35,9 @@ export interface LocalSchedule {
   readonly input: string;
 }
 
-/** What Lambda takes where the template does not say. Source: the API reference, CreateEventSourceMapping. */
+/** The value that Lambda uses if the template gives none. Source: the API reference, CreateEventSourceMapping. */
 const DEFAULT_BATCH_SIZE = 100;
-/** A bound that is none. */
+/** The value that means no bound. */
 const UNBOUNDED = -1;
 
 interface Declared {
@@ -78,7 +78,7 @@ export function eventSourceOrReason(declared: Declared): LocalEventSource | stri
   };
 }
 
-/** The functions that a rule invokes at a rate, of those that are given. */
+/** The schedules that invoke one of these functions at a rate. */
 export function schedulesOf(
   declared: Declared,
   functions: readonly { readonly name: string; readonly arn: string }[],
@@ -100,7 +100,7 @@ function lookupsOf({ scope, logicalId }: Declared): Record<string, Lookup> {
   return Object.fromEntries(scope.entries(logicalId));
 }
 
-/** Those that are known here. */
+/** The values of those lookups that have one. */
 function valuesOf(lookups: Record<string, Lookup>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(lookups).flatMap(([name, lookup]) => ('value' in lookup ? [[name, lookup.value]] : [])),
@@ -114,14 +114,14 @@ function rateMs(expression = ''): number | undefined {
   return unit === undefined ? undefined : Number(count) * UNIT_MS[unit]!;
 }
 
-/** With enhanced fan-out the source is a consumer of the stream; here, the stream is polled all the same. */
+/** With enhanced fan-out, the source is a consumer of the stream. Here the stream is polled all the same. */
 function sourceArn({ scope, logicalId }: Declared, lookup: Lookup = { reason: 'without a source' }): Lookup {
   const source = namedBy(scope.declared(logicalId).EventSourceArn);
   if (source === undefined || scope.typeOf(source) !== 'AWS::Kinesis::StreamConsumer') return lookup;
   return lookupsOf({ scope, logicalId: source }).StreamARN ?? lookup;
 }
 
-/** The resource that a value names. */
+/** The logical id of the resource that a value refers to. */
 function namedBy(value: unknown): string | undefined {
   const { Ref, 'Fn::GetAtt': attribute } = Object(value);
   return Ref ?? (Array.isArray(attribute) ? attribute[0] : undefined);
@@ -132,7 +132,7 @@ function startOf({ StartingPosition, StartingPositionTimestamp }: Record<string,
   return StartingPosition === 'LATEST' ? 'LATEST' : 'TRIM_HORIZON';
 }
 
-/** The patterns, or why they cannot be followed. */
+/** The patterns of the filters, or why they cannot be followed here. */
 function filtersOf(criteria: unknown): FilterPattern[] | string {
   const patterns: FilterPattern[] = [];
   for (const { Pattern } of Object(criteria).Filters ?? []) {

@@ -1,5 +1,6 @@
 /**
- * A pattern of a filter: of an object, what some of its fields must match; of a value, a list of which one must hold.
+ * A pattern of a filter. For an object it says what some of the fields must match. For a value it is a list of conditions
+ * of which one must hold.
  *
  * Source: the AWS Lambda developer guide, "Control which events Lambda sends to your function".
  */
@@ -29,7 +30,7 @@ function isWithin(value: number, [operator, bound, ...others]: readonly unknown[
   return holds && (others.length === 0 || isWithin(value, others));
 }
 
-/** What is in the pattern and not known here. */
+/** The part of a pattern that is not supported here; undefined if all of it is. */
 export function filterProblem(pattern: FilterPattern): string | undefined {
   for (const [field, part] of Object.entries(pattern)) {
     const problem = field.startsWith('$')
@@ -50,7 +51,7 @@ function ruleProblem(rules: readonly FilterRule[]): string | undefined {
   return operators.find((operator) => !isKnown(operator))?.[0];
 }
 
-/** Whether a value has what the pattern asks for. */
+/** Whether a value matches a pattern. */
 export function matches(pattern: FilterPattern, value: unknown): boolean {
   return Object.entries(pattern).every(([field, part]) => {
     const found = Object.hasOwn(Object(value), field) ? (value as Record<string, unknown>)[field] : undefined;

@@ -1,7 +1,7 @@
 import { describeValue, EvenShardsError } from '../../../lib/core/foundation/errors';
 import type { ResolutionWork } from './resolution-work';
 
-/** What a name in a template stands for, or why it stands for nothing. */
+/** The value that a name in a template stands for, or why it has none. */
 export type Lookup = { readonly value: unknown } | { readonly reason: string };
 
 /** The names that intrinsic functions of one stack may refer to. */
@@ -11,24 +11,24 @@ export interface Scope {
   condition(name: string): Lookup;
   mapped(map: string, topLevelKey: string, secondLevelKey: string): Lookup;
   imported(exportName: string): Lookup;
-  /** What resolving has taken so far, in all stacks of the assembly. */
+  /** The work that resolving has taken so far, in all stacks of the assembly. */
   readonly work: ResolutionWork;
 }
 
-/** Where in a template a value stands. */
+/** The place of a value in a template. */
 interface Site {
   readonly logicalId: string;
   readonly propertyPath: string;
 }
 
-/** An intrinsic function that only CloudFormation can resolve, in a place where its value is needed. */
+/** A value is needed, but it is an intrinsic function that only CloudFormation can resolve. */
 export class UnresolvableIntrinsicError extends EvenShardsError {
   readonly logicalId: string;
   readonly propertyPath: string;
 
   constructor(
     site: Site,
-    /** The intrinsic as it stands in the template. */
+    /** The intrinsic function as the template has it. */
     readonly intrinsic: unknown,
     readonly reason: string,
   ) {
@@ -42,9 +42,9 @@ export class UnresolvableIntrinsicError extends EvenShardsError {
 }
 
 /**
- * A template's value with every intrinsic function replaced by what it stands for.
+ * A value of a template, with every intrinsic function replaced by its value.
  *
- * `undefined` is `AWS::NoValue`: the property or list element that holds it disappears.
+ * `undefined` stands for `AWS::NoValue`: a property or a list element with this value is left out.
  */
 export function resolveIntrinsics(value: unknown, scope: Scope, site: Site): unknown {
   if (!isObject(value)) return value;
@@ -68,10 +68,10 @@ function resolvedObject(value: Record<string, unknown>, scope: Scope, site: Site
   );
 }
 
-/** Which parts of a value are needed: all of it, or of an object, or of each object in a list, those under some names. */
+/** Which parts of a value are needed: all of it, or the fields with these names of an object or of each object in a list. */
 export type Selection = true | { readonly [name: string]: Selection };
 
-/** The selected parts of a value, resolved. The others are left out, resolvable or not. */
+/** The selected parts of a value, resolved. The other parts are left out, even if they cannot be resolved. */
 export function resolveSelected(value: unknown, selection: Selection, scope: Scope, site: Site): unknown {
   if (selection === true) return resolveIntrinsics(value, scope, site);
   const outermost = resolveOutermost(value, scope, site);
@@ -88,7 +88,7 @@ export function resolveSelected(value: unknown, selection: Selection, scope: Sco
   );
 }
 
-/** A value as `resolveIntrinsics` gives it, or why it has none here. */
+/** A value as `resolveIntrinsics` returns it, or why it has none here. */
 export function resolvedOrReason(value: unknown, scope: Scope, site: Site): Lookup {
   try {
     return { value: resolveIntrinsics(value, scope, site) };
@@ -98,7 +98,10 @@ export function resolvedOrReason(value: unknown, scope: Scope, site: Site): Look
   }
 }
 
-/** A value that is not itself an intrinsic function, or no longer: of a conditional one, the branch as it is declared. */
+/**
+ * Resolves a value as long as it is itself an intrinsic function. For a condition, that gives the branch as the template
+ * declares it.
+ */
 export function resolveOutermost(value: unknown, scope: Scope, site: Site): unknown {
   if (!isObject(value) || Array.isArray(value)) return value;
   const name = intrinsicName(value);
@@ -116,7 +119,7 @@ export function conditionHolds(name: string, scope: Scope, site: Site): boolean 
   return conditionNamed(name, { scope, site, intrinsic: { Condition: name } });
 }
 
-/** One intrinsic being evaluated: everything its evaluation and its error message need. */
+/** An intrinsic function that is being evaluated, with everything that its evaluation and its error message need. */
 interface Call {
   readonly scope: Scope;
   readonly site: Site;
@@ -170,7 +173,7 @@ const CONDITIONS: Readonly<Record<string, (argument: unknown, call: Call) => boo
   'Fn::Not': (argument, call) => !condition(list(argument, call)[0], call),
 };
 
-/** A list equals one of the same items. */
+/** A text for comparison. Lists are equal if their items are. */
 function comparable(value: unknown): string | undefined {
   return scalarText(value) ?? JSON.stringify(value);
 }
@@ -184,7 +187,7 @@ function reference(name: string, call: Call): unknown {
   return name === 'AWS::NoValue' ? undefined : found(call.scope.ref(name), call);
 }
 
-/** `${Name}`, `${LogicalId.Attribute}`, and `${!Literal}`, which stands for `${Literal}`. */
+/** Replaces `${Name}` and `${LogicalId.Attribute}`. `${!Literal}` stands for the text `${Literal}`. */
 function substitute(template: string, variables: Readonly<Record<string, unknown>>, call: Call): string {
   return template.replace(/\$\{([^{}]*)\}/g, (_, name: string) => {
     if (name.startsWith('!')) return `\${${name.slice(1)}}`;
@@ -267,7 +270,10 @@ function isPresent(value: unknown): boolean {
   return value !== undefined;
 }
 
-/** A text, a number or a truth value as text, each of which CloudFormation takes for another; undefined for anything else. */
+/**
+ * A text, a number or a boolean as text, because CloudFormation accepts each of them for another; undefined for anything
+ * else.
+ */
 export function scalarText(value: unknown): string | undefined {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }

@@ -1,4 +1,4 @@
-/** What JSON of others must be. Says what is wrong with it, in words that begin with its path, or nothing. */
+/** What JSON from elsewhere must look like. It returns what is wrong, in words that begin with the path, or undefined. */
 export type Shape = (json: unknown, path: string) => string | undefined;
 
 export const text: Shape = (json, path) => (typeof json === 'string' ? undefined : `${path} must be a string`);
@@ -43,7 +43,7 @@ function firstProblem<N, T>(
   return undefined;
 }
 
-/** Never what every object inherits, such as its constructor. */
+/** The field of an object, and never something that every object inherits, such as its constructor. */
 function ownField(json: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(json, name) ? json[name] : undefined;
 }

@@ -1,13 +1,19 @@
-/** Intrinsics in one another: several times what templates have, and far less than the stack has room for. */
+/**
+ * How deep intrinsic functions may be nested: several times as deep as in templates, and far less deep than the stack
+ * allows.
+ */
 const MAX_DEPTH = 100;
 
-/** Objects resolved and characters written, each object as so many characters: some seconds, and 100 MB at most. */
+/**
+ * The most work on one assembly. Each object that is resolved counts as a number of characters, and so does each character
+ * that is written. This much takes some seconds, and 100 MB at most.
+ */
 const MAX_WORK = 100_000_000;
 const WORK_OF_AN_OBJECT = 10;
 
 /**
  * The work that the values of one assembly take. A template can refer to itself in many ways (names, conditions, exports,
- * outputs), and a short one can stand for gigabytes: so what counts is how deep and how long the work goes on.
+ * outputs), and a short one can stand for gigabytes: so the depth and the amount of the work are bounded.
  */
 export class ResolutionWork {
   private depth = 0;

@@ -9,10 +9,13 @@ import type { TableProperties } from './table-definition';
 
 const MULTI_ATTRIBUTE = 'multi-attribute';
 
-/** Whether an index of a table has the single-attribute layout in this run, and another one when it is deployed. */
+/** Whether an index of a table has the single-attribute layout in this run but another layout when it is deployed. */
 export type IsConverted = (tableName: string, indexName: string) => boolean;
 
-/** What a table says of its sharded indexes in its metadata, by name: anything, if somebody else has written it. */
+/**
+ * What the metadata of a table says about its sharded indexes, by name. If someone else wrote the metadata, it can be
+ * anything.
+ */
 type Described = Readonly<Record<string, Partial<ShardedIndexConfig> | undefined>>;
 
 /** The properties with every such index in the single-attribute layout, and the names of those indexes. */
@@ -42,7 +45,7 @@ export function inSingleAttributes(
   };
 }
 
-/** A variable of a function, with the layout that its indexes have in this run. */
+/** A variable of a function, with the layout that the indexes have in this run. */
 export function withLayoutOfThisRun(variable: string, isConverted: IsConverted): string {
   if (!variable.includes(MULTI_ATTRIBUTE)) return variable;
   try {
@@ -52,12 +55,12 @@ export function withLayoutOfThisRun(variable: string, isConverted: IsConverted):
         : value,
     );
   } catch {
-    // Some other text.
+    // The variable holds some other text.
     return variable;
   }
 }
 
-/** The single-attribute layout has no room for a tie-breaker, and an index of somebody else may have any key. */
+/** The single-attribute layout has no room for a tie-breaker, and an index of another library may have any key. */
 function isConvertible(
   sharding: Partial<ShardedIndexConfig> | undefined,
   keySchema: unknown,

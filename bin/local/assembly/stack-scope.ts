@@ -15,7 +15,7 @@ import {
 import { ResolutionWork } from './resolution-work';
 import type { TemplateParameter, TemplateResource } from './template';
 
-/** One scope a stack, nested ones included; each sees what the others export, those of its own stage first. */
+/** One scope for each stack, including nested ones. Each sees the exports of the others, with those of its own stage first. */
 export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
   const work = new ResolutionWork();
   const scopes = stacks.map((stack): StackScope => {
@@ -28,7 +28,7 @@ export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
   return scopes.flatMap((scope) => scope.withNested);
 }
 
-/** Everything the intrinsic functions of one stack may refer to. */
+/** Everything to which the intrinsic functions of one stack may refer. */
 export class StackScope implements Scope {
   private readonly parameters: Readonly<Record<string, TemplateParameter>>;
   private readonly declaredResources: Readonly<Record<string, TemplateResource>>;
@@ -39,7 +39,7 @@ export class StackScope implements Scope {
     readonly stack: AssemblyStack,
     readonly work: ResolutionWork,
     readonly imported: (exportName: string) => Lookup,
-    /** What the parent of a nested stack passes to it. */
+    /** The parameters that the parent passes to a nested stack. */
     private readonly passed: (parameter: string) => Lookup | undefined = () => undefined,
   ) {
     this.parameters = stack.template.Parameters ?? {};
@@ -57,7 +57,7 @@ export class StackScope implements Scope {
     return [this, ...this.resources.flatMap(([logicalId]) => this.nested.get(logicalId)?.withNested ?? [])];
   }
 
-  /** Whether a resource stands for a nested stack, whose resources have a scope of their own. */
+  /** Whether a resource represents a nested stack, whose resources have a scope of their own. */
   isNested(logicalId: string): boolean {
     return this.nested.has(logicalId);
   }
@@ -75,17 +75,17 @@ export class StackScope implements Scope {
     return Object.hasOwn(this.declaredResources, logicalId) ? this.declaredResources[logicalId]!.Type : undefined;
   }
 
-  /** The properties of a resource as they stand in the template. */
+  /** The properties of a resource as the template has them. */
   declared(logicalId: string): Readonly<Record<string, unknown>> {
     return this.declaredResources[logicalId]!.Properties ?? {};
   }
 
-  /** What the template says about a resource beside its properties. */
+  /** What the template says about a resource outside its properties. */
   metadata(logicalId: string): Readonly<Record<string, unknown>> {
     return Object(this.declaredResources[logicalId]!.Metadata);
   }
 
-  /** The selected properties of a resource, resolved; its others do not matter, resolvable or not. */
+  /** The selected properties of a resource, resolved. The other properties need not be resolvable. */
   properties(logicalId: string, selection: Readonly<Record<string, Selection>>): Record<string, unknown> {
     const declared = this.declared(logicalId);
     return Object.fromEntries(
@@ -96,7 +96,10 @@ export class StackScope implements Scope {
     );
   }
 
-  /** The entries of a map inside the properties, each resolved by itself: one that has no value here leaves the others theirs. */
+  /**
+   * The entries of a map within the properties. Each is resolved by itself, so one without a value here does not affect the
+   * others.
+   */
   entries(logicalId: string, ...path: readonly string[]): [name: string, value: Lookup][] {
     const propertyPath = path.join('.');
     const map = path.reduce<unknown>((outer, step) => {
@@ -168,7 +171,7 @@ export class StackScope implements Scope {
     return new Map(this.entries(logicalId, 'Parameters')).get(parameter);
   }
 
-  /** An alias has the ARN of its function, with its own name behind it. */
+  /** The ARN of an alias is the ARN of its function followed by the name of the alias. */
   private aliasArn(logicalId: string): Lookup {
     const { FunctionName, Name } = Object.fromEntries(this.entries(logicalId));
     if (FunctionName === undefined || 'reason' in FunctionName) return FunctionName ?? { reason: 'it has no function' };

@@ -9,7 +9,7 @@ import type {
 import { EvenShardsError } from '../../../lib/core/foundation/errors';
 import { fields, listOf, optional, text } from './json-shape';
 
-/** The properties of `AWS::DynamoDB::Table` and `AWS::DynamoDB::GlobalTable` that CreateTable takes. */
+/** The properties of `AWS::DynamoDB::Table` and `AWS::DynamoDB::GlobalTable` that CreateTable accepts. */
 export interface TableProperties {
   readonly KeySchema: KeySchemaElement[];
   readonly AttributeDefinitions: AttributeDefinition[];
@@ -39,7 +39,7 @@ const CAPACITY = { MinCapacity: true, SeedCapacity: true } as const;
 const READ_SETTINGS = { ReadCapacityUnits: true, ReadCapacityAutoScalingSettings: CAPACITY } as const;
 const WRITE_SETTINGS = { WriteCapacityUnits: true, WriteCapacityAutoScalingSettings: CAPACITY } as const;
 
-/** What CreateTable needs to know of a table that is paid by request. A template may say much more, such as a KMS key. */
+/** What CreateTable needs to know about an on-demand table. A template may say much more, such as a KMS key. */
 export const ON_DEMAND_TABLE = {
   KeySchema: true,
   AttributeDefinitions: true,
@@ -48,7 +48,7 @@ export const ON_DEMAND_TABLE = {
   LocalSecondaryIndexes: INDEX,
 } as const;
 
-/** What CreateTable needs to know of a table with provisioned throughput. */
+/** What CreateTable needs to know about a table with provisioned throughput. */
 export const PROVISIONED_TABLE = {
   ...ON_DEMAND_TABLE,
   GlobalSecondaryIndexes: { ...INDEX, ProvisionedThroughput: true, WriteProvisionedThroughputSettings: WRITE_SETTINGS },
@@ -76,12 +76,12 @@ export class UnsupportedTableError extends EvenShardsError {
   }
 }
 
-/** What an emulator of DynamoDB has that dynalite lacks. */
+/** The features that an emulator of DynamoDB has and dynalite lacks. */
 export interface TableSupport {
   readonly multiAttributeKeys?: boolean;
 }
 
-/** What CreateTable is to be asked for. */
+/** The input of CreateTable for a table. */
 export function createTableInput(
   tableName: string,
   properties: TableProperties,
@@ -166,7 +166,10 @@ function globalSecondaryIndex(
   };
 }
 
-/** A Table states its throughput in one place; a GlobalTable its writes for all replicas and its reads for each. */
+/**
+ * A Table has its throughput in one place. A GlobalTable has the writes of all replicas in one place and the reads with
+ * each replica.
+ */
 function throughput(
   declared: Pick<TableProperties, 'ProvisionedThroughput' | 'WriteProvisionedThroughputSettings'>,
   replica: Pick<ReplicaProperties, 'ReadProvisionedThroughputSettings'> | undefined,

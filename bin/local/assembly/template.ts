@@ -1,6 +1,6 @@
 import { anything, fields, mapOf, optional, text } from './json-shape';
 
-/** The parts of a CloudFormation template that a local deployment reads. Everything a value may be is still unresolved. */
+/** The parts of a CloudFormation template that a local deployment reads. Values in it are not resolved yet. */
 export interface Template {
   readonly Parameters?: Readonly<Record<string, TemplateParameter>>;
   readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
@@ -28,7 +28,7 @@ interface TemplateOutput {
   readonly Export?: { readonly Name: unknown };
 }
 
-/** What a template must be for the types above to be true of it. */
+/** The shape that a template must have so that it fits the types above. */
 export const TEMPLATE = fields({
   Parameters: optional(mapOf(fields({ Type: text }))),
   Mappings: optional(mapOf(mapOf(mapOf(anything)))),

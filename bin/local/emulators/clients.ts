@@ -12,13 +12,13 @@ export interface LocalClients {
   readonly lambda: Lambda;
 }
 
-/** How long an emulator, which is on this machine, may take for a request: a Lambda function may take its own time. */
+/** How long a request to an emulator on this machine may take. An invocation of a function may take longer. */
 const REQUEST_LIMIT = { requestTimeout: 30_000, throwOnRequestTimeout: true };
 
-/** Limits, where there are any, make calls wait that an application would send again, too. */
+/** With limits, calls are refused for a while, and an application would repeat them, too. */
 const MAX_ATTEMPTS = 30;
 
-/** Half a minute of waits in all: limits let a call pass within seconds, and a call that always fails is to end. */
+/** The waits add up to half a minute: limits let a call pass within seconds, and a call that always fails must end. */
 const LONGEST_WAIT_MS = 1_000;
 const waitMs = (attempt: number): number => Math.min(LONGEST_WAIT_MS, 25 * 2 ** attempt);
 

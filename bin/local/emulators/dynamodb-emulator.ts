@@ -12,7 +12,7 @@ process.on('uncaughtException', (error) => {
 guard(withTransactions(server));
 `;
 
-/** DynamoDB, by dynalite. */
+/** Starts dynalite, an emulator of DynamoDB. */
 export async function startDynamoDbEmulator(): Promise<Emulator> {
   return startEmulator({ name: 'dynalite', source: SOURCE, entry: emulatorEntry('dynalite'), environment: {} });
 }

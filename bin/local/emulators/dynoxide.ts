@@ -10,7 +10,7 @@ import { type Emulator, EmulatorFailedError } from './emulator-thread';
 /** A command and its first arguments. */
 export type Program = readonly [string, ...string[]];
 
-/** Ends dynoxide when this process ends, however that is: then the input of the leash ends. */
+/** Ends dynoxide when this process ends in any way, because the standard input of this program then ends. */
 const LEASH = `
 const { spawn } = require('node:child_process');
 const [command, ...parameters] = process.argv.slice(1);
@@ -25,7 +25,7 @@ const START_LIMIT_MS = 30_000;
 const LOOK_AGAIN_MS = 20;
 const LAST_OUTPUT_LENGTH = 500;
 
-/** dynoxide, if it is installed: the package of the project, the one next to this package, or the program on the path. */
+/** Finds dynoxide if it is installed: in the project, next to this package, or on the path. */
 export function findDynoxide(projectDirectory = process.cwd(), path = process.env.PATH ?? ''): Program | undefined {
   for (const origin of [join(projectDirectory, 'package.json'), __filename]) {
     const script = packageScript(origin);
@@ -39,7 +39,7 @@ export function findDynoxide(projectDirectory = process.cwd(), path = process.en
   return program === undefined ? undefined : [program];
 }
 
-/** DynamoDB, by dynoxide, in a process of its own on a port of the loopback interface. */
+/** Starts dynoxide, an emulator of DynamoDB, in a process of its own on a port of the loopback interface. */
 export async function startDynoxide([command, ...parameters]: Program): Promise<Emulator> {
   const port = await freePort();
   const listen = ['--host', '127.0.0.1', '--port', String(port)];
@@ -63,7 +63,7 @@ export async function startDynoxide([command, ...parameters]: Program): Promise<
     if (stopping) return new Promise<never>(() => {});
     throw new EmulatorFailedError('dynoxide', `ended with exit code ${code}`, output.trim());
   });
-  // Whoever waits for the failure sees it; that nobody does must not end the process.
+  // Callers that wait for the failure see it. If nobody waits, it must not end the process.
   failure.catch(() => {});
   const endpoint = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_LIMIT_MS;
@@ -79,7 +79,7 @@ export async function startDynoxide([command, ...parameters]: Program): Promise<
   }
 }
 
-/** What the package runs as `dynoxide`; undefined if it is not installed there. */
+/** The program that the package runs as `dynoxide`; undefined if the package is not installed there. */
 function packageScript(origin: string): string | undefined {
   try {
     const manifest = createRequire(origin).resolve('dynoxide/package.json');

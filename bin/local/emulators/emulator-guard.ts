@@ -3,11 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { foreignRequestProblem } from '../loopback';
 
-// What else the threads of emulators need: it is one file when it is built.
+// The other parts that the threads of emulators need. The build makes one file of them.
 export { served } from './in-memory-connection';
 export { withTransactions } from './transactions';
 
-/** Listens before an emulator, in its thread: refuses what is foreign, and tells the port that it has. */
+/**
+ * Listens in front of an emulator, in the emulator's thread. It refuses foreign requests, and posts the port that it
+ * listens on.
+ */
 export function guard(serve: RequestListener): void {
   const server = createServer((request, response) => {
     const problem = foreignRequestProblem(request.headers);
@@ -15,7 +18,7 @@ export function guard(serve: RequestListener): void {
     response.writeHead(403, { 'content-type': 'application/x-amz-json-1.1' });
     response.end(JSON.stringify({ __type: 'AccessDeniedException', message: problem }));
   });
-  // A client keeps its connections longer than Node.js does by itself, and would meet closed ones.
+  // Clients keep connections longer than Node.js does by default, and would find them closed.
   server.keepAliveTimeout = 60_000;
   server.listen({ port: 0, host: '127.0.0.1' }, () => parentPort!.postMessage((server.address() as AddressInfo).port));
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { EvenShardsError } from '../../../lib/core/foundation/errors';
 
-/** An emulator that is installed neither with the user's project nor with this package. */
+/** An emulator is installed neither in the user's project nor with this package. */
 class EmulatorMissingError extends EvenShardsError {
   constructor(readonly packageName: string) {
     super(
@@ -18,7 +18,7 @@ export function emulatorEntry(packageName: string, projectDirectory = process.cw
     try {
       return createRequire(origin).resolve(packageName);
     } catch {
-      // Not installed there: the next place may have it.
+      // It is not installed there. The next place may have it.
     }
   }
   throw new EmulatorMissingError(packageName);

@@ -21,18 +21,16 @@ export class EmulatorFailedError extends EvenShardsError {
 
 interface EmulatorProgram {
   readonly name: string;
-  /** CommonJS source. It finds the files of the emulator and of `emulator-guard.ts` in `workerData`, and the port is posted. */
+  /** CommonJS source. It finds the files of the emulator and of `emulator-guard.ts` in `workerData`, and posts the port. */
   readonly source: string;
   readonly entry: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** How long a broken connection may be known before the end of the emulator that broke it. */
+/** How much earlier than the end of an emulator the broken connection may be noticed that the end has caused. */
 const FAILURE_DELAY_MS = 200;
 
-/**
- * What the work gives, or the failure of what it depends on, should that come first or explain why the work failed.
- */
+/** The result of the work, or the failure of an emulator if that comes first or explains why the work failed. */
 export async function unlessFailed<T>(work: Promise<T>, failure: Promise<never>): Promise<T> {
   try {
     return await Promise.race([work, failure]);
@@ -71,7 +69,7 @@ export async function startEmulator({ name, source, entry, environment }: Emulat
     worker.once('error', (error) => fail(`failed with ${error.message}`));
     worker.once('exit', (code) => fail(`ended with exit code ${code}`));
   });
-  // Whoever waits for the failure sees it; that nobody does must not end the process.
+  // Callers that wait for the failure see it. If nobody waits, it must not end the process.
   failure.catch(() => {});
   try {
     const [port] = await Promise.race([

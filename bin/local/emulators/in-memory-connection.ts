@@ -2,7 +2,7 @@ import { request as httpRequest, type RequestListener } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Serves by a server that does not listen: it gets a connection in memory for each request. */
+/** Lets a server that does not listen answer requests: each request gets a connection in memory. */
 export function served(by: Server): RequestListener {
   return (request, response) => {
     const { method, url: path } = request;
@@ -28,7 +28,7 @@ export function connectionTo(server: Server): Socket {
   return client as unknown as Socket;
 }
 
-/** One end of a connection in memory: what is written comes out of the other, no faster than that is read. */
+/** One end of a connection in memory. What is written to it comes out of the other end, as fast as it is read there. */
 class InMemorySocket extends Duplex {
   readonly remoteAddress = '127.0.0.1';
   readonly remoteFamily = 'IPv4';
@@ -59,7 +59,7 @@ class InMemorySocket extends Duplex {
     done(error);
   }
 
-  // What servers and clients ask of a socket of the network.
+  // Methods that servers and clients expect of a network socket.
   setNoDelay = (): this => this;
   setKeepAlive = (): this => this;
   setTimeout = (): this => this;

@@ -6,8 +6,8 @@ import { type Emulator, startEmulator } from './emulator-thread';
 const PLAIN_PORT = '4568';
 
 /**
- * kinesis-local listens on every interface, and cannot be told otherwise. So the thread answers its calls of `listen` without
- * listening: the guard hands it the requests.
+ * kinesis-local listens on every interface, and has no option for it. So the thread replaces `listen` by a function that
+ * does not listen, and the guard passes requests on.
  */
 const SOURCE = `
 const { Server } = require('node:net');
@@ -39,7 +39,7 @@ const DURATIONS = [
   'UPDATE_STREAM_MODE_DURATION',
 ];
 
-/** Kinesis, by kinesis-local. */
+/** Starts kinesis-local, an emulator of Kinesis. */
 export async function startKinesisEmulator(): Promise<Emulator> {
   const entry = emulatorEntry('kinesis-local');
   return startEmulator({

@@ -7,7 +7,10 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
 }
 
-/** @throws InvalidArgumentError for an endpoint that is not on this machine: a local run writes to nothing else */
+/**
+ * @throws InvalidArgumentError for an endpoint that is not on this machine, because a local run must not write anywhere
+ *   else
+ */
 export function checkLoopback(field: string, endpoint: string): void {
   const { protocol, hostname } = URL.canParse(endpoint) ? new URL(endpoint) : { protocol: '', hostname: '' };
   if (protocol === 'http:' && isLoopback(hostname)) return;
@@ -15,7 +18,7 @@ export function checkLoopback(field: string, endpoint: string): void {
   throw new InvalidArgumentError(field, endpoint, allowed);
 }
 
-/** An emulator that someone else has started, and stops. */
+/** An emulator that someone else has started and will stop. */
 export async function runningEmulator(field: string, endpoint: string): Promise<Emulator> {
   checkLoopback(field, endpoint);
   return { endpoint: new URL(endpoint).origin, failure: new Promise<never>(() => {}), stop: async () => {} };

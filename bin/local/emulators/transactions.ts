@@ -20,7 +20,7 @@ interface Answer {
 
 type Item = Record<string, unknown>;
 
-/** One of the actions of a transaction, as the operation that does it alone. */
+/** One action of a transaction, as the operation that does only this action. */
 interface Action {
   readonly isCheck: boolean;
   readonly operation: string;
@@ -40,8 +40,8 @@ const MOST_ACTIONS = 100;
 const TOKEN_MS = 10 * 60_000;
 
 /**
- * Serves by dynalite, and gives it the transactions that it lacks. While one is at work no other request is, so that nobody sees a
- * part of it. Each action is done by itself, and taken back if another one fails.
+ * Adds transactions, which dynalite lacks, to a server of dynalite. While a transaction runs, no other request does, so
+ * that nobody sees a part of it. Each action is done by itself, and undone if another one fails.
  *
  * Source: the API reference, TransactWriteItems and TransactGetItems.
  */
@@ -74,7 +74,7 @@ function send(response: ServerResponse, { status, output }: Answer): void {
 }
 
 class Transactions {
-  /** What was done lately, by the token of its request, and until when it is remembered. */
+  /** The transactions of the last minutes by the token of their requests, and until when each is remembered. */
   private readonly done = new Map<string, { readonly digest: string; readonly untilMs: number }>();
 
   async TransactWriteItems(input: Item, calls: Calls): Promise<Answer> {
@@ -107,7 +107,7 @@ class Transactions {
     const refused = refusalOf(answers);
     if (refused !== undefined) return refused;
     if (hasTwice(items.map(({ Get }) => [Get!.TableName, Object(Get!.Key)]))) return invalid(TWICE);
-    // A projection that finds nothing of an item has none, unlike in a GetItem.
+    // If a projection finds no attribute of an item, the answer has no item, unlike that of a GetItem.
     const isThere = (item: Item | undefined) => item !== undefined && Object.keys(item).length > 0;
     return done(answers, { Responses: answers.map(({ output: { Item } }) => (isThere(Item) ? { Item } : {})) });
   }
@@ -147,7 +147,7 @@ async function actionOf(item: Record<string, Item>, ReturnConsumedCapacity: unkn
   };
 }
 
-/** What of the item is its key. Of a table that is not there, nothing. */
+/** The attributes of an item that are its key. Empty if there is no such table. */
 async function keyOf(TableName: string, item: Item, calls: Calls): Promise<Item> {
   const { output } = await calls.send('DescribeTable', { TableName });
   const names: { AttributeName: string }[] = output.Table?.KeySchema ?? [];
@@ -159,7 +159,7 @@ function hasTwice(places: readonly [TableName: unknown, key: Item][]): boolean {
   return new Set(names).size < names.length;
 }
 
-/** Does them all, or none: what was done is taken back where another one is refused. */
+/** Does all actions or none: if one is refused, those that were done are undone. */
 async function doAll(actions: readonly Action[], calls: Calls): Promise<Answer> {
   const answers: Answer[] = [];
   for (const { operation, input } of actions) answers.push(await calls.send(operation, input));
@@ -188,8 +188,9 @@ function done(answers: readonly Answer[], output: object): Answer {
 }
 
 /**
- * How it begins when an item or its key refuses, and not the form of the request. Source: the API reference, TransactWriteItems, its
- * list of reasons; of keys, the tests of nubo-db/dynamodb-conformance, whose expectations are what AWS has answered.
+ * The beginnings of messages that mean that an item or its key is wrong, and not the form of the request. Source: the list
+ * of reasons in the API reference, TransactWriteItems. For keys, the tests of nubo-db/dynamodb-conformance, which expect
+ * what AWS has answered.
  */
 const OF_THE_ITEM = [
   'An operand in the update expression has an incorrect data type',
@@ -202,14 +203,14 @@ const OF_THE_ITEM = [
   'One or more parameter values were invalid: Type mismatch for key',
 ];
 
-/** The code of a reason to cancel; undefined for what is wrong with the request itself. */
+/** The code of the reason for which the transaction is cancelled; undefined if the request itself is wrong. */
 function codeOf({ output: { __type = '', message } }: Answer): string | undefined {
   if (__type.endsWith('#ConditionalCheckFailedException')) return 'ConditionalCheckFailed';
   const isOfTheItem = __type.endsWith('#ValidationException') && OF_THE_ITEM.some((text) => message.startsWith(text));
   return isOfTheItem ? 'ValidationError' : undefined;
 }
 
-/** What is wrong with the request itself, or else the reasons of its items; undefined where there are none. */
+/** The error of the request itself, or else the reasons of its items; undefined if there are none. */
 function refusalOf(answers: readonly Answer[], actions: readonly Action[] = []): Answer | undefined {
   const refused = answers.filter(({ status }) => status !== 200);
   if (refused.length === 0) return undefined;
@@ -237,7 +238,7 @@ function refusal(name: string, message: string, more: object = {}): Answer {
   return { status: 400, output: { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message, ...more } };
 }
 
-/** Single operations, in the name of who has asked for the transaction. */
+/** Single operations with the credentials of whoever has asked for the transaction. */
 class Calls {
   constructor(
     private readonly server: Server,

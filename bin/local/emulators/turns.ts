@@ -1,14 +1,14 @@
-/** Work that is done beside other work, and work that is done alone, in the order in which it comes. */
+/** Runs work in the order in which it comes. Some work may run at the same time as other work, and some must run alone. */
 export class Turns {
   private readonly atWork = new Set<Promise<unknown>>();
   private lastAlone: Promise<unknown> = Promise.resolve();
 
-  /** Behind what came before and is to be alone. */
+  /** Runs work after earlier work that must run alone. */
   beside<T>(work: () => Promise<T>): Promise<T> {
     return this.add(this.lastAlone.then(work));
   }
 
-  /** Behind all that came before, and before all that comes later. */
+  /** Runs work after all earlier work, and before all later work. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const ended = this.add(Promise.all(this.atWork).then(work));
     this.lastAlone = ended.catch(() => {});

@@ -4,8 +4,9 @@ import type { Delivery } from './lane';
 /**
  * What a function's answer to a batch means.
  *
- * Source: the AWS Lambda developer guide, "Configuring partial batch response with Kinesis Data Streams and Lambda": the lowest
- * number that is reported is where it goes on, an empty list is success, and what names no record of the batch fails all of it.
+ * Source: the AWS Lambda developer guide, "Configuring partial batch response with Kinesis Data Streams and Lambda": Lambda
+ * goes on at the lowest number that is reported, an empty list is a success, and a number of no record of the batch makes
+ * the whole batch fail.
  */
 export function deliveryOf(
   { payload, functionError }: InvocationResult,

@@ -12,25 +12,25 @@ import { deliveryOf } from './batch-answer';
 import type { Delivery, ShardBatch } from './lane';
 import { StreamPoller } from './stream-poller';
 
-/** What a mapping has done since the start. */
+/** What an event source mapping has done since the start. */
 export interface EventSourceState {
   /** The construct paths of the function and of the stream. */
   readonly functionPath: string;
   readonly streamPath: string;
   readonly batches: number;
-  /** So many records the function has taken for done. */
+  /** How many records the function has handled. */
   readonly done: number;
-  /** So many were read, and are not done. */
+  /** How many records were read but not handled yet. */
   readonly waiting: number;
-  /** So many went past the bounds of the mapping, and are never done. */
+  /** How many records went past the bounds of the mapping, and are never handled. */
   readonly discarded: number;
-  /** So often a batch came again, in whole or in part. */
+  /** How often a batch came again, as a whole or in part. */
   readonly failures: number;
-  /** Why that was the last time. */
+  /** Why a batch came again the last time. */
   readonly problem?: string;
 }
 
-/** How often those who wait look again. */
+/** The time between two looks of those who wait. */
 const LOOK_AGAIN_MS = 50;
 
 /** The event source mappings of streams, and the schedules of the functions that they invoke. */
@@ -45,7 +45,7 @@ export class EventSources {
     private readonly pools: ReadonlyMap<string, FunctionPool>,
     private readonly onProblem: (line: string) => void,
   ) {
-    // Every lane of every shard waits for it.
+    // Every lane of every shard listens to this signal.
     setMaxListeners(0, this.ended.signal);
     const client = abortable(kinesis, this.ended.signal);
     this.mappings = plan.eventSources.map(
@@ -64,7 +64,7 @@ export class EventSources {
     return this.mappings.map(({ state }) => state);
   }
 
-  /** Begins to read: what is written from now on is delivered, wherever a mapping starts. */
+  /** Begins to read. Whatever is written from now on is delivered, wherever a mapping starts. */
   async start(): Promise<void> {
     await Promise.all(this.mappings.map(({ poller }) => poller.begin()));
     this.running = Promise.all([
@@ -85,7 +85,7 @@ export class EventSources {
     });
   }
 
-  /** Waits until all that was written is done, or for so long. */
+  /** Waits until everything that was written is handled, but not longer than this. */
   async settle(mostMs: number): Promise<void> {
     const startedAt = performance.now();
     const isCaughtUp = () => this.mappings.every(({ poller }) => poller.isCaughtUpSince(startedAt));
@@ -153,7 +153,7 @@ class RunningMapping {
         },
         onProblem: (problem) => {
           this.counts.failures += 1;
-          // Once, not with every attempt.
+          // Tell of a problem once, and not with every attempt.
           if (problem !== this.problem) parts.onProblem(`${parts.pool.definition.path}, again: ${problem}`);
           this.problem = problem;
         },
@@ -214,7 +214,7 @@ class RunningMapping {
   }
 }
 
-/** A filter of data sees JSON, and nothing else matches it. */
+/** A filter of data looks at JSON. Data that is not JSON matches no such filter. */
 function isWanted(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
   const seen = { partitionKey: PartitionKey, data: jsonOf(Buffer.from(Data!).toString()) };
   return filters.some((pattern) => matches(pattern, seen));

@@ -8,13 +8,13 @@ export interface ShardBatch {
   readonly records: readonly KinesisRecord[];
 }
 
-/** What came of a batch. */
+/** The result of the delivery of a batch. */
 export interface Delivery {
-  /** So many of its records are done, from the first on. The others come again. */
+  /** How many of its records, from the first on, are done. The others come again. */
   readonly done: number;
-  /** Why not all are done. */
+  /** Why some records are not done. */
   readonly problem?: string;
-  /** Whether the function could be invoked; else nothing of its bound of attempts is used. @default true */
+  /** Whether the function could be invoked. If not, the attempt does not count. @default true */
   readonly wasInvoked?: boolean;
 }
 
@@ -22,24 +22,24 @@ export interface Delivery {
 export interface LaneSettings {
   /** The most records of a batch. */
   readonly batchSize: number;
-  /** How long records are gathered for a batch, in milliseconds. */
+  /** How long records are collected for a batch, in milliseconds. */
   readonly windowMs: number;
-  /** How often a batch is delivered again; absent: until it is done. */
+  /** How often a batch is delivered again. Absent if there is no bound. */
   readonly retries?: number | undefined;
-  /** How old a record may be, in milliseconds; absent: of any age. */
+  /** How old a record may be, in milliseconds. Absent if there is no bound. */
   readonly maxAgeMs?: number | undefined;
   /** Whether a batch that fails is divided. */
   readonly bisects: boolean;
-  /** The first wait before a batch comes again, which doubles. @default 250 */
+  /** The wait before a batch comes again for the first time. It doubles each time. @default 250 */
   readonly retryMs?: number;
   /** The longest such wait. @default 10,000 */
   readonly longestRetryMs?: number;
   /** @default the clock of the system */
   readonly clock?: Clock;
-  /** With what the age of a record is measured. @default the time of day */
+  /** The clock by which the age of a record is measured. @default the time of day */
   readonly timeOfDay?: () => number;
   deliver(batch: ShardBatch): Promise<Delivery>;
-  /** Is told what went past its bound of attempts or of age, and is never delivered. */
+  /** Is told which records went past the bound of attempts or of age, and are never delivered. */
   onDiscard(batch: ShardBatch): void;
   /** Is told why a batch comes again, or why the stream could not be read. */
   onProblem(problem: string): void;
@@ -52,9 +52,9 @@ const BYTES_BESIDE_DATA = 600;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 
-/** The records of a shard, or of some of its partition keys, one batch after the other. */
+/** Delivers the records of a shard, or of some of its partition keys, one batch after the other. */
 export class Lane {
-  /** What was read and is not done. */
+  /** The records that were read and are not done. */
   readonly waiting: KinesisRecord[] = [];
   private isClosed = false;
   private wake = (): void => {};
@@ -76,13 +76,13 @@ export class Lane {
     this.wake();
   }
 
-  /** No further record comes. */
+  /** No further record will come. */
   close(): void {
     this.isClosed = true;
     this.wake();
   }
 
-  /** Until all is done, and no more comes. */
+  /** Delivers until all records are done and no more will come. */
   async deliver(): Promise<void> {
     while (!this.signal.aborted) {
       while (this.isEmpty && !this.isClosed && !this.signal.aborted) await this.more();
@@ -92,7 +92,10 @@ export class Lane {
     }
   }
 
-  /** Until a batch has as many records or bytes as it may have, or its window is over. Returns how many records it has. */
+  /**
+   * Waits until a batch has as many records or bytes as it may have, or its window is over. Returns how many records it
+   * has.
+   */
   private async gather(): Promise<number> {
     const { batchSize, windowMs } = this.settings;
     const isOver = this.pause(windowMs).then(() => true);
@@ -118,7 +121,10 @@ export class Lane {
     return pause(ms, this.settings.clock ?? systemClock, this.signal).catch(() => {});
   }
 
-  /** Again and again from the first record that is not done, as long as the bounds of the mapping allow it. */
+  /**
+   * Delivers a batch again and again, from the first record that is not done, as long as the bounds of the mapping allow
+   * it.
+   */
   private async deliverAll(batch: readonly KinesisRecord[]): Promise<void> {
     const { retries = Number.POSITIVE_INFINITY, bisects, onProblem } = this.settings;
     const { retryMs = FIRST_RETRY_MS, longestRetryMs = LONGEST_RETRY_MS } = this.settings;
@@ -133,9 +139,10 @@ export class Lane {
       rest = rest.slice(done);
       if (rest.length === 0) return;
       onProblem(problem);
-      // A report of what failed divides the batch by itself: the developer guide, partial batch responses.
+      // A partial batch response divides the batch by itself. Source: the developer guide, partial batch responses.
       const isDivided = bisects && wasInvoked && done === 0 && rest.length > 1;
-      // What is left has all of its attempts again: LocalStack's tests of event source mappings recorded it on AWS.
+      // The rest of the batch has all of its attempts again. LocalStack's tests of event source mappings recorded this on
+      // AWS.
       failures = done > 0 ? 0 : failures + 1;
       if (failures > retries && wasInvoked && !isDivided) return this.discard(rest);
       await this.pause(Math.min(longestRetryMs, retryMs * 2 ** Math.max(0, failures - 1)));

@@ -11,7 +11,7 @@ export interface Parking {
   readonly store: DynamoDbParkingStore;
 }
 
-/** Of each function that an `OrderedStreamConsumer` is for. Persons pass no limit. */
+/** The parking of each function of an `OrderedStreamConsumer`. What a person does with parked keys is not limited. */
 export function parkingsOf({ functions, ungatedClients }: LocalStack): Parking[] {
   return functions.flatMap((definition) => {
     const { [PARKING_TABLE_NAME]: tableName, [CONSUMER_NAME]: consumer } = definition.environment;

@@ -9,11 +9,11 @@ import { Lane, type LaneSettings } from './lane';
 export interface PollSettings extends LaneSettings {
   readonly streamName: string;
   readonly from: ReadStart;
-  /** How many batches of a shard are delivered at once, those of a partition key never two. */
+  /** How many batches of a shard are delivered at once. Two batches at once never have the same partition key. */
   readonly lanes: number;
-  /** How long a shard that was read to its end is left alone. @default a second, as Lambda does */
+  /** How long to wait before reading a shard again that was read to its end. @default a second, as Lambda does */
   readonly atTipMs?: number;
-  /** How long one that was not is left alone. @default 200, or as long as one that was, if that is shorter */
+  /** How long to wait before reading on in another shard. @default 200, or `atTipMs` if that is shorter */
   readonly behindMs?: number;
 }
 
@@ -21,19 +21,19 @@ export interface PollSettings extends LaneSettings {
 const BEHIND_MS = 200;
 const AT_TIP_MS = 1_000;
 
-/** A lane that has so many batches is not read for. */
+/** While a lane has this many batches, nothing more is read for it. */
 const BATCHES_AHEAD = 2;
 
 interface Reading {
   readonly reader: ShardReader;
   readonly lanes: readonly Lane[];
-  /** When the last read that was answered was begun. */
+  /** When the last read began that was answered. */
   askedAt: number;
 }
 
 /**
- * Delivers the records of a stream as Lambda's event source mapping does: batches of one shard, in order, each again until it is
- * done; the records of a shard before those of the shards that came from it.
+ * Delivers the records of a stream as Lambda's event source mapping does: batches of one shard come in order, each of them
+ * again until it is done. The records of a shard come before those of the shards that it was split or merged into.
  */
 export class StreamPoller {
   private readonly lineage: ShardLineage;
@@ -61,12 +61,12 @@ export class StreamPoller {
     );
   }
 
-  /** Records that were read, and are not done. */
+  /** The records that were read and are not done. */
   get waiting(): readonly KinesisRecord[] {
     return [...this.reading.values()].flatMap(({ lanes }) => lanes.flatMap((lane) => lane.waiting));
   }
 
-  /** Begins with the shards that are there: who writes from now on is read. */
+  /** Begins with the present shards, so that whatever is written from now on is read. */
   async begin(): Promise<void> {
     await this.lineage.look();
     await this.beginReady();
@@ -116,7 +116,7 @@ export class StreamPoller {
     this.reading.delete(shardId);
   }
 
-  /** What a service refuses is asked for again with the next turn. */
+  /** A request that the service refuses is repeated in the next turn. */
   private async unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
     try {
       return await ask();
@@ -131,7 +131,7 @@ export class StreamPoller {
   }
 }
 
-/** The same for all records of a partition key. */
+/** The lane of a partition key, which is the same for all its records. */
 function laneOf(partitionKey: string, lanes: number): number {
   return lanes === 1 ? 0 : Number(hashPartitionKey(partitionKey) % BigInt(lanes));
 }

@@ -1,4 +1,4 @@
-/** What a function host is started with. */
+/** The data with which a function host is started. */
 export interface HostData {
   readonly codeDirectory: string;
   readonly handler: string;
@@ -7,12 +7,12 @@ export interface HostData {
   readonly memoryMb: number;
 }
 
-/** One invocation, handed to a host that is idle. */
+/** One invocation for a host that is idle. */
 export interface HostRequest {
   readonly requestId: string;
   /** JSON. */
   readonly payload: string;
-  /** The alias or version that the function is invoked by, if by one. */
+  /** The alias or version by which the function is invoked, if any. */
   readonly qualifier?: string | undefined;
   /** Milliseconds until the invocation times out. */
   readonly timeLeftMs: number;
@@ -38,7 +38,7 @@ export function errorPayload(thrown: unknown): FunctionErrorPayload {
     : { errorType: typeof thrown, errorMessage: String(thrown), trace: [] };
 }
 
-/** An error that ended a thread arrives as a copy, which no test by class or by type recognises everywhere. */
+/** An error that ended a thread arrives as a copy, which not every test by class or by type recognises. */
 function isError(thrown: unknown): thrown is Error {
   return typeof thrown === 'object' && thrown !== null && 'message' in thrown && 'name' in thrown;
 }

@@ -2,7 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { errorPayload, type HostAnswer, type HostData, type HostRequest } from './function-host-protocol';
 import { type Handler, loadHandler } from './handler-module';
 
-/** The thread a function runs in: loads its handler, then serves one invocation after the other, like a Lambda instance. */
+/**
+ * The thread in which a function runs. It loads the handler, then runs one invocation after the other, as a Lambda instance
+ * does.
+ */
 
 const data = workerData as HostData;
 const pool = parentPort!;

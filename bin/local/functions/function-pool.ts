@@ -2,17 +2,17 @@ import { EvenShardsError } from '../../../lib/core/foundation/errors';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { FunctionThread, type InvocationResult, type LogSink } from './function-thread';
 
-/** An invocation of a function whose stack is stopped. */
+/** A function was invoked after its stack was stopped. */
 export class LocalStackStoppedError extends EvenShardsError {
   constructor(functionPath: string) {
     super('LOCAL_STACK_STOPPED', `${functionPath} was not invoked: the local stack is stopped`);
   }
 }
 
-/** Instances of one function at most; invocations beyond wait their turn. */
+/** The most instances of one function. Further invocations wait their turn. */
 const MAX_POOL = 8;
 
-/** The instances of one function: idle ones are used again, new ones started while the pool has room. */
+/** The instances of one function. Idle instances are used again, and new ones are started while the pool has room. */
 export class FunctionPool {
   private readonly threads = new Set<FunctionThread>();
   private readonly idle: FunctionThread[] = [];
@@ -36,7 +36,7 @@ export class FunctionPool {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    // Nobody else would: a turn comes up when an invocation ends, and those to come are refused.
+    // Nobody else would wake them: a turn comes when an invocation ends, and no more invocations begin.
     for (const wake of this.waiting.splice(0)) wake();
     await Promise.all([...this.threads].map((thread) => thread.stop()));
   }

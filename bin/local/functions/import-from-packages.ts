@@ -2,7 +2,7 @@ import { register } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What Node.js asks where a module is: beside whom it is imported, and then beside each of `parents`. */
+/** Code that Node.js asks where a module is. It looks beside the importing module first, and then beside each of `parents`. */
 const HOOKS = `
 let parents;
 export function initialize(data) { parents = data; }
@@ -18,9 +18,12 @@ export async function resolve(specifier, context, next) {
   }
 }`;
 
-/** Lets `import` look in folders of packages too: with NODE_PATH, Node.js does so for `require` alone, Lambda's runtime for both. */
+/**
+ * Lets `import` look into folders of packages, too. With NODE_PATH, Node.js does so only for `require`, but Lambda's
+ * runtime does so for both.
+ */
 export function importFromPackages(folders: readonly string[]): void {
   const data = folders.map((folder) => pathToFileURL(join(folder, '../index.js')).href);
-  // Its successor, registerHooks, is not in Node.js 20.
+  // The successor of `register`, registerHooks, is not in Node.js 20.
   if (folders.length > 0) register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data });
 }

@@ -10,11 +10,11 @@ import type { InvocationResult } from './function-thread';
 /** A function as the server needs it. */
 interface Invocable {
   readonly definition: LocalFunction;
-  /** @param qualifier the alias or version that it is invoked by, if by one */
+  /** @param qualifier the alias or version by which it is invoked, if any */
   invoke(payload: string, qualifier?: string): Promise<InvocationResult>;
 }
 
-/** A port the Lambda endpoint cannot have. */
+/** The Lambda endpoint cannot have this port. */
 export class PortUnavailableError extends EvenShardsError {
   constructor(
     readonly port: number,
@@ -59,7 +59,7 @@ class ApiError extends Error {
   }
 }
 
-/** The largest payload Lambda takes for each invocation type, in bytes. */
+/** The largest payload that Lambda accepts for each invocation type, in bytes. */
 const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
   RequestResponse: 6_291_456,
   Event: 1_048_576,
@@ -77,7 +77,7 @@ async function answer(request: IncomingMessage, functions: ReadonlyMap<string, I
   if (type === 'DryRun') return { status: 204 };
   const result = invocable.invoke(payload, qualifier);
   if (type === 'RequestResponse') return invocationReply(await result);
-  // Nobody waits for an asynchronous invocation; it fails only when the stack stops under it.
+  // Nobody waits for an asynchronous invocation. It fails only if the stack stops meanwhile.
   result.catch(() => {});
   return { status: 202 };
 }
@@ -112,7 +112,7 @@ function requestedFunction({ method, url = '' }: IncomingMessage): Requested {
   return { operation, ...reference, qualifier };
 }
 
-/** What cannot be decoded stays as it is: no name or ARN has a percent sign. */
+/** A name that cannot be decoded stays as it is. It names no function, because no name or ARN has a percent sign. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
@@ -131,7 +131,7 @@ function invocationType({ headers }: IncomingMessage): string {
 async function readJson(request: IncomingMessage, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // Reads on beyond the limit: a client that is still sending does not see an early answer.
+  // It reads on beyond the limit, because a client that is still sending does not see an early answer.
   for await (const chunk of request) {
     length += chunk.length;
     if (length <= limit) chunks.push(chunk);

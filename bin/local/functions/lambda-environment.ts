@@ -8,7 +8,7 @@ export interface Endpoints {
   readonly kinesis: string;
   readonly dynamodb: string;
   readonly lambda: string;
-  /** `HOST:PORT` of a Cassandra in place of Amazon Keyspaces, if there is one. */
+  /** `HOST:PORT` of a Cassandra that stands in for Amazon Keyspaces, if there is one. */
   readonly cassandra?: string;
 }
 
@@ -19,7 +19,7 @@ export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local
 const NOBODY = '127.0.0.1:1';
 
 /**
- * The environment of a function: what its template declares, what Lambda adds, and the way to the emulators.
+ * The environment of a function: what its template declares, what Lambda adds, and the endpoints of the emulators.
  *
  * @param packages folders of the packages that Lambda's runtime brings, which it names in the same variable
  */
@@ -32,7 +32,7 @@ export function lambdaEnvironment(
     ...definition.environment,
     ...clientEnvironment(endpoints),
     _HANDLER: definition.handler,
-    // Lambda's runtime is newer than the Node.js of this machine may be: a warning of its age would stand in each log.
+    // Lambda's runtime is newer than the Node.js of this machine may be, and each log would have a warning about its age.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMb),
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
@@ -40,7 +40,8 @@ export function lambdaEnvironment(
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
     AWS_LAMBDA_LOG_STREAM_NAME: 'local',
-    // The driver reads no endpoint from its environment: without a Cassandra it is to find nobody, on this machine.
+    // The driver reads no endpoint from its environment. Without a Cassandra, it must find nothing, and must not leave this
+    // machine.
     ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? NOBODY }),
     LAMBDA_TASK_ROOT: definition.codeDirectory,
     ...nodePath([definition.environment.NODE_PATH, ...packages]),
@@ -53,17 +54,18 @@ function nodePath(folders: readonly (string | undefined)[]): Record<string, stri
   return known.length === 0 ? {} : { NODE_PATH: known.join(delimiter) };
 }
 
-/** Whether a construct has told it of a table of Amazon Keyspaces. */
+/** Whether a construct has told the function about a table of Amazon Keyspaces. */
 function knowsKeyspaces({ environment }: LocalFunction): boolean {
   return Object.values(environment).some((text) => text.includes('"keyspaceName"'));
 }
 
-/** What makes any SDK call the emulators. */
+/** The variables that make any SDK call the emulators. */
 export function clientEnvironment(endpoints: Endpoints): Record<string, string> {
   return {
     AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
     AWS_DEFAULT_REGION: LOCAL_REGION,
-    // Calls to services that are not emulated end at the local Lambda endpoint, which refuses them: none leaves the machine.
+    // Calls to services without an emulator go to the local Lambda endpoint, which refuses them. So none leaves the
+    // machine.
     AWS_ENDPOINT_URL: endpoints.lambda,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
     AWS_ENDPOINT_URL_KINESIS: endpoints.kinesis,

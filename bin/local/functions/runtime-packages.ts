@@ -2,17 +2,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * The scopes of what Lambda's runtime for Node.js brings, and the bundler of the CDK therefore leaves out.
- * Source: the AWS Lambda developer guide, "Building Lambda functions with Node.js".
+ * The scopes of packages that are part of Lambda's runtime for Node.js, so the bundler of the CDK leaves them out. Source:
+ * the AWS Lambda developer guide, "Building Lambda functions with Node.js".
  */
 export const RUNTIME_SCOPES = ['@aws-sdk', '@smithy'];
 
-/** A folder of functions with packages of their own lies so deep in an app at most. */
+/** How deep in an app a folder of functions with packages of their own may be. */
 const DEPTH = 3;
 
 /**
- * Where what Lambda's runtime brings is found: in the packages of the app, and of the parts of it that have packages of their own,
- * such as its folder of functions.
+ * Where to find the packages of Lambda's runtime: among the packages of the app, and of those parts of it that have
+ * packages of their own, such as its folder of functions.
  */
 export function runtimePackages(assembly: string, workingDirectory = process.cwd()): string[] {
   const starts = new Set([dirname(resolve(assembly)), resolve(workingDirectory)]);
@@ -29,7 +29,7 @@ function upwards(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...upwards(parent)];
 }
 
-/** The folders of a CDK app; of a folder that is none, which may be anything, none. */
+/** The folders of a CDK app. Empty for a folder that is not an app, because that may be anything. */
 function partsOf(folder: string): string[] {
   return existsSync(join(folder, 'cdk.json')) ? downwards(folder, DEPTH) : [];
 }

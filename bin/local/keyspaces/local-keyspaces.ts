@@ -21,7 +21,7 @@ export interface LocalKeyspaces {
   readonly tables: readonly LocalKeyspacesTable[];
 }
 
-/** What a Cassandra takes off the list of what is left out. */
+/** The types that are no longer left out if there is a Cassandra. */
 const OF_CASSANDRA = ['AWS::Cassandra::Keyspace', 'AWS::Cassandra::Table'];
 
 export function isNotOfCassandra({ type }: LeftOut): boolean {
@@ -29,7 +29,7 @@ export function isNotOfCassandra({ type }: LeftOut): boolean {
 }
 
 /**
- * Makes the keyspaces and tables of an app that a Cassandra does not have yet. It changes none that is there.
+ * Creates the keyspaces and tables of an app in a Cassandra. It does not change any that exist.
  *
  * @throws CassandraError if it cannot be reached, or refuses a table
  */
@@ -65,7 +65,7 @@ async function make(client: Client, what: string, statement: string): Promise<vo
   }
 }
 
-/** A table that was there before, with another key, would be asked in vain. */
+/** If the table existed before with another key, queries would find nothing. */
 async function checkKey(client: Client, table: CassandraTableProperties): Promise<void> {
   const { KeyspaceName, TableName, PartitionKeyColumns, ClusteringKeyColumns = [] } = table;
   const query =
@@ -87,7 +87,7 @@ async function checkKey(client: Client, table: CassandraTableProperties): Promis
 }
 
 function keyColumn(name: string, type: string, order: string): string {
-  // Cassandra knows varchar by its other name.
+  // Cassandra shows varchar by its other name.
   const known = type
     .trim()
     .toLowerCase()

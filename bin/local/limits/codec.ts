@@ -1,6 +1,6 @@
 import { cbor } from '@smithy/core/cbor';
 
-/** How the services write inputs and outputs: most SDKs in JSON, those of Java ask Kinesis in CBOR, with data as bytes. */
+/** How services encode inputs and outputs. Most SDKs use JSON. Those of Java use CBOR for Kinesis, with data as bytes. */
 interface Codec {
   decode(body: Buffer): unknown;
   encode(value: unknown): Uint8Array;
@@ -14,7 +14,7 @@ const JSON_CODEC: Codec = {
 const CBOR_CODEC: Codec = {
   decode: (body) => {
     const value = cbor.deserialize(body);
-    // kinesis-local writes the data of records as text in base64 here, too, which Kinesis does not.
+    // Even here, kinesis-local writes the data of records as base64 text, which Kinesis does not.
     for (const record of value?.Records ?? []) {
       if (typeof record?.Data === 'string') record.Data = Buffer.from(record.Data, 'base64');
     }
@@ -28,7 +28,7 @@ const CODECS: readonly (readonly [contentType: string, codec: Codec])[] = [
   ['application/x-amz-cbor-', CBOR_CODEC],
 ];
 
-/** Undefined for what no service takes. */
+/** Undefined for a content type that no service accepts. */
 export function codecOf(contentType = ''): Codec | undefined {
   return CODECS.find(([start]) => contentType.startsWith(start))?.[1];
 }

@@ -16,17 +16,20 @@ interface DynamoDbGateParts {
   readonly faults: Faults;
   readonly traffic: Traffic;
   readonly reads: RecentReads;
-  /** Receives a line for each operation that passes without limits, once. */
+  /** Receives a line for each operation that passes without limits, the first time. */
   readonly notice: (line: string) => void;
 }
 
-/** Which partition keys a statement loads only the service knows: the statement names none, or a condition that many have. */
+/**
+ * Only the service knows which partition keys a statement loads: the statement may name none, or have a condition that many
+ * keys meet.
+ */
 const PARTIQL = ['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'];
 
-/** Where the traffic of statements is counted, by operation. */
+/** The place at which the traffic of statements is counted, by operation. */
 export const STATEMENTS = 'statements';
 
-/** Other calls pass as they are. */
+/** The calls that the gate looks at. Other calls pass unchanged. */
 export const GATED_BY_DYNAMODB: ReadonlySet<string> = new Set([
   ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'],
   ...['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query', 'Scan'],
@@ -36,7 +39,7 @@ export const GATED_BY_DYNAMODB: ReadonlySet<string> = new Set([
 
 type Forward = Parameters<Gate>[1];
 
-/** One write: what it does to which item of which table. */
+/** One write: the operation, the item and the table. */
 interface Write {
   readonly table: TableShape;
   readonly tableName: string;
@@ -44,15 +47,15 @@ interface Write {
   readonly after: (before: JsonItem | undefined) => JsonItem | undefined;
 }
 
-/** What writes load, and why they were refused, if they were. */
+/** The load of writes, and why they were refused if they were. */
 interface Taken {
   readonly loads: readonly KeyLoad[];
   readonly reason?: ThrottlingReason;
 }
 
 /**
- * Lets through what DynamoDB would, partition key by partition key of tables and indexes, and answers the rest in its
- * words. To know which entries of indexes a write changes, it reads the item before.
+ * Lets a call pass if DynamoDB would, judged for each partition key of tables and indexes, and refuses other calls in its
+ * words. It reads an item before a write to know which entries of indexes the write changes.
  */
 export class DynamoDbGate {
   constructor(private readonly parts: DynamoDbGateParts) {}
@@ -70,7 +73,7 @@ export class DynamoDbGate {
     return this.write(operation, input, forward);
   };
 
-  /** A statement of PartiQL has the faults of other calls, and no limit. */
+  /** A statement of PartiQL has the same faults as other calls, but no limit. */
   private async statement({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
     const { faults, limits, notice, traffic } = this.parts;
     const isRefused = faults.happens('throttle');
@@ -147,8 +150,8 @@ export class DynamoDbGate {
   }
 
   /**
-   * A page of a Scan reads the partitions of its items, those that a filter leaves out included. So the keys of the same page
-   * are read first, without the filter.
+   * A page of a Scan loads the partitions of all items that it reads, even those that a filter hides. So the keys of the
+   * same page are read first, without the filter.
    */
   private async scan({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
     const { proxy, tables, limits } = this.parts;
@@ -222,7 +225,7 @@ export class DynamoDbGate {
     return withUnprocessed(answer, 'UnprocessedKeys', unprocessed, (a, b) => b ?? a);
   }
 
-  /** What a read of an item loads; undefined for what the service is going to refuse. */
+  /** The load of a read of an item; undefined if the service will refuse the read. */
   private async loadOf(tableName = '', item: JsonItem = {}): Promise<Omit<KeyLoad, 'units'> | undefined> {
     const table = await this.parts.tables.of(tableName);
     const key = table && partitionKeyOf(table.partition, item);
@@ -235,7 +238,7 @@ export class DynamoDbGate {
     return answer;
   }
 
-  /** Undefined for what the service is going to refuse. */
+  /** Undefined if the service will refuse the write. */
   private async writeOf(operation: string, input: JsonItem): Promise<Write | undefined> {
     const tableName = input.TableName ?? '';
     const table = await this.parts.tables.of(tableName);
@@ -250,7 +253,7 @@ export class DynamoDbGate {
     return { table, tableName, key, after };
   }
 
-  /** Takes what writes load, or nothing: then says why, and counts it as throttled. */
+  /** Takes the load of all writes from the limits, or of none. Then it says why, and counts them as throttled. */
   private async takeAll(writes: readonly Write[], times = 1): Promise<Taken> {
     const { proxy, limits, faults, traffic } = this.parts;
     const loads: KeyLoad[] = [];
@@ -272,7 +275,7 @@ export class DynamoDbGate {
     return { loads, reason };
   }
 
-  /** Counts what the service has written: it refuses by itself what its conditions and its rules do not let through. */
+  /** Counts what the service has written. It may still refuse writes because of conditions or of its own rules. */
   private counted(answer: ServiceAnswer, loads: readonly KeyLoad[]): ServiceAnswer {
     if (answer.status !== 200) return answer;
     for (const load of loads) this.parts.traffic.note(placeOf(load), load.key, load.units, false);
@@ -289,7 +292,7 @@ export class DynamoDbGate {
   }
 }
 
-/** Where the traffic of a table or index is counted. */
+/** The place at which the traffic of a table or an index is counted. */
 export function placeOf({ tableArn, indexName }: Pick<KeyLoad, 'tableArn' | 'indexName'>): string {
   return indexName === undefined ? `writes ${tableArn}` : `writes ${tableArn}/index/${indexName}`;
 }
@@ -298,7 +301,10 @@ function refused(reason: ThrottlingReason): ServiceAnswer {
   return refusal(THROTTLED, throttlingMessage(reason), { ThrottlingReasons: [reason] });
 }
 
-/** Source: the API reference, TransactWriteItems: a reason for each item, without an error for those that have none. */
+/**
+ * Source: the API reference, TransactWriteItems: there is a reason for each item, with the code None for items without an
+ * error.
+ */
 function cancelled(reasons: readonly (ThrottlingReason | undefined)[]): ServiceAnswer {
   const codes = reasons.map((reason) => (reason === undefined ? 'None' : 'ThrottlingError'));
   const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes.join(', ')}]`;
@@ -313,7 +319,7 @@ function partitionOf(table: TableShape, indexName: string | undefined): readonly
   return (table.indexes.find(({ name }) => name === indexName) ?? table).partition;
 }
 
-/** The same page of a Scan, of which only the partition keys are given. */
+/** The input for the same page of a Scan that returns only partition keys. */
 function keysOnly(input: JsonItem, partition: readonly string[]): JsonItem {
   const { TableName, IndexName, ExclusiveStartKey, Limit, Segment, TotalSegments } = input;
   const names = partition.map((name, index) => [`#${index}`, name]);
@@ -324,7 +330,7 @@ function keysOnly(input: JsonItem, partition: readonly string[]): JsonItem {
   };
 }
 
-/** The partition key that a Query reads: of an equality, which it must have. */
+/** The partition key that a Query reads. Its condition must have an equality for it. */
 function queriedKey(table: TableShape, input: JsonItem): string | undefined {
   const {
     KeyConditionExpression = '',
@@ -341,7 +347,7 @@ function queriedKey(table: TableShape, input: JsonItem): string | undefined {
   return partitionKeyOf(partitionOf(table, input.IndexName), values);
 }
 
-/** The answer to a read, and the units that it took; the caller sees them only if it asked. */
+/** The answer to a read, and the units that it consumed. The caller sees the units only if it asked for them. */
 async function measured(input: JsonItem, forward: Forward): Promise<{ answer: ServiceAnswer; units: number }> {
   const isAsked = (input.ReturnConsumedCapacity ?? 'NONE') !== 'NONE';
   const answer = await forward(isAsked ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' });
@@ -352,7 +358,7 @@ async function measured(input: JsonItem, forward: Forward): Promise<{ answer: Se
   return { answer: { ...answer, output }, units };
 }
 
-/** Adds what was not let through to what the service itself left. */
+/** Adds what the gate refused to what the service itself left unprocessed. */
 function withUnprocessed<T>(
   answer: ServiceAnswer,
   field: string,

@@ -45,7 +45,7 @@ export class Faults {
     private readonly random: () => number,
   ) {}
 
-  /** Whether the fault happens now. Draws only for a fault that is asked for. */
+  /** Whether the fault happens now. Random numbers are drawn only for faults that were asked for. */
   happens(kind: FaultKind): boolean {
     const rate = this.rates[kind] ?? 0;
     if (rate === 0 || this.random() >= rate) return false;
@@ -54,10 +54,10 @@ export class Faults {
   }
 }
 
-/** Longer than a caller likes to wait, shorter than its time-out. */
+/** Longer than a caller likes to wait, but shorter than its timeout. */
 const SLOW_MS = 2_000;
 
-/** Adds to a gate what can go wrong with any call: of a lost answer the call is applied, of an error it is not. */
+/** Adds faults to a gate. The call behind a lost answer is applied, and the call behind an error is not. */
 export function withFaults(gate: Gate, faults: Faults): Gate {
   return async (call, forward) => {
     if (faults.happens('error')) return refusal('InternalFailure', 'Internal service failure.', {}, 500);

@@ -12,11 +12,11 @@ import { Traffic } from './traffic';
 
 /** What stands between clients and the emulators. */
 export interface GateOptions {
-  /** Enforces what AWS does, times this. Above 0. @default nothing is limited */
+  /** The limits of AWS are multiplied by this and enforced. Above 0. @default nothing is limited */
   readonly limits?: number;
   /** What goes wrong, and how often. @default nothing does */
   readonly faults?: Readonly<Record<FaultyService, FaultRates>>;
-  /** Decides which calls the faults are of. @default 1 */
+  /** The seed of the random numbers that decide which calls have faults. @default 1 */
   readonly seed?: number;
 }
 
@@ -27,7 +27,7 @@ export interface Gates {
   readonly shards: ShardMaps;
   /** Absent: nothing is limited. */
   readonly limits?: { readonly kinesis: KinesisLimits; readonly dynamodb: DynamoDbLimits };
-  /** What was refused and what was injected, in lines to print. */
+  /** What was refused and which faults were injected, in lines to print. */
   report(): string[];
   stop(): Promise<void>;
 }

@@ -12,8 +12,8 @@ const CLAUSE = /\b(SET|REMOVE|ADD|DELETE)\b([\s\S]*?)(?=\b(?:SET|REMOVE|ADD|DELE
 const ASSIGNMENT = /([#\w]+)\s*=\s*(?:(:\w+)|if_not_exists\s*\(\s*[#\w]+\s*,\s*(:\w+)\s*\))\s*(?=,|$)/g;
 
 /**
- * An item as an update is going to leave it, as far as attributes of the item itself are set to values or removed. That
- * tells which entries of indexes it changes; what is calculated or nested is left as it was.
+ * An item as it will be after an update, as far as the update sets top-level attributes to values or removes them. That
+ * tells which entries of indexes the update changes. Calculated and nested values are left unchanged.
  */
 export function itemAfterUpdate(before: JsonItem | undefined, update: Update): JsonItem {
   const { Key, UpdateExpression = '', ExpressionAttributeValues = {}, AttributeUpdates = {} } = update;

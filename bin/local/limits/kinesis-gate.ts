@@ -15,7 +15,7 @@ interface KinesisGateParts {
 
 const RESHARDS = ['CreateStream', 'DeleteStream', 'MergeShards', 'SplitShard', 'UpdateShardCount'];
 
-/** Other calls pass as they are. */
+/** The calls that the gate looks at. Other calls pass unchanged. */
 export const GATED_BY_KINESIS: ReadonlySet<string> = new Set([
   'PutRecord',
   'PutRecords',
@@ -26,7 +26,7 @@ export const GATED_BY_KINESIS: ReadonlySet<string> = new Set([
 /** Source: the Kinesis API reference, PutRecords; kinesis-local takes more. */
 const MAX_REQUEST_RECORDS = 500;
 
-/** Iterators end after five minutes; so many that are not used any more are kept. */
+/** Iterators expire after five minutes. This many are kept at most. */
 const MOST_ITERATORS = 10_000;
 
 const THROTTLED = 'ProvisionedThroughputExceededException';
@@ -38,7 +38,7 @@ interface Entry {
   ExplicitHashKey?: string;
 }
 
-/** Lets through what Kinesis would, shard by shard, and answers the rest in its words. */
+/** Lets a call pass if Kinesis would, shard by shard, and refuses other calls in its words. */
 export class KinesisGate {
   private readonly iterators = new RecentMap<string, KinesisResource>(MOST_ITERATORS);
 
@@ -76,7 +76,7 @@ export class KinesisGate {
     for (const [index, { ErrorCode }] of results.entries()) {
       if (typeof ErrorCode !== 'string') this.note(streamName, entries[index]!, shardIds[index], false);
     }
-    // A shard of which we do not know: the stream was resharded.
+    // The gate does not know the shard, because the stream was resharded.
     if (results.some(({ ShardId }, index) => typeof ShardId === 'string' && ShardId !== shardIds[index])) {
       this.parts.shards.forget(streamName);
     }
@@ -96,7 +96,7 @@ export class KinesisGate {
     return answer;
   }
 
-  /** The result of a record that its shard does not take now. What has no shard the service refuses itself. */
+  /** The result of a record that its shard cannot accept now. If no shard has its hash key, the service itself refuses it. */
   private refusalOf(
     streamName: string,
     entry: Entry,

@@ -1,4 +1,4 @@
-/** A Query that passed, or was refused. */
+/** A Query that passed or was refused. */
 interface Read {
   /** By the clock of `performance.now()`. */
   readonly fromMs: number;
@@ -12,7 +12,7 @@ interface Read {
   readonly isThrottled: boolean;
 }
 
-/** A page of a query asks at most so many shards in a few rounds. */
+/** How many reads are kept: more than one page of a query sends in a few rounds. */
 const MOST_READS = 4_000;
 
 /** The last reads, so that a window can show those of a query. */
@@ -24,7 +24,7 @@ export class RecentReads {
     this.reads.push(read);
   }
 
-  /** Those that began since, in the order of their ends. */
+  /** The reads that began at this time or later, in the order in which they ended. */
   since(fromMs: number): readonly Read[] {
     return this.reads.filter((read) => read.fromMs >= fromMs);
   }

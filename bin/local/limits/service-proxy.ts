@@ -10,9 +10,9 @@ import {
 import { closeServer, endpointOf, foreignRequestProblem, listenOnLoopback } from '../loopback';
 import { codecOf } from './codec';
 
-/** A call of a service whose API is JSON, or its like in CBOR, over HTTP. */
+/** A call over HTTP of a service with an API in JSON, or in the same form in CBOR. */
 export interface ServiceCall {
-  /** Such as `PutRecords`. */
+  /** The name of the operation, such as `PutRecords`. */
   readonly operation: string;
   // biome-ignore lint/suspicious/noExplicitAny: an input is its operation's
   readonly input: any;
@@ -24,10 +24,13 @@ export interface ServiceAnswer {
   readonly output: any;
 }
 
-/** Stands for an answer that never comes: the connection is cut. */
+/** In place of an answer: the connection is cut without one. */
 export const LOST = 'lost' as const;
 
-/** Stands between clients and a service: answers by itself, or with what the service answers to the same call or another. */
+/**
+ * Decides about a call between a client and a service. It answers itself, or with the service's answer to this or another
+ * call.
+ */
 export type Gate = (
   call: ServiceCall,
   forward: (input: unknown) => Promise<ServiceAnswer>,
@@ -35,7 +38,7 @@ export type Gate = (
 
 export interface ServiceProxy {
   readonly endpoint: string;
-  /** A call of our own, which passes no gate. */
+  /** Sends a call of the proxy itself, which passes no gate. */
   call(operation: string, input: unknown): Promise<ServiceAnswer>;
   stop(): Promise<void>;
 }
@@ -43,7 +46,7 @@ export interface ServiceProxy {
 interface ServiceProxyOptions {
   /** Where the service is. */
   readonly endpoint: string;
-  /** What its operations begin with in `X-Amz-Target`. */
+  /** The beginning of its operations in `X-Amz-Target`. */
   readonly target: string;
   /** The version of its JSON. */
   readonly json: '1.0' | '1.1';
@@ -51,10 +54,10 @@ interface ServiceProxyOptions {
   readonly gated: ReadonlySet<string>;
 }
 
-/** What an answer may say of the bytes that it had, which is not true of others. */
+/** Headers that describe the body of an answer, and would be wrong for another body. */
 const HEADERS_OF_THE_BODY = new Set(['content-length', 'transfer-encoding', 'connection', 'x-amz-crc32']);
 
-/** Emulators look whether a request is signed, not by whom. */
+/** Emulators check that a request is signed, but not by whom. */
 const OWN_SIGNATURE = {
   authorization:
     'AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=local',
@@ -128,7 +131,7 @@ export async function startServiceProxy(
     else reply(response, passed, request);
   }
 
-  /** In the words of the request that it answers. */
+  /** Answers with the codec of the request. */
   function reply(response: ServerResponse, { status, output }: ServiceAnswer, request?: IncomingMessage): void {
     const asked = request?.headers['content-type'];
     const type = codecOf(asked) === undefined ? contentType : asked!;
@@ -142,7 +145,7 @@ export async function startServiceProxy(
       else reply(response, refusal('InternalFailure', String(error), {}, 500), request);
     });
   });
-  // A client keeps its connections longer than Node.js does by itself, and would meet closed ones.
+  // Clients keep connections longer than Node.js does by default, and would find them closed.
   server.keepAliveTimeout = 60_000;
   await listenOnLoopback(server);
   return {

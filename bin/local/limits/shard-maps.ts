@@ -3,7 +3,7 @@ import { hashPartitionKey, parseHashKey } from '../../../lib/core/foundation/has
 import { listOpenShards, type OpenShard } from '../../../lib/core/resharding/open-shards';
 import type { ServiceProxy } from './service-proxy';
 
-/** The shards of each stream, asked for once, and again when they have changed. */
+/** The shards of each stream. They are listed once, and again when they have changed. */
 export class ShardMaps {
   private readonly maps = new Map<string, Promise<readonly OpenShard[]>>();
 
@@ -13,7 +13,7 @@ export class ShardMaps {
     return this.map(streamName);
   }
 
-  /** The shard that takes a record; undefined if there is none, so that the service says what is wrong. */
+  /** The shard that gets a record; undefined if there is none, so that the service itself can refuse the record. */
   async shardOf(
     streamName: string,
     { PartitionKey, ExplicitHashKey }: { PartitionKey?: string; ExplicitHashKey?: string },

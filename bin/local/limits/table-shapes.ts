@@ -7,11 +7,11 @@ interface IndexShape {
   readonly name: string;
   readonly partition: readonly string[];
   readonly keys: readonly string[];
-  /** The attributes that it has; undefined for all. */
+  /** The attributes that the index has; undefined if it has all of them. */
   readonly projected?: ReadonlySet<string>;
 }
 
-/** What of a table says which partition keys a request loads. */
+/** The parts of a table that decide which partition keys a request loads. */
 export interface TableShape {
   readonly arn: string;
   readonly partition: readonly string[];
@@ -24,7 +24,7 @@ interface KeyElement {
   KeyType: string;
 }
 
-/** The shapes of tables, asked for once, and again when a table may have changed. */
+/** The shapes of tables. They are described once, and again when a table may have changed. */
 export class TableShapes {
   private readonly shapes = new Map<string, Promise<TableShape | undefined>>();
 
@@ -85,14 +85,14 @@ function keysOf(schema: readonly KeyElement[]): { partition: string[]; keys: str
   };
 }
 
-/** The partition key of an item, in a text that tells it from others; undefined if it has none. */
+/** A text that identifies the partition key of an item; undefined if the item has none. */
 export function partitionKeyOf(attributes: readonly string[], item: JsonItem): string | undefined {
   const values = attributes.map((name) => item[name]);
   if (values.includes(undefined)) return undefined;
   return values.map((value) => String(Object.values(value)[0])).join(' ');
 }
 
-/** What a write loads, given the item before and after it: the table, and each index that it changes. */
+/** The loads of a write, from the item before and after it: of the table, and of each index that the write changes. */
 export function writeLoads(table: TableShape, before: JsonItem | undefined, after: JsonItem | undefined): KeyLoad[] {
   const key = partitionKeyOf(table.partition, after ?? before ?? {}) ?? '';
   const units = Math.max(writeUnits(before ?? {}), writeUnits(after ?? {}));
@@ -115,7 +115,8 @@ function indexLoads(table: TableShape, index: IndexShape, before?: JsonItem, aft
   if (is === undefined) return [load(was, writeUnits(was))];
   const isSameEntry = index.keys.every((name) => isDeepStrictEqual(was[name], is[name]));
   if (isSameEntry) return [load(is, Math.max(writeUnits(was), writeUnits(is)))];
-  // Its key has changed: the entry is deleted and another put. Source: the developer guide, global secondary indexes.
+  // The key of the entry has changed, so DynamoDB deletes the entry and puts another one. Source: the developer guide,
+  // global secondary indexes.
   return [load(was, writeUnits(was)), load(is, writeUnits(is))];
 }
 

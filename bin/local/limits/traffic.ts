@@ -1,4 +1,4 @@
-/** What went into one shard, or to one partition key of a table or index. */
+/** What was written to one shard, or to one partition key of a table or an index. */
 export interface Load {
   /** Records, or writes. */
   count: number;
@@ -7,13 +7,16 @@ export interface Load {
   throttled: number;
 }
 
-/** Beyond so many names of one place the quietest are forgotten: a window shows the busiest. */
+/** If a place has more names than this, the quietest ones are forgotten, because a window shows the busiest. */
 const MOST_NAMES = 20_000;
 
-/** What passed and what did not, since the start, by place and name: a stream's shards and keys, an index's keys. */
+/**
+ * What has passed and what was refused since the start, by place and name: the shards and keys of a stream, the keys of an
+ * index.
+ */
 export class Traffic {
   private readonly places = new Map<string, Map<string, Load>>();
-  /** Of all names, those that are forgotten included. */
+  /** The sums over all names, including those that were forgotten. */
   private readonly totals = new Map<string, Load>();
 
   note(place: string, name: string, amount: number, isThrottled: boolean): void {
@@ -47,12 +50,12 @@ export class Traffic {
     return this.places.get(place) ?? new Map();
   }
 
-  /** All that a place took and throttled. */
+  /** Everything that a place has accepted and throttled. */
   total(place: string): Readonly<Load> {
     return this.totals.get(place) ?? { count: 0, amount: 0, throttled: 0 };
   }
 
-  /** How many were throttled in all places whose name begins so. */
+  /** How much was throttled in all places whose names begin with this text. */
   throttled(prefix: string): number {
     let throttled = 0;
     for (const [place, load] of this.totals) if (place.startsWith(prefix)) throttled += load.throttled;
