@@ -1,5 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { keys } from '../../../bin/keys';
+import { plan } from '../../../bin/plan';
+import { simulate } from '../../../bin/simulate';
 import * as core from '../../../lib/core';
+import { printed } from '../../support/command';
 
 const page = readFileSync('docs/guides/documents.md', 'utf8');
 const code = [...page.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
@@ -36,6 +40,16 @@ test('names commands that there are', () => {
   const commands = code.flatMap((text) => /^npx even-shards (\w+)/.exec(text)?.[1] ?? []);
   expect(commands.length).toBeGreaterThan(3);
   expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
+});
+
+/** Those that ask no account, and whose arguments are all there. */
+const complete = `${page}${readFileSync('docs/guides/documents-line-by-line.md', 'utf8')}`
+  .match(/(?<=`npx even-shards )(?:keys|plan|simulate) [^`]*--[^`]*/g)!
+  .filter((command) => !/ (?:[A-Z]+|\.\.\.)( |$)/.test(command));
+
+test.each([...new Set(complete)])('names a command that runs: %s', async (command) => {
+  const [name, ...args] = command.split(' ') as ['keys' | 'plan' | 'simulate', ...string[]];
+  expect(await printed({ keys, plan, simulate }[name], ...args)).not.toBe('');
 });
 
 /** Every claim, algorithm, sample, figure and recommendation of the five documents, one a line. */
