@@ -23,7 +23,7 @@ interface Login {
 
 /**
  * The user and the password with which to log in. They are asked for anew for each connection, because tokens last minutes
- * and secrets rotate.
+ * and secrets rotate. Only the first connection takes the secret that has just told the user.
  *
  * @param withinMs how long it may take to ask for the user
  */
@@ -44,8 +44,16 @@ export async function credentials(
     );
     return loginOf(answer?.SecretString);
   };
-  const { username } = await read(withinMs);
-  return { user: username, password: async () => (await read(PASSWORD_MS)).password };
+  let unused: Login | undefined = await read(withinMs);
+  const user = unused.username;
+  return {
+    user,
+    password: async () => {
+      const { password } = unused ?? (await read(PASSWORD_MS));
+      unused = undefined;
+      return password;
+    },
+  };
 }
 
 function loginOf(secret: unknown): Login {

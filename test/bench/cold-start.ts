@@ -8,32 +8,42 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { buildSync } from 'esbuild';
 import { migrateOutbox } from '../../lib/core/outbox';
+import { CassandraStub } from '../support/fakes/cassandra-stub';
+import { FakeCassandra } from '../support/fakes/fake-cassandra';
 import { writeGuideTable } from '../support/guide-table';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import { Dice } from '../support/random-json';
 import { rounded } from '../support/tables/producer/table';
-import { SUBJECTS, type Subject, serviceAnswer } from './cold-start/subjects';
+import { BLOGS_TYPES, SUBJECTS, type Subject, serviceAnswer } from './cold-start/subjects';
 
 /**
  * What a first invocation takes, from the beginning of the load to its answer: each function of `dist/lambda`, and the SDK's
  * clients and the driver that it loads, alone, bundled in the same way, with the first calls that the function makes. Each run
- * is a process of its own, in turn with its baseline; the middle of the runs. A server in this process answers for AWS. It writes the
- * table of the guide.
+ * is a process of its own, in turn with its baseline; the middle of the runs. A server in this process answers for AWS, and a stub
+ * for Amazon Keyspaces. It writes the table of the guide.
  *
- *     npm run build && npm run bench cold-start [runs]
+ *     npm run build && npm run bench cold-start [runs] [part of a function's name...]
  */
-const RUNS = Number(process.argv[2] ?? 15);
+const [runs = '15', ...parts] = process.argv.slice(2);
+const RUNS = Number(runs);
 
 const CHILD = `
-  const [file, event] = process.argv.slice(1);
-  const context = { getRemainingTimeInMillis: () => 10_100, functionName: 'f', awsRequestId: 'r', invokedFunctionArn: 'arn:aws:lambda:us-east-1:123456789012:function:f' };
+  const [file, event, endsWith] = process.argv.slice(1);
+  const context = { getRemainingTimeInMillis: () => 60_000, functionName: 'f', awsRequestId: 'r', invokedFunctionArn: 'arn:aws:lambda:us-east-1:123456789012:function:f' };
+  // Lambda's runtime has opened the log before it loads a function.
+  void [process.stdout, process.stderr];
   const [cpu, begun] = [process.cpuUsage(), performance.now()];
   const taken = () => { const { user, system } = process.cpuUsage(cpu); return [(user + system) / 1000, performance.now() - begun]; };
   const { handler } = require(file);
   const loaded = taken();
-  handler(JSON.parse(event), context).then(() => {
+  const end = () => {
     console.log('taken ' + JSON.stringify([...loaded, ...taken()]));
     process.exit();
-  }, (error) => { console.error(error); process.exit(1); });
+  };
+  if (endsWith) require('node:diagnostics_channel').subscribe('http.client.response.finish', ({ request }) => {
+    if (request.getHeader('x-amz-target') === endsWith) end();
+  });
+  handler(JSON.parse(event), context).then(end, (error) => { console.error(error); process.exit(1); });
 `;
 
 interface Taken {
@@ -52,25 +62,36 @@ async function main(): Promise<void> {
     });
   });
   const postgres = await PostgresServer.start();
+  const keyspaces = await keyspacesStub();
   try {
     const url = new URL(await postgres.createDatabase('bench'));
     const client = await postgres.connect(url.href);
     await migrateOutbox(client);
-    await client.end();
     Object.assign(login, { username: url.username, password: url.password });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const environment = environmentOf((server.address() as AddressInfo).port, url);
+    const environment = environmentOf((server.address() as AddressInfo).port, keyspaces.port, url);
     const rows: string[][] = [];
-    for (const subject of SUBJECTS) {
-      const baseline = bundled(subject, folder);
-      const files = [baseline, join(process.cwd(), 'dist/lambda', subject.name, 'index.js')];
+    for (const subject of SUBJECTS.filter(
+      ({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)),
+    )) {
+      const { name, program, clients, before } = subject;
+      const deployed =
+        program === undefined
+          ? join(process.cwd(), 'dist/lambda', name, 'index.js')
+          : bundled(program, join(folder, `${name}.js`));
+      const files = [bundled(clients, join(folder, `clients of ${name}.js`)), deployed];
       const runs: Taken[][] = files.map(() => []);
       for (let run = 0; run < RUNS; run++) {
-        for (const [index, file] of files.entries()) runs[index]!.push(await invoked(file, subject, environment));
+        for (const [index, file] of files.entries()) {
+          if (before !== undefined) await client.query(before);
+          runs[index]!.push(await invoked(file, subject, environment));
+        }
       }
-      rows.push(rowOf(subject.name, runs as [Taken[], Taken[]]));
+      rows.push(rowOf(name, runs as [Taken[], Taken[]]));
     }
+    await client.end();
+    if (parts.length > 0) return console.table(rows);
     console.log(`\nmilliseconds of a first invocation; the middle of ${RUNS} processes in turn\n`);
     writeGuideTable(
       'docs/guides/functions.md',
@@ -80,12 +101,28 @@ async function main(): Promise<void> {
     );
   } finally {
     await postgres.stop();
+    keyspaces.stop();
     server.close();
     rmSync(folder, { recursive: true });
   }
 }
 
-function environmentOf(port: number, { hostname, port: databasePort }: URL): NodeJS.ProcessEnv {
+/** A table without rows. */
+function keyspacesStub(): Promise<CassandraStub> {
+  const compare = (a: string, b: string) => Number(a) - Number(b);
+  const table = new FakeCassandra({
+    partitionKey: ['author', 'shard'],
+    clusteringColumns: [{ name: 'number', order: 'ASC', compare }],
+  });
+  return CassandraStub.start(table, {
+    types: BLOGS_TYPES,
+    region: 'us-east-1',
+    dice: new Dice(Math.random),
+    signsIn: false,
+  });
+}
+
+function environmentOf(port: number, keyspacesPort: number, { hostname, port: databasePort }: URL): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
     AWS_REGION: 'us-east-1',
@@ -96,17 +133,17 @@ function environmentOf(port: number, { hostname, port: databasePort }: URL): Nod
     AWS_LAMBDA_FUNCTION_NAME: 'f',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',
     NODE_NO_WARNINGS: '1',
+    EVEN_SHARDS_CASSANDRA: `127.0.0.1:${keyspacesPort}`,
     EVEN_SHARDS_DATABASE_HOST: hostname,
     EVEN_SHARDS_DATABASE_PORT: databasePort,
     EVEN_SHARDS_DATABASE_NAME: 'bench',
   };
 }
 
-/** The clients of a function alone, as `npm run build:lambda` bundles functions. */
-function bundled({ name, clients }: Subject, folder: string): string {
-  const outfile = join(folder, `${name}.js`);
+/** A program, as `npm run build:lambda` bundles functions. */
+function bundled(program: string, outfile: string): string {
   buildSync({
-    stdin: { contents: clients, resolveDir: process.cwd(), loader: 'ts' },
+    stdin: { contents: program, resolveDir: process.cwd(), loader: 'ts' },
     bundle: true,
     minifyWhitespace: true,
     minifySyntax: true,
@@ -121,7 +158,7 @@ function bundled({ name, clients }: Subject, folder: string): string {
 }
 
 async function invoked(file: string, subject: Subject, environment: NodeJS.ProcessEnv): Promise<Taken> {
-  const child = spawn(process.execPath, ['-e', CHILD, file, JSON.stringify(subject.event)], {
+  const child = spawn(process.execPath, ['-e', CHILD, file, JSON.stringify(subject.event), subject.endsWith ?? ''], {
     env: { ...environment, ...subject.environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,7 +1,15 @@
+import { keyspacesConfig } from '../../support/keyspaces-config';
+
 /** A function, how it is invoked first, and what it loads of others. */
 export interface Subject {
-  /** Its folder of `lambda`. */
+  /** Its folder of `lambda`, unless it has a program of its own. */
   readonly name: string;
+  /** The program of a function that is not the library's, but uses it. */
+  readonly program?: string;
+  /** A request whose answer ends the measurement, of a function that goes on until its time is up. @default the function's answer */
+  readonly endsWith?: string;
+  /** What each invocation finds in the database. */
+  readonly before?: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly event: object;
   /** A function of the clients alone that makes the same first calls. */
@@ -18,6 +26,27 @@ const DYNAMODB = `
   const dynamoDb = new DynamoDB({ maxAttempts: 1 });
 `;
 const SHARDS = 3;
+
+const CONSUMER_EVENT = {
+  Records: [
+    {
+      eventSource: 'aws:kinesis',
+      eventID: 'shardId-000000000000:1',
+      kinesis: { partitionKey: 'account-1', sequenceNumber: '1', data: Buffer.from('created').toString('base64') },
+    },
+  ],
+};
+
+/** The columns of `BLOGS` as a stand-in for Amazon Keyspaces needs them. */
+export const BLOGS_TYPES = { author: 'text', shard: 'int', number: 'bigint', body: 'text' } as const;
+
+export const BLOGS = keyspacesConfig({
+  keyspaceName: 'k',
+  partitionKey: [{ name: 'author', type: 'text' }],
+  firstShard: 0,
+  clusteringColumns: [{ name: 'number', type: 'bigint', order: 'ASC' }],
+  shards: { default: { write: SHARDS, read: SHARDS } },
+});
 
 const INDEX = {
   tableName: 'Jobs',
@@ -54,6 +83,36 @@ export const SUBJECTS: readonly Subject[] = [
       })));`,
   },
   {
+    name: 'keyspaces-query-fanout',
+    environment: { EVEN_SHARDS_TABLES: JSON.stringify({ blogs: BLOGS }) },
+    event: { table: 'blogs', value: { author: 'a' }, limit: 10 },
+    clients: `
+      import { Client, policies } from 'cassandra-driver';
+      import { fromEnv } from '@aws-sdk/credential-provider-env';
+      export const credentials = fromEnv();
+      const client = new Client({
+        contactPoints: [process.env.EVEN_SHARDS_CASSANDRA],
+        policies: { loadBalancing: new policies.loadBalancing.RoundRobinPolicy() },
+      });
+      export const handler = () => Promise.all([0, 1, 2].map((shard) => client.execute(
+        'SELECT "author", "shard", "number", "body" FROM "k"."blogs" WHERE "author" = ? AND "shard" = ?', ['a', shard], { prepare: true, fetchSize: 10 },
+      )));`,
+  },
+  {
+    name: 'a consumer',
+    environment: { EVEN_SHARDS_PARKING_TABLE_NAME: 'Parked', EVEN_SHARDS_CONSUMER_NAME: 'orders' },
+    event: CONSUMER_EVENT,
+    program: `${DYNAMODB}
+      import { DynamoDbParkingStore, OrderedConsumer } from './lib/core/consumer';
+      const apply = async () => {};
+      export const { handler } = new OrderedConsumer(apply, { parking: DynamoDbParkingStore.fromEnvironment(dynamoDb) });`,
+    clients: `${DYNAMODB}
+      export const handler = () => dynamoDb.query({
+        TableName: 'Parked', KeyConditionExpression: '#c = :c',
+        ExpressionAttributeNames: { '#c': 'consumer' }, ExpressionAttributeValues: { ':c': { S: 'orders' } },
+      });`,
+  },
+  {
     name: 'hash-key-registry',
     environment: { EVEN_SHARDS_STREAM_NAME: 'Events', EVEN_SHARDS_REGISTRY_TABLE_NAME: 'Owners' },
     event: { action: 'get', owners: ['account-1'] },
@@ -62,6 +121,8 @@ export const SUBJECTS: readonly Subject[] = [
   },
   {
     name: 'outbox-relay',
+    endsWith: 'Kinesis_20131202.PutRecords',
+    before: "SELECT outbox.put('account-1', 'created')",
     environment: { EVEN_SHARDS_STREAM_NAME: 'Events', EVEN_SHARDS_DATABASE_SECRET_ARN: 'arn' },
     event: {},
     clients: `${KINESIS}
@@ -74,7 +135,9 @@ export const SUBJECTS: readonly Subject[] = [
         const { username: user, password } = JSON.parse(SecretString);
         const pool = new Pool({ host, port: Number(port), database, user, password });
         await pool.query('SELECT 1');
-        await pool.end();
+        await kinesis.putRecords({
+          StreamName: 'Events', Records: [{ PartitionKey: 'account-1', Data: Buffer.from('created') }],
+        });
       }`,
   },
   {

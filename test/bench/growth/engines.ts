@@ -35,6 +35,8 @@ export interface Engine {
 const TO_A_MILLION = [100, 1_000, 10_000, 100_000, 1_000_000];
 const TO_ALL_SHARDS = [100, 1_000, 10_000];
 const RECORDS = 100_000;
+/** Of the stream that hash keys are allocated on. */
+const SHARDS = 16;
 
 export const ENGINES: readonly Engine[] = [
   { name: 'a Map, for comparison', unit: 'key', of: 'keys', sizes: TO_A_MILLION, run: fillMap },
@@ -164,14 +166,14 @@ async function parkOne(records: number): Promise<unknown> {
 }
 
 function allocate(owners: number): unknown {
-  const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(16) });
+  const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(SHARDS) });
   for (let owner = 0; owner < owners; owner++) allocator.allocate();
   return allocator;
 }
 
 async function assign(owners: number): Promise<unknown> {
   const ledger = new HashKeyLedger(memoryStore());
-  const ranges = uniformRanges(16);
+  const ranges = uniformRanges(SHARDS);
   for (let first = 0; first < owners; first += BATCH) {
     const requests = Array.from({ length: BATCH }, (_, index) => ({ owner: `account-${first + index}` }));
     await ledger.allocate(requests, ranges);
@@ -209,12 +211,15 @@ const itemAt = (shard: number, index: number) => ({
   details: { S: 'x'.repeat(ITEM_BYTES) },
 });
 
+/** As many items as fit into the megabyte of an answer of DynamoDB. */
+const ITEMS_OF_ANSWER = 5_000;
+
 /** Each shard has as many items, in one order. */
 const clientOf = (itemsOfShard: number) => ({
-  async query({ ExpressionAttributeValues, ExclusiveStartKey, Limit = 1_000 }: IndexQueryInput) {
+  async query({ ExpressionAttributeValues, ExclusiveStartKey, Limit = ITEMS_OF_ANSWER }: IndexQueryInput) {
     const shard = Number(Object.values(ExpressionAttributeValues).find((value) => 'N' in value)?.N);
     const first = ExclusiveStartKey === undefined ? 0 : Number(ExclusiveStartKey.createdAt?.S) + 1;
-    const count = Math.min(Limit, itemsOfShard - first);
+    const count = Math.min(Limit, ITEMS_OF_ANSWER, itemsOfShard - first);
     const Items = Array.from({ length: count }, (_, index) => itemAt(shard, first + index));
     const { details, ...LastEvaluatedKey } = Items.at(-1) ?? itemAt(shard, first);
     const isLast = first + count >= itemsOfShard;

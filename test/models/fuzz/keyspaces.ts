@@ -5,10 +5,10 @@ import { queryPage } from '../../../lambda/keyspaces-query-fanout/query-page';
 import { SigV4AuthProvider } from '../../../lambda/keyspaces-query-fanout/sigv4-authenticator';
 import { loggable } from '../../../lambda/loggable';
 import { FanOutHistory, shardColumns } from '../../../lib/core';
+import { CassandraStub, FATES, type Fate, LIES } from '../../support/fakes/cassandra-stub';
 import { FakeCassandra } from '../../support/fakes/fake-cassandra';
 import { keyspacesConfig } from '../../support/keyspaces-config';
 import { CANARY, type Dice } from '../../support/random-json';
-import { CassandraStub, FATES, type Fate, LIES } from './cassandra-stub';
 import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 

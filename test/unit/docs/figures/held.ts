@@ -35,6 +35,10 @@ const construct = (file: string, name: string) => declared(`lib/${file}.ts`, nam
 const bench = (file: string, name: string) => declared(`test/bench/${file}.ts`, name);
 const table = (file: string, name: string) => declared(`test/support/tables/${file}.ts`, name);
 
+/** How often the bench of growth halves a shard's keys until it finds the next of so many. */
+const growthShards = bench('growth/engines', 'SHARDS');
+const halvings = (owners: number) => Math.round(Math.log2(owners / growthShards));
+
 /** How often a count grows until it is there, if metrics show only that its shards take no more. */
 function stepsUncounted(from: number, to: number): number {
   let [shards, steps] = [from, 0];
@@ -138,6 +142,10 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `has thrown it, up to ${core('consumer/parked-key-changes', 'MOST_ERROR_CHARACTERS')} characters`,
     `a day of a shard: ${n(table('consumer-day', 'RECORDS'))} records with ${n(table('consumer-day', 'KEYS'))} keys`,
     `The handler takes ${table('consumer-day', 'HANDLER_MS')} ms.`,
+  ],
+  'growth.md': [
+    `On ${growthShards} shards those are ${halvings(1_000)} halvings among ${n(1_000)} owners, ${halvings(100_000)} among ${n(100_000)} and ${halvings(1_000_000)} among ${n(1_000_000)}.`,
+    `at least the last ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} items`,
   ],
   'fan-out-query.md': [
     `up to ${n(table('fan-out/drawn-cell', 'MOST_SHARDS'))} shards, items of up to ${table('fan-out/drawn-cell', 'MOST_ITEM_BYTES') / 1_000} kB`,

@@ -39,12 +39,15 @@ describe('whom the relay logs in as', () => {
     process.env = { ...before };
   });
 
-  test('with a secret: its user, and its password as it is when a connection is made, for secrets rotate', async () => {
+  test('with a secret: its user, and its password as it is when a further connection is made, for secrets rotate', async () => {
     process.env.EVEN_SHARDS_DATABASE_SECRET_ARN = 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:relay';
     const { user, password: ask } = await credentials(SERVER, 5_000);
     expect([user, await ask()]).toEqual(['app', 'first']);
+    expect(asked).toEqual([process.env.EVEN_SHARDS_DATABASE_SECRET_ARN]);
     password = 'second';
     expect(await ask()).toBe('second');
+    password = 'third';
+    expect(await ask()).toBe('third');
     expect(new Set(asked)).toEqual(new Set([process.env.EVEN_SHARDS_DATABASE_SECRET_ARN]));
   });
 

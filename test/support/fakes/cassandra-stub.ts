@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { systemClock } from '../../../lib/core/foundation/clock';
 import type { CqlRow } from '../../../lib/core/keyspaces/cql-client';
-import type { FakeCassandra } from '../../support/fakes/fake-cassandra';
-import { CANARY, type Dice, mutatedBytes } from '../../support/random-json';
+import { CANARY, type Dice, mutatedBytes } from '../random-json';
+import type { FakeCassandra } from './fake-cassandra';
 
 /** What becomes of the answer to a request. All but the first can befall every request, those of signing in included. */
 export const FATES = [
@@ -67,14 +67,15 @@ export class CassandraStub {
     private readonly types: ColumnTypes,
     private readonly region: string,
     private readonly dice: Dice,
+    private readonly signsIn: boolean,
   ) {}
 
   static async start(
     table: FakeCassandra,
-    { types, region, dice }: { types: ColumnTypes; region: string; dice: Dice },
+    { types, region, dice, signsIn = true }: { types: ColumnTypes; region: string; dice: Dice; signsIn?: boolean },
   ): Promise<CassandraStub> {
     const server = createServer();
-    const stub = new CassandraStub(server, table, types, region, dice);
+    const stub = new CassandraStub(server, table, types, region, dice, signsIn);
     server.on('connection', (socket) => stub.serve(socket)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return stub;
@@ -195,7 +196,9 @@ export class CassandraStub {
       case OPTIONS:
         return { opcode: SUPPORTED, body: Buffer.of(0, 0) };
       case STARTUP:
-        return { opcode: AUTHENTICATE, body: text('com.amazonaws.Authenticator') };
+        return this.signsIn
+          ? { opcode: AUTHENTICATE, body: text('com.amazonaws.Authenticator') }
+          : { opcode: READY, body: Buffer.alloc(0) };
       case AUTH_RESPONSE:
         return body.includes('SigV4')
           ? { opcode: AUTH_CHALLENGE, body: longBytes(Buffer.from('nonce=91703fdc2ef562e19fbdab0f58e42fe5')) }
