@@ -57,7 +57,7 @@ export class EvenShardsStack extends Stack {
     new CfnOutput(this, 'QueryFunctionName', { value: query.function.functionName });
   }
 
-  /** A setting from the context: JSON text from the command line, or a value as it is from cdk.json. */
+  /** A setting from the context: a JSON text from the command line, or a value from cdk.json. */
   private fromContext<T>(key: string, fallback: T): T {
     const setting = this.node.tryGetContext(key) ?? fallback;
     if (typeof setting !== 'string') return setting;

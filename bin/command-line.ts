@@ -2,8 +2,8 @@ import { EvenShardsError } from '../lib/core/foundation/errors';
 import { exitCodeOf, runCommand } from './commands';
 
 /**
- * Whoever reads the output may stop, as head(1) does: then this process ends as SIGPIPE would end it, without a word. Where
- * the output cannot be written, as on a full disk, it ends with a word on what is left.
+ * If the reader of the output stops, as head(1) does, this process ends silently, as SIGPIPE would end it. If the output
+ * cannot be written, as on a full disk, it ends with a message on standard error.
  */
 function endWithoutOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -15,7 +15,7 @@ function endWithoutOutput(): void {
   }
 }
 
-// The bundled SDK runs on this version of Node.js; its warning is about versions of the SDK to come.
+// The bundled SDK runs on this version of Node.js. Its warning is about future versions of the SDK.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 endWithoutOutput();

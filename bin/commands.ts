@@ -8,7 +8,7 @@ interface Command {
   run(args: string[]): Promise<void>;
 }
 
-/** Each command is a room of its own under bin, and is loaded when it is named. */
+/** Each command has a room of its own under bin, and is loaded when it is called. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   check: {
     run: (args) => (require('./check') as typeof import('./check')).check(args),
@@ -75,7 +75,7 @@ options:
   --help     show this text, or after a command, its own
   --version  show the version`;
 
-/** Runs the command that the arguments name. What it cannot take is a `UsageError`. */
+/** Runs the command that the arguments name. Arguments that it does not accept throw a `UsageError`. */
 export async function runCommand([command, ...args]: string[]): Promise<void> {
   if (command === undefined) throw new UsageError('no command given', 'even-shards');
   if (command === '--version') return console.log(version);
@@ -87,7 +87,7 @@ export async function runCommand([command, ...args]: string[]): Promise<void> {
   await COMMANDS[command]!.run(args);
 }
 
-/** With what code a process ends whose command threw an error: 3 where the account failed, 2 for what no command takes. */
+/** The exit code for an error of a command: 3 if the account failed, 2 if the arguments were wrong. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof AccountError) return 3;
   return error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1;

@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { EvenShardsError, InvalidArgumentError } from '../lib/core/foundation/errors';
 
-/** A command line that cannot be understood: nothing has been done. */
+/** The command line is wrong. Nothing was done. */
 export class UsageError extends EvenShardsError {
   constructor(problem: string, command: string) {
     super('USAGE', `${problem}: see \`${command} --help\``);
@@ -9,8 +9,8 @@ export class UsageError extends EvenShardsError {
 }
 
 /**
- * Node's `parseArgs`, whose errors become a `UsageError`. A flag that may be given once is refused the second time, and a flag
- * takes a negative number, so that its own check says what is allowed.
+ * Node's `parseArgs`, whose errors become a `UsageError`. A flag that may be given once is refused the second time. A flag
+ * accepts a negative number, so that its own check can say what is allowed.
  */
 export function parsedFlags<T extends ParseArgsConfig>(command: string, config: T): ReturnType<typeof parseArgs<T>> {
   const { options = {} } = config;
@@ -28,7 +28,7 @@ export function parsedFlags<T extends ParseArgsConfig>(command: string, config: 
     return parseArgs<T>({ ...config, args });
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    // parseArgs explains itself at length after the first sentence, which names the flag.
+    // The first sentence of parseArgs names the flag. The rest is a long explanation.
     const [problem = ''] = (error as Error).message.split(/\. |\.?\n/);
     throw new UsageError(problem.charAt(0).toLowerCase() + problem.slice(1), command);
   }
@@ -36,7 +36,7 @@ export function parsedFlags<T extends ParseArgsConfig>(command: string, config: 
 
 const NEGATIVE = /^-[\d.]/;
 
-/** What a flag holds as a number, or undefined if it is absent. Its bounds are the planner's to check. */
+/** The number that a flag holds, or undefined if the flag is absent. The planner checks its bounds. */
 export function numberOf(command: string, flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = Number(text);
@@ -51,8 +51,8 @@ export function endpointOf(command: string, flag: string, text: string | undefin
 }
 
 /**
- * Runs `plan`; what it says of a field is said of the flag that holds it: recordsPerSecond is --records-per-second. A
- * field within a field, such as a price in a file, keeps its name.
+ * Runs `plan`. Its errors name flags instead of fields: recordsPerSecond becomes --records-per-second. A field within a
+ * field, such as a price in a file, keeps its name.
  */
 export function inFlagTerms<T>(command: string, plan: () => T): T {
   try {

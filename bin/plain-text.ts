@@ -1,4 +1,4 @@
-/** Text of somebody else as a terminal may show it: nothing in it steers the terminal. */
+/** Makes foreign text safe for a terminal: nothing in it can control the terminal. */
 export function printable(text: string): string {
   return text.replace(
     /\p{Cc}|\p{Cf}/gu,
@@ -18,7 +18,7 @@ export function cellText(value: unknown): string {
   return cutShort(printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')), LONGEST_CELL);
 }
 
-/** A text of so many columns of a terminal at most; no character is cut in two. */
+/** A text cut to a number of columns of a terminal. No character is cut in two. */
 export function cutShort(text: string, columns: number): string {
   let [short, width] = ['', 0];
   for (const { segment } of CHARACTERS.segment(text)) {
@@ -29,10 +29,10 @@ export function cutShort(text: string, columns: number): string {
   return text;
 }
 
-/** What a person takes for one character: a letter with its accents, an emoji. */
+/** Finds what people see as one character, such as a letter with its accents or an emoji. */
 const CHARACTERS = new Intl.Segmenter();
 
-/** Of East Asian scripts and emoji, which a terminal draws twice as wide as others. */
+/** Characters of East Asian scripts and emoji, which a terminal draws twice as wide as others. */
 const WIDE =
   /\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Emoji_Presentation}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
 const ASCII = /^[ -~]*$/;

@@ -5,7 +5,7 @@ import { keyspacesClient } from '../../lambda/keyspaces-query-fanout/keyspaces-c
 import { EvenShardsError, shortened } from '../../lib/core/foundation/errors';
 import { UsageError } from '../flags';
 
-/** A Cassandra that a person names. */
+/** The address of a Cassandra. */
 export interface CassandraAddress {
   readonly host: string;
   readonly port: number;
@@ -13,7 +13,7 @@ export interface CassandraAddress {
 
 /** A Cassandra that does not answer, or that refuses what it is asked. */
 export class CassandraError extends EvenShardsError {
-  /** @param what it was to do, in words that a reason can follow */
+  /** @param what was tried, in words that a reason can follow */
   constructor(what: string, cause: unknown) {
     super('CASSANDRA', `${what}: ${reasonOf(cause)}`, { cause });
   }
@@ -33,7 +33,7 @@ export function cassandraAddress(command: string, text: string): CassandraAddres
   );
 }
 
-/** An address as the driver takes it. */
+/** An address in the form that the driver accepts. */
 export function contactPointOf({ host, port }: CassandraAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
@@ -64,7 +64,7 @@ async function connected(client: Client, where: string): Promise<Client> {
   }
 }
 
-/** What the first host has said, in place of the driver's "All host(s) tried for query failed". */
+/** The error of the first host, instead of the driver's "All host(s) tried for query failed". */
 function reasonOf(error: unknown): string {
   const { innerErrors, message }: { innerErrors?: object; message?: string } = Object(error);
   const [inner] = Object.values(innerErrors ?? {});

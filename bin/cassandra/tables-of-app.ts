@@ -11,7 +11,7 @@ export interface TableOfApp {
   /** Construct path. */
   readonly path: string;
   readonly properties: CassandraTableProperties;
-  /** Undefined unless a `ShardedKeyspacesTable` made it. */
+  /** Undefined unless the construct `ShardedKeyspacesTable` made the table. */
   readonly config?: ShardedKeyspacesConfig;
 }
 
@@ -67,7 +67,7 @@ function tableOf(scope: StackScope, logicalId: string): TableOfApp {
   return { path, properties, ...(sharding !== undefined && { config: configOf(path, properties, sharding) }) };
 }
 
-/** The configuration that the construct emits: what the table's properties and its metadata say together. */
+/** The configuration that the construct emits. It is put together from the table's properties and its metadata. */
 function configOf(path: string, table: CassandraTableProperties, sharding: unknown): ShardedKeyspacesConfig {
   const { PartitionKeyColumns, ClusteringKeyColumns = [], RegularColumns = [] } = table;
   const { shards, firstShard, strategy, calculatedFrom = [] } = Object(sharding) as Partial<KeyspacesMetadata>;

@@ -3,8 +3,8 @@ import { ownResource, type Properties, type Resource, type Template } from '../.
 import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/resource-state';
 
 /**
- * The deployed template as it has become: a stream with as many shards as are open, if the deployment changes their number, and a
- * table with the indexes that it has.
+ * The deployed template, corrected by the state of the account: if the deployment changes the number of shards of a stream,
+ * the stream has as many as are open, and a table has the indexes that it really has.
  */
 export function withState(deployed: Template, coming: Template, states: readonly ResourceState[]): Template {
   const Resources: Record<string, Resource> = { ...deployed.Resources };
@@ -39,7 +39,7 @@ function indexesOf(
   return [...before.filter(isThere), ...added];
 }
 
-/** What of the state of the account a deployment would fail by, or would not expect. */
+/** What in the state of the account would make a deployment fail, or would surprise it. */
 export function stateFindings(stack: string, deployed: Template, states: readonly ResourceState[]): Finding[] {
   return states.flatMap((state) => {
     const place = { stack, logicalId: state.logicalId };

@@ -4,7 +4,7 @@ import type { Comparison } from './stack-changes';
 
 const COMMON = 'cdk-even-shards:';
 
-/** What a person does at each step. */
+/** What a person does in each step. */
 const DO: Readonly<Record<Step, string>> = {
   revise: 'change the app',
   split: 'deploy a part before',
@@ -12,7 +12,7 @@ const DO: Readonly<Record<Step, string>> = {
   know: 'know',
 };
 
-/** The findings as a table in the order of the steps to take, and what each step is. */
+/** The findings as a table, in the order of the steps to take, with an explanation of each step. */
 export function checkReport(findings: readonly Finding[], { changes, pathOf }: Comparison): string[] {
   const compared = changes.filter(({ deployed }) => deployed !== undefined).length;
   const isNew = changes.filter(({ deployed }) => deployed === undefined).map(({ stack }) => stack);
@@ -38,7 +38,7 @@ export function checkReport(findings: readonly Finding[], { changes, pathOf }: C
   ];
 }
 
-/** The same for a program. */
+/** The findings as JSON, for a program. */
 export function checkJson(findings: readonly Finding[], { changes, pathOf }: Comparison): object {
   const stacksWith = (isDeployed: boolean) =>
     changes.filter(({ deployed }) => (deployed !== undefined) === isDeployed).map(({ stack }) => stack);

@@ -45,7 +45,6 @@ const OPTIONS = {
 
 const EXIT_FINDINGS = 1;
 
-/** `even-shards check`. */
 export async function check(args: string[], clientsOf?: ClientsOfRegion): Promise<void> {
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
   if (flags.help) return console.log(HELP);
@@ -74,14 +73,14 @@ async function compared(
       askingAccount(() => compareWithAccount(app, clientsOf ?? own, (line) => console.error(line))),
     );
   } catch (error) {
-    // A pipeline must tell what it gave wrong from what was found.
+    // A pipeline must be able to tell wrong input from a finding.
     if (error instanceof CloudAssemblyError) throw new InvalidInputError(error.problem);
     if (error instanceof InvalidArgumentError) throw new UsageError(`--${error.problem}`, COMMAND);
     throw error;
   }
 }
 
-/** Clients of one region each, which are closed in the end. */
+/** Gives clients for each region, and closes them in the end. */
 async function withClients<T>(
   endpoint: string | undefined,
   use: (clientsOf: ClientsOfRegion) => Promise<T>,

@@ -8,10 +8,10 @@ import { resourceStates, type StateClients } from '../deployed-stack/resource-st
 import { type AssemblyStack, readCloudAssembly } from '../local/assembly/cloud-assembly';
 import { stateFindings, withState } from './account-state';
 
-/** The stacks of an app beside what is deployed of them. */
+/** The stacks of an app, compared with what is deployed of them. */
 export interface Comparison {
   readonly changes: readonly StackChange[];
-  /** What the account itself says beside the templates. */
+  /** Findings from the account itself, in addition to those from the templates. */
   readonly ofAccount: readonly Finding[];
   /** The construct path of a resource of a stack. */
   pathOf(stack: string, logicalId: string): string;
@@ -41,7 +41,7 @@ export function compareWithFolder(app: string, folder: string): Comparison {
   };
 }
 
-/** What a stack is compared with, if there is one: the clients of its region. */
+/** The clients of the region of a stack, or undefined if the stack is not compared. */
 export type ClientsOfRegion = (region: string | undefined) => StateClients & { readonly cloudformation: StackClient };
 
 /** Compares an app with what is in the account. Reports each stack when it has been read. */
@@ -83,7 +83,7 @@ function changeOf({ id, template }: AssemblyStack, deployed: Template | undefine
   return { stack: id, coming: template, ...(deployed !== undefined && { deployed }) };
 }
 
-/** From the app, and of what is not in the app any more, from the deployed template. */
+/** Paths come from the app, and for resources that are no longer in the app, from the deployed template. */
 function pathsOf(compared: readonly { stack: AssemblyStack; deployed?: Template | undefined }[]): Comparison['pathOf'] {
   const stacks = new Map(
     compared.map(

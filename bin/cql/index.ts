@@ -20,14 +20,13 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** An app that has nothing to print. */
+/** The app has nothing to print. */
 class CqlError extends EvenShardsError {
   constructor(problem: string) {
     super('CQL', problem);
   }
 }
 
-/** `even-shards cql`. */
 export async function cql(args: string[]): Promise<void> {
   const { app, help } = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
   if (help) return console.log(HELP);

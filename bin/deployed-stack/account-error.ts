@@ -1,6 +1,6 @@
 import { EvenShardsError } from '../../lib/core/foundation/errors';
 
-/** A service of the account, or what stands in for it, has refused or not answered a call of a command. */
+/** A service of the account, or what stands in for it, has refused a call of a command or has not answered it. */
 export class AccountError extends EvenShardsError {
   constructor(cause: Error) {
     super('ACCOUNT_FAILED', `${problemOf(cause)}: ${wordsOf(cause)}`, { cause });
@@ -24,7 +24,7 @@ function isOfRegion({ message }: Error): boolean {
   return /^Region /.test(message);
 }
 
-/** Runs what asks an account; what fails there is told from what is wrong with the command. */
+/** Runs requests to an account. Their failures are told apart from what is wrong with the command. */
 export async function askingAccount<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -34,7 +34,7 @@ export async function askingAccount<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An answer of a service, or none; or nothing to ask it with. */
+/** Whether an error is an answer of a service, a missing answer, or missing credentials. */
 function isOfAccount(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return '$metadata' in error || 'code' in error || /Credential/.test(error.name) || isOfRegion(error);

@@ -4,13 +4,13 @@ import { OnwardPages } from '../../lib/core/foundation/onward-pages';
 import type { Template } from '../../lib/deployed/template';
 import { type DeployedStack, pathsInTemplate } from './deployed-stack';
 
-/** What reads a stack from CloudFormation. */
+/** The part of a client that reads a stack from CloudFormation. */
 export type StackClient = Pick<CloudFormation, 'getTemplate' | 'listStackResources'>;
 
-/** The actions on a stack that a reader needs. */
+/** The actions that reading a stack needs. */
 export const STACK_ACTIONS = ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'] as const;
 
-/** A stack of the account and the stacks nested in it, the outer one first. None if there is no stack of that name. */
+/** A stack of the account and the stacks nested in it, the outer one first. Empty if there is no stack with this name. */
 export async function accountStack(client: StackClient, stackName: string): Promise<DeployedStack[]> {
   return stackOf(client, stackName, stackName);
 }

@@ -8,14 +8,14 @@ import { LOCAL_CREDENTIALS } from '../local/functions/lambda-environment';
 
 /** Where the services are. @default those of AWS, with the credentials and the region of the environment */
 interface ServiceEndpoints {
-  /** Of all services that have none of their own. */
+  /** The endpoint of all services that have none of their own. */
   readonly endpoint?: string;
   readonly kinesis?: string;
   readonly dynamodb?: string;
   readonly region?: string;
 }
 
-/** A whole account shares a few control calls a second with everybody who asks: three attempts, the default, may not get one through. */
+/** All callers of an account share a few control calls a second, so the default of three attempts may not be enough. */
 const ATTEMPTS = 8;
 
 export interface AwsClients {
@@ -25,11 +25,11 @@ export interface AwsClients {
   readonly kinesis: Kinesis;
 }
 
-/** Clients of the services that commands read and write. Nothing is asked before the first call. */
+/** Clients of the services that commands read and write. They send nothing before the first call. */
 export function awsClients({ endpoint, kinesis, dynamodb, region }: ServiceEndpoints = {}): AwsClients {
   const options = (own: string | undefined) => {
     const at = own ?? endpoint;
-    // An emulator on this machine takes any credentials, and is to get none of the user's.
+    // An emulator on this machine accepts any credentials, and must not get those of the user.
     if (at !== undefined && isLoopback(at))
       return {
         endpoint: at,

@@ -1,11 +1,11 @@
 import type { Template } from '../../lib/deployed/template';
 
-/** A stack as it is deployed: in an account, or by a local run. One that is nested in another is a stack of its own. */
+/** A stack as it is deployed, in an account or by a local run. A nested stack is a stack of its own. */
 export interface DeployedStack {
-  /** What tells it from the others: its name, and of a nested stack its parent's and its own logical id. */
+  /** Identifies the stack: its name or, for a nested stack, its parent's id and its own logical id. */
   readonly id: string;
   readonly template: Template;
-  /** What the deployment has named each resource, by its logical id. */
+  /** The name that the deployment has given each resource, by its logical id. */
   readonly physicalNames: ReadonlyMap<string, string>;
   /** The construct path of each resource, by its logical id. */
   readonly paths: ReadonlyMap<string, string>;

@@ -2,10 +2,13 @@ import { type AssemblyStack, readCloudAssembly } from '../local/assembly/cloud-a
 import { type LocalResource, planDeployment } from '../local/assembly/deployment-plan';
 import type { DeployedStack } from './deployed-stack';
 
-/** The stacks of an app as a local run deploys them, nested ones included: each resource has the name that the run gives it. */
+/**
+ * The stacks of an app as a local run deploys them, including nested ones. Each resource has the name that the run gives
+ * it.
+ */
 export function localStacks(app: string): DeployedStack[] {
   const stacks = readCloudAssembly(app);
-  // The names do not depend on what the emulator can do.
+  // The names do not depend on the abilities of the emulator.
   const { streams, tables, functions } = planDeployment(stacks, { multiAttributeKeys: true });
   const names = new Map(
     [...streams, ...tables, ...functions].map(({ path, name }: LocalResource) => [path, name] as const),

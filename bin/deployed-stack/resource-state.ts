@@ -2,16 +2,16 @@ import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
 import type { Kinesis, StreamDescriptionSummary } from '@aws-sdk/client-kinesis';
 import type { DeployedStack } from './deployed-stack';
 
-/** What reads the state of streams and tables. */
+/** The clients that read the state of streams and tables. */
 export interface StateClients {
   readonly kinesis: Pick<Kinesis, 'describeStreamSummary'>;
   readonly dynamodb: Pick<DynamoDB, 'describeTable'>;
 }
 
-/** The actions on streams and tables that a look at their state needs. */
+/** The actions that reading the state of streams and tables needs. */
 export const STATE_ACTIONS = ['dynamodb:DescribeTable', 'kinesis:DescribeStreamSummary'] as const;
 
-/** What AWS says of a resource of a stack. Neither of the two: the resource is not there. */
+/** The state of a resource of a stack in AWS. If it has neither field, the resource does not exist. */
 export interface ResourceState {
   readonly logicalId: string;
   readonly stream?: StreamDescriptionSummary | undefined;

@@ -4,14 +4,14 @@ import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamod
 import type { ShardedConfig, ShardedConfigSource } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { tableState } from './resource-state';
 
-/** A sharding as the table has it: a local run can have given an index another layout than its template. */
+/** A sharding as the table has it. A local run can give an index another layout than its template. */
 export interface ShardingOfNow {
   readonly config: ShardedConfig;
-  /** What readers take: where counts are adaptive, those of the moment. */
+  /** The configuration for readers, or a source of the one of the moment if counts are adaptive. */
   readonly source: ShardedConfig | ShardedConfigSource;
-  /** What a writer takes at the moment. */
+  /** The configuration for a writer at this moment. */
   forWriting(): Promise<ShardedConfig>;
-  /** How DynamoDB keeps a key attribute: `S`, `N` or `B`. Undefined for an attribute that is part of no key. */
+  /** The type of a key attribute in DynamoDB: `S`, `N` or `B`. Undefined for an attribute that belongs to no key. */
   typeOf(attribute: string): string | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function shardingOfNow(dynamodb: DynamoDB, declared: ShardedConfig)
   return { config, source: index, forWriting: () => index.forWriting(), typeOf };
 }
 
-/** The tables that a reader or a writer of a sharding asks besides its own. */
+/** The tables that a reader or a writer of a sharding reads besides its own. */
 export function countTablesOf({ indexName, ...config }: ShardedConfig): string[] {
   return indexName === undefined || !('adaptive' in config) || config.adaptive === undefined
     ? []

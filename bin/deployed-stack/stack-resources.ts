@@ -20,32 +20,32 @@ import { listOf, type Properties, type Resource, refersTo } from '../../lib/depl
 import { type DeployedStack, pathOf } from './deployed-stack';
 import { STREAM_TYPE, TABLE_TYPES } from './resource-state';
 
-/** A stream or a table of a stack, as its template and its deployment have it. */
+/** A stream or a table of a stack, from its template and its deployment. */
 export interface DeployedResource {
   /** The construct path, such as `Orders/Events`. */
   readonly path: string;
-  /** The name that AWS knows it by. */
+  /** Its name in AWS. */
   readonly name: string;
-  /** The name, and the outputs of its stack that tell it. */
+  /** The name, and the names of the outputs of its stack that hold it. */
   readonly aliases: readonly string[];
   readonly properties: Properties;
 }
 
-/** An index that is sharded, or a table that is sharded by its own key, with what a reader and a writer must know. */
+/** A sharded index, or a table that is sharded by its own key, with everything that a reader and a writer must know. */
 export interface DeployedSharding {
-  /** The path of the table, and of an index its name: `Orders/Table/byStatus`. */
+  /** The path of the table. For an index it ends with the name of the index: `Orders/Table/byStatus`. */
   readonly path: string;
-  /** Of a table that is sharded by its own key. */
+  /** The aliases of a table that is sharded by its own key. */
   readonly aliases?: readonly string[];
   readonly config: ShardedConfig;
 }
 
-/** A stream, with what its producers were told. */
+/** A stream, with the settings of its producers. */
 export interface DeployedStream extends DeployedResource {
   readonly hashBuckets?: number;
 }
 
-/** A function that an ordered consumer is for. */
+/** An ordered consumer, and the table where it parks keys. */
 interface DeployedConsumer {
   readonly path: string;
   readonly tableName: string;
@@ -94,7 +94,7 @@ function outputsOf({ template }: DeployedStack, logicalId: string): string[] {
   );
 }
 
-/** The functions of a stack that know a parking table of it. */
+/** The functions of a stack that use a parking table of it. */
 function consumersOf(stack: DeployedStack): DeployedConsumer[] {
   return Object.entries(stack.template.Resources ?? {}).flatMap(([logicalId, resource]) => {
     const { [PARKING_TABLE_NAME]: table, [CONSUMER_NAME]: consumer } = environmentOf(resource);
@@ -104,7 +104,7 @@ function consumersOf(stack: DeployedStack): DeployedConsumer[] {
   });
 }
 
-/** How many hash buckets the producers of the stack use for a stream: without any, the hash of a key decides its shard. */
+/** How many hash buckets the producers of the stack use for a stream. Without any, the hash of a key decides its shard. */
 function hashBucketsOf({ template }: DeployedStack, streamId: string): { hashBuckets?: number } {
   for (const resource of Object.values(template.Resources ?? {})) {
     const { [STREAM_NAME]: stream, [HASH_BUCKETS]: buckets } = environmentOf(resource);
@@ -117,7 +117,7 @@ interface DeclaredTable extends Omit<DeployedResource, 'properties'> {
   readonly resource: Resource;
 }
 
-/** What the metadata of a table says of it, with the names that only the deployment knows. */
+/** What the metadata of a table says about its shardings, with the names that only the deployment knows. */
 function shardingsOf(
   { resource, name: tableName, path, aliases }: DeclaredTable,
   tableNames: ReadonlyMap<string, string>,

@@ -33,21 +33,24 @@ interface TargetFlags {
   readonly stack?: string | undefined;
 }
 
-/** What a command works on: what is deployed, and clients of the services that hold it. */
+/** What a command works on: the deployed resources, and clients of the services that hold them. */
 export interface Target {
   readonly resources: StackResources;
   readonly clients: AwsClients;
-  /** What the target itself was read with. */
+  /** The permissions with which the target itself was read. */
   readonly statements: readonly Statement[];
 }
 
-/** A statement of a policy. */
+/** A statement of an IAM policy. */
 export interface Statement {
   readonly actions: readonly string[];
   readonly resources: readonly string[];
 }
 
-/** Opens what the flags name, and closes its clients when `use` has ended. What fails while it is asked is an `AccountError`. */
+/**
+ * Opens the target that the flags name, and closes its clients when `use` has ended. A failure of a request is an
+ * `AccountError`.
+ */
 export async function withTarget(
   command: string,
   flags: TargetFlags,
@@ -83,7 +86,10 @@ function localTarget(command: string, app: string, flags: TargetFlags, clients: 
   }
 }
 
-/** A service that no endpoint is given for would be asked in the account, where a stream or a table can have the name of a local one. */
+/**
+ * If a service had no endpoint, it would be asked in the account, where a stream or a table can have the name of a local
+ * one.
+ */
 function localClients(command: string, flags: TargetFlags, clients: AwsClients): AwsClients {
   const local = <S extends 'kinesis' | 'dynamodb'>(service: S): AwsClients[S] => {
     if ((flags.endpoint ?? flags[`${service}-endpoint`]) !== undefined) return clients[service];
@@ -104,20 +110,20 @@ async function stackTarget(command: string, stack: string, clients: AwsClients):
   const stacks = await accountStack(clients.cloudformation, stack);
   if (stacks.length === 0) throw new UsageError(`there is no stack ${stack} in the account and the region`, command);
   const arns = [`arn:aws:cloudformation:*:*:stack/${stack}/*`];
-  // CloudFormation names a nested stack after its parent.
+  // CloudFormation's name of a nested stack begins with the name of its parent.
   if (stacks.length > 1) arns.push(`arn:aws:cloudformation:*:*:stack/${stack}-*/*`);
   return { resources: stackResources(stacks), clients, statements: [{ actions: STACK_ACTIONS, resources: arns }] };
 }
 
-/** What somebody may call a resource. */
+/** The names by which a person may refer to a resource. */
 interface Named {
   readonly path: string;
   readonly aliases?: readonly string[];
 }
 
 /**
- * The one that a name is of: its construct path or the end of it, the name that AWS knows it by, or the output of the stack that
- * tells that. Without a name, the only one.
+ * The resource with a name: its construct path or the end of it, its name in AWS, or the output of the stack that holds
+ * that. Without a name, the only resource there is.
  *
  * @param kind what it is, such as "an index"
  * @throws UsageError if none has that name, or several do
@@ -134,7 +140,7 @@ export function chosen<T extends Named>(command: string, kind: string, all: read
   throw new UsageError(`${problem}: ${there}`, command);
 }
 
-/** The policy with the statements, as IAM takes it. */
+/** The policy with these statements, as IAM accepts it. */
 export function policyText(statements: readonly Statement[]): string {
   const Statement = statements
     .filter(({ actions }) => actions.length > 0)

@@ -13,14 +13,15 @@ import type {
 } from './observations';
 
 /**
- * How heavy something is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is uneven, and
- * callers are refused when it grows. `limit`: a limit is near. `safety`: what protects data is off. `cost`: it costs more than it must.
+ * How serious a problem is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is
+ * uneven, and callers are refused when it grows. `limit`: a limit is near. `safety`: something that protects data is turned
+ * off. `cost`: it costs more than necessary.
  */
 type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'safety' | 'cost';
 
 const WEIGHTS: readonly Weight[] = ['loss', 'refused', 'uneven', 'limit', 'safety', 'cost'];
 
-/** Something that is not as it should be, and the change that makes it so. */
+/** A problem, and the change that solves it. */
 export interface Diagnosis {
   readonly id: string;
   readonly weight: Weight;
@@ -29,7 +30,7 @@ export interface Diagnosis {
   readonly change: string;
 }
 
-/** What is wrong, the heaviest first. */
+/** The problems of a stack, the most serious first. */
 export function diagnose({ streams, indexes, tables, consumers }: Observations): Diagnosis[] {
   const found = [
     ...streams.flatMap(ofStream),
@@ -40,14 +41,14 @@ export function diagnose({ streams, indexes, tables, consumers }: Observations):
   return found.sort((one, other) => WEIGHTS.indexOf(one.weight) - WEIGHTS.indexOf(other.weight));
 }
 
-/** A shard that gets so many times the mean is hot: chance alone makes less of it, once the mean has a hundred records. */
+/** A shard with this many times the mean load is hot. Chance alone stays below it once the mean is a hundred records. */
 const HOT = 1.5;
 const ENOUGH_RECORDS = 100;
 
-/** The share of a limit from which on it is near. */
+/** From this share of a limit on, the limit is near. */
 const NEAR = 0.75;
 
-/** The share of the shards that must be enough before fewer are advised. */
+/** Fewer shards are advised only if this share of them would be enough. */
 const IDLE = 0.5;
 
 function ofStream(stream: StreamObservation): Diagnosis[] {
@@ -82,7 +83,7 @@ type Say = (id: string, weight: Weight, what: string, change: string) => void;
 function uneven({ openShards, declaredShardCount }: StreamObservation, say: Say): void {
   const widths = openShards.map(widthOf);
   const least = widths.reduce((a, b) => (a < b ? a : b));
-  // Splits that are left out of a doubling leave shards of twice the width of the others, and of no other.
+  // If a doubling has left out some splits, some shards are exactly twice as wide as the others.
   const ratios = widths.map((width) => Number((width * 100n) / least) / 100);
   const isHalved = ratios.every((ratio) => Math.abs(ratio - 1) < 0.05 || Math.abs(ratio - 2) < 0.05);
   const wide = ratios.filter((ratio) => ratio > 1.5).length;
@@ -208,7 +209,7 @@ function tooFewShards({ config, throttled, entries = [], peakWriteUnits }: Index
   const of = hottest === undefined || hottest[0] === '' ? '' : ` of ${JSON.stringify(hottest[0])}`;
   const { write } = (hottest && config.shards.byValue?.[hottest[0]]) ?? config.shards.default;
   const all = hottest === undefined ? 0 : hottest[1].writes + hottest[1].throttled;
-  // Twice the count, or as many times as was asked of it: what is refused may come again.
+  // Twice the count, or as many times as the load was above what was accepted, because refused writes may come again.
   const times = all > 0 && hottest![1].writes > 0 ? Math.max(2, Math.ceil((all / hottest![1].writes) * 1.34)) : 2;
   const planned =
     peakWriteUnits === undefined ? 0 : suffixRange({ writesPerSecond: Math.max(peakWriteUnits, 1) * 2, itemKb: 1 });

@@ -58,7 +58,6 @@ interface DoctorFlags {
   readonly window?: string;
 }
 
-/** `even-shards doctor`. */
 export async function doctor(args: string[], metricsOf?: MetricClient): Promise<void> {
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
   if (flags.help) return console.log(HELP);
@@ -67,7 +66,7 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
     throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
   }
   if (flags.window !== undefined && flags.app === undefined) throw new UsageError('--window needs --app', COMMAND);
-  // CloudWatch would be asked in the account.
+  // Otherwise CloudWatch would be asked in the account.
   if (flags.app !== undefined && !flags.permissions && (flags.window ?? flags.endpoint ?? metricsOf) === undefined) {
     throw new UsageError('--app needs --window, as the local run has printed it', COMMAND);
   }
@@ -96,7 +95,7 @@ async function examine(target: Target, flags: DoctorFlags, hours: number, metric
   if (found.length > 0) process.exitCode = EXIT_FOUND;
 }
 
-/** What is wrong as a table, the heaviest first, and the change that each asks for. */
+/** The problems as a table, the most serious first, with the change that each needs. */
 export function report(found: readonly Diagnosis[], looked: string): string[] {
   if (found.length === 0) return [`nothing to do; looked at ${looked}`];
   return [
@@ -110,7 +109,7 @@ export function report(found: readonly Diagnosis[], looked: string): string[] {
   ];
 }
 
-/** To read, by the names of the very resources. Metrics have no resources. */
+/** Permissions to read exactly these resources. Metrics have no resources. */
 function statementsFor({ streams, tables, shardings, consumers }: StackResources, scan: boolean): Statement[] {
   const arnOf = (name: string) => `arn:aws:dynamodb:*:*:table/${name}`;
   const sharded = [...new Set(shardings.map(({ config }) => arnOf(config.tableName)))];

@@ -26,7 +26,7 @@ export async function measuredByWindow(url: string): Promise<Measured> {
   };
 }
 
-/** The first of the states that a window sends as they change. */
+/** The first state that a window sends. It sends another one whenever something changes. */
 async function windowStateOf(url: string): Promise<WindowState> {
   const wrong = (cause: string) => new InvalidInputError(`--window ${url} is no window of a local run: ${cause}`);
   let text = '';

@@ -1,12 +1,12 @@
 import type { CloudWatch, MetricDataQuery } from '@aws-sdk/client-cloudwatch';
 import { OnwardPages } from '../../lib/core/foundation/onward-pages';
 
-/** What reads metrics: CloudWatch, or the fake of the door `testing`. */
+/** The part of a client that reads metrics. CloudWatch and the fake of the door `testing` have it. */
 export type MetricClient = Pick<CloudWatch, 'getMetricData'>;
 
 export const METRIC_ACTIONS = ['cloudwatch:GetMetricData'] as const;
 
-/** A metric of each minute. */
+/** A metric, read minute by minute. */
 export interface MinuteMetric {
   readonly namespace: string;
   readonly name: string;
@@ -55,7 +55,7 @@ function queryOf({ namespace, name, dimensions, statistic }: MinuteMetric, index
   return { Id: `m${index}`, MetricStat: { Metric, Period: MINUTE_MS / 1_000, Stat: statistic } };
 }
 
-/** The most of a minute, for each second of it. */
+/** The highest sum of a minute, divided by its seconds. */
 export function peakPerSecond(sums: readonly number[]): number {
   return Math.max(0, ...sums) / 60;
 }

@@ -1,7 +1,10 @@
 import type { OpenShard } from '../../lib/core/resharding/open-shards';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
-/** What a doctor knows of a stack: of an account, by its descriptions and metrics; of a local run, by what has passed there. */
+/**
+ * What the doctor knows about a stack: in an account, from its descriptions and metrics, and in a local run, from its
+ * traffic.
+ */
 export interface Observations {
   readonly streams: readonly StreamObservation[];
   readonly indexes: readonly IndexObservation[];
@@ -9,7 +12,7 @@ export interface Observations {
   readonly consumers: readonly ConsumerObservation[];
 }
 
-/** What went into a shard of a stream in all, and what it has refused. */
+/** How much was written to a shard of a stream in all, and how much it has refused. */
 export interface ShardLoad {
   readonly shardId: string;
   readonly records: number;
@@ -19,22 +22,22 @@ export interface ShardLoad {
 export interface StreamObservation {
   readonly path: string;
   readonly openShards: readonly OpenShard[];
-  /** What the template says; absent if only the deployment knows it, or if something else decides it. */
+  /** The count in the template. Absent if only the deployment knows it, or if something else decides it. */
   readonly declaredShardCount?: number;
   readonly isProvisioned: boolean;
   readonly isEncrypted: boolean;
   readonly retentionHours: number;
-  /** In the busiest minute. Absent where nothing has measured it. */
+  /** The load of the busiest minute. Absent if it was not measured. */
   readonly peak?: { readonly recordsPerSecond: number; readonly bytesPerSecond: number };
   /** Writes that were refused. */
   readonly throttled: number;
-  /** Absent where nothing measures single shards. */
+  /** Absent if the loads of single shards are not measured. */
   readonly shardLoads?: readonly ShardLoad[];
-  /** How old the record was that a consumer has read, at the most. */
+  /** The greatest age of a record that a consumer has read. */
   readonly iteratorAgeHours?: number;
 }
 
-/** What went into one shard of one value of an index, and what it has refused. */
+/** How much was written to one shard of one value of an index, and how much it has refused. */
 interface EntryLoad {
   readonly value: string;
   readonly shard: number;
@@ -45,15 +48,15 @@ interface EntryLoad {
 export interface IndexObservation {
   readonly path: string;
   readonly config: ShardedConfig;
-  /** What DynamoDB says of an index, such as `ACTIVE`. */
+  /** The status of the index in DynamoDB, such as `ACTIVE`. */
   readonly status?: string;
   /** Writes that were refused because of it. */
   readonly throttled: number;
-  /** In the busiest minute. Absent where nothing has measured it. */
+  /** The load of the busiest minute. Absent if it was not measured. */
   readonly peakWriteUnits?: number;
-  /** Absent where nothing measures single values. */
+  /** Absent if the loads of single values are not measured. */
   readonly entries?: readonly EntryLoad[];
-  /** Items that no query finds. Absent if nobody has looked. */
+  /** Items that no query finds. Absent if the table was not scanned. */
   readonly hiddenItems?: number;
   /** Values that need more shards than the maximum of adaptive counts. */
   readonly valuesAtMaximum: number;
@@ -71,6 +74,6 @@ export interface ConsumerObservation {
   readonly consumer: string;
   readonly parkedKeys: number;
   readonly deadKeys: number;
-  /** Where its table is, if not in the account. */
+  /** The endpoint of its table, if the table is not in the account. */
   readonly endpoint?: string;
 }

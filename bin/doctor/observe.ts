@@ -23,15 +23,15 @@ import type {
   TableObservation,
 } from './observations';
 
-/** What a doctor asks. It changes nothing. */
+/** The clients that the doctor asks. It changes nothing. */
 interface DoctorClients {
   readonly kinesis: Kinesis;
   readonly dynamodb: DynamoDB;
 }
 
-/** What has passed, as far as somebody has measured it. */
+/** The traffic, as far as it was measured. */
 export interface Measured {
-  /** Whether streams are emulated: an emulator encrypts nothing, so that the template is what counts. */
+  /** Whether streams are emulated. An emulator does not encrypt, so the template counts. */
   readonly isEmulated: boolean;
   stream(stream: DeployedStream, shardIds: readonly string[]): Promise<MeasuredStream>;
   index(sharding: DeployedSharding): Promise<MeasuredIndex>;
@@ -41,9 +41,9 @@ type MeasuredStream = Pick<StreamObservation, 'peak' | 'throttled' | 'shardLoads
 type MeasuredIndex = Pick<IndexObservation, 'throttled' | 'peakWriteUnits' | 'entries' | 'valuesAtMaximum'>;
 
 interface DoctorOptions {
-  /** Whether to read every item of the tables, too, for those that no query finds. */
+  /** Whether to read every item of the tables, too, to find those that no query finds. */
   readonly scan: boolean;
-  /** Where the tables are, if not in the account. */
+  /** The endpoint of the tables, if they are not in the account. */
   readonly endpoint: string | undefined;
   onProgress(line: string): void;
 }

@@ -45,10 +45,9 @@ const EARLIER_ORDERS: Readonly<Record<string, (n: number, space: bigint) => bigi
 
 const MOST_KEYS = 1_000_000;
 
-/** Each line shows the whole tree. */
+/** The most lines, because each of them shows the whole tree. */
 const MOST_TREES = 1_000;
 
-/** `even-shards keys`. */
 export async function keys(args: string[]): Promise<void> {
   const { values: flags } = parsedFlags(COMMAND, { args, options: OPTIONS });
   if (flags.help) return console.log(HELP);

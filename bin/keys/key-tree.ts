@@ -6,8 +6,8 @@ interface TreeNode {
 }
 
 /**
- * The tree as the article prints it: `((32) 64 (96))`. A key that was given is put where halving reaches it, so that the nodes above
- * it are in the tree, too, whether or not they have an owner.
+ * The tree as the article prints it: `((32) 64 (96))`. A given key is put at the place that halving leads to. So the nodes
+ * above it are in the tree, too, whether or not they have an owner.
  */
 export class KeyTree {
   private root: TreeNode | undefined;

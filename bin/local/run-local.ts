@@ -62,17 +62,17 @@ interface LocalOptions {
 export interface LocalStack {
   readonly endpoints: Endpoints;
   readonly clients: LocalClients;
-  /** Clients of the emulators themselves, whatever stands before them. */
+  /** Clients of the emulators themselves. Their calls pass no gate. */
   readonly ungatedClients: LocalClients;
   readonly streams: readonly LocalStream[];
   readonly tables: readonly LocalTable[];
   readonly functions: readonly LocalFunction[];
-  /** What invokes functions by itself: mappings of streams, and schedules. */
+  /** What invokes functions by itself: event source mappings of streams, and schedules. */
   readonly eventSources: EventSources;
-  /** The tables of Amazon Keyspaces, and who answers for it; absent where nobody does. */
+  /** The tables of Amazon Keyspaces, and the Cassandra that holds them. Absent if there is none. */
   readonly keyspaces?: LocalKeyspaces;
   readonly leftOut: readonly LeftOut[];
-  /** What stands before the emulators, if anything was asked for. */
+  /** The gates in front of the emulators, if limits or faults were asked for. */
   readonly gates?: Gates;
   /** Invokes a function, named by construct path, name or ARN, and waits for what it returns; throws a `FunctionFailedError`. */
   invoke(name: string, payload: unknown): Promise<unknown>;
@@ -124,7 +124,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
 
     const clients = localClients(endpoints);
-    // What the app declares is created whatever the limits are.
+    // The app's resources are created whatever the limits are.
     const ungatedClients = localClients({ ...endpoints, ...emulators });
     for (const client of [...Object.values(clients), ...Object.values(ungatedClients)]) {
       parts.push({ stop: async () => client.destroy() });
@@ -162,7 +162,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
   }
 }
 
-/** Starts the emulators and what stands before them, or takes those that run already. */
+/** Starts the emulators and the gates in front of them, or uses emulators that run already. */
 async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
   const { kinesisEndpoint, dynamodbEndpoint, dynoxide, gates: gateOptions, onProgress = () => {} } = options;
   const [kinesis, dynamodb] = await startBoth(
@@ -175,7 +175,7 @@ async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
   if (gates !== undefined) parts.push(gates);
   if (dynoxide !== undefined && dynamodbEndpoint === undefined) onProgress(`dynamodb is dynoxide, ${dynoxide.at(-1)}`);
   const failure = Promise.race([kinesis.failure, dynamodb.failure]);
-  // As with the emulators' own: that nobody waits for it must not end the process.
+  // As with the failures of the emulators: if nobody waits for it, it must not end the process.
   failure.catch(() => {});
   return { emulators, gates, failure };
 }
@@ -189,7 +189,7 @@ interface Stoppable {
   stop(): Promise<unknown>;
 }
 
-/** Waits for both even if one fails: the other must be known to be stopped. */
+/** Waits for both even if one fails, because the other one must be stopped. */
 async function startBoth(
   parts: Stoppable[],
   ...starting: [Promise<Emulator>, Promise<Emulator>]

@@ -43,21 +43,20 @@ const OPTIONS = {
 
 const EXIT_DEAD = 1;
 
-/** What a person can do with a key, and what is said when it is done. */
+/** What a person can do with a key, and the message when it is done. */
 const ACTIONS = {
   resume: 'is tried again with the next retry',
   skip: 'goes on behind the record that held it up',
   drop: 'has no record that waits any more',
 } as const;
 
-/** The key is not parked: somebody else was there first, or it has another name. */
+/** The key is not parked. Somebody else may have changed it before, or its name is wrong. */
 class KeyNotParkedError extends EvenShardsError {
   constructor(partitionKey: string) {
     super('KEY_NOT_PARKED', `${JSON.stringify(partitionKey)} is not parked`, { summary: 'the key is not parked' });
   }
 }
 
-/** `even-shards parked`. */
 export async function parked(args: string[], clientOf: (endpoint?: string) => ParkingTableClient = dynamoDb) {
   const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
   if (flags.help) return console.log(HELP);

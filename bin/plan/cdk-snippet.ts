@@ -1,7 +1,7 @@
 import type { ShardNumbering } from '../../lib/core/foundation/shard-numbering';
 import type { IndexPlan } from '../../lib/core/planning/plan-index';
 
-/** What the advice is written in. */
+/** The languages in which code can be printed. */
 export const LANGUAGES = ['typescript', 'python', 'java'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
@@ -21,7 +21,10 @@ export function indexSnippet(
   return indented(INDEX[language](name, valueAttribute, plan, numberingCode(numbering, true)));
 }
 
-/** The code of an index by a value whose shares nobody knows: each value grows by itself, up to the planned shards. */
+/**
+ * The code, to paste, of an index by a value whose shares are not known. Each value grows by itself, up to the planned
+ * shards.
+ */
 export function adaptiveIndexSnippet(
   { shards }: IndexPlan,
   language: Language,
@@ -30,7 +33,7 @@ export function adaptiveIndexSnippet(
   return indented(ADAPTIVE_INDEX[language](shards, numberingCode(numbering, true)));
 }
 
-/** The code of a table that is sharded by its own key, to paste: its partition key is what is hot. */
+/** The code, to paste, of a table that is sharded by its own key, because its partition key is what is hot. */
 export function tableSnippet(
   plan: IndexPlan,
   valueAttribute: string,
@@ -40,12 +43,12 @@ export function tableSnippet(
   return indented(TABLE[language](valueAttribute, plan, numberingCode(numbering, false)));
 }
 
-/** A table of Amazon Keyspaces with as many shards as planned. */
+/** The code of a table of Amazon Keyspaces with as many shards as planned. */
 export function keyspacesSnippet(plan: IndexPlan, language: Language, numbering: ShardNumbering = {}): string[] {
   return indented(KEYSPACES[language](plan, numberingCode(numbering, false)));
 }
 
-/** What a numbering takes in code: the enums to import, and each option with its value. */
+/** The code of a numbering: the enums to import, and each option with its value. */
 interface NumberingCode {
   readonly enums: readonly string[];
   readonly options: readonly (readonly [name: string, value: string])[];
@@ -308,7 +311,7 @@ const KEYSPACES: Snippet<[plan: IndexPlan, numbering: NumberingCode]> = {
   ],
 };
 
-/** The counts of the values that have more than one shard; undefined where all values, or no value, have the same. */
+/** The counts of the values that have more than one shard. Undefined if all values have the same count. */
 function countsOf({ shards, byValue }: IndexPlan): { uniform: number } | { byValue: [string, number][] } {
   const counts = byValue && Object.entries(byValue).filter(([, count]) => count > 1);
   if (counts === undefined) return { uniform: shards };

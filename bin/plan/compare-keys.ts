@@ -5,14 +5,14 @@ import { type FieldSamples, type FieldValues, paired, rounded } from './field-sa
 import { isShared, type KeyOrder, keyOrder } from './key-order';
 import { shardsByHash } from './sample-placement';
 
-/** What a field, or a pair of fields, does as a partition key. */
+/** How a field, or a pair of fields, would behave as a partition key. */
 export interface KeyCandidate {
   readonly name: string;
   readonly distinct: number;
   readonly busiest: { readonly value: string; readonly share: number };
   /**
-   * The share of the busiest value in a hundredth of the sample, on average over all hundredths, in the order of time. All of a
-   * time: what is new has one value.
+   * The share of the busiest value in a hundredth of the sample, on average over all hundredths, in the order of time. For
+   * a time it is 1, because new records have the same value.
    */
   readonly shareAtATime: number;
   /** Records a second of the busiest value while it is busy, at the given rate. */
@@ -32,28 +32,31 @@ export interface KeyCandidate {
   readonly order: KeyOrder;
 }
 
-/** How evenly a key spreads the records. It says nothing of their order. */
+/** How evenly a key spreads the records. This says nothing about their order. */
 interface Spread {
   readonly evenly: boolean;
-  /** In the words of the guides of DynamoDB. */
+  /** The reason, in the words of the guides of DynamoDB. */
   readonly reason: string;
 }
 
 export interface KeyComparison {
   readonly records: number;
   readonly recordsPerSecond: number;
-  /** The one that spreads most evenly first, which need not be the one to take: most of them keep no order. */
+  /**
+   * The candidate that spreads most evenly comes first. It need not be the one to choose, because most candidates keep no
+   * order.
+   */
   readonly candidates: readonly KeyCandidate[];
 }
 
 const WINDOWS = 100;
 const HEAD_ROOM = 0.25;
 
-/** A pair is worth a row if its busiest value has at most this part of what its better half has. */
+/** A pair is shown if its busiest value has at most this share of what its better half has. */
 const WORTH_A_PAIR = 0.8;
 const MOST_PAIRS = 5;
 
-/** Placing more keys on every number of shards would take minutes. */
+/** Placing more keys, on every number of shards, would take minutes. */
 const MOST_PLACED_KEYS = 5_000;
 
 /** Compares every field of a sample, times by minute, hour and day, and the pairs that spread better than their halves. */
@@ -85,7 +88,7 @@ interface Sample {
   readonly recordsPerSecond: number;
 }
 
-/** The beginnings of a time as ISO 8601 has it. */
+/** The parts of a time in ISO 8601 that stand for a minute, an hour and a day. */
 const ROUNDINGS: readonly [name: string, length: number][] = [
   ['by minute', 'YYYY-MM-DDTHH:MM'.length],
   ['by hour', 'YYYY-MM-DDTHH'.length],
@@ -131,7 +134,10 @@ function candidate(
   return { ...facts, spread: spreadOf(facts, field, records), order: keyOrder(field, shared) };
 }
 
-/** More keys than can be placed on every number of shards spread evenly but for the busiest, which is placed with them. */
+/**
+ * If there are more keys than can be placed on every number of shards, the others spread evenly, and the busiest are placed
+ * one by one.
+ */
 function streamShards({ keys, ...sample }: TrafficSample, recordsPerSecond: number): number | undefined {
   const busiestOfMany = [...keys].sort(([, a], [, b]) => b - a).slice(0, MOST_PLACED_KEYS);
   const placed = { ...sample, keys: new Map(busiestOfMany) };
@@ -149,12 +155,12 @@ function countsOf({ values, ofRecord }: FieldValues, from: number, to: number): 
   return counts;
 }
 
-/** Whether all records of one second have the same value: a time without thousandths, an hour, a day. */
+/** Whether all records of a second have the same value, as with a time without milliseconds, an hour or a day. */
 function isOfASecond({ isTime, values }: FieldValues): boolean {
   return isTime && values.every((value) => !/\.\d*[1-9]/.test(value));
 }
 
-/** A batch job may be rare in the whole sample, and alone while it runs. */
+/** A batch job may be rare in the whole sample, but alone while it runs. */
 function meanOfWindows({ ofRecord }: FieldValues, records: number): number {
   const windows = Math.min(WINDOWS, Math.max(1, Math.floor(records / 10)));
   let sum = 0;
@@ -180,14 +186,14 @@ function isNewEachTime({ isTime, values }: FieldValues, records: number): boolea
 
 type Facts = Omit<KeyCandidate, 'spread' | 'order'>;
 
-/** Beyond so many times its fair share, one value is by far more popular than all the others. */
+/** With more than this many times its fair share, one value is far more popular than all others. */
 const POPULAR = 10;
 const NOTICEABLE = 0.01;
 const FEW_VALUES = 20;
 
 /**
- * The table of good and bad partition keys, as numbers. It judges the shape of the traffic; whether the rate is a problem is
- * said by what the key bears, and order is another question.
+ * The table of good and bad partition keys, as numbers. It judges the shape of the traffic. Whether the rate is a problem
+ * depends on what the key can bear, and order is another question.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-uniform-load.html
  */

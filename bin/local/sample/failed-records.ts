@@ -5,7 +5,7 @@ export interface RecordAnswer {
   errorMessage?: string;
 }
 
-/** How many records failed, and why: the count and the first message of each code. */
+/** How many records failed, and why: for each code, the count and the first message. */
 export function failedRecordsText(what: string, answers: readonly RecordAnswer[]): string {
   const byCode = new Map<string, { count: number; message: string | undefined }>();
   for (const { errorCode, errorMessage } of answers) {

@@ -10,7 +10,7 @@ import { indexesOf, producersOf } from './sample-targets';
 import { type StoredEvent, storeEvents } from './store-events';
 import { readUserEvents, textField } from './user-events';
 
-/** What the command line tells the sample run, which takes for granted that the options fit together. */
+/** The options of a sample run. The command line has checked that they fit together. */
 interface SampleOptions {
   /** Files of newline-delimited JSON events, run in place of the built-in samples. */
   readonly input: readonly string[];

@@ -15,8 +15,8 @@ const EVEN_MIX = { a: { write: 1 }, b: { write: 1 } };
 
 /**
  * The other example of "GSI Sharding in DynamoDB": jobs of few statuses, most of them in two. Each status has shards in
- * proportion to its share; the newest jobs of the first one come back in one ordered page. In an app with other items they are
- * called what its table and its index call them.
+ * proportion to its share; the newest jobs of the first one come back in one ordered page. In an app with other items, they
+ * have the names that its table and its index give them.
  */
 export async function itemsByValue(
   stack: LocalStack,
@@ -59,12 +59,12 @@ export async function itemsByValue(
     print(` ${line}`);
 }
 
-/** What an item is, by the name of its key: a job of `jobId`. */
+/** The name of a kind of item, from the name of its key: `jobId` gives a job. */
 export function itemNoun(key: string): string {
   return /^([a-z]+?)_?id$/i.exec(key)?.[1]?.toLowerCase() ?? 'item';
 }
 
-/** The value of the nth item: consecutive items go round the values, each as often as its weight. */
+/** The value of the nth item. Consecutive items take turns among the values, each as often as its weight. */
 function weighted(weights: readonly (readonly [string, number])[], number: number): string {
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
   // A step that shares no factor with the total visits every slot, without runs of one value.

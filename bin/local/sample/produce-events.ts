@@ -56,7 +56,7 @@ export async function produceEvents(
   for (const line of textTable(['shard', 'events', 'partition keys'], rows)) print(line);
 }
 
-/** Invokes the producer, and again with the events that it could not send in its time. */
+/** Invokes the producer, and invokes it again with the events that it could not send in its time. */
 async function deliver(stack: LocalStack, functionPath: string, records: readonly ProducedEvent[]): Promise<void> {
   for (let rest = records; rest.length > 0; ) {
     const { records: answers } = (await stack.invoke(functionPath, { records: rest })) as { records: RecordAnswer[] };
@@ -79,7 +79,10 @@ function dataByKey(events: readonly ProducedEvent[]): Map<string, string[]> {
   return byKey;
 }
 
-/** The keys' events in turn, each key's in order: the more keys a request has, the more the producer can send at once. */
+/**
+ * The events of the keys in turn, and those of each key in order. The more keys a request has, the more the producer can
+ * send at once.
+ */
 function* roundRobin(byKey: ReadonlyMap<string, readonly string[]>): Generator<ProducedEvent> {
   let keys = [...byKey];
   for (let turn = 0; keys.length > 0; turn++) {

@@ -1,13 +1,13 @@
 import { EvenShardsError } from '../../../lib/core/foundation/errors';
 
-/** The system did not do what the sample expects of it. */
+/** The system did not do what the sample expects. */
 export class SampleFailedError extends EvenShardsError {
   constructor(what: string, options?: ErrorOptions) {
     super('SAMPLE_FAILED', `the sample failed: ${what}`, options);
   }
 }
 
-/** An error of a call that a client of the SDK has made, whoever is to blame. */
+/** An error of a call that a client of the SDK has made, whatever its cause. */
 interface ServiceError extends Error {
   readonly $metadata: { readonly attempts?: number };
 }
@@ -16,7 +16,7 @@ export function isOfService(error: unknown): error is ServiceError {
   return error instanceof Error && '$metadata' in error;
 }
 
-/** A call of the sample failed as often as it was made, as all do where faults befall every call. */
+/** A call of the sample failed in all its attempts, as happens if every call has a fault. */
 export class CallFailedError extends SampleFailedError {
   constructor(error: ServiceError) {
     const { attempts = 1 } = error.$metadata;
@@ -25,7 +25,7 @@ export class CallFailedError extends SampleFailedError {
   }
 }
 
-/** An input that the sample cannot run. Nothing has been written. */
+/** The sample cannot run with this input. Nothing was written. */
 export class InvalidInputError extends EvenShardsError {
   constructor(what: string) {
     super('INVALID_INPUT', what);

@@ -17,13 +17,13 @@ export interface SampleProducer {
   readonly hasRegistry: boolean;
 }
 
-/** What functions that know a stream and do not write to it have. */
+/** Variables of functions that know a stream but do not write to it. */
 const NOT_OF_A_PRODUCER = [REGISTRY_TABLE_NAME, REPAIR, MIN_SHARDS];
 
 /** A sharded index, and a deployed function that queries it. */
 export interface SampleIndex {
   readonly functionPath: string;
-  /** What a request calls it. */
+  /** The name of the index in requests. */
   readonly name: string;
   readonly config: ShardedIndexConfig;
 }
@@ -46,7 +46,7 @@ export function indexesOf(stack: LocalStack): SampleIndex[] {
   });
 }
 
-/** Every index of a table: whoever writes an item writes the shards of all of them. */
+/** The configurations of all indexes of a table: a writer of an item writes the shards of all of them. */
 export function configsOfTable(stack: LocalStack, tableName: string): ShardedIndexConfig[] {
   return indexesOf(stack).flatMap(({ config }) => (config.tableName === tableName ? config : []));
 }

@@ -70,7 +70,7 @@ function isBetween(sort: string, [from, to]: [string, string]): boolean {
   return compareAttributeValues({ S: sort }, { S: from }) >= 0 && compareAttributeValues({ S: sort }, { S: to }) <= 0;
 }
 
-/** Events with one sort key may stand in any order among themselves. */
+/** Events with the same sort key may come in any order among themselves. */
 function checkAnswer(
   expected: readonly StoredEvent[],
   answer: readonly StoredEvent[],

@@ -7,7 +7,10 @@ import { InvalidInputError } from './sample-error';
 /** A line of the input. */
 type UserEvent = Record<string, unknown>;
 
-/** What all events of a sample may have together: they are in memory at once, and the emulators hold them again. */
+/**
+ * The most that all events of a sample may take together, because they are in memory at once, and the emulators hold them,
+ * too.
+ */
 const MAX_EVENTS_MB = 256;
 
 /** Reads files of newline-delimited JSON, gzipped if named so. Empty lines are skipped. */
@@ -23,7 +26,7 @@ export async function readUserEvents(files: readonly string[]): Promise<UserEven
   return events;
 }
 
-/** An event, where it stands, and its line as it is. */
+/** An event with its place, and its line as it was read. */
 export interface EventLine {
   event: UserEvent;
   file: string;
@@ -31,7 +34,7 @@ export interface EventLine {
   text: string;
 }
 
-/** The same, one by one, so that a file may be larger than memory. */
+/** Reads the same events one by one, so that a file may be larger than memory. */
 export async function* userEvents(files: readonly string[]): AsyncGenerator<EventLine> {
   for (const file of files) {
     let line = 0;
@@ -46,12 +49,12 @@ export async function* userEvents(files: readonly string[]): AsyncGenerator<Even
   }
 }
 
-/** Above the largest record of a stream, 10 MiB, as JSON may escape it. */
+/** More than the largest record of a stream, 10 MiB, can take with JSON escapes. */
 const MAX_LINE_MB = 64;
 
-/** The lines of a file. A line is refused before it is whole if it is too long to be a record. */
+/** The lines of a file. A line that is too long for a record is refused before it is read to its end. */
 async function* linesOf(file: string): AsyncGenerator<string> {
-  // It leaves out the byte order mark that editors on Windows write, and that JSON does not allow.
+  // The decoder drops the byte order mark, which editors on Windows write and which JSON does not allow.
   const decoder = new TextDecoder();
   let pieces: string[] = [];
   let length = 0;
@@ -79,7 +82,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   yield pieces.join('') + decoder.decode();
 }
 
-/** A field of an event that must be there as text, or as a number. */
+/** A field of an event, which must be a text or a number. */
 export function textField(event: UserEvent, field: string, position: number): string {
   const value = Object.hasOwn(event, field) ? event[field] : undefined;
   if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
@@ -105,7 +108,7 @@ function parseLine(file: string, number: number, line: string): UserEvent {
     const event: unknown = JSON.parse(line);
     if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as UserEvent;
   } catch {
-    // Reported below: the parser's own message may quote the data.
+    // The error below reports it: the message of the parser may quote the data.
   }
   throw new InvalidInputError(`${file}, line ${number}: must be a JSON object`);
 }

@@ -40,7 +40,7 @@ export async function writeItems(
   }
 }
 
-/** Gives the configuration of the moment, which changes where counts are adaptive. */
+/** Returns a function that gives the configuration of the moment, which changes if counts are adaptive. */
 export function configForWriting(
   { clients: { dynamodb } }: LocalStack,
   config: ShardedConfig,

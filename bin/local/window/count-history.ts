@@ -3,20 +3,20 @@ import type { ShardCountReader } from '../../../lib/core/adaptive-counts/shard-c
 
 /** The counts of a value from a moment on. */
 type CountStep = Pick<GrownCount, 'write' | 'read' | 'changedBy' | 'changedAt' | 'reason'> & {
-  /** When they were first seen, by the clock of the window. */
+  /** When the counts were first seen, by the clock of the window. */
   readonly atMs: number;
 };
 
 export interface ValueHistory {
-  /** Empty where the index covers the whole table. */
+  /** The value; empty if the index covers the whole table. */
   readonly value: string;
   readonly steps: readonly CountStep[];
 }
 
-/** A count is raised by half at least, so no value has as many. */
+/** A count grows at least by half each time, so no value has this many steps. */
 const MOST_STEPS = 100;
 
-/** What became of the counts of an index since the start: the table of counts holds only the last of each value. */
+/** How the counts of an index have changed since the start. The table of counts holds only the last counts of each value. */
 export class CountHistory {
   private readonly histories = new Map<string, { version: number; steps: CountStep[] }>();
   private failure: string | undefined;
@@ -42,7 +42,7 @@ export class CountHistory {
     return histories.map(([value, { steps }]) => ({ value, steps: [...steps] }));
   }
 
-  /** Reads the counts as they are. */
+  /** Reads the present counts. */
   async look(): Promise<void> {
     try {
       for (const count of await this.counts.readCounts()) this.note(count);

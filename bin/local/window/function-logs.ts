@@ -1,9 +1,9 @@
 import type { LogSink } from '../functions/function-thread';
 
-/** A window shows the end of a long log. */
+/** The most lines that a window shows of a log. */
 const MOST_LINES = 500;
 
-/** What functions have written lately. */
+/** The last lines that functions have written. */
 export class FunctionLogs {
   private readonly lines: { path: string; line: string }[] = [];
   private forgotten = 0;
@@ -20,7 +20,7 @@ export class FunctionLogs {
     return this.forgotten + this.lines.length;
   }
 
-  /** What one function has written since. */
+  /** The lines that one function has written since then. */
   since(end: number, path: string): string[] {
     const since = this.lines.slice(Math.max(0, end - this.forgotten));
     return since.filter((written) => written.path === path).map(({ line }) => line);

@@ -1,12 +1,15 @@
 import type { RegistryStore } from '../../../lib/core/registry/registry-store';
 
-/** Looks take a tenth of the time at most, however many owners there are: after each it waits nine times as long. */
+/**
+ * After each look, it waits nine times as long as the look took. So looks take at most a tenth of the time, however many
+ * owners there are.
+ */
 const WAIT_PER_LOOK = 9;
 
-/** A key that has another owner now may be called by the old one for so long. */
+/** How long a key that has a new owner may be shown with the name of the old one. */
 const FRESH_MS = 5_000;
 
-/** Whose hash keys those of records are, as a registry has it. */
+/** The owners of the hash keys of records, as a registry has them. */
 export class HashKeyNames {
   private owners: ReadonlyMap<bigint | undefined, string> = new Map();
   private lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -17,12 +20,12 @@ export class HashKeyNames {
     private readonly nowMs: () => number,
   ) {}
 
-  /** The owner of a hash key, as far as it was looked up. */
+  /** The owner of a hash key, if it was looked up already. */
   ownerOf(hashKey: bigint): string | undefined {
     return this.owners.get(hashKey);
   }
 
-  /** Looks owners up if one of these keys has none, or if what is known is old. */
+  /** Looks owners up if the owner of one of these keys is not known, or if the known owners are old. */
   async look(hashKeys: readonly bigint[]): Promise<void> {
     const startMs = this.nowMs();
     const isOld = startMs - this.lookedAtMs > FRESH_MS || hashKeys.some((hashKey) => !this.owners.has(hashKey));

@@ -1,9 +1,12 @@
 import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { isBesideValue, storedPlace } from '../../../lib/core/sharded-index/config/stored-place';
 
-/** What a partition key of a sharded index, or of a table that is sharded by its own key, stands for. */
+/**
+ * The value and the shard that a partition key of a sharded index, or of a table that is sharded by its own key, stands
+ * for.
+ */
 export interface IndexEntry {
-  /** Empty where the index covers the whole table. */
+  /** The value; empty if the index covers the whole table. */
   readonly value: string;
   /** Counted from 0. */
   readonly shard: number;
@@ -16,7 +19,7 @@ export function partitionOf(config: ShardedConfig): string[] {
   return [...(hasValue ? [config.valueAttribute!] : []), config.shardAttribute];
 }
 
-/** The value and the shard of a partition key, several attributes of which are joined by a space. */
+/** The value and the shard of a partition key. Several attributes of a key are joined by a space. */
 export function entryOf(config: ShardedConfig, key: string): IndexEntry {
   const { firstShard = 0 } = config;
   if (config.valueAttribute === undefined) return { value: '', shard: Number(key) - firstShard };

@@ -2,7 +2,7 @@ import { TABLES } from '../../../lib/core/foundation/function-environment';
 import type { CqlKeyType } from '../../../lib/core/keyspaces';
 import type { LocalStack } from '../run-local';
 
-/** Types whose values have a beginning: to the page, those of a text. */
+/** Types whose values are texts, so that the page can ask how they begin. */
 const TEXT: readonly CqlKeyType[] = ['ascii', 'text', 'varchar'];
 
 /** The tables of Amazon Keyspaces, as the forms of the page need them, with the function that queries each. */

@@ -12,15 +12,15 @@ import type { LoadWatch, Pace } from './load-pace';
 /** Source: the DynamoDB API reference, BatchWriteItem. */
 const BATCH = 25;
 
-/** How long a writer waits for what was not taken. */
+/** How long a writer waits before it repeats what was refused. */
 const RETRY_MS = 100;
 
 interface ItemLoad {
-  /** What the keys of its items begin with. */
+  /** The beginning of the keys of its items. */
   readonly run: string;
-  /** Of each item, which value of each index it has. */
+  /** For each item, which value of each index it has. */
   readonly ranks: readonly number[];
-  /** What each item holds besides its keys. */
+  /** The size of each item besides its keys. */
   readonly bytes: number;
   readonly pace: Pace;
   readonly watch: LoadWatch;
@@ -60,7 +60,7 @@ export async function putItems(
   return { records: sent - waiting.length, sentAgain };
 }
 
-/** What a table has not taken of a batch: some of it, or all, which it says by an error. */
+/** The items of a batch that a table has not accepted: some of them, or all, which it says by an error. */
 async function notTaken({ clients }: LocalStack, tableName: string, requests: WriteRequest[]): Promise<WriteRequest[]> {
   try {
     const { UnprocessedItems } = await clients.dynamodb.batchWriteItem({ RequestItems: { [tableName]: requests } });

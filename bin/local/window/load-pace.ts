@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Who watches a load. */
 export interface LoadWatch {
-  /** Stops it. What has been put is still read. */
+  /** Stops the load. What was put is still read back. */
   readonly signal: AbortSignal;
-  /** Is told how many have been put. */
+  /** Is told how many records or items have been put. */
   readonly onProgress: (put: number) => void;
 }
 
-/** A load with a rate is put in so many requests a second. */
+/** A load with a rate is put in this many requests a second. */
 const REQUESTS_PER_SECOND = 5;
 
-/** Lets no more through than a rate: a fifth of a second's records at a time. */
+/** Keeps a load to its rate, by a fifth of a second's records at a time. */
 export class Pace {
   private readonly startMs = performance.now();
 
@@ -20,12 +20,12 @@ export class Pace {
     private readonly rate = Number.POSITIVE_INFINITY,
   ) {}
 
-  /** How many go at once, of as many as there is room for. */
+  /** How many records go at once, if there is room for this many. */
   batchOf(most: number): number {
     return Math.max(1, Math.min(most, Math.ceil(this.rate / REQUESTS_PER_SECOND)));
   }
 
-  /** Waits until so many may have been sent, or until the load is stopped. */
+  /** Waits until this many may have been sent, or until the load is stopped. */
   async wait(sent: number): Promise<void> {
     const dueMs = this.startMs + (1_000 * sent) / this.rate;
     await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal: this.signal }).catch(() => {});

@@ -1,21 +1,21 @@
 import type { LocalStack } from '../run-local';
 import { checkedTarget, type LoadOptions, type LoadResult, runLoad } from './load';
 
-/** A load that was put or is being put. */
+/** A load that was put, or is being put now. */
 export interface LoadRun extends LoadOptions {
-  /** How many have been put. */
+  /** How many records or items have been put. */
   readonly put: number;
   readonly isStopped: boolean;
-  /** Absent while it is put, and if it has failed. */
+  /** Absent while the load is being put, and if it has failed. */
   readonly result?: LoadResult;
   /** Why it has failed. */
   readonly problem?: string;
 }
 
-/** A window shows the last ones. */
+/** The most runs that a window shows. */
 const MOST_RUNS = 20;
 
-/** The loads since the start: a page that is loaded again while one runs finds it, and what came of it. */
+/** The loads since the start. A page that is reloaded while a load runs finds the load, and its result. */
 export class LoadRuns {
   private runs: {
     readonly options: LoadOptions;
@@ -54,7 +54,7 @@ export class LoadRuns {
     }
   }
 
-  /** Stops all that is being put. */
+  /** Stops all loads. */
   stop(): void {
     for (const { stopped, result, problem } of this.runs) {
       if (result === undefined && problem === undefined) stopped.abort();

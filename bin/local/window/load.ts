@@ -8,8 +8,9 @@ import { type LoadWatch, Pace } from './load-pace';
 import { shardedConfigs } from './sharded-configs';
 
 /**
- * How records are put: by the app's producer function, by it with an owner of its registry for each key, or by PutRecords with
- * what failed sent again, as people write it. `items`: in place of records, items that appear in each index of a table.
+ * How records are put. `producer`: by the app's producer function. `registry`: by that function, with an owner of its
+ * registry for each key. `put-records`: by PutRecords, as people write it, with failed records sent again. `items`: instead
+ * of records, items are put that appear in each index of a table.
  */
 const WAYS = ['producer', 'registry', 'put-records', 'items'] as const;
 
@@ -30,12 +31,12 @@ export interface LoadOptions {
 }
 
 export interface LoadResult {
-  /** As many as were asked for, or fewer if the load was stopped. */
+  /** How many were put: as many as were asked for, or fewer if the load was stopped. */
   readonly records: number;
   readonly seconds: number;
-  /** Records that had to be sent again; not known of the producer function, which does that itself. */
+  /** Records that had to be sent again. Not known for the producer function, which does this itself. */
   readonly sentAgain?: number;
-  /** How often the consumer saw a record of a key behind a later one of it. Absent for items. */
+  /** How often the consumer saw a record after a later record of its key. Absent for items. */
   readonly orderViolations?: number;
   /** Records that did not arrive. Absent for items. */
   readonly missing?: number;
@@ -54,10 +55,10 @@ const BOUNDS = {
 /** Source: the API reference, PutRecords. */
 const BATCH = 500;
 
-/** What an invocation may hold, well below Lambda's 6 MB. */
+/** The most bytes of an invocation, well below Lambda's 6 MB. */
 const INVOCATION_BYTES = 4_000_000;
 
-/** How long PutRecords waits, as people write it, when some of a request failed. */
+/** How long the PutRecords loop waits, as people write it, when a request has failed in part. */
 const RETRY_MS = 100;
 
 interface LoadRecord {
@@ -109,7 +110,7 @@ interface LoadTarget {
   readonly functionPath?: string;
 }
 
-/** All that a load can be put through. */
+/** Everything through which a load can be put. */
 export function loadTargets(stack: LocalStack): LoadTarget[] {
   return [
     ...producersOf(stack).flatMap(({ functionPath, streamName, hasRegistry }) =>
@@ -123,7 +124,7 @@ export function loadTargets(stack: LocalStack): LoadTarget[] {
 }
 
 /**
- * What a load goes through.
+ * The target of a load.
  *
  * @throws InvalidArgumentError if there is no such thing, or if a number is out of its bounds
  */
@@ -152,7 +153,7 @@ function check(options: LoadOptions): void {
   }
 }
 
-/** Keys take turns as their shares have it, so that the same options give the same load. */
+/** Keys take turns according to their shares, so that the same options give the same load. */
 function ranksOf({ records, keys, skew }: LoadOptions): number[] {
   const shares = Array.from({ length: keys }, (_, key) => 1 / (key + 1) ** skew);
   const total = shares.reduce((sum, share) => sum + share, 0);
@@ -172,17 +173,17 @@ function recordsOf(run: string, options: LoadOptions): LoadRecord[] {
   return ranksOf(options).map((rank, n) => ({
     partitionKey: `${run} ${rank}`,
     data: `${n}`.padEnd(options.bytes, ' '),
-    // The same owners for every load: a registry remembers them all.
+    // Every load has the same owners, because a registry remembers them all.
     ...(options.way === 'registry' && { hashKeyOwner: `owner-${rank}` }),
   }));
 }
 
-/** What of a load is known before it is read. */
+/** What is known of a load before its records are read back. */
 interface PutOutcome {
   readonly sentAgain?: number;
-  /** How many were put. */
+  /** How many were sent. */
   readonly sent: number;
-  /** Where its records are. */
+  /** The shards that hold its records. */
   readonly shardIds: ReadonlySet<string>;
 }
 
@@ -207,7 +208,7 @@ async function putByProducer(
     while (rest.length > 0) {
       const answer = (await stack.invoke(functionPath, { records: rest })) as ProducerAnswer;
       for (const { shardId } of answer.records) if (shardId !== undefined) shardIds.add(shardId);
-      // In order: what could not be sent in the invocation's time is a key's last records.
+      // This keeps the order: what could not be sent in the time of the invocation are the last records of a key.
       rest = rest.filter((_, index) => answer.records[index]!.errorCode !== undefined);
     }
     sent = Math.min(start + perInvocation, records.length);
@@ -232,7 +233,7 @@ async function putByPutRecords(
     if (signal.aborted) break;
     const fresh = records.slice(sent, sent + Math.min(pace.batchOf(BATCH), BATCH - failed.length));
     sent += fresh.length;
-    // What failed goes along with the next: behind later records of its key that did not fail.
+    // Failed records go along with the next ones, and so after later records of their key that did not fail.
     const batch = [...fresh, ...failed];
     const { Records = [] } = await clients.kinesis.putRecords({
       StreamName,
@@ -247,7 +248,7 @@ async function putByPutRecords(
   return { sentAgain, sent: sent - failed.length, shardIds };
 }
 
-/** Reads past the limits of a run: the reads of the app are for the app. */
+/** These reads pass the limits of a run, which leaves the allowed reads to the app. */
 async function arrivals(
   { ungatedClients: { kinesis } }: LocalStack,
   { streamName, shardIds, run, since }: { streamName: string; shardIds: Iterable<string>; run: string; since: Date },

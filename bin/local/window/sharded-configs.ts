@@ -8,15 +8,18 @@ export interface Sharded {
   readonly config: ShardedConfig;
   /** The construct path of its table. */
   readonly path: string;
-  /** Which function queries it, and what an event names; absent if no query function does. */
+  /** The function that queries it, and the event that names it. Absent if no query function does. */
   readonly query?: { readonly functionPath: string; readonly event: { index: string } | { table: string } };
 }
 
-/** All that is sharded in an app, as its functions were told: by a query function, or by a variable of their own. */
+/**
+ * Everything that is sharded in an app, as its functions were told: a query function, or any function by a variable of its
+ * own.
+ */
 export function shardedConfigs({ functions, tables }: LocalStack): Sharded[] {
   const pathOf = ({ tableName }: ShardedConfig) => tables.find(({ name }) => name === tableName)?.path ?? tableName;
   const found = new Map<string, Sharded>();
-  // Of one that several functions know, the first that can query it counts.
+  // If several functions know one, the first that can query it counts.
   for (const { config, query } of functions.flatMap(configsOf)) {
     const name = `${config.tableName} ${config.indexName}`;
     if (found.get(name)?.query === undefined) found.set(name, { config, path: pathOf(config), query });
@@ -43,7 +46,7 @@ function isConfig(value: unknown): value is ShardedConfig {
   return typeof tableName === 'string' && typeof shardAttribute === 'string' && typeof shards === 'object';
 }
 
-/** Functions have tables of Amazon Keyspaces in the same variable. */
+/** The same variable may hold tables of Amazon Keyspaces. */
 function isOfDynamoDb([, config]: [string, unknown]): boolean {
   return !('keyspaceName' in Object(config));
 }

@@ -8,12 +8,12 @@ import { partitionKeyOf } from '../limits/table-shapes';
 import type { LocalStack } from '../run-local';
 import { entryOf, partitionOf } from './index-entry';
 
-/** What an index holds now, of which the traffic tells only what came. */
+/** What an index holds now. The traffic only tells what was written. */
 export interface StoredItems {
   /** The busiest value first. */
   readonly values: readonly { readonly value: string; readonly itemsOfShards: Readonly<Record<number, number>> }[];
   readonly strays: StrayReport['strays'];
-  /** Items that no query for their value finds. */
+  /** Items that queries for their value do not find. */
   readonly hidden: number;
 }
 

@@ -7,7 +7,7 @@ import {
 import { quoted } from '../../../lib/core/keyspaces/select-statement';
 import { checkOnce, joinedText, partitionValues } from '../../../lib/core/keyspaces/shards-of-value';
 
-/** What a table of Amazon Keyspaces holds now, in the terms of `StoredItems`. */
+/** What a table of Amazon Keyspaces holds now, in the form of `StoredItems`. */
 export interface StoredRows {
   /** The busiest value first. */
   readonly values: readonly { readonly value: string; readonly itemsOfShards: Readonly<Record<number, number>> }[];
@@ -32,7 +32,7 @@ async function rowsByValue(client: CqlClient, config: ShardedKeyspacesConfig): P
   do {
     const page = await client.execute(query, [], { ...KEYSPACES_WRITE_OPTIONS, ...(pageState && { pageState }) });
     for (const row of page.rows as Record<string, unknown>[]) {
-      // The static columns of a shard without rows.
+      // This row holds only the static columns of a shard without rows.
       if (row[first!] === null) continue;
       const value = joinedText(partitionValues('row', config, row));
       const shard = Number(row[shardColumn]) - firstShard;

@@ -4,9 +4,9 @@ import type { EventSourceState } from '../event-sources/event-sources';
 import type { LocalStack } from '../run-local';
 import type { WatchedStack } from './watched-stack';
 
-/** A function that reads a stream, and the keys that it has set aside: no payload. */
+/** A function that reads a stream, and the keys that it has set aside, without payloads. */
 export interface ConsumerState extends EventSourceState {
-  /** The first hundred. Absent for a function that sets no keys aside. */
+  /** The first hundred parked keys. Absent for a function that sets no keys aside. */
   readonly parked?: readonly ParkedKeyReport[];
 }
 
@@ -35,7 +35,7 @@ export interface StreamRecord {
   readonly data: string;
 }
 
-/** Puts one record: what the handler cannot handle poisons its key. */
+/** Puts one record, for example one that the handler cannot handle, so that its key is set aside. */
 export async function putRecord(stack: LocalStack, { path, partitionKey, data }: StreamRecord): Promise<object> {
   const stream = stack.streams.find((each) => each.path === path);
   if (stream === undefined) {
@@ -55,7 +55,7 @@ export interface ParkedChange {
   readonly change: (typeof CHANGES)[number];
 }
 
-/** Does what `even-shards parked` does, and retries at once: who looks on need not wait for the schedule. */
+/** Does what `even-shards parked` does, and retries at once, so that nobody has to wait for the schedule. */
 export async function changeParked(
   { stack, parkings }: WatchedStack,
   { functionPath, partitionKey, change }: ParkedChange,

@@ -9,7 +9,7 @@ import { HashKeyNames } from './hash-key-names';
 import { LoadRuns } from './load-runs';
 import { type Sharded, shardedConfigs } from './sharded-configs';
 
-/** A stack, and what a window remembers of it and has to ask it for again and again. */
+/** A stack, with everything that a window remembers about it or has to ask again and again. */
 export class WatchedStack {
   readonly sharded: readonly Sharded[];
   readonly loads: LoadRuns;
@@ -43,7 +43,7 @@ export class WatchedStack {
     );
   }
 
-  /** What became of the counts of an index; undefined unless they are adaptive. */
+  /** How the counts of an index have changed; undefined unless they are adaptive. */
   historyOf(sharded: Sharded): CountHistory | undefined {
     return this.histories.get(sharded);
   }
@@ -52,7 +52,7 @@ export class WatchedStack {
     return this.names.get(streamName)?.ownerOf(hashKey);
   }
 
-  /** Asks for the counts, and for the owners of the busiest hash keys. */
+  /** Reads the counts, and the owners of the busiest hash keys. */
   async look(busiestHashKeys: (streamName: string) => readonly bigint[]): Promise<void> {
     await Promise.allSettled([
       ...[...this.histories.values()].map((history) => history.look()),

@@ -33,20 +33,21 @@ const SCRIPTS = [
   ...['index-view.js', 'counts-view.js', 'keyspaces-view.js', 'load-view.js', 'query-view.js'],
 ];
 
-/** How often a window is told the state. */
+/** The time between two states that a window gets. */
 const EVENT_MS = 500;
 
-/** What a page sends: a query, an event or a load. */
+/** The most bytes that a page may send: a query, an event or a load. */
 const MOST_BYTES = 6 * 1024 * 1024;
 
 /**
- * Serves a page that shows what happens in a local stack. On the loopback interface, at an address with a token; who
- * comes by another name or from another page is refused, so that no site that is open in a browser reaches it.
+ * Serves a page that shows what happens in a local stack. It listens on the loopback interface, at an address with a token.
+ * Requests under another host name or from another page are refused, so that no site that is open in a browser can reach
+ * it.
  */
 export async function startWindow(stack: LocalStack, gates: Gates, logs: FunctionLogs): Promise<Window> {
   const token = randomBytes(18).toString('base64url');
   const watched = new WatchedStack(stack, gates);
-  /** The windows that are open, and what each searches for. */
+  /** The windows that are open, and the text that each searches for. */
   const openStreams = new Map<ServerResponse, string>();
   const files = pageFiles();
   const actions = actionsOf(watched, gates, logs);
@@ -69,7 +70,10 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
     send(response, 200, 'application/json', JSON.stringify(output));
   }
 
-  /** Whole states, not changes: who missed some, while a laptop was closed, has all again with the next. */
+  /**
+   * Sends whole states instead of changes, so that a window that has missed some, on a closed laptop, is complete again
+   * with the next one.
+   */
   function streamState(response: ServerResponse, search: string): void {
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' });
     openStreams.set(response, search);
@@ -82,7 +86,7 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
     for (const [response, search] of windows) {
       const event = events.get(search) ?? `data: ${JSON.stringify(await windowState(watched, search))}\n\n`;
       events.set(search, event);
-      // A window that does not read gets the next state when it has read this one.
+      // A window that reads slowly gets its next state only after it has read this one.
       if (response.writableLength === 0) response.write(event);
     }
   }
@@ -95,7 +99,7 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
     });
   });
   await listenOnLoopback(server);
-  // It looks whether a window is open or not, because what it shows has a history.
+  // It looks whether or not a window is open, because the window shows a history.
   const stopLooking = repeat(() => watched.look((streamName) => busiestHashKeys(watched, streamName)));
   const stopTelling = repeat(() => tell(openStreams));
   return {
@@ -116,7 +120,7 @@ function pageFiles(): Readonly<Record<string, readonly [type: string, content: s
   };
 }
 
-/** What the page asks for besides its own files; each takes what was sent, as JSON. */
+/** The requests of the page besides those for its files. Each handler gets what was sent, as JSON. */
 function actionsOf(
   watched: WatchedStack,
   gates: Gates,
@@ -138,7 +142,7 @@ function actionsOf(
   };
 }
 
-/** Acts again and again, a while after each act has ended; returns what stops it, and waits for the act that runs. */
+/** Repeats an act, with a pause after each. Returns a function that stops this, and that waits for an act in progress. */
 function repeat(act: () => Promise<void>): () => Promise<void> {
   const stopped = new AbortController();
   const { signal } = stopped;
@@ -154,7 +158,7 @@ function repeat(act: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The page loads nothing from elsewhere, is in no frame, and tells nobody its address. */
+/** The page loads nothing from elsewhere, cannot be put into a frame, and does not pass its address on. */
 const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy':
@@ -193,7 +197,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** What the forms of the page offer. */
+/** What the forms of the page offer to choose from. */
 function describeApp({ stack, sharded }: WatchedStack): object {
   const payloads = samplePayloads(stack);
   return {
@@ -234,10 +238,13 @@ function nameOf(path: string, index = ''): string {
   return index === '' ? path : `${index} of ${path}`;
 }
 
-/** How long a thread's last lines may be on their way. */
+/** How long the last lines of a thread may take to arrive. */
 const LOG_DELAY_MS = 100;
 
-/** What a function answers, what it writes meanwhile, the metrics among that, and the Query requests that came meanwhile. */
+/**
+ * The answer of a function, with the lines that it writes meanwhile, the metrics among them, and the Query requests of that
+ * time.
+ */
 async function invoke(
   stack: LocalStack,
   gates: Gates,
@@ -259,12 +266,12 @@ async function invoke(
   const reads = gates.reads
     .since(startMs)
     .map((read) => ({ ...read, fromMs: read.fromMs - startMs, toMs: read.toMs - startMs }));
-  // A line of metrics is shown as what it says.
+  // Lines of metrics are shown as metrics.
   const lines = log.filter((line) => metricsOf(line).length === 0);
   return { ...outcome, ms: Math.round(ms * 10) / 10, log: lines, metrics: log.flatMap(metricsOf), reads };
 }
 
-/** The values of a line in the embedded metric format; none of another line. */
+/** The values of a line in the embedded metric format; none for any other line. */
 function metricsOf(line: string): Record<string, unknown>[] {
   if (!line.includes('"CloudWatchMetrics"')) return [];
   try {
@@ -275,7 +282,7 @@ function metricsOf(line: string): Record<string, unknown>[] {
   }
 }
 
-/** A file of the page, beside this one or beside the bundled command. */
+/** A file of the page, which is beside this file or beside the bundled command. */
 function pageFile(name: string): string {
   const bundled = join(__dirname, 'local/window', name);
   return readFileSync(existsSync(bundled) ? bundled : join(__dirname, name), 'utf8');

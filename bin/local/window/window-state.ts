@@ -9,31 +9,31 @@ import type { Sharded } from './sharded-configs';
 import { type ConsumerState, consumerStates } from './stream-consumers';
 import type { WatchedStack } from './watched-stack';
 
-/** A part of the hash key space, from 0 to 1. */
+/** A part of the hash key space, whose ends are numbers from 0 to 1. */
 interface ShardState extends Load {
   readonly shardId: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** A partition key, or the owner of a hash key with all partition keys that it has. */
+/** A partition key, or the owner of a hash key together with all its partition keys. */
 interface KeyState extends Load {
   readonly name: string;
   readonly placedBy: 'MD5' | 'hash key' | 'registry';
-  /** Where it lies in the hash key space, from 0 to 1. */
+  /** Its place in the hash key space, from 0 to 1. */
   readonly at: number;
-  /** Where the MD5 of its name puts it. */
+  /** The place where the MD5 of its name would put it. */
   readonly md5At: number;
 }
 
 type EntryState = Load & IndexEntry;
 
-/** How far counts have grown since the start. */
+/** How much counts have grown since the start. */
 interface CountsState {
   readonly maximum: number;
-  /** So many values have grown. */
+  /** The number of values that have grown. */
   readonly values: number;
-  /** Those whose counts have changed last. */
+  /** The values whose counts have changed last. */
   readonly latest: readonly ValueHistory[];
   /** Why the counts cannot be read. */
   readonly problem?: string;
@@ -43,9 +43,9 @@ interface IndexState {
   readonly path: string;
   /** Empty for a table that is sharded by its own key. */
   readonly index: string;
-  /** The busiest that the search finds. */
+  /** The busiest entries that the search finds. */
   readonly entries: readonly EntryState[];
-  /** So many partition keys the search finds. */
+  /** The number of partition keys that the search finds. */
   readonly found: number;
   readonly partitionKeys: number;
   readonly shardCounts: IndexShards;
@@ -53,10 +53,10 @@ interface IndexState {
   readonly counts?: CountsState;
 }
 
-/** All that a window shows at a moment; counts since the start, so that a window that missed some knows all the same. */
+/** Everything that a window shows at a moment. Its numbers count from the start, so a window may miss some states. */
 export interface WindowState {
   readonly atMs: number;
-  /** What values are searched for; empty for all. */
+  /** The text that values are searched for; empty for all values. */
   readonly search: string;
   readonly limits?: {
     readonly recordsPerSecond: number;
@@ -70,10 +70,10 @@ export interface WindowState {
   }[];
   readonly indexes: readonly IndexState[];
   readonly tables: readonly (Load & { readonly path: string })[];
-  /** Requests with statements of PartiQL, whose writes are neither limited nor counted above, by operation. */
+  /** Requests with statements of PartiQL, by operation. Their writes are neither limited nor counted above. */
   readonly statements: readonly (Load & { readonly operation: string })[];
   readonly loads: readonly LoadRun[];
-  /** What reads streams by itself. */
+  /** The functions that read streams. */
   readonly consumers: readonly ConsumerState[];
 }
 
@@ -82,7 +82,7 @@ const MOST_ENTRIES = 1_000;
 const MOST_HISTORIES = 20;
 const NOTHING: Load = { count: 0, amount: 0, throttled: 0 };
 
-/** The state of a stack whose endpoints are behind gates, of its indexes the values that contain a text. */
+/** The state of a stack whose endpoints are behind gates. Of its indexes, it has the values that contain a text. */
 export async function windowState(watched: WatchedStack, search = ''): Promise<WindowState> {
   const { stack, gates, nowMs } = watched;
   const { traffic, shards, limits } = gates;
@@ -113,7 +113,7 @@ export async function windowState(watched: WatchedStack, search = ''): Promise<W
   };
 }
 
-/** The hash keys that records named, the busiest ones first. */
+/** The hash keys that records had, the busiest ones first. */
 export function busiestHashKeys({ gates: { traffic } }: WatchedStack, streamName: string): bigint[] {
   return busiest(traffic.of(`hash keys ${streamName}`), BUSIEST_KEYS).map(([hashKey]) => BigInt(hashKey));
 }
@@ -167,7 +167,7 @@ function indexState(watched: WatchedStack, sharded: Sharded, search: string): In
   };
 }
 
-/** The entries of the value that is searched for, and behind them those whose value contains the text in any case. */
+/** The entries of the value that is searched for, followed by those whose value contains the text in upper or lower case. */
 function searched(entries: readonly EntryState[], search: string): EntryState[] {
   const text = search.toLowerCase();
   const found = entries.filter(({ value }) => value.toLowerCase().includes(text));
@@ -182,7 +182,7 @@ function loadOf({ count, throttled }: Load): number {
   return count + throttled;
 }
 
-/** Exact to a millionth, which is more than a screen shows. */
+/** A hash key as a number from 0 to 1, exact to a millionth, which is more than a screen shows. */
 function part(hashKey: bigint): number {
   return Number((hashKey * 1_000_000n + HASH_KEY_SPACE / 2n) / HASH_KEY_SPACE) / 1_000_000;
 }
