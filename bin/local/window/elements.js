@@ -26,27 +26,32 @@ const MOST_CHARACTERS = 48;
 
 const cut = (text) => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text);
 
-/** A table whose first column names its rows; wider than its place, it scrolls by itself. */
+/** A path that is too long for its line goes on behind a slash. */
+const breakable = (text) =>
+  text.split('/').flatMap((part, index) => (index === 0 ? [part] : ['/', element('wbr'), part]));
+
+/** A table whose first column names its rows; wider than its place, it scrolls by itself. Without rows, its caption alone. */
 export function table(caption, head, rows) {
   const cell = (content, index) => {
     const { text, isHot } = typeof content === 'object' ? content : { text: content, isHot: false };
     return element(
       index === 0 ? 'th' : 'td',
       { ...(index === 0 && { scope: 'row' }), ...(isHot && { class: 'hot' }) },
-      cut(`${text}`),
+      ...breakable(cut(`${text}`)),
     );
   };
   const titles = head.map((title) => element('th', { scope: 'col' }, title));
+  const grid = element(
+    'table',
+    { 'aria-label': caption },
+    element('thead', {}, element('tr', {}, ...titles)),
+    element('tbody', {}, ...rows.map((row) => element('tr', {}, ...row.map(cell)))),
+  );
   return element(
     'div',
     { class: 'wide-table', tabindex: '0', role: 'region', 'aria-label': caption },
     element('p', { class: 'caption' }, caption),
-    element(
-      'table',
-      { 'aria-label': caption },
-      element('thead', {}, element('tr', {}, ...titles)),
-      element('tbody', {}, ...rows.map((row) => element('tr', {}, ...row.map(cell)))),
-    ),
+    ...(rows.length === 0 ? [] : [grid]),
   );
 }
 
