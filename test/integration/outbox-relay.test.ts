@@ -687,6 +687,39 @@ describeOnPostgres('OutboxRelay', () => {
     await next.end();
   });
 
+  test('no window reads and sorts all that waits behind it, though the planner knows nothing of the rows', async () => {
+    await client.query(
+      `SELECT outbox.put_all(array_agg('key-' || n % 100), array_agg('data'::text)) FROM generate_series(1, 30000) n`,
+    );
+    const asked: PostgresQuery[] = [];
+    const session = await server.connect(url);
+    const listening: PostgresClient = {
+      query: (query) => {
+        asked.push(query);
+        return session.query(query);
+      },
+      on: () => {},
+      removeListener: () => {},
+    };
+    const database = new OutboxDatabase(new Connection(listening, new Patience(systemClock, 5_000)), 'outbox');
+    await database.join(5_000);
+    const range = (await database.claim([]))!;
+    const { from } = range.position;
+    const look = (await database.look(range, from))!;
+    const { rows } = await database.readWindow(
+      range,
+      { from, ...look },
+      { afterId: 0n, maxRows: 100, maxBytes: 9_999 },
+    );
+    expect(rows).toHaveLength(100);
+    const { text, values } = asked.at(-1)!;
+    const { rows: plan } = await session.query({ text: `EXPLAIN ANALYZE ${text}`, values });
+    const read = plan.map((line) => Number(/actual .* rows=([\d.]+)/.exec(line['QUERY PLAN'])?.[1] ?? 0));
+    expect(Math.max(...read)).toBe(100);
+    await database.leave();
+    await session.end();
+  });
+
   test('a producer that leaves out what is rejected is refused', () => {
     const producer = new OrderedProducer(fakeKinesis(), { streamName: 'Events', skipRejected: true });
     expect(() => new OutboxRelay(pool, producer)).toThrow(/producer\.skipsRejected must be false/);

@@ -46,6 +46,19 @@ const NO_ID = 2n ** 63n - 1n;
 /** What Postgres says to a role without a permission. Source: its manual, error codes. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
+/**
+ * What the planner knows of tables that fill and empty by the minute is never right. It must not read and sort all that waits
+ * to find the first rows, with several processes: each row is the next in an index. And what it takes for expensive it would
+ * compile for each window anew.
+ */
+const PLANNER_SETTINGS = [
+  'enable_seqscan = off',
+  'enable_bitmapscan = off',
+  'enable_sort = off',
+  'max_parallel_workers_per_gather = 0',
+  'jit = off',
+];
+
 /** Every statement that the relay runs. */
 export class OutboxDatabase {
   private readonly columns: string;
@@ -90,17 +103,22 @@ export class OutboxDatabase {
        WHERE name = 'statement_timeout' AND (setting = '0' OR setting::bigint > $1::bigint)`,
       [`${statementTimeoutMs}`],
     );
-    // What the planner knows of tables that fill and empty by the minute is never right. It must not sort all that waits
-    // to find the first rows: each is the next in an index.
-    await this.rows('SET enable_bitmapscan = off');
+    await this.rows(PLANNER_SETTINGS.map((setting) => `SET ${setting}`).join('; '));
     await this.rows(`LISTEN ${this.schema}`);
     await this.joinMembers();
   }
 
   async leave(): Promise<void> {
     await this.rows(
-      'RESET enable_bitmapscan; RESET statement_timeout; RESET default_transaction_isolation; ' +
-        'RESET default_transaction_read_only; RESET default_transaction_deferrable',
+      [
+        ...PLANNER_SETTINGS.map((setting) => setting.split(' ')[0]),
+        'statement_timeout',
+        'default_transaction_isolation',
+        'default_transaction_read_only',
+        'default_transaction_deferrable',
+      ]
+        .map((setting) => `RESET ${setting}`)
+        .join('; '),
     );
     await this.rows(`UNLISTEN ${this.schema}`);
     await this.rows('SELECT pg_advisory_unlock_shared(hashtext($1), $2)', [this.schema, this.memberLock]);
