@@ -48,13 +48,15 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
  * What the planner knows of tables that fill and empty by the minute is never right. It must not read and sort all that waits
- * to find the first rows, with several processes: each row is the next in an index. And what it takes for expensive it would
- * compile for each window anew.
+ * to find the first rows, with several processes, nor read all that is parked to remove some: each row is the next in an index,
+ * or found by one. And what it takes for expensive it would compile for each window anew.
  */
 const PLANNER_SETTINGS = [
   'enable_seqscan = off',
   'enable_bitmapscan = off',
   'enable_sort = off',
+  'enable_hashjoin = off',
+  'enable_mergejoin = off',
   'max_parallel_workers_per_gather = 0',
   'jit = off',
 ];
