@@ -1,8 +1,12 @@
 import { type LocalClients, localClients } from '../../bin/local/emulators/clients';
+import { FakeTable } from '../support/fakes/fake-table';
 import { EVERYTHING } from '../support/fakes/fan-out-model';
+import { indexConfig } from '../support/index-config';
+import { createKeyedTable } from '../support/keyed-table';
 import { playIndexAnswers } from '../support/plays/index-answers';
 import { playTableAnswers } from '../support/plays/table-answers';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+import { createTable } from '../support/sharded-tables';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
 /** The stand-ins for DynamoDB that tests use, and an emulator, asked the same: docs/models.md. */
@@ -47,4 +51,37 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
     },
     randomRunsTimeout(300_000),
   );
+
+  test('a move of an item, and a transaction, cost as many units as the fake table says', async () => {
+    const config = indexConfig({ tableName: 'Moved', sortKeyAttributes: [] });
+    await createTable(clients.dynamodb, config, { jobId: 'S', status: 'S', shard: 'N' });
+    const item = { jobId: { S: 'one' }, status: { S: 'open' }, shard: { N: '0' } };
+    const fake = new FakeTable(['jobId']);
+    fake.put(item);
+    await clients.dynamodb.putItem({ TableName: 'Moved', Item: item });
+    const move = {
+      ...{ TableName: 'Moved', Key: { jobId: item.jobId }, UpdateExpression: 'SET #s = :s' },
+      ...{ ConditionExpression: '#s = :old', ExpressionAttributeNames: { '#s': 'shard' } },
+      ...{
+        ExpressionAttributeValues: { ':s': { N: '1' }, ':old': { N: '0' } },
+        ReturnConsumedCapacity: 'TOTAL' as const,
+      },
+    };
+    const unitsOf = ({ ConsumedCapacity }: { ConsumedCapacity?: { CapacityUnits?: number } }) =>
+      ConsumedCapacity?.CapacityUnits;
+    expect(unitsOf(await fake.updateItem(move))).toBe(unitsOf(await clients.dynamodb.updateItem(move)));
+
+    // It counts each write of a transaction once, and not twice.
+    if (emulator.name === 'DynamoDB Local') return;
+    await createKeyedTable(clients.dynamodb, 'Transferred', 'id');
+    await clients.dynamodb.putItem({ TableName: 'Transferred', Item: { id: { S: 'b' } } });
+    const put = { Put: { TableName: 'Transferred', Item: { id: { S: 'a' } } } };
+    const remove = { Delete: { TableName: 'Transferred', Key: { id: { S: 'b' } } } };
+    const transfer = { TransactItems: [put, remove], ReturnConsumedCapacity: 'TOTAL' as const };
+    const { ConsumedCapacity } = await clients.dynamodb.transactWriteItems(transfer);
+    const ofFake = await new FakeTable(['id']).transactWriteItems(transfer as never);
+    expect(ofFake.ConsumedCapacity!.map(({ CapacityUnits }) => CapacityUnits)).toEqual(
+      ConsumedCapacity!.map(({ CapacityUnits }) => CapacityUnits),
+    );
+  });
 });

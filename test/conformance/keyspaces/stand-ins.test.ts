@@ -17,7 +17,7 @@ import { type RunningCassandra, startCassandra } from './cassandra';
 
 const TABLE = '"calls"."blogs"';
 const KEY = ['day', 'shard', 'title', 'version'];
-const CALLS = 60;
+const CALLS = 90;
 
 /** Source: the CQL binary protocol, section 9. */
 const PROTOCOL_ERROR = 0xa;
@@ -135,7 +135,8 @@ describe('random calls of a table', () => {
     const dice = new Dice(seededRandom(seed));
     const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
     for (let call = 0; call < CALLS; call++) {
-      const what = dice.below(6);
+      // At first rows, so that a partition has more than one page.
+      const what = call < CALLS / 3 ? 0 : dice.below(6);
       const row: CqlRow = { ...dice.key(), body: dice.among('x', 'y', null) };
       if (what === 0) {
         fake.insert(row);
@@ -158,6 +159,44 @@ describe('random calls of a table', () => {
       }
     }
   });
+
+  test('FakeCassandra shows a partition that has static columns alone as Apache Cassandra does', async () => {
+    const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
+    const partition = { day: 'e', shard: 1 };
+    fake.insertStatic(partition);
+    await client.execute(...insertOf({ ...partition, note: 'static' }), KEYSPACES_WRITE_OPTIONS);
+    const select = `SELECT "day", "title", "version", "body" FROM ${TABLE} WHERE "day" = ? AND "shard" = ?`;
+    for (const [query, parameters] of [
+      [select, ['e', 1]],
+      [`${select} AND "title" >= ?`, ['e', 1, 'a']],
+    ] as const) {
+      expect(await pagesOf(fake, query, [...parameters])).toEqual(await pagesOf(cassandra, query, [...parameters]));
+    }
+  });
+
+  test.each(['<', '<=', '>', '>=', '='])(
+    'FakeCassandra takes null behind %s as Apache Cassandra does',
+    async (operator) => {
+      const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
+      for (const title of ['a', 'b']) {
+        for (const version of [0, 1]) {
+          const row = { day: 'd', shard: 0, title, version, body: 'x' };
+          fake.insert(row);
+          await client.execute(...insertOf(row), KEYSPACES_WRITE_OPTIONS);
+        }
+      }
+      const select = `SELECT "title", "version" FROM ${TABLE} WHERE "day" = ? AND "shard" = ?`;
+      for (const [bound, values] of [
+        [`"title" ${operator} ?`, []],
+        [`"title" = ? AND "version" ${operator} ?`, ['b']],
+      ] as const) {
+        const statement = [`${select} AND ${bound}`, ['d', 0, ...values, null]] as const;
+        expect(await pagesOf(fake, statement[0], [...statement[1]])).toEqual(
+          await pagesOf(cassandra, statement[0], [...statement[1]]),
+        );
+      }
+    },
+  );
 
   test.each(seeds)(
     'FakeRowTable answers scans and conditional writes as Apache Cassandra does: seed %d',
