@@ -2,7 +2,7 @@ import { isDailyLimit, isNotReady, isOutOfDate, isShardQuota } from '../../../..
 
 const refusal = (name: string, message: unknown) => Object.assign(new Error(), { name, message });
 
-/** Source of the words: what Kinesis answers to requests beyond each limit. */
+/** Source of the words: what Kinesis answers to requests beyond each limit. Of the rate: awslabs/amazon-kinesis-scaling-utils#52. */
 test.each([
   [refusal('ResourceInUseException', 'Stream is not ACTIVE'), isNotReady],
   [refusal('LimitExceededException', 'Rate exceeded for stream'), isNotReady],
