@@ -147,67 +147,78 @@ async function consumerOf(
 export function measuredByCloudWatch(metrics: MetricReader): Measured {
   return {
     isEmulated: false,
-    async stream({ name, properties }, shardIds) {
-      const ofStream = (metric: string, statistic: MinuteMetric['statistic'] = 'Sum', shard = {}): MinuteMetric => ({
-        namespace: 'AWS/Kinesis',
-        name: metric,
-        dimensions: { StreamName: name, ...shard },
-        statistic,
-      });
-      const [records = [], bytes = [], refused = [], ages = []] = await metrics.read([
-        ofStream('IncomingRecords'),
-        ofStream('IncomingBytes'),
-        ofStream('WriteProvisionedThroughputExceeded'),
-        ofStream('GetRecords.IteratorAgeMilliseconds', 'Maximum'),
-      ]);
-      const level = listOf<string>(properties.DesiredShardLevelMetrics);
-      const isMeasured = (metric: string) => level.includes(metric) || level.includes('ALL');
-      const shards = isMeasured('IncomingRecords')
-        ? await metrics.read(
-            shardIds.flatMap((ShardId) => [
-              ofStream('IncomingRecords', 'Sum', { ShardId }),
-              ofStream('WriteProvisionedThroughputExceeded', 'Sum', { ShardId }),
-            ]),
-          )
-        : undefined;
-      return {
-        peak: { recordsPerSecond: peakPerSecond(records), bytesPerSecond: peakPerSecond(bytes) },
-        throttled: total(refused),
-        iteratorAgeHours: Math.max(0, ...ages) / 3_600_000,
-        ...(shards && {
-          shardLoads: shardIds.map(
-            (shardId, n): ShardLoad => ({
-              shardId,
-              records: total(shards[2 * n]!),
-              throttled: total(shards[2 * n + 1]!),
-            }),
-          ),
+    stream: (stream, shardIds) => streamMeasured(metrics, stream, shardIds),
+    index: (sharding) => indexMeasured(metrics, sharding),
+  };
+}
+
+async function streamMeasured(
+  metrics: MetricReader,
+  { name, properties }: DeployedStream,
+  shardIds: readonly string[],
+): Promise<MeasuredStream> {
+  const ofStream = (metric: string, statistic: MinuteMetric['statistic'] = 'Sum', shard = {}): MinuteMetric => ({
+    namespace: 'AWS/Kinesis',
+    name: metric,
+    dimensions: { StreamName: name, ...shard },
+    statistic,
+  });
+  const [records = [], bytes = [], refused = [], ages = []] = await metrics.read([
+    ofStream('IncomingRecords'),
+    ofStream('IncomingBytes'),
+    ofStream('WriteProvisionedThroughputExceeded'),
+    ofStream('GetRecords.IteratorAgeMilliseconds', 'Maximum'),
+  ]);
+  const level = listOf<string>(properties.DesiredShardLevelMetrics);
+  const isMeasured = (metric: string) => level.includes(metric) || level.includes('ALL');
+  const shards = isMeasured('IncomingRecords')
+    ? await metrics.read(
+        shardIds.flatMap((ShardId) => [
+          ofStream('IncomingRecords', 'Sum', { ShardId }),
+          ofStream('WriteProvisionedThroughputExceeded', 'Sum', { ShardId }),
+        ]),
+      )
+    : undefined;
+  return {
+    peak: { recordsPerSecond: peakPerSecond(records), bytesPerSecond: peakPerSecond(bytes) },
+    throttled: total(refused),
+    iteratorAgeHours: Math.max(0, ...ages) / 3_600_000,
+    ...(shards && {
+      shardLoads: shardIds.map(
+        (shardId, n): ShardLoad => ({
+          shardId,
+          records: total(shards[2 * n]!),
+          throttled: total(shards[2 * n + 1]!),
         }),
-      };
-    },
-    async index({ config: { tableName, indexName } }) {
-      const ofIndex = (name: string): MinuteMetric => ({
-        namespace: 'AWS/DynamoDB',
-        name,
-        dimensions: { TableName: tableName, ...(indexName !== undefined && { GlobalSecondaryIndexName: indexName }) },
-        statistic: 'Sum',
-      });
-      const atMaximum: MinuteMetric = {
-        namespace: METRICS_NAMESPACE,
-        name: SHARD_COUNT_METRICS.valuesAtMaximum,
-        dimensions: { TableName: tableName, IndexName: indexName ?? '' },
-        statistic: 'Maximum',
-      };
-      const [refused = [], units = [], values = []] = await metrics.read([
-        ofIndex('WriteThrottleEvents'),
-        ofIndex('ConsumedWriteCapacityUnits'),
-        ...(indexName === undefined ? [] : [atMaximum]),
-      ]);
-      return {
-        throttled: total(refused),
-        peakWriteUnits: peakPerSecond(units),
-        valuesAtMaximum: Math.max(0, ...values),
-      };
-    },
+      ),
+    }),
+  };
+}
+
+async function indexMeasured(
+  metrics: MetricReader,
+  { config: { tableName, indexName } }: DeployedSharding,
+): Promise<MeasuredIndex> {
+  const ofIndex = (name: string): MinuteMetric => ({
+    namespace: 'AWS/DynamoDB',
+    name,
+    dimensions: { TableName: tableName, ...(indexName !== undefined && { GlobalSecondaryIndexName: indexName }) },
+    statistic: 'Sum',
+  });
+  const atMaximum: MinuteMetric = {
+    namespace: METRICS_NAMESPACE,
+    name: SHARD_COUNT_METRICS.valuesAtMaximum,
+    dimensions: { TableName: tableName, IndexName: indexName ?? '' },
+    statistic: 'Maximum',
+  };
+  const [refused = [], units = [], values = []] = await metrics.read([
+    ofIndex('WriteThrottleEvents'),
+    ofIndex('ConsumedWriteCapacityUnits'),
+    ...(indexName === undefined ? [] : [atMaximum]),
+  ]);
+  return {
+    throttled: total(refused),
+    peakWriteUnits: peakPerSecond(units),
+    valuesAtMaximum: Math.max(0, ...values),
   };
 }

@@ -14,8 +14,8 @@ export class RegistryState {
   private allocator: BalancedKeyAllocator | undefined;
 
   constructor(
-    private currentVersion = 0,
-    entries: Iterable<RegistryEntry> = [],
+    private currentVersion: number,
+    entries: Iterable<RegistryEntry>,
   ) {
     for (const { owner, hashKey, weight } of entries) {
       if (hashKey !== undefined) this.byName.set(owner, { owner, hashKey, weight });
