@@ -66,11 +66,11 @@ async function verdictOn({ file, line, text, replacement, test, stages }) {
       ({ whole }) => whole.passed > 0 && (line === undefined || whole.lines[file]?.includes(line)),
     );
     for (const { suite, whole } of able.sort((a, b) => a.whole.ms - b.whole.ms)) {
-      const endlessMs = Math.max(SHORTEST_LIMIT_MS, ENDLESS * whole.ms);
-      const limitMs = Math.min(LONGEST_LIMIT_MS, endlessMs);
+      const limitMs = Math.min(LONGEST_LIMIT_MS, Math.max(SHORTEST_LIMIT_MS, ENDLESS * whole.ms));
+      const start = performance.now();
       const outcome = await runSuite(suite, { mutant: { file, text, replacement }, test, runs, limitMs });
       if (outcome.passed > 0) continue;
-      if (outcome.late && limitMs === endlessMs) return ['caught by a hang', `by: ${suite}`];
+      if (outcome.late && performance.now() - start >= ENDLESS * whole.ms) return ['caught by a hang', `by: ${suite}`];
       // Nothing can use what does not load, unless a test was to find it broken.
       const hasCaught = outcome.failed !== undefined || (outcome.broken !== undefined && line !== undefined);
       if (hasCaught) return ['caught', `by: ${suite} › ${whyOf(outcome)}`];

@@ -1,8 +1,11 @@
 /** A reporter of jest that says in one line of JSON how a suite ended. The first test that fails ends it. */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default class FirstFailure {
-  onTestCaseResult(_, { status, fullName }) {
-    if (status === 'failed') end({ failed: fullName }, 1);
+  onTestCaseResult(_, { status, fullName, failureMessages }) {
+    if (status !== 'failed') return;
+    // A machine that is busy runs out of a test's own time as well.
+    const isLate = failureMessages.some((message) => message.includes('Exceeded timeout of'));
+    end(isLate ? { late: true } : { failed: fullName }, 1);
   }
 
   onTestFileResult(_, { testExecError, numPassingTests }) {
