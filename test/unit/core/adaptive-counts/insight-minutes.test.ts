@@ -89,6 +89,12 @@ describe('insightMinutes', () => {
     expect(minutesOf(reports)).toMatchObject([{ value: 'paid' }]);
   });
 
+  test('finds the value behind the shard where that comes first, and leaves out what has no shard or no value', () => {
+    const config: ShardedIndexConfig = { ...adaptiveConfig, keyLayout: 'single-attribute', shardPlacement: 'prefix' };
+    const keys = ['0#open', 'open', '0#'].map((each) => key([each], FULL));
+    expect(minutesOf({ accessed: keys }, config).map(({ value }) => value)).toEqual(['open']);
+  });
+
   test('leaves out what is no key of the index', () => {
     const strange = [
       key([], FULL),

@@ -343,6 +343,11 @@ describe('bad input', () => {
       'where.id must be absent unless there is eq on minute',
     ],
     [{ where: { minute: { gt: 1, gte: 2 } } }, InvalidClusteringConditionError, 'where.minute must be eq, or between'],
+    [
+      { where: { minute: { between: [1, 2, 3] } } },
+      InvalidClusteringConditionError,
+      'where.minute.between must be an array of the lower and the upper bound',
+    ],
     [{ where: { minute: {} } }, InvalidClusteringConditionError, 'where.minute must be eq, or between'],
     [{ where: { minute: { gt: 5, lt: 1 } } }, InvalidClusteringConditionError, 'an upper bound that is not below it'],
     [
