@@ -344,7 +344,7 @@ describe('bad input', () => {
     ],
     [{ where: { minute: { gt: 1, gte: 2 } } }, InvalidClusteringConditionError, 'where.minute must be eq, or between'],
     [
-      { where: { minute: { between: [1, 2, 3] } } },
+      { where: { minute: { between: [1, 2, 3] as never } } },
       InvalidClusteringConditionError,
       'where.minute.between must be an array of the lower and the upper bound',
     ],
