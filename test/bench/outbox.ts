@@ -4,7 +4,7 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 import { benchHeldForAnHour, benchHeldSnapshot } from './outbox/held-snapshot';
 import { benchLatency } from './outbox/latency';
 import { benchProcessorTime } from './outbox/processor-time';
-import { benchThroughput } from './outbox/throughput';
+import { benchThroughput, benchWorkers } from './outbox/throughput';
 import { benchVerification } from './outbox/verification';
 import { workAlone } from './outbox/workers';
 import { benchWriters } from './outbox/writers';
@@ -19,7 +19,7 @@ import { benchWriters } from './outbox/writers';
  *
  * The server does not wait for its disk (`fsync` is off), and shares the processors with the relay.
  */
-const PARTS = ['throughput', 'processor-time', 'verification', 'latency', 'writers', 'held-snapshot'];
+const PARTS = ['throughput', 'workers', 'processor-time', 'verification', 'latency', 'writers', 'held-snapshot'];
 const SNAPSHOT_CHUNKS = 40;
 
 async function main(names: readonly string[]): Promise<void> {
@@ -29,6 +29,7 @@ async function main(names: readonly string[]): Promise<void> {
   await migrateOutbox(client);
   const parts: Record<string, () => Promise<void>> = {
     throughput: () => benchThroughput(client, url),
+    workers: () => benchWorkers(client, url),
     'processor-time': () => benchProcessorTime(client, second),
     verification: () => benchVerification(client, second),
     latency: () => benchLatency(client, second),

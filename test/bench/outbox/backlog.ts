@@ -2,24 +2,33 @@ import type { Client } from 'pg';
 
 const DATA_BYTES = 90;
 
+/** Of no use to a table that compresses: digests, written in hexadecimal. */
+const dataOf = (bytes: number): string =>
+  `(SELECT convert_to(left(string_agg(md5(i::text), ''), ${bytes}), 'UTF8') FROM generate_series(1, ${Math.ceil(bytes / 32)}) i)`;
+
 /** Rows of about 100 bytes over so many keys, as transactions have left them, in the outbox and in the article's table. */
 export async function fillOutbox(client: Client, rows: number, keys: number, dataBytes = DATA_BYTES): Promise<void> {
   await client.query(
     `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, data)
      SELECT nextval('outbox.number'), pg_current_xact_id(), s.last_value, outbox.key_hash(k) & 4095, k, d
-     FROM (SELECT 'key-' || n % $2 AS k, convert_to(repeat('x', ${dataBytes}), 'UTF8') AS d
+     FROM (SELECT 'key-' || n % $2 AS k, ${dataOf(dataBytes)} AS d
            FROM generate_series(1, $1::int) n) e, outbox.slot s`,
     [rows, keys],
   );
   await client.query(`SELECT pg_notify('outbox', '')`);
 }
 
-export async function fillArticleTable(client: Client, rows: number, keys: number): Promise<void> {
+export async function fillArticleTable(
+  client: Client,
+  rows: number,
+  keys: number,
+  dataBytes = DATA_BYTES,
+): Promise<void> {
   await client.query('DROP TABLE IF EXISTS kinesis_records');
   await client.query('CREATE TABLE kinesis_records (id bigserial PRIMARY KEY, partition_key text, record_data bytea)');
   await client.query(
     `INSERT INTO kinesis_records (partition_key, record_data)
-     SELECT 'key-' || n % $2, convert_to(repeat('x', ${DATA_BYTES}), 'UTF8') FROM generate_series(1, $1::int) n`,
+     SELECT 'key-' || n % $2, ${dataOf(dataBytes)} FROM generate_series(1, $1::int) n`,
     [rows, keys],
   );
   await client.query('VACUUM ANALYZE kinesis_records');

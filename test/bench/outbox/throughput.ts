@@ -5,31 +5,73 @@ import { fillArticleTable, fillOutbox } from './backlog';
 import { writeTable } from './guide';
 import { relaysAtOnce } from './workers';
 
+interface Load {
+  readonly keys: number;
+  readonly roundTripMs: number;
+  /** @default as many as last for the measurement */
+  readonly rows?: number;
+  /** @default 100 with the key */
+  readonly dataBytes?: number;
+}
+
+const LOADS: readonly Load[] = [
+  { keys: 1, roundTripMs: 0 },
+  { keys: 1, roundTripMs: 20 },
+  { keys: 10_000, roundTripMs: 0 },
+  { keys: 10_000, roundTripMs: 20 },
+  { keys: 1_000_000, roundTripMs: 20, rows: 1_000_000 },
+  { keys: 10_000, roundTripMs: 20, rows: 20_000, dataBytes: 10_000 },
+];
+
+/** What a real PutRecords takes. */
+const ROUND_TRIP_MS = 20;
+
 const FOR_MS = 4_000;
 
 /** Rows a second of a backlog, against the article's cycle and against batches that skip locked rows. */
 export async function benchThroughput(client: Client, url: string): Promise<void> {
-  console.log("rows of 100 bytes, rows a second; in brackets, times the article's cycle\n");
+  console.log("rows a second; in brackets, times the article's cycle\n");
   const table: string[][] = [];
-  for (const keys of [1, 10_000]) {
-    for (const roundTripMs of [0, 20]) {
-      const rows = 200_000;
-      const ofArticle = async (approach: Approach): Promise<number> => {
-        // Its statement reads the whole backlog for each row of a key: a small one is in its favour.
-        await fillArticleTable(client, keys === 1 ? 20_000 : 100_000, keys);
-        return approach(client, roundTripMs, FOR_MS);
-      };
-      const ofRelays = async (workers: number): Promise<number> => {
-        await client.query('TRUNCATE outbox.message, outbox.parked');
-        await client.query('SELECT outbox.divide($1)', [workers]);
-        return relaysAtOnce(workers, { url, roundTripMs, forMs: FOR_MS }, () => fillOutbox(client, rows, keys));
-      };
-      const cycle = await ofArticle(articleCycle);
-      const row = [cycle, await ofArticle(skipLocked), await ofRelays(1), await ofRelays(4)].map(
-        (rate) => `${rounded(rate)} (${rounded(rate / cycle, rate / cycle < 10 ? 1 : 0)})`,
-      );
-      table.push([`${rounded(keys)} key${keys === 1 ? '' : 's'}, round trip ${roundTripMs} ms`, ...row]);
-    }
+  for (const load of LOADS) {
+    const { keys, roundTripMs, rows = 100_000, dataBytes } = load;
+    const ofArticle = async (approach: Approach): Promise<number> => {
+      // Its statement reads the whole backlog for each row of a key: a small one is in its favour.
+      await fillArticleTable(client, keys === 1 ? 20_000 : rows, keys, dataBytes);
+      return approach(client, roundTripMs, FOR_MS);
+    };
+    const cycle = await ofArticle(articleCycle);
+    const row = [cycle, await ofArticle(skipLocked), await ofRelays(client, url, 1, load)].map(
+      (rate) => `${rounded(rate)} (${rounded(rate / cycle, rate / cycle < 10 ? 1 : 0)})`,
+    );
+    table.push([`${nameOf(load)}, round trip ${roundTripMs} ms`, ...row]);
   }
-  writeTable('throughput', ['', "article's cycle", '`SKIP LOCKED`', 'relay, 1 worker', 'relay, 4 workers'], table);
+  writeTable('throughput', ['', "article's cycle", '`SKIP LOCKED`', 'relay'], table);
+}
+
+/** Rows a second of several workers, each in a thread of its own. */
+export async function benchWorkers(client: Client, url: string): Promise<void> {
+  console.log('rows a second by the number of workers; in brackets, times one worker\n');
+  const table: string[][] = [];
+  for (const load of LOADS.filter(({ roundTripMs }) => roundTripMs === ROUND_TRIP_MS)) {
+    const one = await ofRelays(client, url, 1, load);
+    const row = [one, await ofRelays(client, url, 2, load), await ofRelays(client, url, 4, load)];
+    table.push([nameOf(load), ...row.map((rate) => `${rounded(rate)} (${rounded(rate / one, 1)})`)]);
+  }
+  writeTable('workers', [`round trip ${ROUND_TRIP_MS} ms`, '1 worker', '2 workers', '4 workers'], table);
+}
+
+async function ofRelays(
+  client: Client,
+  url: string,
+  workers: number,
+  { keys, roundTripMs, rows = 200_000, dataBytes }: Load,
+): Promise<number> {
+  await client.query('TRUNCATE outbox.message, outbox.parked, outbox.ended');
+  await client.query('SELECT outbox.divide($1)', [workers]);
+  const task = { url, roundTripMs, forMs: FOR_MS };
+  return relaysAtOnce(workers, task, () => fillOutbox(client, rows, keys, dataBytes));
+}
+
+function nameOf({ keys, dataBytes }: Load): string {
+  return `${rounded(keys)} key${keys === 1 ? '' : 's'}${dataBytes === undefined ? '' : ', rows of 10 kB'}`;
 }

@@ -22,7 +22,7 @@ export async function relaysAtOnce(workers: number, task: WorkerTask, fill: () =
         worker.once('error', reject);
       }),
   );
-  await pause(BALANCED_MS);
+  if (workers > 1) await pause(BALANCED_MS);
   await fill();
   return rateOf(await Promise.all(tallies));
 }
