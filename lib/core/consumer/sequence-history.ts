@@ -102,8 +102,8 @@ interface Series {
  */
 export class SequenceHistory {
   private readonly maxProducersPerKey: number;
-  /** By partition key, then by producer and hash key. */
-  private readonly keys: RecentMap<string, RecentMap<string, Series>>;
+  /** By partition key. The series that was written last comes last: few keys have more than one, so a list is all they need. */
+  private readonly keys: RecentMap<string, Series[]>;
 
   /**
    * @throws InvalidArgumentError if a bound is not a positive whole number, or if `saved` is not the result of `toJSON`
@@ -170,26 +170,29 @@ export class SequenceHistory {
   toJSON(): KeyHistory[] {
     return [...this.keys].map(([partitionKey, series]) => ({
       partitionKey,
-      producers: Array.from(series, ([, each]) => seriesJson(each)),
+      producers: series.map(seriesJson),
     }));
   }
 
   private seriesOf({ partitionKey, explicitHashKey, sequence }: SequencedRecord): Series | undefined {
-    return sequence && this.keys.get(partitionKey)?.get(seriesName(sequence.producerId, explicitHashKey));
+    return sequence && this.keys.get(partitionKey)?.find((each) => isSeriesOf(each, sequence, explicitHashKey));
   }
 
-  /**
-   * The series of a record. It becomes the one that was written last, with the record's number among those that were
-   * passed.
-   */
+  /** The series of a record, as the last one written, and with the record's number among those it is past. */
   private written(record: SequencedRecord): Series {
     const { partitionKey, explicitHashKey, sequence } = record;
     const { producerId, sequenceNumber } = sequence!;
-    const ofKey = this.keys.get(partitionKey) ?? new RecentMap<string, Series>(this.maxProducersPerKey);
-    const series = this.seriesOf(record) ?? { producerId, explicitHashKey, highest: sequenceNumber };
+    const ofKey = this.keys.get(partitionKey);
+    const index = ofKey?.findIndex((each) => isSeriesOf(each, sequence!, explicitHashKey)) ?? -1;
+    const series = ofKey?.[index] ?? { producerId, explicitHashKey, highest: sequenceNumber };
     if (sequenceNumber > series.highest) series.highest = sequenceNumber;
-    ofKey.set(seriesName(producerId, explicitHashKey), series);
-    this.keys.set(partitionKey, ofKey);
+    if (ofKey !== undefined && ofKey.at(-1) !== series) {
+      if (index >= 0) ofKey.splice(index, 1);
+      ofKey.push(series);
+      if (ofKey.length > this.maxProducersPerKey) ofKey.shift();
+    }
+    // A list that starts with its item has room for that one; an empty list gets room for 17.
+    this.keys.set(partitionKey, ofKey ?? [series]);
     return series;
   }
 
@@ -216,8 +219,8 @@ function isDecimal(value: unknown): value is string {
   return typeof value === 'string' && DECIMAL.test(value);
 }
 
-function seriesName(producerId: string, explicitHashKey: bigint | undefined): string {
-  return explicitHashKey === undefined ? `/${producerId}` : `${explicitHashKey}/${producerId}`;
+function isSeriesOf(series: Series, { producerId }: RecordSequence, explicitHashKey: bigint | undefined): boolean {
+  return series.producerId === producerId && series.explicitHashKey === explicitHashKey;
 }
 
 function seriesJson({ producerId, explicitHashKey, highest, setAside }: Series): SeriesHistory {
