@@ -5,6 +5,7 @@ import {
   fanOutQuery,
   HashKeyLedger,
   type IndexQueryInput,
+  type ListShardsOutput,
   MemoryParkingStore,
   OrderedConsumer,
   OrderedProducer,
@@ -66,29 +67,59 @@ export const ENGINES: readonly Engine[] = [
 ];
 
 async function produce(records: number, keys: number, shards?: number): Promise<unknown> {
+  const stream = shards === undefined ? undefined : streamOf(shards);
+  const idOf = (hashKey?: string): string => stream?.idsByHashKey.get(hashKey!) ?? 'shardId-0';
   const client = {
     async putRecords({ Records }: PutRecordsInput) {
-      return { FailedRecordCount: 0, Records: Records.map(() => ({ ShardId: 'shardId-0', SequenceNumber: '1' })) };
+      const results = Records.map(({ ExplicitHashKey }) => ({ ShardId: idOf(ExplicitHashKey), SequenceNumber: '1' }));
+      return { FailedRecordCount: 0, Records: results };
     },
-    ...(shards !== undefined && { listShards: listShards(shards) }),
+    ...(stream && { listShards: stream.listShards }),
   };
   const producer = new OrderedProducer(client, { streamName: 'Events' });
   const data = Buffer.alloc(93);
   function* source() {
-    for (let index = 0; index < records; index++) yield { partitionKey: `key-${index % keys}`, data };
+    for (let index = 0; index < records; index++) {
+      // Each record names its shard: a producer that finds a record elsewhere than it expects looks into that, record by record.
+      const explicitHashKey = stream?.hashKeys[index % stream.hashKeys.length];
+      yield { partitionKey: `key-${index % keys}`, data, explicitHashKey };
+    }
   }
   await producer.putAll(source());
   return producer;
 }
 
-function listShards(count: number) {
-  const Shards = uniformRanges(count).map(({ startingHashKey, endingHashKey }, index) => ({
+interface Stream {
+  readonly hashKeys: readonly bigint[];
+  readonly idsByHashKey: ReadonlyMap<string, string>;
+  listShards(input: { NextToken?: string }): Promise<ListShardsOutput>;
+}
+
+const streams = new Map<number, Stream>();
+
+/** The stream of so many shards, made once: to make it is no work of the producer's. */
+function streamOf(count: number): Stream {
+  let stream = streams.get(count);
+  if (stream === undefined) {
+    stream = newStream(count);
+    streams.set(count, stream);
+  }
+  return stream;
+}
+
+function newStream(count: number): Stream {
+  const ranges = uniformRanges(count);
+  const Shards = ranges.map(({ startingHashKey, endingHashKey }, index) => ({
     ShardId: `shardId-${String(index).padStart(12, '0')}`,
     HashKeyRange: { StartingHashKey: String(startingHashKey), EndingHashKey: String(endingHashKey) },
   }));
-  return async ({ NextToken = '0' }: { NextToken?: string }) => {
-    const next = Number(NextToken) + 1_000;
-    return { Shards: Shards.slice(Number(NextToken), next), ...(next < count && { NextToken: String(next) }) };
+  return {
+    hashKeys: ranges.map(({ startingHashKey }) => startingHashKey),
+    idsByHashKey: new Map(Shards.map(({ ShardId, HashKeyRange }) => [HashKeyRange.StartingHashKey, ShardId])),
+    async listShards({ NextToken = '0' }) {
+      const next = Number(NextToken) + 1_000;
+      return { Shards: Shards.slice(Number(NextToken), next), ...(next < count && { NextToken: String(next) }) };
+    },
   };
 }
 
