@@ -84,6 +84,12 @@ interface Series {
   setAside?: NumberRanges;
 }
 
+/** The series of one key, the one that was written last at the end. Most keys have one, for which a map takes three times the memory. */
+type SeriesOfKey = readonly Series[] | RecentMap<string, Series>;
+
+/** In a longer list, a look at each series would take longer than a map does. */
+const MOST_LISTED = 8;
+
 /**
  * Remembers which sequenced records a consumer has taken, so that the consumer can recognise copies of them. Use it
  * with `deduplicate`, or on its own if you process records in another way.
@@ -102,8 +108,8 @@ interface Series {
  */
 export class SequenceHistory {
   private readonly maxProducersPerKey: number;
-  /** By partition key. The series that was written last comes last: few keys have more than one, so a list is all they need. */
-  private readonly keys: RecentMap<string, Series[]>;
+  /** By partition key. */
+  private readonly keys: RecentMap<string, SeriesOfKey>;
 
   /**
    * @throws InvalidArgumentError if a bound is not a positive whole number, or if `saved` is not the result of `toJSON`
@@ -168,32 +174,45 @@ export class SequenceHistory {
 
   /** The whole history as plain JSON, for a checkpoint. The key that was written last comes last. */
   toJSON(): KeyHistory[] {
-    return [...this.keys].map(([partitionKey, series]) => ({
+    return [...this.keys].map(([partitionKey, ofKey]) => ({
       partitionKey,
-      producers: series.map(seriesJson),
+      producers: (ofKey instanceof RecentMap ? Array.from(ofKey, ([, series]) => series) : ofKey).map(seriesJson),
     }));
   }
 
   private seriesOf({ partitionKey, explicitHashKey, sequence }: SequencedRecord): Series | undefined {
-    return sequence && this.keys.get(partitionKey)?.find((each) => isSeriesOf(each, sequence, explicitHashKey));
+    const ofKey = this.keys.get(partitionKey);
+    if (ofKey === undefined || sequence === undefined) return undefined;
+    const { producerId } = sequence;
+    if (ofKey instanceof RecentMap) return ofKey.get(seriesName({ producerId, explicitHashKey }));
+    return ofKey.findLast((each) => each.producerId === producerId && each.explicitHashKey === explicitHashKey);
   }
 
   /** The series of a record, as the last one written, and with the record's number among those it is past. */
   private written(record: SequencedRecord): Series {
     const { partitionKey, explicitHashKey, sequence } = record;
     const { producerId, sequenceNumber } = sequence!;
-    const ofKey = this.keys.get(partitionKey);
-    const index = ofKey?.findIndex((each) => isSeriesOf(each, sequence!, explicitHashKey)) ?? -1;
-    const series = ofKey?.[index] ?? { producerId, explicitHashKey, highest: sequenceNumber };
+    const series = this.seriesOf(record) ?? { producerId, explicitHashKey, highest: sequenceNumber };
     if (sequenceNumber > series.highest) series.highest = sequenceNumber;
-    if (ofKey !== undefined && ofKey.at(-1) !== series) {
-      if (index >= 0) ofKey.splice(index, 1);
-      ofKey.push(series);
-      if (ofKey.length > this.maxProducersPerKey) ofKey.shift();
-    }
-    // A list that starts with its item has room for that one; an empty list gets room for 17.
-    this.keys.set(partitionKey, ofKey ?? [series]);
+    this.keys.set(partitionKey, this.asLast(series, this.keys.get(partitionKey)));
     return series;
+  }
+
+  /** The series of a key, of which one becomes the last, and the oldest one goes where they are too many. */
+  private asLast(series: Series, ofKey: SeriesOfKey | undefined): SeriesOfKey {
+    // A list that starts with its item has room for that one; an empty list gets room for 17.
+    if (ofKey === undefined) return [series];
+    if (ofKey instanceof RecentMap) {
+      ofKey.set(seriesName(series), series);
+      return ofKey;
+    }
+    if (ofKey.at(-1) === series) return ofKey;
+    const others = ofKey.filter((each) => each !== series);
+    const all = [...others, series].slice(-this.maxProducersPerKey);
+    if (all.length <= MOST_LISTED) return all;
+    const map = new RecentMap<string, Series>(this.maxProducersPerKey);
+    for (const each of all) map.set(seriesName(each), each);
+    return map;
   }
 
   private restore(key: KeyHistory): void {
@@ -219,8 +238,8 @@ function isDecimal(value: unknown): value is string {
   return typeof value === 'string' && DECIMAL.test(value);
 }
 
-function isSeriesOf(series: Series, { producerId }: RecordSequence, explicitHashKey: bigint | undefined): boolean {
-  return series.producerId === producerId && series.explicitHashKey === explicitHashKey;
+function seriesName({ producerId, explicitHashKey }: Pick<Series, 'producerId' | 'explicitHashKey'>): string {
+  return explicitHashKey === undefined ? `/${producerId}` : `${explicitHashKey}/${producerId}`;
 }
 
 function seriesJson({ producerId, explicitHashKey, highest, setAside }: Series): SeriesHistory {

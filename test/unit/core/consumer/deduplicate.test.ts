@@ -246,6 +246,22 @@ describe('SequenceHistory', () => {
     expect(['p', 'q', 'r'].map((producer) => history.has(record('a1', producer)))).toEqual([false, true, true]);
   });
 
+  test('remembers the latest producers of a key, few or many of them, in the order in which they wrote last', () => {
+    const writers = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 100 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 25 }), writers, (maxProducersPerKey, producers) => {
+        const history = new SequenceHistory({ maxProducersPerKey });
+        producers.forEach((producer, index) => {
+          history.add(record(`a${index + 1}`, `p${producer}`));
+        });
+        const latest = [...new Set(producers.toReversed())].slice(0, maxProducersPerKey).reverse();
+        const remembered = history.toJSON().flatMap((key) => key.producers);
+        expect(remembered.map(({ producerId }) => producerId)).toEqual(latest.map((producer) => `p${producer}`));
+        expect(new SequenceHistory({ maxProducersPerKey, saved: history.toJSON() }).toJSON()).toEqual(history.toJSON());
+      }),
+    );
+  });
+
   test.each([
     [{ maxKeys: 0 }, 'maxKeys must be a positive whole number, got 0'],
     [{ maxProducersPerKey: 1.5 }, 'maxProducersPerKey must be a positive whole number, got 1.5'],
