@@ -146,9 +146,9 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
   },
   'outbox.md': {
     byTest: [
-      'goes 305 times as fast',
-      'relayed 76,183 rows a second',
-      'two relayed 1.4 times as many rows as one',
+      'goes 405 times as fast',
+      'relayed 96,117 rows a second',
+      'two relayed 1.6 times as many rows as one',
       'It was tested on 18',
       'An outbox of version 1',
       'more than 256',
