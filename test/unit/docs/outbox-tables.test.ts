@@ -50,9 +50,9 @@ describe('the tables of the guide to the outbox', () => {
     expect(guide).toContain(`**A hot key** goes ${times} times as fast as the cycle at 20 ms`);
   });
 
-  test('say of many keys what the text says', () => {
+  test('say of many keys what the text says: 100,000 rows a second, and more', () => {
     const rate = throughput.get('10,000 keys, round trip 0 ms')![2]!.split(' ')[0]!;
-    expect(numberIn(rate)).toBeGreaterThanOrEqual(50_000);
+    expect(numberIn(rate)).toBeGreaterThanOrEqual(100_000);
     expect(guide).toContain(`One worker relayed ${rate} rows a second`);
   });
 
