@@ -81,7 +81,7 @@ export function coveringRanges(field: string, ranges: readonly HashKeyRange[], s
   const ends = ranges.flatMap((range) => [range?.startingHashKey, range?.endingHashKey]);
   if (!ends.every((end) => typeof end === 'bigint'))
     fail('ranges from a startingHashKey to an endingHashKey, both of them bigints');
-  const ascending = ranges.toSorted((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
+  const ascending = ranges.toSorted((a, b) => Number(a.startingHashKey - b.startingHashKey));
   let next = 0n;
   for (const { startingHashKey, endingHashKey } of ascending) {
     if (startingHashKey !== next || endingHashKey < startingHashKey) {

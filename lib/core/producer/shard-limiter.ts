@@ -36,9 +36,8 @@ const MOST_AT_ONCE = 5;
  * lets few pass: then others write, too, and what their load throttles looks like chance.
  */
 export class ShardLimiter {
-  private shareAfterCut = 1;
-  private cutAtMs = Number.NEGATIVE_INFINITY;
-  private shareBeforeCut = 0;
+  /** The last cut of the share, if there was one. */
+  private lastCut?: { atMs: number; from: number; to: number };
   private isClearlyBelowCut = false;
   /** The part of the records that is throttled by chance, as far as known. */
   private byChance = 0;
@@ -53,8 +52,10 @@ export class ShardLimiter {
 
   /** The part of the shard's limit that this producer takes for its own. */
   share(nowMs: number): number {
-    const quietSeconds = (nowMs - this.cutAtMs) / 1_000;
-    return Math.min(1, this.shareAfterCut + (PROBE_PER_SECOND * (2 ** quietSeconds - 1)) / Math.LN2);
+    if (this.lastCut === undefined) return 1;
+    const { atMs, to } = this.lastCut;
+    const quietSeconds = (nowMs - atMs) / 1_000;
+    return Math.min(1, to + (PROBE_PER_SECOND * (2 ** quietSeconds - 1)) / Math.LN2);
   }
 
   /** Whether a record of this size may go now. One larger than the bucket may when the bucket is full. */
@@ -78,7 +79,7 @@ export class ShardLimiter {
 
   /** Hears that the shard throttled a record. One cut answers for all that was sent before it could show. */
   throttled(sentAtMs: number, nowMs: number): void {
-    if (sentAtMs <= this.cutAtMs) return;
+    if (this.lastCut !== undefined && sentAtMs <= this.lastCut.atMs) return;
     const share = this.fill(nowMs);
     if (this.isClearlyBelowCut) this.byChance += LAST_RECORD;
     if (this.passes >= 1) this.passes -= 1;
@@ -88,9 +89,7 @@ export class ShardLimiter {
   private cut(share: number, nowMs: number): void {
     this.records = Math.min(0, this.records);
     this.bytes = Math.min(0, this.bytes);
-    this.shareBeforeCut = share;
-    this.shareAfterCut = Math.max(MIN_SHARE, share * DECREASE);
-    this.cutAtMs = nowMs;
+    this.lastCut = { atMs: nowMs, from: share, to: Math.max(MIN_SHARE, share * DECREASE) };
   }
 
   private fill(nowMs: number): number {
@@ -99,7 +98,7 @@ export class ShardLimiter {
     this.records = Math.min(share, this.records / RECORDS_PER_SECOND + seconds * share) * RECORDS_PER_SECOND;
     this.bytes = Math.min(share, this.bytes / BYTES_PER_SECOND + seconds * share) * BYTES_PER_SECOND;
     this.filledAtMs = nowMs;
-    this.isClearlyBelowCut = share < CLEARLY_BELOW_CUT * this.shareBeforeCut;
+    this.isClearlyBelowCut = this.lastCut !== undefined && share < CLEARLY_BELOW_CUT * this.lastCut.from;
     this.leniency = LENIENCY * Math.min(this.byChance, MOST_BY_CHANCE * Math.sqrt(share));
     return share;
   }

@@ -15,7 +15,7 @@ export class ShardMap {
       if (ShardId === undefined || StartingHashKey === undefined || EndingHashKey === undefined) return [];
       return [{ ShardId, startingHashKey: BigInt(StartingHashKey), endingHashKey: BigInt(EndingHashKey) }];
     });
-    known.sort((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
+    known.sort((a, b) => Number(a.startingHashKey - b.startingHashKey));
     for (const { ShardId, ...range } of known) {
       this.shardIds.push(ShardId);
       this.ranges.push(range);

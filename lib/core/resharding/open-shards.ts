@@ -28,7 +28,7 @@ export async function listOpenShards(
   return listed
     .map(openShard)
     .filter((shard) => shard !== undefined)
-    .sort((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
+    .sort((a, b) => Number(a.startingHashKey - b.startingHashKey));
 }
 
 function incomplete(): IncompleteAnswerError {
