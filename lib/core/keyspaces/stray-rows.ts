@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { backoffMs } from '../foundation/backoff';
 import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import { InvalidCursorError } from '../foundation/fan-out/fan-out-errors';
 import { type PageTrail, trailTo } from '../foundation/page-trail';
 import { checkGoingOn, pause, Stopped } from '../foundation/pause';
+import { sealedText, unsealedValue } from '../foundation/sealed-text';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
@@ -85,7 +85,7 @@ const PAGE_ROWS = 1_000;
 
 const MAX_SEGMENTS = 1_000_000;
 
-/** The waits add up to half a minute on average, so a partition that is hot for a moment does not end a move of hours. */
+/** The waits add up to 16 seconds on average, so a partition that is hot for a moment does not end a move of hours. */
 const ATTEMPTS = 10;
 const BACKOFF = { backoffBaseMs: 100, backoffCapMs: 10_000 };
 
@@ -247,7 +247,7 @@ export function checkRate(field: string, rate: number | undefined): void {
 
 /** A resume point is bound to the table, its counts, and the segment, because with other counts other rows are strays. */
 function resumePoint(config: ShardedKeyspacesConfig, scan: readonly number[], page: string): string {
-  return `${checksum(config, scan, page)}.${page}`;
+  return sealedText([config, scan], page);
 }
 
 function resumeTrail(
@@ -256,17 +256,10 @@ function resumeTrail(
   point: string | undefined,
 ): PageTrail | undefined {
   if (point === undefined) return undefined;
-  const page = typeof point === 'string' ? point.slice(point.indexOf('.') + 1) : '';
-  if (resumePoint(config, scan, page) !== point) {
+  const page = unsealedValue<string>([config, scan], point);
+  if (page === undefined) {
     const allowed = 'the resumePoint of a report of the same table, counts, and segment';
     throw new InvalidCursorError('resumeFrom', point, allowed);
   }
   return page === BEGIN ? undefined : trailTo('SELECT', page, undefined);
-}
-
-function checksum(config: ShardedKeyspacesConfig, scan: readonly number[], page: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([config, scan, page]))
-    .digest('base64url')
-    .slice(0, 22);
 }

@@ -23,7 +23,7 @@ function valueBytes(value: AttributeValue): number {
   if ('NS' in value) return sum(value.NS, numberBytes);
   if ('BS' in value) return sum(value.BS, (bytes) => bytes.byteLength);
   if ('L' in value) return COLLECTION_BYTES + sum(value.L, (member) => MEMBER_BYTES + valueBytes(member));
-  if ('M' in value) return COLLECTION_BYTES + Object.keys(value.M).length * MEMBER_BYTES + itemBytes(value.M);
+  if ('M' in value) return COLLECTION_BYTES + sum(Object.keys(value.M), () => MEMBER_BYTES) + itemBytes(value.M);
   return 1;
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
+import { sealedText, unsealedValue } from '../../foundation/sealed-text';
 import { MAX_INDEX_SHARDS } from '../../foundation/shard-count';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';
@@ -8,8 +8,9 @@ import { decodeValue, encodeValue, positionAttributes, queryText } from './curso
 import type { FanOutRequest } from './fan-out-request';
 import type { IndexShard } from './index-shard';
 
-const VERSION = 1;
-const CHECKSUM_BYTES = 16;
+const LAYOUT = 'progress 2';
+
+type EncodedProgress = [begun: number[], keys: (readonly [number, ...string[]])[]];
 
 /** How far each shard was read: up to a key, to its end, or not at all. */
 export class ReadProgress {
@@ -46,12 +47,12 @@ export class ReadProgress {
     const numbers = new Set(shards.map(({ number }) => number));
     const keys = [...this.keys]
       .filter(([number]) => numbers.has(number))
-      .map(([number, key]) => [
-        number,
-        ...(key === undefined ? [] : names.map((name) => encodeValue(key[name] as SortableValue))),
-      ]);
-    const payload = JSON.stringify([VERSION, this.begun, keys]);
-    return Buffer.concat([checksum(config, request, part, payload), Buffer.from(payload)]).toString('base64url');
+      .map(([number, key]) => {
+        const values = key === undefined ? [] : names.map((name) => encodeValue(key[name] as SortableValue));
+        return [number, ...values] as const;
+      });
+    const encoded: EncodedProgress = [this.begun, keys];
+    return sealedText(readOf(config, request, part), encoded);
   }
 
   /** @throws InvalidCursorError if the text was altered or belongs to another query */
@@ -64,13 +65,11 @@ export class ReadProgress {
   ): ReadProgress {
     const progress = new ReadProgress();
     if (text === undefined) return progress;
-    const bytes = Buffer.from(typeof text === 'string' ? text : '', 'base64url');
-    const payload = bytes.subarray(CHECKSUM_BYTES).toString();
-    const sum = bytes.subarray(0, CHECKSUM_BYTES);
-    if (bytes.toString('base64url') !== text || !sum.equals(checksum(config, request, part, payload))) {
+    const encoded = unsealedValue<EncodedProgress>(readOf(config, request, part), text);
+    if (encoded === undefined) {
       throw new InvalidCursorError(field, text, 'the unaltered text that the same query has returned');
     }
-    const [, begun, keys] = JSON.parse(payload) as [number, number[], [number, ...string[]][]];
+    const [begun, keys] = encoded;
     progress.begun.push(...begun);
     const names = positionAttributes(config);
     for (const [number, ...values] of keys) {
@@ -91,7 +90,7 @@ export class ReadProgress {
   }
 }
 
-function checksum(config: ShardedConfig, request: FanOutRequest, part: unknown, payload: string): Buffer {
-  const text = JSON.stringify([queryText(config, { ...request, order: 'unordered' }), part, payload]);
-  return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
+/** What a text of progress belongs to: the part that was read of a query, in whatever order. */
+function readOf(config: ShardedConfig, request: FanOutRequest, part: unknown): unknown {
+  return [LAYOUT, queryText(config, { ...request, order: 'unordered' }), part];
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
+import { sealedText, unsealedValue } from '../../foundation/sealed-text';
 import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from '../query/attribute-order';
 import { decodeValue, encodeValue } from '../query/cursor';
@@ -13,8 +13,7 @@ export interface ScannedSegment {
   totalSegments: number;
 }
 
-const VERSION = 1;
-const CHECKSUM_BYTES = 16;
+const LAYOUT = 'segment 2';
 
 /**
  * A text from which a later call goes on behind the item with this table key, or from the beginning without a key.
@@ -22,28 +21,24 @@ const CHECKSUM_BYTES = 16;
  * @param config by which items were judged
  */
 export function encodePoint(scanned: ScannedSegment, config: ShardedConfig, key: DynamoDbItem | undefined): string {
-  const values = key && config.tableKey.map((name) => encodeValue(key[name] as SortableValue));
-  const payload = JSON.stringify([VERSION, ...(values ?? [])]);
-  return Buffer.concat([checksum(scanned, config, payload), Buffer.from(payload)]).toString('base64url');
+  const values = key === undefined ? [] : config.tableKey.map((name) => encodeValue(key[name] as SortableValue));
+  return sealedText(judgingOf(scanned, config), values);
 }
 
 /** @throws InvalidCursorError if the text was altered, or belongs to another scan, index, shard count or segment */
 export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text: unknown): DynamoDbItem | undefined {
   if (text === undefined) return undefined;
-  const bytes = Buffer.from(typeof text === 'string' ? text : '', 'base64url');
-  const payload = bytes.subarray(CHECKSUM_BYTES).toString();
-  const sum = bytes.subarray(0, CHECKSUM_BYTES);
-  if (bytes.toString('base64url') !== text || !sum.equals(checksum(scanned, config, payload))) {
+  const values = unsealedValue<string[]>(judgingOf(scanned, config), text);
+  if (values === undefined) {
     const allowed = 'the unaltered resumePoint of the same function, index, shard counts and segment';
     throw new InvalidCursorError('resumeFrom', text, allowed);
   }
-  const [, ...values] = JSON.parse(payload) as [number, ...string[]];
   if (values.length === 0) return undefined;
   return Object.fromEntries(config.tableKey.map((name, index) => [name, decodeValue(values[index]!)]));
 }
 
-/** An item that was judged by other counts must be judged again, so the checksum covers all that decides a shard. */
-function checksum({ purpose, segment, totalSegments }: ScannedSegment, config: ShardedConfig, payload: string): Buffer {
+/** What a point belongs to. An item that was judged by other counts must be judged again, so this is all that decides a shard. */
+function judgingOf({ purpose, segment, totalSegments }: ScannedSegment, config: ShardedConfig): unknown {
   const { tableName, indexName, tableKey, keyLayout, valueAttribute, shardAttribute, shards, strategy } = config;
   const { firstShard, separator, shardWidth, shardPlacement } = config;
   const counts = [shards.default, ...sortedEntries(shards.byValue).flat()].map((each) =>
@@ -61,8 +56,7 @@ function checksum({ purpose, segment, totalSegments }: ScannedSegment, config: S
     isTableConfig(config) ? config.shardedBy : [],
     [firstShard, separator, shardWidth, shardPlacement],
   ];
-  const text = JSON.stringify([purpose, judged, segment, totalSegments, payload]);
-  return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
+  return [LAYOUT, purpose, judged, segment, totalSegments];
 }
 
 function sortedEntries<V>(map: Record<string, V> = {}): [string, V][] {

@@ -105,6 +105,18 @@ test('reads all pages, and refuses one that leads back, which it would read for 
   await expect(storeOf(...pages, pages[0]).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });
 
+test('asks for as many counts as a page is to have, or for as many as DynamoDB gives at once', async () => {
+  const limits: unknown[] = [];
+  const query = async ({ Limit }: IndexQueryInput) => {
+    limits.push(Limit);
+    return { Items: [] } as IndexQueryOutput;
+  };
+  const reader = new DynamoDbShardCountReader({ query }, adaptiveConfig);
+  await reader.readCountPage({ limit: 5 });
+  await reader.readCounts();
+  expect(limits).toEqual([5, undefined]);
+});
+
 test.each([[undefined], [null], [{}], [{ Items: null }]])('refuses an answer without items: %j', async (answer) => {
   await expect(storeOf(answer).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });

@@ -2,7 +2,7 @@ import { types } from 'cassandra-driver';
 import fc from 'fast-check';
 import { describeValue } from '../../../../lib/core/foundation/errors';
 import { operandOf } from '../../../../lib/core/keyspaces/column-value';
-import { type CqlKeyType, keyTypeOf } from '../../../../lib/core/keyspaces/cql-key-type';
+import { CQL_KEY_TYPES, type CqlKeyType, keyTypeOf } from '../../../../lib/core/keyspaces/cql-key-type';
 
 // The driver's declaration knows numbers alone.
 const decimal = (unscaled: bigint, scale: number) =>
@@ -78,6 +78,21 @@ test.each<[CqlKeyType, bigint]>([
   for (const number of [-end, 0n, end - 1n]) expect(textOf(number)).toBe(String(number));
   for (const number of [-end - 1n, end]) expect(textOf(number)).toBeUndefined();
 });
+
+test.each(CQL_KEY_TYPES)(
+  'whatever a value is, it is none of the type %s, or has one text that stays the same',
+  (type) => {
+    const { textOf, textOfWritten, parameter } = keyTypeOf(type);
+    fc.assert(
+      fc.property(fc.anything({ withDate: true, withBigInt: true, withTypedArray: true }), (value) => {
+        const text = textOf(value);
+        if (text === undefined) return;
+        expect(textOf(parameter(text))).toBe(text);
+        if (textOfWritten !== undefined) expect(keyTypeOf(type).textOfWritten!(text)).toBe(text);
+      }),
+    );
+  },
+);
 
 test('a blob is bytes, and no text', () => {
   const { textOf } = keyTypeOf('blob');

@@ -493,6 +493,21 @@ describe('a failed read', () => {
   });
 });
 
+describe('a page with a bound of bytes', () => {
+  test('ends before the row whose JSON would exceed it, and has one row at least', async () => {
+    const { rows } = await fanOutSelect(events(1), config, { value: { day } });
+    const bytes = rows.slice(0, 3).reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
+    for (const [maxPageBytes, length] of [
+      [bytes, 3],
+      [bytes - 1, 2],
+      [1, 1],
+    ] as const) {
+      const page = await fanOutSelect(events(1), config, { value: { day } }, { maxPageBytes });
+      expect(page.rows).toEqual(rows.slice(0, length));
+    }
+  });
+});
+
 describe('options and clients that are none', () => {
   test.each<[unknown, string]>([
     [null, 'options must be an object, got null'],

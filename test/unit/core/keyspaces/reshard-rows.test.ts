@@ -75,6 +75,34 @@ test('a request that is throttled again and again ends the move after as many at
   expect(table.sent).toHaveLength(3);
 });
 
+test('the ten attempts of a request wait for 16 seconds on average', async () => {
+  const clock = new VirtualClock();
+  const table = filled();
+  table.before = () => {
+    throw throttled();
+  };
+  const before = clock.now();
+  const finding = findStrayRows(table, five, { clock, random: () => 0.5 });
+  await expect(clock.runUntil(finding)).rejects.toThrow('timed out');
+  expect([table.sent.length, clock.now() - before]).toEqual([10, 16_350]);
+});
+
+test('a stray is hidden if no query for its value reads its shard', async () => {
+  const two = keyspacesConfig({ shards: { default: { write: 2, read: 3 } } });
+  const table = new FakeRowTable(two);
+  // The number of the shard is one of those that are read, one more of these, or none.
+  for (let shard = 0; shard < 6; shard++) table.insert({ day: 'd', id: 1, body: '', shard });
+  const { shard: own } = shardColumns(two, { day: 'd', id: 1 });
+  const hidden: number[] = [];
+  const seen: number[] = [];
+  const report = await findStrayRows(table, two, {
+    onStray: ({ shard, isHidden }) => void (isHidden ? hidden : seen).push(shard),
+  });
+  expect(hidden).toEqual([0, 4, 5]);
+  expect(seen).toEqual([1, 2, 3].filter((shard) => shard !== own));
+  expect(report).toMatchObject({ strays: 5, hidden: 3 });
+});
+
 test('what no attempt can overcome ends it at once', async () => {
   const table = filled();
   table.before = () => {

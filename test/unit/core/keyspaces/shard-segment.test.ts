@@ -1,7 +1,8 @@
 import type { ShardedKeyspacesConfig } from '../../../../lib/core/keyspaces';
 import type { ColumnValue } from '../../../../lib/core/keyspaces/column-value';
+import type { RowCursor } from '../../../../lib/core/keyspaces/row-cursor';
 import type { RowSelect } from '../../../../lib/core/keyspaces/row-select';
-import { type ShardSegment, segmentUpTo } from '../../../../lib/core/keyspaces/shard-segment';
+import { type ShardSegment, segmentsBehind, segmentUpTo } from '../../../../lib/core/keyspaces/shard-segment';
 
 const configOf = (order: 'ASC' | 'DESC') =>
   ({
@@ -14,6 +15,29 @@ const value = (number: number): ColumnValue => ({ text: String(number), rank: nu
 const end = (number: number, inclusive: boolean) => ({ value: value(number), inclusive });
 const upTo = (segment: ShardSegment, key: number[], order: 'ASC' | 'DESC' = 'ASC') =>
   segmentUpTo(configOf(order), { reversed: false } as RowSelect, segment, key.map(value));
+
+describe('the rest of a shard behind a row', () => {
+  const within: ShardSegment = { equal: [], range: { lower: end(2, true), upper: end(9, true) } };
+  const behind = (firstOfItsKind: number, inclusive = false) =>
+    segmentsBehind(
+      configOf('ASC'),
+      { ...within, reversed: false } as unknown as RowSelect,
+      { item: { key: [value(5), value(1)] }, firstOfItsKind } as RowCursor,
+      inclusive,
+    );
+
+  test('is what follows it among the rows of its first column, and then those of the range that the query has of that column', () => {
+    const rest = { equal: [], range: { lower: end(5, false), upper: end(9, true) } };
+    expect(behind(1)).toEqual([{ equal: [value(5)], range: { lower: end(1, false) } }, rest]);
+    expect(behind(1, true)).toEqual([{ equal: [value(5)], range: { lower: end(1, true) } }, rest]);
+  });
+
+  test('begins with the row itself if that is the first of its first column', () => {
+    const rest = { equal: [], range: { lower: end(5, true), upper: end(9, true) } };
+    expect(behind(0)).toEqual([rest]);
+    expect(behind(0, true)).toEqual([rest]);
+  });
+});
 
 describe('the part of a segment up to a row', () => {
   const from5: ShardSegment = { equal: [], range: { lower: end(5, true) } };

@@ -42,6 +42,8 @@ describe('the neighbour of a value', () => {
     [S('a'), undefined],
     [S('\0'), undefined],
     [B(1, 0), B(1)],
+    [B(1), undefined],
+    [B(0), undefined],
     [N('10'), N('9.9999999999999999999999999999999999999')],
     [N('-1'), N('-1.0000000000000000000000000000000000001')],
   ])('before %j is %j', (value, before) => {

@@ -241,7 +241,12 @@ describe('refused by name', () => {
       InvalidIndexValueError,
       'item.InvoiceNumber must be a value without the separator',
     ],
-    ['an item without a value', () => shardAttributes(five, key), InvalidIndexValueError, 'item.InvoiceNumber must be'],
+    [
+      'an item without a value',
+      () => shardAttributes(five, key),
+      InvalidIndexValueError,
+      'item.InvoiceNumber must be a non-empty string or a finite number, got undefined',
+    ],
     ['no sort key', () => shardKey(five, '121212', {}), InvalidArgumentError, 'item.ClientTransactionId must be'],
     [
       'a key that is none',

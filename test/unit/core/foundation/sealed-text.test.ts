@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { sealedText, unsealedValue } from '../../../../lib/core/foundation/sealed-text';
+import { randomRuns } from '../../../support/random-runs';
+
+const jsonValues = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)));
+
+test('a sealed text gives its value back to what it belongs to, and to nothing else', () => {
+  fc.assert(
+    fc.property(jsonValues, jsonValues, jsonValues, (value, query, other) => {
+      const text = sealedText(query, value);
+      expect(unsealedValue(query, text)).toEqual(value);
+      fc.pre(JSON.stringify(other) !== JSON.stringify(query));
+      expect(unsealedValue(other, text)).toBeUndefined();
+    }),
+    { numRuns: randomRuns(100) },
+  );
+});
+
+test('a sealed text that was altered at any character gives nothing, nor does what is no text', () => {
+  const text = sealedText('a query', ['a key']);
+  const altered = [...text].map(
+    (character, at) => text.slice(0, at) + (character === 'A' ? 'B' : 'A') + text.slice(at + 1),
+  );
+  for (const each of [...altered, `${text}=`, ` ${text}`, text.slice(1), '', 7, null, undefined, {}, [text]]) {
+    expect(unsealedValue('a query', each)).toBeUndefined();
+  }
+});
+
+test('golden: a text that a caller has kept is read again after an update of the library', () => {
+  expect(sealedText('a query', ['a key'])).toBe('zP621DRA2LyrbNVac94q0lsiYSBrZXkiXQ');
+});
