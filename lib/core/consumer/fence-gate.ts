@@ -160,7 +160,7 @@ export class FenceGate {
         resolve();
       };
       const cancel = this.clock.schedule(end, Math.min(delayMs, this.maxWaitMs));
-      signal?.addEventListener('abort', end, { once: true });
+      signal?.addEventListener('abort', end);
     });
   }
 }

@@ -48,7 +48,7 @@ export class MemoryParkingStore extends ParkedKeys {
     records.splice(0, key.first - (before?.key.first ?? key.first));
     for (const record of appended) records.push(record);
     this.revisions += 1;
-    const saved = { ...key, next: key.first + records.length, revision: String(this.revisions) };
+    const saved = { ...key, revision: String(this.revisions) };
     this.parkedKeys.set(key.partitionKey, { key: saved, records });
     return saved;
   }

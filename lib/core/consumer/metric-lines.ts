@@ -19,7 +19,7 @@ interface BatchTimes {
 
 /** Why a batch took as long as it did, as a line for the log. */
 export function batchMetrics(consumer: string, { ms, busyMs, concurrency }: BatchTimes): string {
-  const percent = (part: number): number => Math.min(100, Math.round((100 * part) / ms));
+  const percent = (part: number): number => Math.round((100 * part) / ms);
   return metricLine(consumer, [
     [CONSUMER_METRICS.busyHandlers, 'Percent', percent(busyMs.reduce((sum, each) => sum + each, 0) / concurrency)],
     [CONSUMER_METRICS.longestKey, 'Percent', percent(busyMs.reduce((most, each) => Math.max(most, each), 0))],

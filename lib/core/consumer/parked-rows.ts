@@ -140,7 +140,7 @@ export class ParkedRows {
   private async *items(place: RowsPlace): AsyncGenerator<DynamoDbItem> {
     let start: object | undefined;
     do {
-      const page = await this.page(place, {}, start);
+      const page = await this.page(place, start);
       yield* page.items;
       start = page.start;
     } while (start !== undefined);
@@ -151,7 +151,7 @@ export class ParkedRows {
     const names: string[] = [];
     let start: object | undefined;
     do {
-      const page = await this.page(place, { ProjectionExpression: '#part' }, start);
+      const page = await this.page(place, start, { ProjectionExpression: '#part', names: { '#part': SK } });
       for (const item of page.items) {
         const name = String(Object(item[SK]).S);
         if (startOf(name) > first) return names;
@@ -164,15 +164,15 @@ export class ParkedRows {
 
   private async page(
     place: RowsPlace,
-    projection: { ProjectionExpression?: string },
     start: object | undefined,
+    { names, ...projection }: { ProjectionExpression?: string; names?: Record<string, string> } = {},
   ): Promise<{ items: DynamoDbItem[]; start: object | undefined }> {
     const { Items, LastEvaluatedKey }: { Items?: object[]; LastEvaluatedKey?: object } = Object(
       await this.client.query({
         TableName: this.tableName,
         ConsistentRead: true,
         KeyConditionExpression: '#id = :id',
-        ExpressionAttributeNames: { '#id': PK, ...(projection.ProjectionExpression && { '#part': SK }) },
+        ExpressionAttributeNames: { '#id': PK, ...names },
         ExpressionAttributeValues: { ':id': this.keyOf(place, '')[PK] },
         ...projection,
         ...(start && { ExclusiveStartKey: start }),

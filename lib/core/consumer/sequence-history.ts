@@ -239,7 +239,7 @@ function isDecimal(value: unknown): value is string {
 }
 
 function seriesName({ producerId, explicitHashKey }: Pick<Series, 'producerId' | 'explicitHashKey'>): string {
-  return explicitHashKey === undefined ? `/${producerId}` : `${explicitHashKey}/${producerId}`;
+  return `${explicitHashKey}/${producerId}`;
 }
 
 function seriesJson({ producerId, explicitHashKey, highest, setAside }: Series): SeriesHistory {

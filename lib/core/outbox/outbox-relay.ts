@@ -247,6 +247,8 @@ export class OutboxRelay {
     if (mine <= fewest) {
       const range = await database.claim(this.ranges.keys());
       if (range !== undefined) {
+        // To take it over was a write.
+        this.readOnlySinceMs = undefined;
         this.relay(database, range);
         this.bell.ring();
       }

@@ -64,6 +64,7 @@ describe('deaggregate', () => {
       '29 0000000000000000', //                                             field 5 of 8 bytes
       KEY,
       `1a 15   08 00   1a 01 62   22 0e   0a 05 ${inHex('other')}   12 05 ${inHex('7/p  ')}`, // somebody else's tag
+      `20 ${'80'.repeat(9)} 01`, //                                         field 4, a number of ten bytes
       'fa ff ff ff 0f 00', //                                               the highest field number, no bytes
     );
     expect(texts(record)).toEqual(['a', 'b']);
@@ -155,10 +156,11 @@ describe('deaggregate', () => {
   });
 
   describe('of sequenced records', () => {
-    const tag = (text: string) => {
+    const tag = (text: string, more = '') => {
       const value = Buffer.from(text);
       const length = (bytes: number) => bytes.toString(16).padStart(2, '0');
-      return `22 ${length(15 + value.length)} 0a 0b ${inHex('even-shards')} 12 ${length(value.length)} ${value.toString('hex')}`;
+      const fields = `0a 0b ${inHex('even-shards')} 12 ${length(value.length)} ${value.toString('hex')} ${more}`;
+      return `22 ${length(fromHex(fields).length)} ${fields}`;
     };
     const record = (fields: string) =>
       `1a ${(fromHex(fields).length + 5).toString(16).padStart(2, '0')} 08 00 1a 01 61 ${fields}`;
@@ -175,6 +177,11 @@ describe('deaggregate', () => {
           { producerId: 'q', sequenceNumber: 1n },
         ],
       );
+    });
+
+    test('what is unknown in its tag is passed', () => {
+      const unknown = `1a 01 ${inHex('x')} 20 01`;
+      expect(sequences(record(tag('7/p', unknown)))).toEqual([{ producerId: 'p', sequenceNumber: 7n }]);
     });
 
     test('a producer id may hold anything', () => {

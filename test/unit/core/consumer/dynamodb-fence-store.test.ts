@@ -1,5 +1,12 @@
 import { DynamoDbFenceStore } from '../../../../lib/core';
 
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('moves are not remembered for %s days', (retentionDays) => {
+  const client = { updateItem: async () => ({}) };
+  expect(() => new DynamoDbFenceStore(client, { tableName: 'fences', consumer: 'c', retentionDays })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'retentionDays' }),
+  );
+});
+
 const move = { moveId: 'm', partitionKey: 'k' };
 
 test.each([undefined, null, {}, { Attributes: {} }, { Attributes: { waitedMs: {} } }])(

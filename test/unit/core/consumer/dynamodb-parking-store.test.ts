@@ -5,6 +5,7 @@ import {
   type ParkingItem,
   type ParkingTableClient,
 } from '../../../../lib/core/consumer';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../../lib/core/foundation/function-environment';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 
 const METHODS = ['getItem', 'batchGetItem', 'query', 'putItem', 'updateItem', 'deleteItem'] as const;
@@ -127,6 +128,61 @@ test('a write that fails is not taken for one that somebody else has come before
   const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
   await expect(store.remove({ ...key, first: 1 })).rejects.toBe(failed);
   expect(await store.find(['a'])).toMatchObject(new Map([['a', { revision: key.revision }]]));
+});
+
+test('every read of a key is strongly consistent', async () => {
+  const table = new ParkingTable();
+  const reads: unknown[] = [];
+  const store = storeOn(table, {
+    getItem: async (input) => {
+      reads.push(input.ConsistentRead);
+      return table.getItem(input);
+    },
+    query: async (input) => {
+      reads.push(input.ConsistentRead);
+      return table.query(input);
+    },
+    batchGetItem: async (input) => {
+      reads.push(...Object.values(input.RequestItems).map(({ ConsistentRead }) => ConsistentRead));
+      return table.batchGetItem(input);
+    },
+  });
+  for (const name of ['a', 'b']) await store.save(parkedKey(name, 1), [record(name, '1')]);
+  const [key] = (await store.find(['a'])).values();
+  await store.find(['a', 'b']);
+  for await (const _ of store.keys());
+  await recordsOf(store, key!);
+  await store.remove({ ...key!, first: 1 });
+  expect(reads.length).toBeGreaterThan(6);
+  expect(new Set(reads)).toEqual(new Set([true]));
+});
+
+describe('the store of a function', () => {
+  const whole = { [PARKING_TABLE_NAME]: 'Parked', [CONSUMER_NAME]: 'c' };
+  const { env } = process;
+  afterEach(() => {
+    process.env = env;
+  });
+
+  test('is that of its environment', async () => {
+    process.env = { ...env, ...whole };
+    const asked: string[] = [];
+    const calls = METHODS.map((method) => [
+      method,
+      async ({ TableName }: { TableName: string }) => asked.push(TableName),
+    ]);
+    const store = DynamoDbParkingStore.fromEnvironment(Object.fromEntries(calls));
+    await store.find(['a']);
+    expect([store.consumer, asked]).toEqual(['c', ['Parked']]);
+  });
+
+  test.each([PARKING_TABLE_NAME, CONSUMER_NAME])('is none where %s is missing', (name) => {
+    process.env = { ...env, ...whole };
+    delete process.env[name];
+    expect(() => DynamoDbParkingStore.fromEnvironment({} as never)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'environment' }),
+    );
+  });
 });
 
 test('of two who change a key, one is told that the other has', async () => {

@@ -192,7 +192,8 @@ describe('a batch', () => {
     const answer = await w.clock.runUntil(w.consumer.handler(event, { getRemainingTimeInMillis: () => MINUTE_MS }));
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(w.effects).toEqual(['b1']);
-    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 1 }]);
+    // It would be none the next time, too.
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 1, tries: 1 }]);
   });
 
   test('handles the changes of a table, each item in order', async () => {
@@ -243,9 +244,12 @@ describe('a batch tells why it is slow', () => {
     expect(line()).toMatchObject({ BusyHandlers: 0, LongestKey: 0 });
   });
 
-  test('and says nothing where it is not', async () => {
-    await takes(1).deliver(['a1', 'b1']);
-    expect(log).not.toHaveBeenCalled();
+  test.each([
+    [99, 0],
+    [100, 1],
+  ])('and says nothing where it takes less than 100 ms: after %d ms there are %d lines', async (ms, lines) => {
+    await takes(ms).deliver(['a1', 'b1']);
+    expect(log).toHaveBeenCalledTimes(lines);
   });
 });
 
@@ -624,14 +628,26 @@ test.each([
   expect(() => world(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
-test.each([
-  {},
-  { Records: 1 },
-  { Records: [{ eventSource: 'aws:sqs' }] },
-  { Records: [{ eventSource: 'aws:kinesis' }] },
-])('refuses the event %j before anything is handled', async (event) => {
-  const { consumer } = world();
+const KINESIS = { partitionKey: 'a', sequenceNumber: '1', data: 'YQ==' };
+const ofKinesis = (damage: object) => ({ eventSource: 'aws:kinesis', kinesis: { ...KINESIS, ...damage } });
+const ofTable = (SequenceNumber: unknown) => ({ eventSource: 'aws:dynamodb', dynamodb: { SequenceNumber } });
+
+test.each<[string, object]>([
+  ['event', {}],
+  ['event', { Records: 1 }],
+  ['event.Records[0].eventSource', { Records: [{ eventSource: 'aws:sqs' }] }],
+  ['event.Records[0].kinesis.partitionKey', { Records: [{ eventSource: 'aws:kinesis' }] }],
+  ['event.Records[1].kinesis.partitionKey', { Records: [ofKinesis({}), ofKinesis({ partitionKey: 1 })] }],
+  ['event.Records[0].kinesis.data', { Records: [ofKinesis({ data: [97] })] }],
+  ['event.Records[0].kinesis.sequenceNumber', { Records: [ofKinesis({ sequenceNumber: 1 })] }],
+  ['event.Records[0].kinesis.sequenceNumber', { Records: [ofKinesis({ sequenceNumber: 'one' })] }],
+  ['event.Records[0].dynamodb.SequenceNumber', { Records: [ofTable(undefined)] }],
+  ['event.Records[0].dynamodb.SequenceNumber', { Records: [ofTable('-1')] }],
+])('names %s, and handles nothing, of the event %j', async (field, event) => {
+  const { consumer, attempts } = world();
   await expect(consumer.handler(event as never, { getRemainingTimeInMillis: () => 1 })).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',
+    field,
   });
+  expect(attempts).toEqual([]);
 });

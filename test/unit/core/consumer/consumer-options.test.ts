@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { MemoryParkingStore } from '../../../../lib/core/consumer';
+import { consumerSettings, type OrderedConsumerOptions } from '../../../../lib/core/consumer/consumer-options';
+import { systemClock } from '../../../../lib/core/foundation/clock';
+
+const settingsOf = (options: Partial<OrderedConsumerOptions>) =>
+  consumerSettings(() => {}, { parking: new MemoryParkingStore(), ...options });
+
+const documented = [
+  ...readFileSync('lib/core/consumer/consumer-options.ts', 'utf8').matchAll(
+    /@default (\d+).*\n\s+\*\/\s+(\w+)\?: number/g,
+  ),
+].map(([, value, name]) => ({ name: name as 'attempts', value: Number(value) }));
+
+test.each(documented)('$name is $value by default, as its documentation says', ({ name, value }) => {
+  expect(settingsOf({})[name]).toBe(value);
+});
+
+test('time and chance are those of the system by default', () => {
+  expect(settingsOf({})).toMatchObject({ clock: systemClock, timeOfDay: Date.now, random: Math.random });
+});
+
+test.each([
+  ['attempts', 2, 1],
+  ['concurrency', 1, 0],
+  ['maxTries', 1, 0],
+  ['maxKeys', 1, 0],
+  ['attemptTimeoutMs', 0.1, 0],
+  ['maxAgeMs', 0.1, 0],
+  ['retryMs', 0.1, 0],
+  ['maxMoveWaitMs', 0, -0.1],
+] as const)('%s is %d or more', (name, least, less) => {
+  expect(settingsOf({ [name]: least })[name]).toBe(least);
+  for (const value of [less, Number.NaN]) {
+    expect(() => settingsOf({ [name]: value })).toThrow(expect.objectContaining({ field: name }));
+  }
+});
+
+test.each(['attempts', 'concurrency', 'maxTries', 'maxKeys'])('%s is a whole number', (field) => {
+  expect(() => settingsOf({ [field]: 2.5 })).toThrow(expect.objectContaining({ field }));
+});

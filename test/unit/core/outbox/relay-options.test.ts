@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { relaySettings } from '../../../../lib/core/outbox/relay-options';
+
+const documented = [
+  ...readFileSync('lib/core/outbox/relay-options.ts', 'utf8').matchAll(/@default (\d+).*\n\s+\*\/\s+(\w+)\?: number/g),
+].map(([, value, name]) => ({ name: name as 'windowRows', value: Number(value) }));
+
+test.each(documented)('$name is $value by default, as its documentation says', ({ name, value }) => {
+  expect(relaySettings({})[name]).toBe(value);
+});
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+test.each([
+  ['windowRows', 100_000],
+  ['windowBytes', Number.MAX_SAFE_INTEGER],
+  ['maxRowsInFlight', Number.MAX_SAFE_INTEGER],
+  ['maxBytesInFlight', Number.MAX_SAFE_INTEGER],
+  ['maxTries', Number.MAX_SAFE_INTEGER],
+  ['retryMs', LONGEST_TIMER_MS],
+  ['pollMs', LONGEST_TIMER_MS],
+  ['saveMs', LONGEST_TIMER_MS],
+  ['rotateMs', LONGEST_TIMER_MS],
+  ['leaseMs', LONGEST_TIMER_MS],
+  ['statementTimeoutMs', LONGEST_TIMER_MS],
+] as const)('%s is a whole number from 1 to %d', (name, most) => {
+  for (const value of [1, most]) expect(relaySettings({ [name]: value })[name]).toBe(value);
+  for (const value of [0, 1.5, most + 1, Number.NaN, '1' as never]) {
+    expect(() => relaySettings({ [name]: value })).toThrow(expect.objectContaining({ field: name }));
+  }
+});
+
+test('a lost connection is a warning of the process, unless somebody listens', () => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  relaySettings({}).onReconnect(new Error('broken'));
+  expect(warn.mock.calls).toEqual([['the relay of an outbox connects again: Error: broken']]);
+  const listener = jest.fn();
+  relaySettings({ onReconnect: listener }).onReconnect(new Error('broken'));
+  expect([listener.mock.calls.length, warn.mock.calls.length]).toEqual([1, 1]);
+  warn.mockRestore();
+});
