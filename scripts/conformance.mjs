@@ -52,11 +52,15 @@ if (process.argv[2] === 'aws') {
 const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
 const environment = STORES[store]();
-const jest = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}`];
 const rest = process.argv.slice(named ? 3 : 2);
-if (rest[0] === 'mutants')
+if (rest[0] === 'mutants') {
   run('scripts/mutants.mjs', ['--conformance', store, '--workers', '1', ...rest.slice(1)], environment);
-else run('node_modules/jest/bin/jest.js', [...jest, ...rest], environment);
+} else {
+  // jest would add the suites of a word to those of the store.
+  const word = rest[0]?.startsWith('-') === false ? `.*${rest.shift()}` : '';
+  const suites = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}${word}`];
+  run('node_modules/jest/bin/jest.js', [...suites, ...rest], environment);
+}
 
 /** What `engines` asks for at least. */
 function lowestNode() {

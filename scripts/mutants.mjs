@@ -6,8 +6,9 @@
 //     npm run mutants [-- --runs 0.25] [words of a rule]
 //     npm run conformance keyspaces mutants [-- --runs 0.25] [words of a rule]
 //     npm run mutants -- --sample 30 --seed 1 [--from 10] [--tier unit] [--runs 0.25] [places, such as planning/plan-stream.ts:24:]
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawMutants } from '../test/models/mutants/draw-mutants.mjs';
 import { runSuite } from '../test/models/mutants/run-suite.mjs';
@@ -30,6 +31,11 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
+// A suite that is killed takes nothing away.
+const temporary = mkdtempSync(join(tmpdir(), 'mutants-'));
+for (const variable of ['TMPDIR', 'TMP', 'TEMP']) process.env[variable] = temporary;
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
+
 const words = positionals.join(' ');
 const { runs } = values;
 const mutants = values.sample === undefined ? listed() : drawn();

@@ -9,9 +9,9 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 test('statements of PartiQL pass the limits, and the command says so once and at the end; other writes do not pass', async () => {
   const service = await startDynamoDbLocal();
   const notices: string[] = [];
-  // Ten write units a second.
+  // One write unit a second.
   const emulators = { kinesis: service.endpoint, dynamodb: service.endpoint };
-  const gates = await startGates(emulators, { limits: 0.01 }, (line) => notices.push(line));
+  const gates = await startGates(emulators, { limits: 0.001 }, (line) => notices.push(line));
   const client = new DynamoDB({
     ...{ region: 'us-east-1', credentials: CREDENTIALS, endpoint: gates.endpoints.dynamodb, maxAttempts: 1 },
   });

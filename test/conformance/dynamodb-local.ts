@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -11,6 +12,7 @@ export async function startDynamoDbLocal(): Promise<{ endpoint: string; stop(): 
   const folder = process.env[DYNAMODB_LOCAL];
   if (folder === undefined) throw new Error(`${DYNAMODB_LOCAL} is not set: run npm run conformance`);
   const child = spawn('java', [
+    `-Djava.io.tmpdir=${tmpdir()}`,
     `-Djava.library.path=${join(folder, 'DynamoDBLocal_lib')}`,
     '-cp',
     [join(folder, 'DynamoDBLocal.jar'), join(folder, 'DynamoDBLocal_lib', '*')].join(

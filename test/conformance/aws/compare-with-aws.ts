@@ -3,6 +3,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { EVERYTHING, modelConfig } from '../../support/fakes/fan-out-model';
+import { type Difference, type OnDifference, textOf } from '../../support/plays/differences';
 import { answeredIndexes, type Compared, playIndexAnswers } from '../../support/plays/index-answers';
 import { playStreamAnswers } from '../../support/plays/stream-answers';
 import { playTableAnswers } from '../../support/plays/table-answers';
@@ -42,11 +43,17 @@ interface ComparisonOptions {
   settle(): Promise<void>;
 }
 
-/** Compares each model in one stack, and returns the report: a difference ends the comparison of its model, and no other. */
+/** What came of a comparison. */
+interface Report {
+  text: string;
+  differences: number;
+}
+
+/** Compares each model in one stack, and reports all that differs. */
 export async function compareWithAws(
   { cloudFormation, dynamodb, kinesis }: Pick<Clients, 'cloudFormation' | 'dynamodb' | 'kinesis'>,
   { name, service, settle }: ComparisonOptions,
-): Promise<string> {
+): Promise<Report> {
   const deployed = { prefix: `${name}-`, settle };
   const config = { ...modelConfig('multi-attribute', 1), tableName: `${name}-Questions` };
   const [compared, unequal, closed] = ['compared', 'unequal', 'closed'].map((each) => `${name}-${each}`) as [
@@ -58,53 +65,96 @@ export async function compareWithAws(
   const indexes = [...answeredIndexes(EVERYTHING, { seed: SEED, deployed }), { config, type: 'S' as const }];
   const resources = { name, indexes, tableName, streams: { [compared]: 2, [unequal]: 2, [closed]: 1 } };
   const known = { otherWords: true, freeEmptyReads: true };
-  const comparisons: Record<string, () => Promise<Compared>> = {
-    'queries of an index': () =>
-      playIndexAnswers(dynamodb, EVERYTHING, { calls: CALLS.index, seed: SEED, known, deployed }),
-    'conditional updates, transactions and reads': () =>
-      playTableAnswers(dynamodb, { calls: CALLS.table, seed: SEED, transactional: true, tableName, isThere: true }),
-    'puts, splits and merges': () =>
+  const comparisons: Record<string, (onDifference: OnDifference) => Promise<Compared>> = {
+    'queries of an index': (onDifference) =>
+      playIndexAnswers(dynamodb, EVERYTHING, { calls: CALLS.index, seed: SEED, known, deployed, onDifference }),
+    'conditional updates, transactions and reads': (onDifference) =>
+      playTableAnswers(dynamodb, {
+        ...{ calls: CALLS.table, seed: SEED, transactional: true, tableName, isThere: true },
+        onDifference,
+      }),
+    'puts, splits and merges': (onDifference) =>
       playStreamAnswers(kinesis, {
         ...{ calls: CALLS.stream, seed: SEED, knowsClosedShards: true, doublesAndHalves: true },
         deployed: { streamName: compared, shardCount: 2 },
+        onDifference,
       }),
   };
   return inStack(cloudFormation, resources, async () => {
-    const rows: string[] = [];
-    for (const [about, compare] of Object.entries(comparisons)) rows.push(await rowOf(about, compare));
-    const questions = questionsOf({ dynamodb, kinesis }, { config, unequal, closed });
-    const answers: string[] = [];
-    for (const question of questions) answers.push(await answerOf(question));
-    return `# The models, compared with ${service}
+    const models: ComparedModel[] = [];
+    for (const [about, compare] of Object.entries(comparisons)) models.push(await comparedModel(about, compare));
+    const answers: Answered[] = [];
+    for (const question of questionsOf({ dynamodb, kinesis }, { config, unequal, closed })) {
+      answers.push(await answered(question));
+    }
+    const differing = [...models.flatMap(({ differences }) => differences), ...answers.filter((each) => !each.isSame)];
+    return { text: reportOf(service, models, answers), differences: differing.length };
+  });
+}
 
-| what | calls compared | the first difference |
+interface ComparedModel {
+  about: string;
+  calls: number;
+  differences: string[];
+}
+
+/** A comparison that cannot go on has ended with one more difference. */
+async function comparedModel(
+  about: string,
+  compare: (onDifference: OnDifference) => Promise<Compared>,
+): Promise<ComparedModel> {
+  const differences: Difference[] = [];
+  const [calls, end] = await compare((difference) => differences.push(difference)).then(
+    (counts) => [Object.values(counts).reduce((sum, count) => sum + count, 0), []] as const,
+    (error: Error) => [0, [`It ended: ${error.message}`]] as const,
+  );
+  return { about, calls, differences: [...differences.map(textOf), ...end] };
+}
+
+interface Answered {
+  about: string;
+  theirs: string;
+  ours: string;
+  isSame: boolean;
+}
+
+async function answered({ about, service, model }: Question): Promise<Answered> {
+  const answers = [service(), model()].map((answer) =>
+    answer.catch((error: Error) => `${error.name}: ${error.message}`),
+  );
+  const [theirs, ours] = (await Promise.all(answers)) as [string, string];
+  return { about, theirs, ours, isSame: ours === theirs };
+}
+
+function reportOf(service: string, models: readonly ComparedModel[], answers: readonly Answered[]): string {
+  const rows = models.map(({ about, calls, differences }) => `| ${about} | ${calls} | ${differences.length} |`);
+  const answerRows = answers.map(
+    ({ about, theirs, ours, isSame }) => `| ${about} | ${cellOf(theirs)} | ${isSame ? 'the same' : cellOf(ours)} |`,
+  );
+  const lists = models
+    .filter(({ differences }) => differences.length > 0)
+    .map(({ about, differences }) => `\n## Differences: ${about}\n\n${differences.map(blockOf).join('\n\n')}\n`);
+  return `# The models, compared with ${service}
+
+| what | calls compared | differences |
 | --- | --- | --- |
 ${rows.join('\n')}
 
 | question | the service | the model |
 | --- | --- | --- |
-${answers.join('\n')}
-`;
-  });
-}
-
-async function rowOf(about: string, compare: () => Promise<Compared>): Promise<string> {
-  const [compared, difference] = await compare().then(
-    (counts) => [Object.values(counts).reduce((sum, count) => sum + count, 0), 'none'] as const,
-    (error: Error) => ['up to it', cellOf(error.message)] as const,
-  );
-  return `| ${about} | ${compared} | ${difference} |`;
-}
-
-async function answerOf({ about, service, model }: Question): Promise<string> {
-  const answers = [service(), model()].map((answer) =>
-    answer.catch((error: Error) => `${error.name}: ${error.message}`),
-  );
-  const [theirs, ours] = await Promise.all(answers);
-  return `| ${about} | ${cellOf(theirs!)} | ${ours === theirs ? 'the same' : cellOf(ours!)} |`;
+${answerRows.join('\n')}
+${lists.join('')}`;
 }
 
 function cellOf(text: string): string {
-  const cell = text.replaceAll(/\s*\n\s*/g, '<br>').replaceAll('|', '\\|');
-  return cell.length > 1_500 ? `${cell.slice(0, 1_500)}…` : cell;
+  return cut(text.replaceAll(/\s*\n\s*/g, '<br>').replaceAll('|', '\\|'));
+}
+
+function blockOf(text: string): string {
+  const lines = text.split('\n').map(cut);
+  return ['```', ...lines, '```'].join('\n');
+}
+
+function cut(text: string): string {
+  return text.length > 1_500 ? `${text.slice(0, 1_500)}…` : text;
 }

@@ -46,9 +46,11 @@ async function dryRun(): Promise<void> {
   }
 }
 
-async function report(text: Promise<string>): Promise<void> {
-  writeFileSync(values.report, await text);
-  console.log(`the report is in ${values.report}`);
+async function report(comparison: ReturnType<typeof compareWithAws>): Promise<void> {
+  const { text, differences } = await comparison;
+  writeFileSync(values.report, text);
+  console.log(`${differences} differences: the report is in ${values.report}`);
+  if (differences > 0) process.exitCode = 1;
 }
 
 async function isAgreed(): Promise<boolean> {

@@ -28,7 +28,8 @@ export async function startCassandra(): Promise<RunningCassandra> {
     ...MODULES,
     ...['-Xms512m', '-Xmx1g', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=4', '-Djdk.attach.allowAttachSelf=true'],
     ...['cassandra-foreground=yes', 'cassandra.skip_wait_for_gossip_to_settle=0', 'cassandra.ring_delay_ms=0']
-      .concat(`cassandra.storagedir=${folder}`, `cassandra.config=file://${configuration}/cassandra.yaml`)
+      .concat(`java.io.tmpdir=${folder}`, `cassandra.storagedir=${folder}`)
+      .concat(`cassandra.config=file://${configuration}/cassandra.yaml`)
       .concat(`logback.configurationFile=${configuration}/logback.xml`, 'io.netty.transport.estimateSizeOnSubmit=false')
       .map((property) => `-D${property}`),
     ...['-cp', [configuration, join(jars, '*')].join(delimiter), join(__dirname, 'LoopbackCassandra.java')],

@@ -13,6 +13,7 @@ import {
   sortValue,
 } from '../fakes/fan-out-model';
 import { createTable } from '../sharded-tables';
+import { endPlay, type OnDifference } from './differences';
 import { keyTypes, openIndex } from './play-on-service';
 
 /** What a service and the fake both answered, by kind: the kinds of refusals by their words. */
@@ -38,6 +39,8 @@ interface IndexPlay {
   known?: KnownDifferences;
   /** Tables that are there, and that show what was written a little later. @default they are created */
   deployed?: { prefix: string; settle(): Promise<void> };
+  /** @default the first difference ends the play */
+  onDifference?: OnDifference;
 }
 
 const SHARDS = 3;
@@ -48,10 +51,10 @@ const LARGE = 60_000;
  * Puts, deletes and queries, drawn at random, to the fake index and to a service, and compares each answer field by field: items and
  * their order, both counts, the last key, and the read units. Some queries are wrong on purpose.
  *
- * @throws an error that names the call of the first difference
+ * @throws an error that names the call of the first difference, unless `onDifference` takes it
  */
 export async function playIndexAnswers(service: DynamoDB, limits: ModelLimits, play: IndexPlay): Promise<Compared> {
-  const { calls, seed, known = {}, deployed } = play;
+  const { calls, seed, known = {}, deployed, onDifference = endPlay } = play;
   const compared: Compared = {};
   const random = seededRandom(seed);
   for (const { config, type } of answeredIndexes(limits, play)) {
@@ -61,7 +64,7 @@ export async function playIndexAnswers(service: DynamoDB, limits: ModelLimits, p
       ...{ falseLastKeys: true, takesLastPlace: true },
       compareTies: real.compareTies,
     });
-    const questions = new Play(real, fake, config, type, limits.sortValues, random, known, compared);
+    const questions = new Play(real, fake, config, type, limits.sortValues, random, known, compared, onDifference);
     for (let call = 0; call < calls; call++) await questions.next();
     if (!known.endsPagesOtherwise) await questions.passMegabyte();
   }
@@ -99,6 +102,7 @@ class Play {
     private readonly random: () => number,
     private readonly known: KnownDifferences,
     private readonly compared: Compared,
+    private readonly onDifference: OnDifference,
   ) {}
 
   async next(): Promise<void> {
@@ -139,7 +143,7 @@ class Play {
     const [left, right] = [this.plain(got), this.plain(expected)];
     if (left !== right) {
       const short = (text: string) => text.replaceAll(/(xx|é){9,}/g, (pad) => `${pad.length} characters`);
-      throw new Error(`${JSON.stringify(input)}\nthe fake:    ${short(left)}\nthe service: ${short(right)}`);
+      this.onDifference({ about: input, fake: short(left), service: short(right) });
     }
   }
 

@@ -1,6 +1,7 @@
 import type { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import { FakeCloudWatch } from '../../../lib/testing';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { expectSame } from './differences';
 import type { Compared } from './index-answers';
 
 const MINUTE = 60_000;
@@ -81,9 +82,4 @@ export async function playMetricAnswers(
     }
   }
   return compared;
-}
-
-function expectSame(got: unknown, expected: unknown, call: unknown): void {
-  const [left, right] = [JSON.stringify(got), JSON.stringify(expected)];
-  if (left !== right) throw new Error(`${JSON.stringify(call)}\nthe fake:    ${left}\nthe service: ${right}`);
 }

@@ -1,0 +1,24 @@
+/** A question that a fake and a service answered otherwise. */
+export interface Difference {
+  about: unknown;
+  fake: string;
+  service: string;
+}
+
+/** Notes a difference, so that a play goes on behind it, or ends the play. */
+export type OnDifference = (difference: Difference) => void;
+
+export const endPlay: OnDifference = (difference) => {
+  throw new Error(textOf(difference));
+};
+
+export function textOf({ about, fake, service }: Difference): string {
+  return `${JSON.stringify(about)}\nthe fake:    ${fake}\nthe service: ${service}`;
+}
+
+/** Whether both answered the same. */
+export function expectSame(got: unknown, expected: unknown, about: unknown, onDifference = endPlay): boolean {
+  const [fake, service] = [JSON.stringify(got), JSON.stringify(expected)];
+  if (fake !== service) onDifference({ about, fake, service });
+  return fake === service;
+}
