@@ -1,6 +1,6 @@
 import { localClients } from '../../bin/local/emulators/clients';
 import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import { createTransactedTables, playTransactions } from '../support/plays/transactions';
+import { createTransactedTables, playTransactions, transactionsAtLimits } from '../support/plays/transactions';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
@@ -21,6 +21,7 @@ describeOnDynamoDbEmulators('the transactions that a local run gives dynalite', 
           : { addsKeys: true };
         const compared = await playTransactions(services, { calls: randomRuns(300), seed: 1, known });
         console.info(`transactions on ${emulator.name}`, compared);
+        expect(await transactionsAtLimits(services[0])).toEqual(await transactionsAtLimits(services[1]));
       } finally {
         for (const { kinesis, dynamodb, lambda } of clients)
           for (const client of [kinesis, dynamodb, lambda]) client.destroy();

@@ -9,6 +9,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { json } from 'node:stream/consumers';
+import type { DynamoDbItem } from '../../../lib/core';
+import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
 import { connectionTo } from './in-memory-connection';
 import { Turns } from './turns';
 
@@ -36,6 +38,8 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   ...{ ConditionCheck: 'UpdateItem', Delete: 'DeleteItem', Put: 'PutItem', Update: 'UpdateItem' },
 };
 const MOST_ACTIONS = 100;
+const MOST_BYTES = 4 * 1024 * 1024;
+const LONGEST_TOKEN = 36;
 /** Source: the API reference, TransactWriteItems, ClientRequestToken. */
 const TOKEN_MS = 10 * 60_000;
 
@@ -80,15 +84,18 @@ class Transactions {
   async TransactWriteItems(input: Item, calls: Calls): Promise<Answer> {
     const { TransactItems, ClientRequestToken: token, ReturnConsumedCapacity } = input;
     const items = TransactItems as readonly Record<string, Item>[];
-    const digest = createHash('sha256').update(JSON.stringify(items)).digest('base64');
+    if (typeof token === 'string' && token.length > LONGEST_TOKEN) return invalid(TOKEN);
+    const digest = createHash('sha256').update(JSON.stringify(items, inOrder)).digest('base64');
     const before = typeof token === 'string' ? this.doneWith(token) : undefined;
     if (before !== undefined && before !== digest) return refusal('IdempotentParameterMismatchException', MISMATCH);
-    if (before !== undefined) return { status: 200, output: {} };
     const problem = problemOf(items, Object.keys(OPERATIONS));
     if (problem !== undefined) return invalid(problem);
     const actions: Action[] = [];
     for (const item of items) actions.push(await actionOf(item, ReturnConsumedCapacity, calls));
+    if (before !== undefined) return done(await readAll(actions, calls), {});
     if (hasTwice(actions.map(({ input: { TableName }, key }) => [TableName, key]))) return invalid(TWICE);
+    const put = actions.map(({ operation, input, before }) => (operation === 'PutItem' ? input.Item : before));
+    if (isTooLarge(put)) return invalid(TOO_LARGE);
     const answer = await doAll(actions, calls);
     if (answer.status === 200 && typeof token === 'string') {
       this.done.set(token, { digest, untilMs: performance.now() + TOKEN_MS });
@@ -107,6 +114,7 @@ class Transactions {
     const refused = refusalOf(answers);
     if (refused !== undefined) return refused;
     if (hasTwice(items.map(({ Get }) => [Get!.TableName, Object(Get!.Key)]))) return invalid(TWICE);
+    if (isTooLarge(answers.map(({ output }) => output.Item))) return invalid(TOO_LARGE);
     // If a projection finds no attribute of an item, the answer has no item, unlike that of a GetItem.
     const isThere = (item: Item | undefined) => item !== undefined && Object.keys(item).length > 0;
     return done(answers, { Responses: answers.map(({ output: { Item } }) => (isThere(Item) ? { Item } : {})) });
@@ -121,6 +129,8 @@ class Transactions {
 
 const MISMATCH = 'The provided client request token is already in use with other parameters';
 const TWICE = 'Transaction request cannot include multiple operations on one item';
+const TOKEN = `1 validation error detected: 'clientRequestToken' must have length less than or equal to ${LONGEST_TOKEN}`;
+const TOO_LARGE = 'The aggregate size of the items in the transaction exceeds the limit of 4 MB';
 
 function problemOf(items: readonly Record<string, Item>[], kinds: readonly string[]): string | undefined {
   if (!Array.isArray(items) || items.length === 0 || items.length > MOST_ACTIONS) {
@@ -157,6 +167,36 @@ async function keyOf(TableName: string, item: Item, calls: Calls): Promise<Item>
 function hasTwice(places: readonly [TableName: unknown, key: Item][]): boolean {
   const names = places.map(([TableName, key]) => JSON.stringify([TableName, Object.entries(key).sort()]));
   return new Set(names).size < names.length;
+}
+
+function isTooLarge(items: readonly unknown[]): boolean {
+  const sizes = items.map((item) => (item === undefined ? 0 : itemBytes(withBytes(item))));
+  return sizes.reduce((sum, size) => sum + size, 0) > MOST_BYTES;
+}
+
+/** Binary values come as text. */
+function withBytes(item: unknown): DynamoDbItem {
+  const bytesOf = (text: unknown) => (typeof text === 'string' ? Buffer.from(text, 'base64') : text);
+  return JSON.parse(JSON.stringify(item), (name, value) => {
+    if (name === 'B') return bytesOf(value);
+    return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
+  });
+}
+
+/** Two requests are the same whatever the order of their members is. */
+function inOrder(_name: string, value: unknown): unknown {
+  if (Object(value) !== value || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value as Item).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The items of a transaction that was done before: the answer to its repetition says what it costs to read them. */
+async function readAll(actions: readonly Action[], calls: Calls): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const { key: Key, input } of actions) {
+    const { TableName, ReturnConsumedCapacity } = input;
+    answers.push(await calls.send('GetItem', { TableName, Key, ConsistentRead: true, ReturnConsumedCapacity }));
+  }
+  return answers;
 }
 
 /** Does all actions or none: if one is refused, those that were done are undone. */

@@ -9,8 +9,9 @@ import { promisify } from 'node:util';
 /** Where `npm run conformance deploy` put what the runtime of Lambda brings along. */
 const RUNTIME_MODULES = 'RUNTIME_MODULES';
 
-/** By the folder that npm runs in: the comparisons with AWS are bundled elsewhere. */
+/** By the folder that npm runs in: the comparisons with AWS are bundled elsewhere. A mutant of the emulator has a folder of its own. */
 const HERE = resolve('test/conformance/deploy');
+const EMULATOR_FOLDER = process.env.EMULATOR_FOLDER ?? HERE;
 const FOLDER = resolve('node_modules/.cache/deploy-moto-5.2.5');
 const PYTHON = join(FOLDER, 'bin/python');
 const CDK = resolve('node_modules/.bin/cdk');
@@ -33,7 +34,7 @@ export class Account {
   static async open(): Promise<Account> {
     const modules = [process.env[RUNTIME_MODULES], resolve('node_modules')].filter(Boolean).join(delimiter);
     const server = spawn(PYTHON, ['-m', 'emulator.serve', process.execPath, modules], {
-      cwd: HERE,
+      cwd: EMULATOR_FOLDER,
       env: {
         ...process.env,
         AWS_ACCESS_KEY_ID: 'local',

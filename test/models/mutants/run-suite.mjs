@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import jestConfig from '../../../jest.config.mjs';
 
@@ -26,7 +29,7 @@ export async function runSuite(suite, { mutant = {}, test = '', runs, limitMs, a
     process.execPath,
     [...jest, ...reporter, '--testTimeout', String(limitMs), ...args, '--runTestsByPath', suite],
     {
-      env: { ...process.env, RANDOM_RUNS: runs },
+      env: { ...process.env, RANDOM_RUNS: runs, ...(mutant.file?.endsWith('.py') && mutatedEmulator(mutant)) },
       stdio: ['ignore', 'pipe', 'ignore'],
       timeout: limitMs,
       // An endless loop hears no other signal.
@@ -38,4 +41,14 @@ export async function runSuite(suite, { mutant = {}, test = '', runs, limitMs, a
   const outcome = said.split('\n').findLast((line) => line.startsWith('{"'));
   // What a test leaves undone can end jest itself.
   return outcome === undefined ? { broken: 'jest ended without a report' } : JSON.parse(outcome);
+}
+
+/** A copy of the emulator of CloudFormation, which jest does not compile, with one text of one file replaced. */
+function mutatedEmulator({ file, text, replacement }) {
+  const folder = mkdtempSync(join(tmpdir(), 'mutated-emulator-'));
+  const copy = join(folder, basename(dirname(file)));
+  cpSync(dirname(file), copy, { recursive: true });
+  const source = readFileSync(file, 'utf8').replace(text, () => replacement);
+  writeFileSync(join(copy, basename(file)), source);
+  return { EMULATOR_FOLDER: folder };
 }

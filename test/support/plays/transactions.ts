@@ -144,6 +144,35 @@ export async function playTransactions(
   return compared;
 }
 
+/** What a service answers to transactions at their limits, and to one that is repeated. */
+export async function transactionsAtLimits(service: DynamoDB): Promise<unknown[]> {
+  const put = (id: string, length: number) => ({
+    Put: { TableName: FLAT, Item: { id: { S: id }, x: { S: 'x'.repeat(length) } } },
+  });
+  const large = (count: number) => Array.from({ length: count }, (_, index) => put(`large-${index}`, 399_000));
+  const repeated = { ClientRequestToken: 'repeated', ReturnConsumedCapacity: 'TOTAL' as const };
+  const x = { S: 'x'.repeat(5_000) };
+  const inOtherOrder = { Put: { Item: { x, id: { S: 'large' } }, TableName: FLAT } };
+  const asked = [
+    { TransactItems: large(11) },
+    { TransactItems: large(10) },
+    { ...repeated, TransactItems: [put('large', 5_000), put('small', 1)] },
+    { ...repeated, TransactItems: [inOtherOrder, put('small', 1)] },
+    { ...repeated, TransactItems: [put('large', 5_001), put('small', 1)] },
+    { ClientRequestToken: 'x'.repeat(36), TransactItems: [put('token', 1)] },
+    { ClientRequestToken: 'x'.repeat(37), TransactItems: [put('token', 2)] },
+  ];
+  const outcomes: unknown[] = [];
+  for (const input of asked) {
+    const outcome = await service.transactWriteItems(input).then(
+      ({ ConsumedCapacity }) => ConsumedCapacity?.map(({ CapacityUnits }) => CapacityUnits) ?? 'done',
+      ({ name }: Error) => name,
+    );
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
 /** One of an item. */
 function apart<T extends object>(items: readonly T[]): T[] {
   const nameOf = (item: T): string => {

@@ -148,6 +148,8 @@ export async function playUpdateExpressions(
       counts.ofGrammar += 1;
       if (isDecisive) counts.decisive += 1;
       if (behind !== undefined) counts.ran += 1;
+      else if ((await itemBehind(updateOf(evenly(tokens)))) === undefined)
+        throw new Error(`the service refuses what is of the grammar, ${told}`);
       if ((guarded === undefined) !== isDecisive) throw new Error(`the guard is wrong about ${told}`);
       if (guarded !== undefined && behind !== undefined && !isSame(await itemBehind(guarded), behind))
         throw new Error(`the merged update does something else than ${told}`);
@@ -265,6 +267,11 @@ function tight(tokens: readonly string[]): string[] {
     else result.push(token);
   }
   return result;
+}
+
+/** The notation that every service takes: a space between tokens, and none in a path. */
+function evenly(tokens: readonly string[]): string {
+  return tokens.join(' ').replaceAll(/ ?([.[]) ?| (?=\])/g, '$1');
 }
 
 /** Tokens with white space between them, which two words need and others may have. */

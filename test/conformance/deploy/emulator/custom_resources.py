@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from moto.awslambda.utils import get_backend
 from moto.cloudformation.custom_model import CustomModel
 
-#: What the real CloudFormation waits for, at most.
+#: How long CloudFormation waits for a response unless `ServiceTimeout` says less. Source: its user guide, response timeout.
 LONGEST_SECONDS = 3600
 
 #: What it takes of a response, at most. Source: its user guide, custom resource response objects.
@@ -62,9 +62,12 @@ def ask(resource, request_type, properties, account_id, region_name, **more):
             waiting["response"] = {"Status": "FAILED", "Reason": payload}
             waiting["event"].set()
 
-    threading.Thread(target=invoke, daemon=True).start()
-    if not waiting["event"].wait(LONGEST_SECONDS):
-        raise TimeoutError(f"{resource.logical_id} did not answer")
+    # The time begins when the function has ended: its process begins later than one of Lambda does.
+    invocation = threading.Thread(target=invoke, daemon=True)
+    invocation.start()
+    invocation.join()
+    if not waiting["event"].wait(int(properties.get("ServiceTimeout", LONGEST_SECONDS))):
+        raise Silent(resource, properties)
     response = responses.pop(request_id)["response"]
     if response["Status"] != "SUCCESS":
         raise Refused(resource, properties, response)
@@ -75,6 +78,18 @@ def ask(resource, request_type, properties, account_id, region_name, **more):
     resource.properties = properties
     resource.resource_name = response["PhysicalResourceId"]
     resource.set_data(response.get("Data") or {})
+    resource.no_echo = response.get("NoEcho") in (True, "true")
+
+
+class Silent(RuntimeError):
+    """A request that nobody answers. A roll-back deletes what may have been created, by an id that CloudFormation makes up."""
+
+    def __init__(self, resource, properties):
+        super().__init__(f"{resource.logical_id}: CloudFormation did not receive a response from your Custom Resource")
+        self.created = None
+        if resource.resource_name is None:
+            resource.properties, resource.resource_name = properties, f"{resource.logical_id}-{uuid.uuid4()}"
+            self.created = resource
 
 
 class Refused(RuntimeError):
@@ -103,6 +118,7 @@ def install():
         resource.stack_id, resource.resource_type = StackId, ResourceType
         #: The properties that it had under ids that it has no more.
         resource.left_behind = {}
+        resource.no_echo = False
         ask(resource, "Create", cloudformation_json["Properties"], account_id, region_name)
         return resource
 

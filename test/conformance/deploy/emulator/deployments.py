@@ -17,6 +17,10 @@ from moto.cloudformation.parsing import (
 )
 
 
+#: What is shown in place of the data of a custom resource that says NoEcho.
+MASK = "*****"
+
+
 class ChangeSetNotFound(CloudFormationError):
     code = "ChangeSetNotFound"
 
@@ -188,16 +192,33 @@ class Deployment:
         self.map._delete_resource(resource, definition)
 
     def take_down(self):
-        for name in reversed(in_order(self.before)):
-            self.remove(name, self.before[name])
+        try:
+            for name in reversed(in_order(self.before)):
+                self.remove(name, self.before[name])
+        except Exception as failure:
+            self.log(f"  {name} FAILED: {failure!s:.300}")
+            return self.status("DELETE_FAILED")
         self.status("DELETE_COMPLETE")
 
     def status(self, status):
         if is_deployed(status):
-            self.stack.output_map = OutputMap(self.map, self.map._template, self.stack.stack_id)
+            self.stack.output_map = self.outputs()
         self.log(f"{self.stack.name}: {status}")
         self.stack.status = status
         self.stack._add_stack_event(status)
+
+
+    def outputs(self):
+        """As they are shown. Source: the user guide, custom resource response objects, NoEcho."""
+        outputs = OutputMap(self.map, self.map._template, self.stack.stack_id)
+        masked = {one: one.data for one in self.map._parsed_resources.values() if getattr(one, "no_echo", False)}
+        for resource, data in masked.items():
+            resource.data = {name: MASK for name in data}
+        for name in outputs:
+            outputs[name]
+        for resource, data in masked.items():
+            resource.data = data
+        return outputs
 
 
 def install(log):
@@ -229,7 +250,8 @@ def install(log):
 
         def run():
             deployment.take_down()
-            backend.deleted_stacks[stack.stack_id] = backend.stacks.pop(stack.stack_id)
+            if stack.status == "DELETE_COMPLETE":
+                backend.deleted_stacks[stack.stack_id] = backend.stacks.pop(stack.stack_id)
 
         deployment.status("DELETE_IN_PROGRESS")
         in_background(run)

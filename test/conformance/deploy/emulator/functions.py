@@ -20,6 +20,10 @@ def install(node, node_modules, endpoint, responses_port):
         folder = Path(unpacked.name) / function.code_sha_256.replace("/", "_")
         if not folder.exists():
             zipfile.ZipFile(io.BytesIO(function.code_bytes)).extractall(folder)
+            # What moto calls the code that stands in a template, whatever it is.
+            inline = folder / "index.py"
+            if inline.exists():
+                inline.rename(folder / "index.js")
         return folder
 
     def run(function, event=None):
