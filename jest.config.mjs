@@ -9,6 +9,7 @@ const EACH = {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // A test runs in a context of its own, where each look at a global costs much: what computes got four times as slow.
   sandboxInjectedGlobals: ['Array', 'BigInt', 'JSON', 'Math', 'Number', 'Object', 'String'],
+  setupFiles: ['<rootDir>/test/support/quiet-sdk.ts', '<rootDir>/test/support/no-creation-stacks.ts'],
   transform: { '\\.ts$': ['@swc/jest', { jsc: { target: 'es2023' } }] },
 };
 
@@ -32,19 +33,16 @@ export default {
       },
       testMatch: ['<rootDir>/test/unit/**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', '/test/unit/validation/cloudformation'],
-      setupFiles: ['<rootDir>/test/support/oldest-cdk.ts', '<rootDir>/test/support/quiet-sdk.ts'],
     },
     {
       displayName: 'integration',
       ...EACH,
       testMatch: ['<rootDir>/test/integration/**/*.test.ts'],
-      setupFiles: ['<rootDir>/test/support/quiet-sdk.ts'],
     },
     {
       displayName: 'models',
       ...EACH,
       testMatch: ['<rootDir>/test/models/**/*.test.ts'],
-      setupFiles: ['<rootDir>/test/support/oldest-cdk.ts', '<rootDir>/test/support/quiet-sdk.ts'],
     },
     {
       displayName: 'newest CDK',
@@ -58,7 +56,7 @@ export default {
         '^aws-cdk-lib/(.*)$': 'aws-cdk-lib-newest/$1',
       },
       testPathIgnorePatterns: ['/node_modules/', '/test/unit/monitoring/advice-on-'],
-      setupFiles: ['<rootDir>/test/support/newest-cdk.ts'],
+      setupFiles: [...EACH.setupFiles, '<rootDir>/test/support/newest-cdk.ts'],
     },
   ],
 };

@@ -21,7 +21,7 @@ import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { synthesizeConsumersApp } from '../../support/stacks/consumers-app';
@@ -43,8 +43,8 @@ function run(...args: string[]) {
 
 /** What a test has started. A test that fails leaves it running, and jest would wait for it. */
 const started: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL');
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL');
 });
 
 /** Starts `local --serve`. */
@@ -154,34 +154,6 @@ test('an emulator that dies while the app is deployed ends the run with its name
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
   rmSync(project, { recursive: true });
   expect({ status, stderr }).toEqual({ status: 1, stderr: 'even-shards: dynalite ended with exit code 3\n' });
-});
-
-test('--serve --json tells where everything is, and serves it', async () => {
-  const { child, errors, ready } = await serve('--logs');
-  expect(ready).toEqual({
-    ready: true,
-    endpoints: {
-      kinesis: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      dynamodb: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      lambda: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-    },
-    window: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}\/$/),
-    functions: {
-      'Orders/Writer/Function': expect.stringMatching(/^Orders-WriterFunction/),
-      'AReports/Reader/Function': expect.stringMatching(/^AReports-ReaderFunction/),
-    },
-    streams: { 'Orders/Events': expect.stringMatching(/^Orders-Events/), 'Beta/Archive/Events': 'archive' },
-    tables: { 'Orders/Table': expect.stringMatching(/^Orders-Table/) },
-    indexes: {},
-  });
-  const logs: string[] = [];
-  errors.on('line', (line) => logs.push(line));
-  const name = ready.functions['Orders/Writer/Function'];
-  const url = `${ready.endpoints.lambda}/2015-03-31/functions/${name}/invocations`;
-  const response = await fetch(url, { method: 'POST', body: '{"orders":1}' });
-  expect(await response.json()).toEqual({ orders: 1 });
-  await end(child, 'SIGTERM');
-  expect(logs).toContain('[Orders/Writer/Function] invoked');
 });
 
 test('a command behind -- finds the local services and the names of functions, and its exit code is that of the run', () => {
@@ -364,28 +336,93 @@ const FOREIGN: [string, string, Record<string, string>][] = [
   ['a name that begins like this machine', 'POST', { host: '127.0.0.1.attacker.example' }],
 ];
 
-test.each([[[]], [['--limits', '--faults', 'kinesis:slow=1%']]])(
-  'with --serve %j no port that listens takes a request of a web page, nor one for another host',
-  async (args) => {
-    const { child, ready } = await serve(...args);
-    try {
-      const told = [...Object.values<string>(ready.endpoints), ready.window].map((url) => Number(new URL(url).port));
-      const ports = process.platform === 'linux' ? listeningPorts(child.pid!) : told;
-      expect(ports).toEqual(expect.arrayContaining(told));
-      for (const port of ports) {
-        const own = await statusOf(port, 'POST', {});
-        expect({ port, own: own.status === 403 }).toEqual({ port, own: false });
-        for (const [what, method, headers] of FOREIGN) {
-          const { status, allowed } = await statusOf(port, method, headers);
-          expect({ port, what, status, allowed }).toEqual({ port, what, status: 403, allowed: undefined });
-        }
+describe.each([
+  [['--logs'], 'SIGTERM', 143],
+  [['--logs', '--limits', '--faults', 'kinesis:slow=1%'], 'SIGINT', 130],
+] as const)('a run with --serve --json %j', (args, signal, status) => {
+  let child: ChildProcess;
+  let errors: Interface;
+  let ready: Awaited<ReturnType<typeof serve>>['ready'];
+  beforeAll(async () => {
+    ({ child, errors, ready } = await serve(...args));
+  }, 60_000);
+
+  test('tells where everything is, and serves it', async () => {
+    expect(ready).toEqual({
+      ready: true,
+      endpoints: {
+        kinesis: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+        dynamodb: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+        lambda: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      },
+      window: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}\/$/),
+      functions: {
+        'Orders/Writer/Function': expect.stringMatching(/^Orders-WriterFunction/),
+        'AReports/Reader/Function': expect.stringMatching(/^AReports-ReaderFunction/),
+      },
+      streams: { 'Orders/Events': expect.stringMatching(/^Orders-Events/), 'Beta/Archive/Events': 'archive' },
+      tables: { 'Orders/Table': expect.stringMatching(/^Orders-Table/) },
+      indexes: {},
+    });
+    const logged = new Promise<string>((resolve) => {
+      errors.on('line', (line) => {
+        if (line.includes('invoked')) resolve(line);
+      });
+    });
+    const name = ready.functions['Orders/Writer/Function'];
+    const url = `${ready.endpoints.lambda}/2015-03-31/functions/${name}/invocations`;
+    const response = await fetch(url, { method: 'POST', body: '{"orders":1}' });
+    expect(await response.json()).toEqual({ orders: 1 });
+    expect(await logged).toBe('[Orders/Writer/Function] invoked');
+  });
+
+  test('takes no request of a web page, nor one for another host, on any port that listens', async () => {
+    const told = [...Object.values<string>(ready.endpoints), ready.window].map((url) => Number(new URL(url).port));
+    const ports = process.platform === 'linux' ? listeningPorts(child.pid!) : told;
+    expect(ports).toEqual(expect.arrayContaining(told));
+    for (const port of ports) {
+      const own = await statusOf(port, 'POST', {});
+      expect({ port, own: own.status === 403 }).toEqual({ port, own: false });
+      for (const [what, method, headers] of FOREIGN) {
+        const { status, allowed } = await statusOf(port, method, headers);
+        expect({ port, what, status, allowed }).toEqual({ port, what, status: 403, allowed: undefined });
       }
-    } finally {
-      await end(child, 'SIGTERM');
     }
-  },
-  60_000,
-);
+  }, 60_000);
+
+  test('loses one connection by one aborted request, and goes on', async () => {
+    const { port } = new URL(ready.endpoints.dynamodb);
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const socket = connect(Number(port), '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"a"');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      socket.resetAndDestroy();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await fetch(ready.endpoints.dynamodb)).status).toBeGreaterThan(0);
+    expect(child.exitCode).toBeNull();
+  });
+
+  test(`ends with everything at ${signal}`, async () => {
+    await expectAllToEndBy(signal, status, child, ready.endpoints);
+  });
+});
+
+test('SIGKILL ends everything', async () => {
+  const { child, ready } = await serve();
+  await expectAllToEndBy('SIGKILL', null, child, ready.endpoints);
+});
+
+async function expectAllToEndBy(
+  signal: NodeJS.Signals,
+  status: number | null,
+  child: ChildProcess,
+  endpoints: Record<string, string>,
+): Promise<void> {
+  expect(await end(child, signal)).toBe(status);
+  for (const endpoint of Object.values(endpoints)) await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
+}
 
 /** The ports of the loopback interface, or of any, on which a process listens. Source: proc(5). */
 function listeningPorts(pid: number): number[] {
@@ -421,22 +458,6 @@ function statusOf(port: number, method: string, headers: Record<string, string>)
   });
 }
 
-test('one aborted request ends one connection, and not the run', async () => {
-  const { child, ready } = await serve();
-  const { port } = new URL(ready.endpoints.dynamodb);
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const socket = connect(Number(port), '127.0.0.1');
-    await once(socket, 'connect');
-    socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"a"');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    socket.resetAndDestroy();
-  }
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  expect((await fetch(ready.endpoints.dynamodb)).status).toBeGreaterThan(0);
-  expect(child.exitCode).toBeNull();
-  await end(child, 'SIGTERM');
-});
-
 test.each([
   ['https://dynamodb.us-east-1.amazonaws.com', 'an http URL on the loopback interface'],
   ['http://example.com:8000', 'an http URL on the loopback interface'],
@@ -445,15 +466,4 @@ test.each([
   const { status, stderr } = run('local', '--app', app, '--dynamodb-endpoint', endpoint);
   expect(status).toBe(2);
   expect(stderr).toContain(problem);
-});
-
-test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGKILL', null],
-] as const)('%s ends everything', async (signal, status) => {
-  const { child, ready } = await serve();
-  expect(await end(child, signal)).toBe(status);
-  for (const endpoint of Object.values<string>(ready.endpoints))
-    await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
 });
