@@ -1,26 +1,26 @@
-/** An outcome is left out if its probability is less than this part of the highest one. */
+/** An outcome is left out if its probability is less than this part of that of the mean. */
 const NEGLIGIBLE = 1e-30;
 
 /**
  * The mean of `f` over a binomial draw, without the outcomes that are too unlikely and those outside `low` to `high`.
  *
- * The weights are computed from the mode outwards by the ratio of neighbours, and are divided by their sum. There is no
+ * The weights are computed from the mean outwards by the ratio of neighbours, and are divided by their sum. There is no
  * factorial, no logarithm and no subtraction, so the mean is right to about 12 digits for any number of draws.
  *
  * @param f a function of the number drawn; its values are not negative
  */
 export function binomialMean(draws: number, p: number, f: (drawn: number) => number, low = 0, high = draws): number {
   const odds = p / (1 - p);
-  const mode = Math.min(draws, Math.floor((draws + 1) * p));
+  const mean = Math.floor(draws * p);
   let total = 1;
-  let sum = f(mode);
-  for (let k = mode, weight = 1; k > low; k--) {
+  let sum = f(mean);
+  for (let k = mean, weight = 1; k > low; k--) {
     weight *= k / ((draws - k + 1) * odds);
     if (weight < NEGLIGIBLE) break;
     total += weight;
     sum += weight * f(k - 1);
   }
-  for (let k = mode, weight = 1; k < high; k++) {
+  for (let k = mean, weight = 1; k < high; k++) {
     weight *= ((draws - k) * odds) / (k + 1);
     if (weight < NEGLIGIBLE) break;
     total += weight;

@@ -30,7 +30,7 @@ export function moreThan(most: number, shards: number, partitions: number): numb
 
 /** The number of shards that the busiest partition exceeds with at most `probability`. */
 export function likelyMost(shards: number, partitions: number, probability: number): number {
-  let tooFew = Math.ceil(shards / partitions) - 1;
+  let tooFew = 0;
   let enough = shards;
   while (enough - tooFew > 1) {
     const middle = Math.floor((tooFew + enough) / 2);

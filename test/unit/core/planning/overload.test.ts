@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { InvalidArgumentError, overloadProbability, shardsForOverload } from '../../../../lib/core';
-import { surelyNeedsMoreThan } from '../../../../lib/core/planning/shards-for-overload';
+import { mostShardsForOverload, surelyNeedsMoreThan } from '../../../../lib/core/planning/shards-for-overload';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 
 /** Every placement of the shards, one by one. */
@@ -250,6 +250,33 @@ describe('shardsForOverload', () => {
   ])('refuses %j', (query, message) => {
     expect(() => shardsForOverload(query)).toThrow(InvalidArgumentError);
     expect(() => shardsForOverload(query)).toThrow(message);
+  });
+});
+
+describe('mostShardsForOverload', () => {
+  test('golden: at 30 % of the limit, 33 partitions need 90 shards, more than 34 do', () => {
+    const query = { probability: 0.05, utilization: 0.3 };
+    expect([33, 34].map((partitions) => shardsForOverload({ ...query, partitions }))).toEqual([90, 82]);
+    expect(mostShardsForOverload({ ...query, fewest: 30, partitions: 34 }, 1)).toBe(90);
+  });
+
+  test('is the most that any of these numbers of partitions needs, and at least what it is given', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 30 }),
+        fc.integer({ min: 0, max: 10 }),
+        fc.double({ min: 0.001, max: 0.9, noNaN: true }),
+        fc.double({ min: 0.05, max: 0.75, noNaN: true }),
+        fc.integer({ min: 1, max: 400 }),
+        (fewest, more, probability, utilization, atLeast) => {
+          const counts = Array.from({ length: more + 1 }, (_, index) => fewest + index);
+          const each = counts.map((partitions) => shardsForOverload({ partitions, probability, utilization }));
+          const most = mostShardsForOverload({ fewest, partitions: fewest + more, probability, utilization }, atLeast);
+          expect(most).toBe(Math.max(atLeast, ...each));
+        },
+      ),
+      { numRuns: 40 },
+    );
   });
 });
 

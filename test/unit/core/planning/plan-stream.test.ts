@@ -1,4 +1,11 @@
-import { InvalidArgumentError, LIST_PRICES, planStream, type StreamTraffic, streamShards } from '../../../../lib/core';
+import {
+  InvalidArgumentError,
+  LIST_PRICES,
+  planIndex,
+  planStream,
+  type StreamTraffic,
+  streamShards,
+} from '../../../../lib/core';
 
 const steady: StreamTraffic = { recordsPerSecond: 5_000, bytesPerSecond: 2_000_000, headRoom: 0 };
 
@@ -11,6 +18,12 @@ describe('planStream', () => {
     ['few keys, by their hash', { keys: 50 }, 12, 'keys spread by hash'],
   ])('is bound by %s', (_, change, shards, boundBy) => {
     expect(planStream({ ...steady, ...change })).toMatchObject({ shards, boundBy });
+  });
+
+  test.each([null, undefined, 'traffic', 7])('refuses %j for traffic', (traffic) => {
+    const refusal = 'traffic must be an object, got';
+    expect(() => planStream(traffic as never)).toThrow(refusal);
+    expect(() => planIndex(traffic as never)).toThrow(refusal);
   });
 
   test('needs one shard for nearly nothing', () => {
@@ -54,6 +67,63 @@ describe('planStream', () => {
   test('keeps the busiest shard of hashed keys within the head-room', () => {
     const { limits } = planStream({ ...steady, headRoom: 0.25, keys: 100 });
     expect(limits[0]).toEqual({ limit: 'the busiest shard of keys spread by hash', used: 0.75 });
+  });
+
+  test('names the busiest shard that is not more likely than 5 % to have more keys: of 4 keys on 5 shards, one has 3', () => {
+    const { shards, limits } = planStream({ ...steady, keys: 4, hottestKeyShare: 0.1 });
+    expect(shards).toBe(5);
+    // Three of four keys meet with a probability of (4 x 5 x 4 + 5) / 5^4 = 13.6 %, all four with 0.8 %.
+    expect(limits).toContainEqual({ limit: 'the busiest shard of keys spread by hash', used: (3 / 4) * 5 });
+  });
+
+  test('names the busiest key where its share is known', () => {
+    const busiestKey = { limit: 'the busiest key', used: 0.5 };
+    expect(planStream({ ...steady, hottestKeyShare: 0.1 }).limits).toContainEqual(busiestKey);
+    expect(planStream({ ...steady, keys: 10 }).limits).toContainEqual(busiestKey);
+    expect(planStream(steady).limits).toHaveLength(4);
+  });
+
+  test('names the busiest shard of balanced keys, each of which is in one shard as a whole: of 11 on 6 shards, one has 2', () => {
+    const { shards, limits } = planStream({ ...steady, keys: 11, balanced: true });
+    expect(shards).toBe(6);
+    expect(limits).toContainEqual({ limit: 'the busiest shard of whole keys', used: (2 * 5) / 11 });
+  });
+
+  test('takes the shards and the busiest of them from keys that are placed already', () => {
+    const placed = { ...steady, placement: { shards: 9, busiestShare: 0.2 } };
+    const { shards, boundBy, shardsIfBalanced, limits } = planStream(placed);
+    expect({ shards, boundBy, shardsIfBalanced }).toEqual({
+      shards: 9,
+      boundBy: 'keys as they are placed',
+      shardsIfBalanced: 5,
+    });
+    expect(limits[0]).toEqual({ limit: 'the busiest shard of keys as they are placed', used: 1 });
+    expect(() => planStream({ ...placed, keys: 4 })).toThrow('keys must be absent if the keys have a placement, got 4');
+  });
+
+  test.each([
+    ['shards', 1, 10_000, 1],
+    ['busiestShare', 0, 1, 0.001],
+  ])('takes a placement with %s from %d to %d', (field, least, most, beyond) => {
+    const plan = (value: number) =>
+      planStream({ ...steady, placement: { shards: 5, busiestShare: 0.5, [field]: value } });
+    for (const allowed of [least, most]) expect(() => plan(allowed)).not.toThrow();
+    for (const wrong of [least - beyond, most + beyond])
+      expect(() => plan(wrong)).toThrow(`placement.${field} must be`);
+  });
+
+  test.each([
+    ['headRoom', 0, 0.9, 0.001],
+    ['consumers', 0, 1_000, 1],
+    ['pollsPerSecond', 0, Number.MAX_VALUE, Number.MAX_VALUE],
+    ['enhancedFanOutConsumers', 0, 1_000, 1],
+    ['probability', 1e-9, 0.999, 1e-10],
+    ['hottestKeyShare', 0, 1, 0.001],
+    ['averageOfPeak', 1e-9, 1, 1e-9],
+  ])('takes a traffic with %s from %d to %d', (field, least, most, beyond) => {
+    const plan = (value: number) => planStream({ ...steady, [field]: value });
+    for (const allowed of [least, most]) expect(() => plan(allowed)).not.toThrow();
+    for (const wrong of [least - beyond, most + beyond]) expect(() => plan(wrong)).toThrow(`${field} must be`);
   });
 
   test.each<[string, Partial<StreamTraffic>, string]>([
