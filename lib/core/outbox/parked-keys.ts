@@ -227,8 +227,9 @@ export class ParkedKeys {
   }
 
   private async countTry(key: ParkedKey, row: ParkedRow, error: Error): Promise<void> {
+    const { maxTries = Number.POSITIVE_INFINITY } = this.settings;
     const tries = row.tries + 1;
-    const isGivenUp = tries >= (this.settings.maxTries ?? Number.POSITIVE_INFINITY);
+    const isGivenUp = tries >= maxTries;
     if (isGivenUp) {
       await this.database.giveUp(row, error);
       this.clear(key);
@@ -253,9 +254,7 @@ export class ParkedKeys {
   }
 
   private untilNextIsDue(): number {
-    if (this.isStopping || this.rejected.length > 0 || this.puts >= MOST_PUTS) {
-      return this.rejected.length > 0 ? 0 : Number.POSITIVE_INFINITY;
-    }
+    if (this.isStopping || this.puts >= MOST_PUTS) return Number.POSITIVE_INFINITY;
     const now = this.settings.clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const key of this.keys.values()) if (isReady(key)) next = Math.min(next, key.dueAtMs - now);

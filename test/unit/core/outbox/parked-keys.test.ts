@@ -69,8 +69,9 @@ describe('the rows of a key that go to two streams', () => {
       countTry: async () => {},
     };
     const put: PutRows = async (rows, ends) => {
-      if (rows.length > 0) puts.push(rows.map(({ id }) => id));
-      for (const row of rows) {
+      const going = rows.filter((row) => ends.mayGo(row));
+      if (going.length > 0) puts.push(going.map(({ id }) => id));
+      for (const row of going) {
         if (isRefused(row, puts.length)) ends.rejected(row, new Error('refused'));
         else ends.delivered(row);
       }
@@ -113,6 +114,34 @@ describe('the rows of a key that go to two streams', () => {
     expect([puts.flat(), left()]).toEqual([[1n, 2n], []]);
   });
 
+  test('are put in order, though one is refused when a later one has been read', async () => {
+    const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
+    parked.expect(second);
+    await parked.park([second]);
+    const running = parked.run();
+    // To read takes a millisecond.
+    await clock.runUntil(clock.sleep(0.5));
+    parked.reject(first);
+    await clock.runUntil(untilEmpty());
+    parked.stop();
+    await clock.runUntil(running);
+    expect([puts.flat(), left()]).toEqual([[1n, 2n], []]);
+  });
+
+  test('are put in order, though a later one comes to the table while the first waits to be tried again', async () => {
+    const { parked, puts, clock, untilEmpty, left } = parkedOver((_, put) => put === 1);
+    parked.expect(first);
+    await parked.park([first]);
+    const running = parked.run();
+    await clock.runUntil(clock.sleep(1.5));
+    parked.expect(second);
+    await parked.park([second]);
+    await clock.runUntil(untilEmpty());
+    parked.stop();
+    await clock.runUntil(running);
+    expect([puts.flat(), left()]).toEqual([[1n, 1n, 2n], []]);
+  });
+
   test('are all put, though one comes to the table when a later one is gone', async () => {
     const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
     for (const row of [first, second]) parked.expect(row);
@@ -152,5 +181,84 @@ describe('the rows of a key that go to two streams', () => {
     await clock.runUntil(running);
     // The first read finds the row, the second that there is no other.
     expect([readsBefore, puts]).toEqual([2, [[1n], [2n]]]);
+  });
+});
+
+describe('keys that an earlier worker has parked', () => {
+  const SECOND_MS = 1_000;
+
+  /** When each key is read, and how much of it, where nothing but refusals comes of it. */
+  async function readsOf(keys: { partitionKey: string; tries: number }[], untilMs: number, windowRows = 10) {
+    const clock = new VirtualClock();
+    const reads: { atMs: number; keys: string[]; maxRows: number; maxBytes: number }[] = [];
+    const tries = new Map(keys.map((key) => [key.partitionKey, key.tries]));
+    const database: Partial<OutboxDatabase> = {
+      parkedKeys: async () => keys,
+      readParked: async (_, wanted, limits) => {
+        const names = wanted.map(({ partitionKey }) => partitionKey);
+        reads.push({ atMs: clock.now(), keys: names, ...limits });
+        return names.map((partitionKey) => {
+          const read = { id: 1n, hasEnded: false };
+          const sequence = { producerId: 'outbox', sequenceNumber: 1n };
+          return { id: 1n, partitionKey, data: new Uint8Array(), sequence, read, tries: tries.get(partitionKey)! };
+        });
+      },
+      countTry: async ({ partitionKey }) => void tries.set(partitionKey, tries.get(partitionKey)! + 1),
+    };
+    const parked = new ParkedKeys(
+      database as OutboxDatabase,
+      { number: 1 } as HeldRange,
+      {
+        ...{ clock, windowRows, windowBytes: 1_000, retryMs: SECOND_MS },
+        onRejected: () => {},
+      } as unknown as RelaySettings,
+      {} as RelaySummary,
+      async (rows, ends) => {
+        for (const row of rows) ends.rejected(row, new Error('refused'));
+      },
+      () => {},
+    );
+    await parked.load();
+    const running = parked.run();
+    await clock.runUntil(clock.sleep(untilMs));
+    parked.stop();
+    await clock.runUntil(running);
+    return reads;
+  }
+
+  test.each([
+    [0, 0],
+    [1, SECOND_MS],
+    [12, SECOND_MS],
+  ])('after %d tries the first is read in %d ms: this worker may not live for a long wait', async (tries, atMs) => {
+    const [first] = await readsOf([{ partitionKey: 'key', tries }], 2 * SECOND_MS);
+    expect(first!.atMs).toBe(atMs);
+  });
+
+  test('are tried again in twice the time after each try, up to a minute', async () => {
+    const reads = await readsOf([{ partitionKey: 'key', tries: 1 }], 300 * SECOND_MS);
+    const waits = reads.map(({ atMs }, index) => (atMs - (reads[index - 1]?.atMs ?? 0)) / SECOND_MS);
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+  });
+
+  test.each([
+    [1, 0, 100, 1_000],
+    [4, 0, 25, 250],
+    [32, 0, 3, 31],
+    [4, 1, 1, 250],
+  ])(
+    '%d keys with %d tries are read together, in windows that are one in all',
+    async (count, tries, maxRows, maxBytes) => {
+      const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
+      const [first] = await readsOf(keys, 2 * SECOND_MS, 100);
+      expect(first).toMatchObject({ keys: keys.map(({ partitionKey }) => partitionKey), maxRows, maxBytes });
+    },
+  );
+
+  test('are read by 32 in a put, in four puts at once', async () => {
+    const keys = Array.from({ length: 200 }, (_, number) => ({ partitionKey: `key ${number}`, tries: 0 }));
+    const reads = await readsOf(keys, 0);
+    expect(reads.slice(0, 4).map((read) => read.keys.length)).toEqual([32, 32, 32, 32]);
+    expect(new Set(reads.flatMap((read) => read.keys)).size).toBe(200);
   });
 });

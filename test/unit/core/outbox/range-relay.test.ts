@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { HeldRange, OutboxDatabase, OutboxRow } from '../../../../lib/core/outbox/outbox-database';
+import type { RangePosition } from '../../../../lib/core/outbox/progress';
 import { RangeRelay } from '../../../../lib/core/outbox/range-relay';
 import { type OutboxRelayOptions, relaySettings } from '../../../../lib/core/outbox/relay-options';
 import { noRelaySummary } from '../../../../lib/core/outbox/relay-summary';
@@ -124,4 +125,71 @@ test('a row that has ended keeps no data in memory while one before it has not',
   relay.stop();
   endFirst();
   await clock.runUntil(running);
+});
+
+/** A relay that finds nothing at first, and then these windows, and what it tells the database. */
+function idleRelay(windows: OutboxRow[][], putAll: PutAll, options: OutboxRelayOptions) {
+  const told = { sleeping: [] as boolean[], saved: [] as [RangePosition, readonly bigint[]][] };
+  let left: OutboxRow[][] = [];
+  const database: Partial<OutboxDatabase> = {
+    parkedKeys: async () => [],
+    look: async () => ({ to: '5:5:', firstId: 1n, hasRows: left.length > 0 }),
+    readWindow: async () => ({ rows: left.shift()!, isLast: left.length === 0 }),
+    save: async (_, position, acknowledged) => {
+      told.saved.push([position, acknowledged]);
+      return true;
+    },
+    setSleeping: async (isSleeping) => void told.sleeping.push(isSleeping),
+  };
+  const range = { number: 1, position: { from: '3:3:', afterId: 0n } } as HeldRange;
+  const streams = new Streams({ putAll });
+  const relay = new RangeRelay(database as OutboxDatabase, streams, range, relaySettings(options), noRelaySummary());
+  const fill = () => {
+    left = windows;
+    relay.wake();
+  };
+  return { relay, told, fill };
+}
+
+test.each([
+  ['one that is full', 2, [true, false, true]],
+  ['one that is not', 3, [true]],
+])('writers need not notify behind a window of two rows, if it is %s', async (_, windowRows, sleeping) => {
+  const clock = new VirtualClock();
+  const putAll: PutAll = async (rows, observer) => {
+    for await (const row of rows) observer?.delivered?.(0, row, { shardId: 'shard', sequenceNumber: '1', attempts: 1 });
+    return { delivered: 2, rejected: 0 };
+  };
+  const { relay, told, fill } = idleRelay([[rowOf(1n), rowOf(2n)]], putAll, { clock, windowRows });
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(100));
+  expect(told.sleeping).toEqual([true]);
+  fill();
+  await clock.runUntil(clock.sleep(5_000));
+  expect(told.sleeping).toEqual(sleeping);
+  relay.stop();
+  await clock.runUntil(running);
+});
+
+test('each row that is acknowledged is noted once, though the position has to wait for one before it', async () => {
+  const clock = new VirtualClock();
+  const putAll: PutAll = async (rows, observer) => {
+    for await (const row of rows) {
+      const deliver = () => observer?.delivered?.(0, row, { shardId: 'shard', sequenceNumber: '1', attempts: 1 });
+      const { id } = row as unknown as OutboxRow;
+      clock.schedule(deliver, id === 1n ? 3_500 : 500);
+    }
+    return { delivered: 2, rejected: 0 };
+  };
+  const windows = [[rowOf(1n), rowOf(2n)]];
+  const { relay, told, fill } = idleRelay(windows, putAll, { clock, saveMs: 1_000 });
+  const running = relay.run();
+  fill();
+  await clock.runUntil(clock.sleep(10_000));
+  relay.stop();
+  await clock.runUntil(running);
+  expect(told.saved).toEqual([
+    [{ from: '3:3:', afterId: 0n }, [2n]],
+    [{ from: '5:5:', afterId: 0n }, [1n]],
+  ]);
 });

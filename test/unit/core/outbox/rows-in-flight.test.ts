@@ -41,6 +41,15 @@ describe('the pieces of a window', () => {
     );
   });
 
+  test.each([
+    ['10 rows', { maxRowsInFlight: 160, maxBytesInFlight: 1_000_000 }, Array<number>(25).fill(1), [10, 10, 5]],
+    ['100 bytes', { maxRowsInFlight: 1_000, maxBytesInFlight: 1_600 }, [60, 40, 100, 60, 41], [2, 1, 1, 1]],
+    ['500 rows', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 1_000_000 }, Array<number>(501).fill(1), [500, 1]],
+  ])('have %s at most', (_, limit, sizes, lengths) => {
+    const window = sizes.map((bytes, index) => rowOf({ key: 'a', bytes }, index));
+    expect([...new RowsInFlight(limit).pieces(window)].map(({ length }) => length)).toEqual(lengths);
+  });
+
   test('fit into the share of a key that does not have half of it, unless a row alone does not', () => {
     fc.assert(
       fc.property(rows, rows, limits, (before, window, limit) => {
