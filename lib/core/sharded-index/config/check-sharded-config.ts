@@ -32,7 +32,7 @@ const FIELDS = [
 const INDEX_FIELDS = [...FIELDS, 'adaptive'];
 const TABLE_FIELDS = [...FIELDS, 'shardedBy'];
 
-/** The configurations and counts that were checked. They are frozen, so they stay valid. */
+/** The configurations that were checked. They are frozen, so they stay valid. */
 const CHECKED = new WeakSet<object>();
 
 /**
@@ -51,7 +51,7 @@ function freeze(config: ShardedConfig): void {
   const { tableKey, sortKeyAttributes, shards } = config;
   for (const part of [tableKey, sortKeyAttributes, shards, shards.byValue]) Object.freeze(part);
   if (isTableConfig(config)) Object.freeze(config.shardedBy);
-  for (const count of countsOf(shards)) CHECKED.add(Object.freeze(count));
+  for (const count of countsOf(shards)) Object.freeze(count);
   CHECKED.add(Object.freeze(config));
 }
 
@@ -155,7 +155,6 @@ export function checkIndexShards(field: string, shards: IndexShards): void {
 }
 
 function checkCounts(field: string, count: ShardCount): void {
-  if (CHECKED.has(count)) return;
   checkIndexShardCount(`${field}.write`, count?.write);
   checkIndexShardCount(`${field}.read`, count?.read);
   if (count.read < count.write) {

@@ -1,7 +1,7 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
 import { sealedText, unsealedValue } from '../../foundation/sealed-text';
-import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
+import { isTableConfig, type ShardCount, type ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from '../query/attribute-order';
 import { decodeValue, encodeValue } from '../query/cursor';
 
@@ -41,9 +41,9 @@ export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text
 function judgingOf({ purpose, segment, totalSegments }: ScannedSegment, config: ShardedConfig): unknown {
   const { tableName, indexName, tableKey, keyLayout, valueAttribute, shardAttribute, shards, strategy } = config;
   const { firstShard, separator, shardWidth, shardPlacement } = config;
-  const counts = [shards.default, ...sortedEntries(shards.byValue).flat()].map((each) =>
-    typeof each === 'string' ? each : [each.write, each.read, ...(each.since === undefined ? [] : [each.since])],
-  );
+  const numbers = ({ write, read, since }: ShardCount) => [write, read, since];
+  const byValue = sortedEntries(shards.byValue).map(([value, count]) => [value, numbers(count)]);
+  const counts = [numbers(shards.default), byValue];
   const judged = [
     tableName,
     indexName,

@@ -103,6 +103,9 @@ test('a blob is bytes, and no text', () => {
 test.each<[CqlKeyType, string, string | undefined]>([
   ['uuid', 'AB000000-0000-4000-8000-000000000000', 'ab000000-0000-4000-8000-000000000000'],
   ['timestamp', '2020-07-09T08:30:00Z', '2020-07-09T08:30:00.000Z'],
+  ['timestamp', '2020-07-09T08:30:00+02:00', '2020-07-09T06:30:00.000Z'],
+  ['timestamp', '2020-07-09T08:30:00', undefined],
+  ['timestamp', 'yesterday', undefined],
   ['decimal', '1.50', '1.5'],
   ['time', '08:30:00', '08:30:00.000000000'],
   ['double', '1.0', '1'],

@@ -536,6 +536,27 @@ describe('a prefix', () => {
     clusteringColumns: [{ name: 'title', type: 'text', order: 'ASC' }],
   };
 
+  test.each([
+    ['text', 'ab', 'ac'],
+    ['text', 'a\u{10ffff}\u{10ffff}', 'b'],
+    ['text', 'a\ud7ff', 'a\ue000'],
+    ['text', 'a\x7f', 'a\x80'],
+    ['ascii', 'a\x7f', 'b'],
+    ['text', '\u{10ffff}', undefined],
+  ] as const)(
+    'of a column of type %s ends before the first text behind it: %j before %j',
+    async (type, prefix, behind) => {
+      const sent: unknown[][] = [];
+      const execute = async (_: string, parameters: unknown[]) => {
+        sent.push(parameters.slice(2));
+        return { rows: [] };
+      };
+      const typed: ShardedKeyspacesConfig = { ...titles, clusteringColumns: [{ name: 'title', type, order: 'ASC' }] };
+      await fanOutSelect({ execute }, typed, { value: { day }, where: { title: { beginsWith: prefix } } });
+      expect(sent[0]).toEqual(behind === undefined ? [prefix] : [prefix, behind]);
+    },
+  );
+
   test('may be longer than a function can have arguments', async () => {
     const sent: unknown[][] = [];
     const execute = async (_: string, parameters: unknown[]) => {
@@ -573,5 +594,15 @@ describe('keys that are numbers of the driver’s classes', () => {
     const options = { maxPageBytes: 100_000 };
     const page = await fanOutSelect({ execute }, decimals, { value: { day } }, options);
     expect(page.rows.map(({ shard }) => shard)).toEqual([0, 1, 0, 1]);
+  });
+
+  test('take as many bytes of a page as their texts: the driver writes 1E-400000 as 400 kB of zeros', async () => {
+    const small = decimal('1', 400_000);
+    const execute = async (_: string, [, shard]: unknown[]) => ({
+      rows: [{ amount: decimal(String(shard), 0), shard, list: [small] }],
+    });
+    const columns = { ...decimals, columns: ['list'] };
+    const page = await fanOutSelect({ execute }, columns, { value: { day } }, { maxPageBytes: 1_000 });
+    expect(page.rows).toHaveLength(2);
   });
 });

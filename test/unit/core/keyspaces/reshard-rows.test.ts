@@ -103,6 +103,21 @@ test('a stray is hidden if no query for its value reads its shard', async () => 
   expect(report).toMatchObject({ strays: 5, hidden: 3 });
 });
 
+test.each([2, 3, 1_000])('%d segments have each token once, from the first to the last', async (totalSegments) => {
+  const ends: [bigint, bigint][] = [];
+  const execute = async (query: string) => {
+    const [, first, last] = / >= (-?\d+) AND .* <= (-?\d+)$/.exec(query)!;
+    ends.push([BigInt(first!), BigInt(last!)]);
+    return { rows: [] };
+  };
+  for (let segment = 0; segment < totalSegments; segment++)
+    await findStrayRows({ execute }, five, { segment, totalSegments });
+  const firsts = ends.map(([first]) => first);
+  const lasts = ends.map(([, last]) => last);
+  expect(firsts).toEqual([-(2n ** 63n), ...lasts.slice(0, -1).map((last) => last + 1n)]);
+  expect(lasts.at(-1)).toBe(2n ** 63n - 1n);
+});
+
 test('what no attempt can overcome ends it at once', async () => {
   const table = filled();
   table.before = () => {

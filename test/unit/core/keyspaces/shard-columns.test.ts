@@ -138,6 +138,11 @@ test.each<[object, string, unknown]>([
   [{ keyspaceName: 7 }, 'config.keyspaceName', 7],
   [{ tableName: undefined }, 'config.tableName', undefined],
   [{ columns: 'description' }, 'config.columns', 'description'],
+  ...[7, '', '_a', 'a-b', 'x'.repeat(49)].map((name): [object, string, unknown] => [
+    { columns: [name] },
+    'config.columns',
+    name,
+  ]),
   [{ clusteringColumns: [{ name: 'title', type: 'text', order: 'UP' }] }, 'config.clusteringColumns.title.order', 'UP'],
 ])('a configuration with %j is refused by its field', (changes, field, value) => {
   const shardOf = () => shardColumns({ ...config, ...changes } as ShardedKeyspacesConfig, { publish_date, title: 'a' });

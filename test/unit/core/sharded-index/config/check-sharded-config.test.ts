@@ -69,6 +69,7 @@ describe('checkShardedConfig', () => {
 
   test.each<[string, ShardedConfig]>([
     ['an index', { ...index(), firstShards: 1 } as never],
+    ['an index', { ...index(), shardedBy: ['jobId'] } as never],
     ['a table', { ...table(), adaptive: { tableName: 'Counts', maximum: 9 } } as never],
   ])('refuses a field of %s that it does not know', (_, config) => {
     expect(() => checkShardedConfig(config)).toThrow(/^\[INVALID_INDEX_CONFIG\] config must be made of .*, got "/);

@@ -164,6 +164,23 @@ describe('findStrays', () => {
     expect(table.scans.at(-1)!.Limit).toBe(10);
   });
 
+  test('learns the size of its pages neither from an empty page nor from one without a cost', async () => {
+    const clock = new VirtualClock();
+    const limits: unknown[] = [];
+    const key = (id: string): DynamoDbItem => ({ id: { S: id } });
+    const pages = [
+      { Items: [], LastEvaluatedKey: key('a'), ConsumedCapacity: { CapacityUnits: 5 } },
+      { Items: [key('b')], LastEvaluatedKey: key('b'), ConsumedCapacity: { CapacityUnits: 0 } },
+      { Items: [], ConsumedCapacity: { CapacityUnits: 1 } },
+    ];
+    const scan = async ({ Limit }: { Limit?: number }) => {
+      limits.push(Limit);
+      return pages.shift()!;
+    };
+    await clock.runUntil(findStrays({ scan }, byStatus, { readUnitsPerSecond: 10, clock }));
+    expect(limits).toEqual([limits[0], limits[0], limits[0]]);
+  });
+
   test('goes on through throttles, with a wait that grows', async () => {
     const clock = new VirtualClock();
     const table = tableOf(5);

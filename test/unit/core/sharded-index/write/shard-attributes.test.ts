@@ -113,6 +113,15 @@ describe('shardAttributes', () => {
     expect(() => shardAttributes(byTime, null as never)).toThrow(InvalidArgumentError);
   });
 
+  test('takes a value of an index that contains the separator: its shard follows the last one', () => {
+    const config: ShardedIndexConfig = {
+      ...byStatus,
+      keyLayout: 'single-attribute',
+      shards: { default: { write: 1, read: 1 } },
+    };
+    expect(shardAttributes(config, { ...job, status: 'a#b' })).toEqual({ byStatusShard: 'a#b#0' });
+  });
+
   test.each([true, null, {}, '', Number.NaN])('fails for the value %p', (status) => {
     expect(() => shardAttributes(byStatus, { ...job, status })).toThrow(InvalidIndexValueError);
   });

@@ -1,0 +1,35 @@
+import { type ShardedTableConfig, shardAttributes } from '../../../../../lib/core';
+import { keyStrayOf } from '../../../../../lib/core/sharded-index/strays/key-stray';
+
+const invoices: ShardedTableConfig = {
+  tableName: 'Invoices',
+  tableKey: ['number', 'line'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'number',
+  shardAttribute: 'number',
+  sortKeyAttributes: ['line'],
+  shards: { default: { write: 2, read: 3 } },
+  strategy: 'calculated',
+  shardedBy: ['line'],
+  separator: '-',
+  firstShard: 1,
+};
+const SHARDS = [0, 1, 2, 3, 4];
+
+/** Why an item of each shard is a stray, and whether no query reads it. */
+const reasons = (config: ShardedTableConfig) =>
+  SHARDS.map((shard) => {
+    const stray = keyStrayOf(config, { number: { S: `7-${shard}` }, line: { S: 'a' } });
+    return stray && `${stray.reason}${stray.hidden ? ', hidden' : ''}`;
+  });
+
+test('an item of a random shard is at its place in every shard of writers, and hidden in one that nobody reads', () => {
+  const random: ShardedTableConfig = { ...invoices, strategy: 'random', shardedBy: [] };
+  expect(reasons(random)).toEqual(['malformed, hidden', undefined, undefined, 'misplaced', 'outOfRange, hidden']);
+});
+
+test('an item of a calculated shard is at its place in that shard alone', () => {
+  const own = shardAttributes(invoices, { number: '7', line: 'a' }).number;
+  const elsewhere = ['malformed, hidden', 'misplaced', 'misplaced', 'misplaced', 'outOfRange, hidden'];
+  expect(reasons(invoices)).toEqual(elsewhere.map((reason, shard) => (own === `7-${shard}` ? undefined : reason)));
+});
