@@ -13,7 +13,7 @@ import {
   StreamDistributionError,
 } from './producer-errors';
 import type { ProducerSettings } from './producer-options';
-import { checkProducerRecord, type ProducerRecord, recordBytes } from './producer-record';
+import { checkProducerRecord, type ProducerRecord } from './producer-record';
 import type { PutSink } from './put-all';
 import type { PutRecordsClient } from './put-records-client';
 import type { Delivery, Failure, Outcome } from './put-transport';
@@ -27,12 +27,13 @@ const MIN_TIMER_MS = 1;
 /** A producer's lanes, from the moment a record is put to the moment its end is told. */
 export class Lanes implements PutSink, DispatchListener {
   readonly skipsRejected: boolean;
+  private readonly ending = new AbortController();
+  readonly ended: AbortSignal = this.ending.signal;
   private readonly byKey = new Map<string, Lane>();
   private readonly units: UnitFormer;
   private readonly sizeLimit: RecordSizeLimit;
   private readonly backlog: Backlog;
   private readonly dispatcher: Dispatcher;
-  private readonly ending = new AbortController();
   /** Why nothing more is sent. */
   private stopped?: EvenShardsError;
 
@@ -49,17 +50,13 @@ export class Lanes implements PutSink, DispatchListener {
     this.backlog = new Backlog(settings);
     this.dispatcher = new Dispatcher(client, settings, this.units, placement, statistics, this);
     // One listener for each putAll that waits for its source: any number of them is right.
-    setMaxListeners(0, this.ending.signal);
-  }
-
-  get ended(): AbortSignal {
-    return this.ending.signal;
+    setMaxListeners(0, this.ended);
   }
 
   accept(pending: PendingRecord): void {
     const { record } = pending;
     try {
-      this.check(record, this.sizeLimit.highest);
+      pending.bytes = this.check(record, this.sizeLimit.highest);
     } catch (error) {
       pending.rejected(error as Error);
       return;
@@ -67,7 +64,6 @@ export class Lanes implements PutSink, DispatchListener {
     const { maxRecordAgeMs, clock } = this.settings;
     // To read the clock for each record would cost as much as to find its lane.
     if (maxRecordAgeMs !== undefined) pending.putAtMs = clock.now();
-    pending.bytes = recordBytes(record);
     this.statistics.received();
     this.backlog.add(pending);
     const lane = this.laneOf(record.partitionKey);
@@ -111,9 +107,11 @@ export class Lanes implements PutSink, DispatchListener {
     else this.fail(lane, outcome, hadCompany);
   }
 
-  private check(record: ProducerRecord, maxRecordBytes: number): void {
-    checkProducerRecord(record, { maxRecordBytes });
-    this.units.checkSize(record, maxRecordBytes);
+  /** Returns what the record counts. */
+  private check(record: ProducerRecord, maxRecordBytes: number): number {
+    const bytes = checkProducerRecord(record, { maxRecordBytes });
+    this.units.checkSize(record, bytes, maxRecordBytes);
+    return bytes;
   }
 
   private laneOf(partitionKey: string): Lane {

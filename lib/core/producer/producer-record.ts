@@ -33,21 +33,17 @@ export const MAX_RECORD_LIMIT_BYTES = 10 * 1024 * 1024;
 /** UTF-8 has no bytes for it: two such keys would become one. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** What a record counts against Kinesis' limits, in bytes: its data and its partition key in UTF-8. */
-export function recordBytes(record: ProducerRecord): number {
-  return record.data.byteLength + Buffer.byteLength(record.partitionKey, 'utf8');
-}
-
 /**
  * @param context.maxRecordBytes the stream's record size limit; default 1 MiB
  * @param context.field where the record stands, such as `records[3]`; put before the field's name in the message
+ * @returns what the record counts against Kinesis' limits, in bytes: its data and its partition key in UTF-8
  * @throws InvalidPartitionKeyError, InvalidHashKeyError, InvalidArgumentError or RecordTooLargeError
  * @throws a typed error unless Kinesis would accept the record
  */
 export function checkProducerRecord(
   record: ProducerRecord,
   { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES, field }: { maxRecordBytes?: number; field?: string } = {},
-): void {
+): number {
   if (typeof record !== 'object' || record === null) {
     throw new InvalidArgumentError(field ?? 'record', record, 'an object with partitionKey and data');
   }
@@ -56,7 +52,7 @@ export function checkProducerRecord(
   if (explicitHashKey !== undefined) checkHashKey(path(field, 'explicitHashKey'), explicitHashKey);
   if (sequence !== undefined) checkSequence(path(field, 'sequence'), sequence);
   if (!(data instanceof Uint8Array)) throw new InvalidArgumentError(path(field, 'data'), data, 'a Uint8Array');
-  const bytes = recordBytes(record);
+  const bytes = data.byteLength + Buffer.byteLength(partitionKey, 'utf8');
   if (bytes > maxRecordBytes) {
     throw new RecordTooLargeError(
       path(field, 'data'),
@@ -64,6 +60,7 @@ export function checkProducerRecord(
       `at most ${maxRecordBytes} bytes together with the partition key`,
     );
   }
+  return bytes;
 }
 
 function path(field: string | undefined, name: string): string {

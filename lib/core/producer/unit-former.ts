@@ -1,11 +1,11 @@
-import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../foundation/aggregate-format';
+import { hasMagic, MAX_AGGREGATE_OVERHEAD_BYTES } from '../foundation/aggregate-format';
 import type { RecordSequence } from '../foundation/record-sequence';
 import { type AggregatableRecord, AggregateBuilder, type BuiltRecord } from './aggregate-builder';
 import type { Lane } from './lane';
 import type { PendingRecord } from './pending-record';
 import type { MeetingPoint, Placement } from './placement';
 import { RecordTooLargeError } from './producer-errors';
-import { type ProducerRecord, recordBytes } from './producer-record';
+import type { ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
 import type { Unit } from './unit';
 
@@ -37,9 +37,9 @@ export class UnitFormer {
    * @throws RecordTooLargeError
    * @throws an error unless the record fits into the stream with what an aggregate adds to it, if it must or may be in one
    */
-  checkSize(record: ProducerRecord, maxRecordBytes: number): void {
+  checkSize(record: ProducerRecord, bytes: number, maxRecordBytes: number): void {
     if (!this.isWrapped(record)) return;
-    if (recordBytes(record) <= maxRecordBytes - MAX_AGGREGATE_OVERHEAD_BYTES) return;
+    if (bytes <= maxRecordBytes - MAX_AGGREGATE_OVERHEAD_BYTES) return;
     const isPacked = this.options.aggregation === 'packed';
     const builder = new AggregateBuilder({
       maxBytes: maxRecordBytes,
@@ -49,7 +49,7 @@ export class UnitFormer {
     const explicitHashKey = this.placement.explicitHashKeyOf(record);
     if (builder.tryAdd({ ...record, explicitHashKey, sequence })) return;
     const allowed = `at most ${maxRecordBytes} bytes together with the partition key and what an aggregate adds`;
-    throw new RecordTooLargeError('data', recordBytes(record), allowed);
+    throw new RecordTooLargeError('data', bytes, allowed);
   }
 
   /** The most bytes that the lane's next unit can count: the request and the shard must have room for as many. */
@@ -73,7 +73,8 @@ export class UnitFormer {
   /** The Kinesis record that the lane sends next. */
   form(lane: Lane): Unit {
     const { record, bytes } = lane.head;
-    if (this.isWrapped(record)) return this.aggregate(lane, this.options.aggregation === 'none' ? 1 : lane.length);
+    const maxRecords = this.options.aggregation === 'none' ? 1 : lane.length;
+    if (maxRecords > 1 || this.needsAggregate(record)) return this.aggregate(lane, maxRecords);
     const { partitionKey, data } = record;
     const entry = entryOf({ partitionKey, data, explicitHashKey: this.placement.explicitHashKeyOf(record) });
     return { entry, bytes, records: 1, attempts: 0 };
@@ -153,8 +154,14 @@ export class UnitFormer {
   }
 
   /** Whether a record is always in an aggregate, or may be. */
-  private isWrapped({ sequence }: ProducerRecord): boolean {
-    return this.options.aggregation !== 'none' || sequence !== undefined || this.options.producerId !== undefined;
+  private isWrapped(record: ProducerRecord): boolean {
+    return this.options.aggregation !== 'none' || this.needsAggregate(record);
+  }
+
+  /** Whether a record is in an aggregate even if it is alone. */
+  private needsAggregate({ data, sequence }: ProducerRecord): boolean {
+    const { aggregation, producerId } = this.options;
+    return sequence !== undefined || producerId !== undefined || (aggregation !== 'none' && hasMagic(data));
   }
 
   private sequence(sequenceNumber: bigint): RecordSequence | undefined {

@@ -31,6 +31,16 @@ describe('OrderedProducer with aggregation', () => {
     expect(kinesis.allData()).toEqual(['alone']);
   });
 
+  test('wraps a lone record whose data are an aggregate: a consumer would read the records inside', async () => {
+    const earlier = setUp();
+    await earlier.clock.runUntil(Promise.all(['1', '2'].map((data) => earlier.producer.put(record('a', data)))));
+    const { data } = earlier.kinesis.records()[0]!;
+    const { clock, producer, userRecords } = setUp();
+    const receipt = await clock.runUntil(producer.put({ partitionKey: 'a', data }));
+    expect(receipt).toHaveProperty('subSequenceNumber', 0);
+    expect(userRecords().map((each) => Buffer.from(each.data))).toEqual([Buffer.from(data)]);
+  });
+
   test('aggregates no record with one of another key or another explicit hash key', async () => {
     const { clock, kinesis, producer, userRecords } = setUp();
     const keys = [1n, 1n, 2n, 1n, undefined];
