@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -34,6 +34,9 @@ export async function startCassandra(): Promise<RunningCassandra> {
       .map((property) => `-D${property}`),
     ...['-cp', [configuration, join(jars, '*')].join(delimiter), join(__dirname, 'LoopbackCassandra.java')],
   ]);
+  // Where a suite has ended before it has started, nothing waits for it.
+  const pipes = [child.stdin, child.stdout, child.stderr] as Socket[];
+  for (const each of [child, ...pipes]) each.unref();
   const exit = once(child, 'exit');
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
