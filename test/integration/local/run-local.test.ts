@@ -7,6 +7,8 @@ import { FunctionFailedError, type LocalStack, startLocal } from '../../../bin/l
 import { synthesizeOrdersApp } from '../../support/stacks/orders-app';
 
 const WRITER = 'Orders/Writer/Function';
+/** It has a timeout of two seconds, too short for what a busy machine has to do. */
+const READER = 'AReports/Reader/Function';
 const ORDER = { orderId: 'order-1', statusShard: 'open#0', createdAt: '2026-01-01' };
 
 let directory: string;
@@ -117,8 +119,8 @@ describe('a local stack', () => {
       memoryLimitInMB: '512',
       awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
-    expect(context.remaining).toBeGreaterThan(1000);
-    expect(context.remaining).toBeLessThanOrEqual(2000);
+    expect(context.remaining).toBeGreaterThan(2_000);
+    expect(context.remaining).toBeLessThanOrEqual(60_000);
   });
 
   test('reports what a function throws', async () => {
@@ -132,14 +134,14 @@ describe('a local stack', () => {
 
   test('ends a function that runs beyond its timeout, and starts it anew', async () => {
     const { lambda } = stack.clients;
-    const FunctionName = stack.functions.find(({ path }) => path === WRITER)!.name;
+    const FunctionName = stack.functions.find(({ path }) => path === READER)!.name;
     const { FunctionError, Payload } = await lambda.invoke({
       FunctionName,
       Payload: JSON.stringify({ action: 'sleep', argument: 60_000 }),
     });
     expect(FunctionError).toBe('Unhandled');
     expect(JSON.parse(Payload!.transformToString()).errorMessage).toMatch(/Task timed out after 2\.00 seconds$/);
-    await expect(invoke('sleep', 1)).resolves.toBe('slept');
+    await expect(stack.invoke(READER, { action: 'sleep', argument: 1 })).resolves.toBe('slept');
   });
 
   test('reports a function that ends its own process, and starts it anew', async () => {

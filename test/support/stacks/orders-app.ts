@@ -50,23 +50,23 @@ export function synthesizeOrdersApp({ code, version = 'aws-cdk-lib', ...options 
     ],
   });
   const queue = new Queue(orders, 'Queue');
-  const addFunction = (stack: cdk.Stack, id: string, environment: Record<string, string>) =>
+  const addFunction = (stack: cdk.Stack, id: string, timeoutSeconds: number, environment: Record<string, string>) =>
     new LambdaFunction(new Construct(stack, id), 'Function', {
       runtime: Runtime.NODEJS_22_X,
       handler: options.handler ?? 'index.handler',
       code: Code.fromAsset(code),
-      timeout: Duration.seconds(2),
+      timeout: Duration.seconds(timeoutSeconds),
       memorySize: 512,
       environment,
     });
-  addFunction(orders, 'Writer', {
+  addFunction(orders, 'Writer', 60, {
     STREAM_NAME: events.streamName,
     STREAM_ARN: events.streamArn,
     TABLE_NAME: table.tableName,
     INDEX_ARN: `${table.tableArn}/index/byStatus`,
     ...(options.queueVariable && { QUEUE_URL: queue.queueUrl }),
   });
-  addFunction(reports, 'Reader', { STREAM_NAME: events.streamName });
+  addFunction(reports, 'Reader', 2, { STREAM_NAME: events.streamName });
   new Stream(new Stack(new Stage(app, 'Beta'), 'Archive'), 'Events', { streamName: 'archive', shardCount: 1 });
   return app.synth().directory;
 }

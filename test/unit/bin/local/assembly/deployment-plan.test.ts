@@ -96,7 +96,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
     expect(writer).toMatchObject({
       runtime: 'nodejs22.x',
       handler: 'index.handler',
-      timeoutSeconds: 2,
+      timeoutSeconds: 60,
       memoryMb: 512,
       environment: {
         STREAM_NAME: stream.name,
