@@ -30,7 +30,7 @@ export class Connection {
     });
   }
 
-  /** What the rows of an answer say. Those that do not say it are no answer to what was asked. */
+  /** Reads what the rows of an answer say. Rows that do not say it are no answer to what was asked. */
   said<T>(read: () => T): T {
     try {
       return read();
@@ -39,7 +39,7 @@ export class Connection {
     }
   }
 
-  /** The answer was none to what was asked. */
+  /** Gives the connection up, because an answer was none to what was asked. */
   notAnswered(cause: unknown): never {
     return this.lose(new IncompleteAnswerError('a statement', 'its columns', { cause }));
   }

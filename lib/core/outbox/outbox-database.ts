@@ -40,7 +40,7 @@ export interface HeldRange {
   readonly position: RangePosition;
 }
 
-/** Above every row's number. */
+/** No row has a number as high as this one. */
 const NO_ID = 2n ** 63n - 1n;
 
 /** What Postgres says to a role without a permission. Source: its manual, error codes. */
@@ -314,8 +314,8 @@ export class OutboxDatabase {
   }
 
   /**
-   * Keys that have parked rows, with the tries of the first, the longest waiting first. Undefined if another worker has
-   * taken the range over.
+   * Keys that have parked rows, with the tries of the first row; the key that has waited the longest comes first. It returns
+   * undefined if another worker has taken the range over.
    */
   async parkedKeys(
     { number, fence, firstBucket, lastBucket }: HeldRange,
@@ -418,7 +418,7 @@ export class OutboxDatabase {
     return this.connection.said(() => rows.map((row) => this.outboxRow(row, producerId)));
   }
 
-  /** Puts such rows again. Undefined if there are none. */
+  /** Puts such rows again. It returns undefined if there are none. */
   async putAgain(wanted: SentRows, window: WindowLimits): Promise<{ rows: number; lastId: bigint } | undefined> {
     const all = (column: string): string => `array_agg(${column} ORDER BY id)`;
     const rows = await this.rows(

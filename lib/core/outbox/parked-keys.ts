@@ -7,13 +7,13 @@ import type { RelaySummary } from './relay-summary';
 /** A key whose rows wait in a table of their own, and not in memory. */
 interface ParkedKey {
   readonly partitionKey: string;
-  /** How often its first row was tried, alone. */
+  /** How often its first row was tried on its own. */
   tries: number;
   /** A row of it was rejected, perhaps with others that are in order: its rows are tried one by one. */
   isSuspect: boolean;
   dueAtMs: number;
   isUnderWay: boolean;
-  /** Rows that are to be written to the table. */
+  /** How many of its rows are still to be written to the table. */
   pending: number;
   /** Whether the table may have rows of it that are to be read: not while its first row is still to be parked. */
   mayHaveRows: boolean;
@@ -25,11 +25,11 @@ interface ParkedKey {
   hasRejection: boolean;
 }
 
-/** How rows are put; tells each end. */
+/** Puts rows, and tells how each of them has ended. */
 export type PutRows = (
   rows: readonly OutboxRow[],
   ends: {
-    /** Asked when the producer would take the row. */
+    /** Is asked when the producer would take the row. */
     mayGo(row: OutboxRow): boolean;
     delivered(row: OutboxRow): void;
     rejected(row: OutboxRow, error: Error): void;
@@ -66,7 +66,7 @@ export class ParkedKeys {
     private readonly settings: RelaySettings,
     private readonly summary: RelaySummary,
     private readonly put: PutRows,
-    /** Told when rows have been parked, or there is room for more keys. */
+    /** Is called when rows have been parked, or when there is room for more keys. */
     private readonly onChange: () => void,
   ) {
     this.bell = new Bell(settings.clock);
@@ -116,7 +116,7 @@ export class ParkedKeys {
     this.bell.ring();
   }
 
-  /** What an earlier worker has parked. */
+  /** Reads which keys an earlier worker has parked. */
   async load(): Promise<void> {
     const found = await this.database.parkedKeys(this.range, MOST_KEYS + 1);
     if (found === undefined) throw new OutboxLeaseError(this.range.number);

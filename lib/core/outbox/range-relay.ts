@@ -75,20 +75,20 @@ export class RangeRelay {
     if (this.failure !== undefined) throw this.failure.error;
   }
 
-  /** Reads no more rows. */
+  /** From now on it reads no more rows. */
   stop(): void {
     this.isStopping = true;
     this.parked.stop();
     this.bell.ring();
   }
 
-  /** Writers have committed. */
+  /** Tells the relay that writers have committed. */
   wake(): void {
     this.pollMs = FIRST_POLL_MS;
     this.bell.ring();
   }
 
-  /** Ends all if one part fails. */
+  /** Ends all parts if one of them fails. */
   private async guard(part: Promise<void>): Promise<void> {
     try {
       await part;
@@ -189,7 +189,7 @@ export class RangeRelay {
     await this.database.setSleeping(false);
   }
 
-  /** Until there may be rows. The first time it looks once more, for a row of a writer that did not notify yet. */
+  /** Sleeps until there may be rows. The first time it looks once more, for a row of a writer that did not notify yet. */
   private async sleep(): Promise<void> {
     if (!this.isSleeping) {
       this.isSleeping = true;
@@ -241,7 +241,7 @@ export class RangeRelay {
     if (this.failure === undefined) await this.parked.park(toPark);
   }
 
-  /** The rows that go at once; the others are put aside. */
+  /** Yields the rows that go at once, and puts the others aside. */
   private *direct(rows: readonly OutboxRow[], toPark: OutboxRow[]): Generator<OutboxRow> {
     for (const row of rows) {
       // An earlier row of its key may be rejected from now on, and is left to the next worker.
@@ -293,7 +293,7 @@ export class RangeRelay {
     await Promise.all(this.streams.divide(rows).map(([stream, own]) => stream.putAll(counted(own), observer)));
   };
 
-  /** Whether a rejection says something of the row; if not, the row is relayed by whoever holds the range next. */
+  /** Says whether a rejection is for the row. If it is not, the row is relayed by whoever holds the range next. */
   private isForTheRow(error: Error): boolean {
     const isOfTheProducer =
       error instanceof ProducerAbortedError ||

@@ -7,15 +7,18 @@ import type { Streams } from './streams';
 
 /** Which rows are sent again. */
 export interface ReplayOptions {
-  /** Of this key alone. @default of all keys */
+  /** The key whose rows are sent again. @default the rows of all keys are */
   partitionKey?: string;
-  /** Sent then or later. @default from the first that is there */
+  /** Rows that were sent before this time are left out. @default the rows begin with the first that is there */
   sentFrom?: Date;
-  /** Sent before. @default to the last that was sent when the replay began */
+  /**
+   * Rows that were sent at this time or later are left out.
+   * @default the rows end with the last that was sent when the replay began
+   */
   sentBefore?: Date;
-  /** From this number. @default from the first that is there */
+  /** The lowest number of the rows. @default the number of the first that is there */
   firstId?: bigint;
-  /** To this number, itself included. @default to the last that was put when the replay began */
+  /** The highest number of the rows. @default the number of the last that was put when the replay began */
   lastId?: bigint;
   /**
    * `sent`: with their old numbers, so that consumers that have them drop them. `new`: put into the outbox again, with new
@@ -23,7 +26,7 @@ export interface ReplayOptions {
    * @default 'sent'
    */
   as?: 'sent' | 'new';
-  /** Ends the replay between two windows. */
+  /** When it aborts, the replay ends between two windows. */
   signal?: AbortSignal;
 }
 

@@ -144,10 +144,12 @@ describe('a batch', () => {
   test('names the first record concerned when a key cannot be parked, and goes on with the others', async () => {
     const w = world();
     w.poison.add('b1');
-    jest.spyOn(console, 'error').mockImplementation(() => {});
-    jest.spyOn(w.parking, 'save').mockRejectedValue(new Error('no table'));
+    const told = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const problem = new Error('no table');
+    jest.spyOn(w.parking, 'save').mockRejectedValue(problem);
     expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual(['2']);
     expect(w.effects).toEqual(['a1', 'a2']);
+    expect(told.mock.calls).toEqual([[problem]]);
   });
 
   test('names its first record when it is not known what is parked', async () => {
@@ -555,12 +557,15 @@ describe('the retrier', () => {
     expect(dead).toEqual(['a']);
   });
 
-  test('calls a key dead when its first record has held it up for so long', async () => {
+  test.each([
+    [5 * MINUTE_MS - 1, 0],
+    [5 * MINUTE_MS, 1],
+  ])('calls a key dead when its first record has held it up for five minutes: of %d ms, %d keys', async (ms, dead) => {
     const w = world({ maxAgeMs: 5 * MINUTE_MS });
     w.poison.add('a1');
     await w.deliver(['a1']);
-    w.clock.nowMs += 6 * MINUTE_MS;
-    expect(await w.retry()).toMatchObject({ dead: 1, oldestMs: 6 * MINUTE_MS });
+    w.clock.nowMs += ms;
+    expect(await w.retry()).toMatchObject({ dead, oldestMs: ms });
   });
 });
 
