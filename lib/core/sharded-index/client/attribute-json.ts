@@ -3,12 +3,12 @@ import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-va
 /** Attribute values as DynamoDB's JSON holds them: binary is base64 text. */
 export type AttributeJson = Record<string, unknown>;
 
-/** An item as the JSON of a request. */
+/** Writes an item as the JSON of a request has it. */
 export function itemToJson(item: DynamoDbItem): AttributeJson {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueToJson(value)]));
 }
 
-/** An item with bytes in place of base64 text. It changes the JSON in place, which was parsed only for this. */
+/** Puts bytes in place of base64 text. It changes the JSON in place, which was parsed only for this. */
 export function itemFromJson(json: AttributeJson): DynamoDbItem {
   for (const name in json) decodeBinary(json[name] as AttributeJson);
   return json as DynamoDbItem;

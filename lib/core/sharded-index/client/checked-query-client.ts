@@ -2,7 +2,7 @@ import { checkClient } from '../../foundation/client-check';
 import type { QueryClient } from './query-client';
 
 /**
- * The client that queries are sent through.
+ * Returns the client that queries are sent through.
  *
  * The document client of DAX takes and gives plain objects. But it extends the other client of DAX, `Dax`, whose `query`
  * takes and gives attribute values, so queries are sent through that.
@@ -16,7 +16,7 @@ export function checkedQueryClient(client: QueryClient): QueryClient {
   return client;
 }
 
-/** The prototype of `Dax` that a `DaxDocument` extends. Undefined for every other client. */
+/** The prototype of `Dax` that a `DaxDocument` extends. It is undefined for every other client. */
 function daxPrototype(client: unknown): QueryClient | undefined {
   const given: Record<string, unknown> = Object(client);
   if (typeof given.batchGet !== 'function' || typeof given.batchGetItem !== 'function') return undefined;

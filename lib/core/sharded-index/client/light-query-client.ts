@@ -18,7 +18,7 @@ export interface SdkQueryClient extends SdkClient {
 /** What one query did, for tracing. */
 export interface LightQueryTrace {
   tableName: string;
-  /** Absent for a query of a table. */
+  /** It is absent for a query of a table. */
   indexName?: string;
   /** Whether the client of the SDK sent the query. Then the SDK's middleware has seen it too. */
   viaSdk: boolean;
@@ -33,8 +33,8 @@ export interface LightQueryTrace {
 /** What a light client of DynamoDB tells of its queries. */
 export interface LightQueryOptions {
   /**
-   * Is called after every query, whether it succeeds or fails. Use it for tracing, because tracers that add middleware to
-   * the SDK do not see the queries of the light client. It must not throw.
+   * The light client calls it after every query, whether the query succeeds or fails. Use it for tracing, because tracers
+   * that add middleware to the SDK do not see the queries of the light client. It must not throw.
    * @default no calls
    */
   onQuery?(trace: LightQueryTrace): void;

@@ -1,7 +1,7 @@
 /** The input of one DynamoDB Query request for one shard of an index or a table, in the AWS SDK's terms. */
 export interface IndexQueryInput {
   TableName: string;
-  /** Absent for a query of a table. */
+  /** It is absent for a query of a table. */
   IndexName?: string;
   KeyConditionExpression: string;
   FilterExpression?: string;

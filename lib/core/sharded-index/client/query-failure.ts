@@ -40,15 +40,15 @@ const LOST_CONNECTIONS = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMED
 /** The fields that the SDK, or another client, sets on the error of a failed request. */
 interface RequestError {
   name?: string;
-  /** Of an error of Node.js, or of a client of DAX, whose errors have no name of their own. */
+  /** Errors of Node.js have it, and those of a client of DAX, which have no name of their own. */
   code?: string;
-  /** As above, of an answer. */
+  /** Errors of a client of DAX have it if DAX has answered. */
   statusCode?: number;
   $retryable?: { throttling?: boolean };
   $metadata?: { httpStatusCode?: number };
 }
 
-/** What it means that a DynamoDB query failed with this error. */
+/** Tells what it means that a DynamoDB query failed with this error. */
 export function queryFailure(error: unknown): ReadFailure {
   const { name = '', code = '', statusCode, $retryable, $metadata }: RequestError = Object(error);
   const status = $metadata?.httpStatusCode ?? statusCode ?? 0;

@@ -304,8 +304,17 @@ describe('reshardItems of a table that is sharded by its own key', () => {
       throw Object.assign(new Error('denied'), { name: 'AccessDeniedException' });
     };
     const error: StrayScanError = await reshardItems(table, invoices, options).catch((thrown) => thrown);
-    expect(error).toMatchObject({ code: 'STRAY_SCAN_FAILED' });
+    expect(error).toMatchObject({ code: 'STRAY_SCAN_FAILED', cause: { name: 'AccessDeniedException' } });
     expect(error.report.resumePoint).toBeDefined();
+  });
+
+  test('refuses each item whose transaction DynamoDB finds invalid, and goes on', async () => {
+    const table = grown(5);
+    table.transactWriteItems = async () => {
+      throw Object.assign(new Error('too large'), { name: 'ValidationException' });
+    };
+    const { outcomes } = await reshardItems(table, invoices, options);
+    expect(outcomes).toEqual({ moved: 0, settled: 0, refused: moving.length });
   });
 
   test('keeps to its budget of write units', async () => {
