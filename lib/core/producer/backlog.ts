@@ -25,7 +25,7 @@ export class Backlog {
   remove({ bytes }: PendingRecord): void {
     this.records -= 1;
     this.bytes -= bytes;
-    if (this.waiting.length === 0 || !this.waiting.some(({ lane }) => this.hasRoom(lane))) return;
+    if (!this.waiting.some(({ lane }) => this.hasRoom(lane))) return;
     for (const { resolve } of this.waiting.splice(0)) resolve();
   }
 

@@ -114,6 +114,15 @@ describe('a rejection', () => {
       await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
     });
 
+    test('comes at its age to a record that is put behind one that is in flight beyond its own', async () => {
+      const { clock, producer } = producerOnFakeStream({ roundTripMs: () => 1_000 }, { maxRecordAgeMs: 100 });
+      const first = producer.put(record('a'));
+      await clock.runUntil(clock.sleep(200));
+      await expect(clock.runUntil(producer.put(record('a')))).rejects.toThrow(RecordExpiredError);
+      expect(clock.nowMs).toBe(300);
+      await expect(clock.runUntil(first)).resolves.toMatchObject({ attempts: 1 });
+    });
+
     test('leaves no timer behind', async () => {
       const { clock, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 60_000 });
       await clock.runUntil(producer.put(record('a')));

@@ -1,5 +1,10 @@
 import { backoffMs } from '../../../../lib/core/foundation/backoff';
-import { isRetryableEntryError, isRetryableRequestError } from '../../../../lib/core/producer/retry';
+import {
+  isRetryableEntryError,
+  isRetryableRequestError,
+  isThrottle,
+  mayHaveBeenApplied,
+} from '../../../../lib/core/producer/retry';
 
 const serviceError = (name: string, httpStatusCode?: number, more: object = {}) =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode }, ...more });
@@ -39,6 +44,46 @@ describe('isRetryableRequestError', () => {
     ['a mistake in the code', new TypeError('client.putRecords is not a function')],
   ])('is false for %s', (_, error) => {
     expect(isRetryableRequestError(error)).toBe(false);
+  });
+});
+
+describe('an answer with a name that says nothing', () => {
+  test.each([
+    [200, true, true],
+    [399, true, true],
+    [400, false, false],
+    [407, false, false],
+    [408, true, true],
+    [428, false, false],
+    [429, true, false],
+    [499, false, false],
+    [500, true, true],
+    [599, true, true],
+  ])('and the status %d: worth another attempt, %s; may have been applied, %s', (status, retryable, applied) => {
+    const error = serviceError('Unknown', status);
+    expect(isRetryableRequestError(error)).toBe(retryable);
+    expect(mayHaveBeenApplied(error)).toBe(applied);
+  });
+});
+
+test.each([
+  ['ThrottlingException', 400, true],
+  ['Unknown', 429, true],
+  ['Unknown', 503, false],
+])('%s with the status %d says that the service was asked too much: %s', (name, status, expected) => {
+  expect(isThrottle(serviceError(name, status))).toBe(expected);
+});
+
+describe('mayHaveBeenApplied', () => {
+  test.each<[string, unknown, boolean]>([
+    ['a lost connection', Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }), true],
+    ['an answer that the SDK could not read', Object.assign(new TypeError('json'), { $response: {} }), true],
+    ['a network error of fetch', new TypeError('fetch failed', { cause: new Error('ECONNRESET') }), true],
+    ['a throttle', serviceError('Throttling'), false],
+    ['missing credentials', serviceError('CredentialsProviderError'), false],
+    ['a mistake in the code', new TypeError('client.putRecords is not a function'), false],
+  ])('%s: %#', (_, error, expected) => {
+    expect(mayHaveBeenApplied(error)).toBe(expected);
   });
 });
 

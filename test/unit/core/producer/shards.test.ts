@@ -65,6 +65,17 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs).toBeLessThan(4_600);
   });
 
+  test('waits 20 ms with a shard that has had its share, so that its next records go together', async () => {
+    const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS, roundTripMs: () => 0 });
+    await clock.runUntil(producer.put(record('a')));
+    await clock.runUntil(producer.put(record('b')));
+    await clock.runUntil(clock.sleep(2_000));
+    const before = clock.nowMs;
+    const puts = Array.from({ length: 1_015 }, (_, index) => producer.put(record(String(index))));
+    await clock.runUntil(Promise.all(puts));
+    expect(clock.nowMs - before).toBe(20);
+  });
+
   test('lets a hot shard slow no other', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
     const hot = [...recordsOfShard(kinesis, 0, 9_000)].map((each) => producer.put(each));
