@@ -287,7 +287,7 @@ export class FakeControlPlane {
     if (!shard.isOpen) {
       throw serviceError(
         'InvalidArgumentException',
-        `Shard ${shardId} in stream ${this.streamName} has already been merged or split, and thus is not eligible for merging or splitting.`,
+        `Shard ${shardId} in stream ${this.streamName} under account 123456789012 has already been merged or split, and thus is not eligible for merging or splitting.`,
       );
     }
     return shard;

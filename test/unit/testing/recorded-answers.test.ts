@@ -66,7 +66,7 @@ describe('Kinesis', () => {
     await settled(kinesis.splitShard(split));
     await expect(settled(kinesis.splitShard(split))).rejects.toMatchObject({
       name: 'InvalidArgumentException',
-      message: expect.stringContaining('has already been merged or split, and thus is not eligible'),
+      message: expect.stringContaining('under account 123456789012 has already been merged or split, and thus is not'),
     });
   });
 });
