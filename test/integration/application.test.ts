@@ -14,7 +14,7 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../lib/core';
-import { randomRuns } from '../support/random-runs';
+import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { indexConfig, readStream, synthesizeReferenceApp } from '../support/reference-app';
 
 /** What an application does with `cdk-even-shards/core` and clients of its own. */
@@ -210,9 +210,13 @@ describe('fanOutQuery over a table written with shardAttributes', () => {
     expect(found).toEqual(expected);
   }
 
-  test('any request, paged to its end, is answered as filtering and sorting the items answers it', async () => {
-    await fc.assert(fc.asyncProperty(scenario, check), { numRuns: randomRuns(60) });
-  }, 60_000);
+  test(
+    'any request, paged to its end, is answered as filtering and sorting the items answers it',
+    async () => {
+      await fc.assert(fc.asyncProperty(scenario, check), { numRuns: randomRuns(60) });
+    },
+    randomRunsTimeout(240_000),
+  );
 });
 
 describe('OrderedProducer', () => {
