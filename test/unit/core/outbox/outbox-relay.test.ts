@@ -13,7 +13,6 @@ const ANSWERS: [begins: string, rows: object[] | ((values: unknown[]) => object[
   ['SELECT version', [{ version: OUTBOX_SCHEMA_VERSION }]],
   ['SELECT cache_size', [{ cache_size: '1' }]],
   ['SELECT lock FROM (SELECT -1', [{ lock: -7 }]],
-  ['SELECT pid', [{ is_mine: true, ranges: 0 }]],
   ['SELECT number, lock', ([, held]) => ((held as number[]).length === 0 ? [{ number: 1, lock: 1 }] : [])],
   ['SELECT pg_try_advisory_lock(', [{ isClaimed: true }]],
   ['SELECT outbox.recognize', [{ isKnown: true }]],
@@ -41,6 +40,9 @@ const ANSWERS: [begins: string, rows: object[] | ((values: unknown[]) => object[
 class StubPool extends EventEmitter implements PostgresPool {
   readonly totalCount = 1;
   readonly connections: EventEmitter[] = [];
+  readonly asked: string[] = [];
+  /** What each worker holds: nobody anything, but for what a test says. */
+  holdings: object[] = [{ is_mine: true, ranges: 0 }];
 
   constructor(private readonly failing: (text: string) => object | undefined = () => undefined) {
     super();
@@ -48,8 +50,10 @@ class StubPool extends EventEmitter implements PostgresPool {
 
   async connect(): ReturnType<PostgresPool['connect']> {
     const query = async ({ text, values = [] }: PostgresQuery) => {
+      this.asked.push(text);
       const failure = this.failing(text);
       if (failure !== undefined) throw Object.assign(new Error(), failure);
+      if (text.startsWith('SELECT pid')) return { rows: this.holdings, rowCount: this.holdings.length };
       const answer = ANSWERS.find(([begins]) => text.trim().startsWith(begins))?.[1] ?? [];
       const rows = typeof answer === 'function' ? answer(values) : answer;
       return { rows, rowCount: rows.length };
@@ -125,4 +129,22 @@ test('a connection that breaks while it verifies ends the verification, and not 
   const pool = new StubPool((text) => (text.includes('verify()') ? BROKEN : undefined));
   await expect(clock.runUntil(relayOn(pool, clock).verify())).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
   expect(() => pool.connections[0]!.emit('error', new Error('broken'))).not.toThrow();
+});
+
+test.each([
+  [1, 0, 0],
+  [2, 0, 1],
+  [3, 2, 0],
+  [4, 2, 1],
+])('a worker with %d ranges, where the one with the fewest has %d, gives %d back', async (mine, fewest, given) => {
+  const clock = new VirtualClock();
+  const pool = new StubPool();
+  const abort = new AbortController();
+  const running = relayOn(pool, clock).run({ signal: abort.signal });
+  await clock.runUntil(clock.sleep(SECOND_MS / 2));
+  pool.holdings = [{ is_mine: true, ranges: mine }, { ranges: fewest }, { ranges: 5 }];
+  await clock.runUntil(clock.sleep(SECOND_MS));
+  expect(pool.asked.filter((text) => text.includes('pg_advisory_unlock('))).toHaveLength(given);
+  abort.abort();
+  await clock.runUntil(running);
 });

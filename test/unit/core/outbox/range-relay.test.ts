@@ -129,7 +129,11 @@ test('a row that has ended keeps no data in memory while one before it has not',
 
 /** A relay that finds nothing at first, and then these windows, and what it tells the database. */
 function idleRelay(windows: OutboxRow[][], putAll: PutAll, options: OutboxRelayOptions) {
-  const told = { sleeping: [] as boolean[], saved: [] as [RangePosition, readonly bigint[]][] };
+  const told = {
+    sleeping: [] as boolean[],
+    saved: [] as [RangePosition, readonly bigint[]][],
+    parkedAtMs: [] as number[],
+  };
   let left: OutboxRow[][] = [];
   const database: Partial<OutboxDatabase> = {
     parkedKeys: async () => [],
@@ -140,6 +144,11 @@ function idleRelay(windows: OutboxRow[][], putAll: PutAll, options: OutboxRelayO
       return true;
     },
     setSleeping: async (isSleeping) => void told.sleeping.push(isSleeping),
+    park: async () => {
+      told.parkedAtMs.push(options.clock!.now());
+      return true;
+    },
+    readParked: async () => [],
   };
   const range = { number: 1, position: { from: '3:3:', afterId: 0n } } as HeldRange;
   const streams = new Streams({ putAll });
@@ -192,4 +201,26 @@ test('each row that is acknowledged is noted once, though the position has to wa
     [{ from: '3:3:', afterId: 0n }, [2n]],
     [{ from: '5:5:', afterId: 0n }, [1n]],
   ]);
+});
+
+test.each([
+  [100, 2],
+  [101, 3],
+])('a key that does not move is waited for while %d rows could be parked: %d ms', async (rows, ms) => {
+  const clock = new VirtualClock();
+  const putAll: PutAll = async (pulled, observer) => {
+    for await (const row of pulled) {
+      const deliver = () => observer?.delivered?.(0, row, { shardId: 'shard', sequenceNumber: '1', attempts: 1 });
+      clock.schedule(deliver, 10_000);
+    }
+    return { delivered: rows, rejected: 0 };
+  };
+  const windows = [Array.from({ length: rows }, (_, index) => rowOf(BigInt(index + 1)))];
+  const { relay, told, fill } = idleRelay(windows, putAll, { clock, maxRowsInFlight: 80 });
+  fill();
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(5_000));
+  relay.stop();
+  await clock.runUntil(running);
+  expect(told.parkedAtMs[0]).toBe(ms);
 });
