@@ -66,7 +66,7 @@ export class AggregateBuilder {
   private readonly packUnder: string | undefined;
   private readonly packUnderBytes: number;
   private explicitHashKey?: string;
-  /** What was added last. An attempt that fails leaves it as it is. */
+  /** The record that was added last. An attempt that fails leaves it as it is. */
   private last?: Part;
 
   constructor({ maxBytes, packUnder }: AggregateBuilderOptions) {
@@ -135,7 +135,7 @@ export class AggregateBuilder {
     return false;
   }
 
-  /** The Kinesis record. Needs at least one record. */
+  /** The Kinesis record. The builder needs at least one record for it. */
   build(): BuiltRecord {
     const { last } = this;
     if (last === undefined) throw new Error('there is no record to build an aggregate of');
@@ -193,7 +193,7 @@ export class AggregateBuilder {
   }
 }
 
-/** The parts of an aggregate, the first one first. */
+/** The parts of an aggregate. The first one comes first. */
 function partsUpTo(last: Part): Part[] {
   const parts: Part[] = new Array(last.position + 1);
   for (let part: Part | undefined = last; part !== undefined; part = part.previous) parts[part.position] = part;

@@ -29,7 +29,7 @@ export class Backlog {
     for (const { resolve } of this.waiting.splice(0)) resolve();
   }
 
-  /** Waits until there is room behind the lane's records; undefined if there is. */
+  /** Waits until there is room behind the lane's records. It returns undefined if there is room now. */
   room(lane: Lane | undefined): Promise<void> | undefined {
     return this.hasRoom(lane) ? undefined : this.waitForRoom(lane);
   }

@@ -16,12 +16,12 @@ import type { UnitFormer } from './unit-former';
 /** Hears from a dispatcher. */
 export interface DispatchListener {
   /**
-   * A request with the lane's unit was answered, or failed.
+   * Hears that a request with the lane's unit was answered, or failed.
    *
    * @param hadCompany whether the units of other lanes shared its Kinesis record
    */
   settle(lane: Lane, outcome: Outcome, hadCompany: boolean): void;
-  /** The stream cannot keep any order. */
+  /** Hears that the stream cannot keep any order. */
   stop(reason: EvenShardsError): void;
 }
 

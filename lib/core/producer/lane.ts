@@ -12,7 +12,7 @@ import type { Unit } from './unit';
  */
 export type LaneState = 'waiting' | 'ready' | 'in flight' | 'settling' | 'ended';
 
-/** Every way from one state to another. */
+/** All ways from one state to another. */
 const TRANSITIONS = {
   becomeReady: { from: ['waiting'], to: 'ready' },
   depart: { from: ['ready'], to: 'in flight' },
@@ -97,7 +97,7 @@ export class Lane {
     return record;
   }
 
-  /** The first record that is not in flight. */
+  /** The first record that is not in flight; undefined if there is none. */
   get firstWaiting(): PendingRecord | undefined {
     const { lastInFlight } = this;
     return lastInFlight === undefined ? this.first : lastInFlight.next;
@@ -120,7 +120,7 @@ export class Lane {
     const record = this.head;
     this.first = record.next;
     if (this.first === undefined) this.last = undefined;
-    // One that has ended would keep those behind it alive.
+    // A record that has ended would keep those behind it alive.
     record.next = undefined;
     this.count -= 1;
     this.recordBytes -= record.bytes;
@@ -143,7 +143,7 @@ export class Lane {
     return taken;
   }
 
-  /** The first record may be sent. */
+  /** Hears that the first record may be sent. */
   becomeReady(): void {
     this.transition('becomeReady');
     this.cancelBackoff = undefined;
@@ -164,18 +164,18 @@ export class Lane {
     this.cancelBackoff = cancel;
   }
 
-  /** The first records are about to end: the unit's, or the first one if there is no unit. Forgets the unit. */
+  /** Hears that its first records are about to end: the unit's, or the first one if there is no unit. It forgets the unit. */
   settle(): void {
     this.transition('settle');
     this.clear();
   }
 
-  /** Those that ended were not all: the next record is the first now. */
+  /** Hears that the records that ended were not all: the next record is the first now. */
   goOn(): void {
     this.transition('goOn');
   }
 
-  /** The records that are left are about to end. */
+  /** Hears that the records that are left are about to end. */
   end(): void {
     this.transition('end');
     this.clear();

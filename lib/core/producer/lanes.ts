@@ -49,7 +49,7 @@ export class Lanes implements PutSink, DispatchListener {
     this.sizeLimit = new RecordSizeLimit(maxRecordBytes, client, stream, { ms: requestTimeoutMs, clock });
     this.backlog = new Backlog(settings);
     this.dispatcher = new Dispatcher(client, settings, this.units, placement, statistics, this);
-    // One listener for each putAll that waits for its source: any number of them is right.
+    // Each putAll that waits for its source has one listener, so any number of them is right.
     setMaxListeners(0, this.ended);
   }
 
@@ -125,7 +125,7 @@ export class Lanes implements PutSink, DispatchListener {
 
   /** Brings up the first record of a lane that waits, unless that ended. */
   private bringUp(lane: Lane): void {
-    // A loop, not a call from each record to the next: any number of them can expire together.
+    // This is a loop, not a call from each record to the next, because any number of them can expire together.
     while (!lane.hasEnded && this.stopped === undefined && this.hasExpired(lane.head)) this.expire(lane);
     if (lane.hasEnded) return;
     if (this.stopped !== undefined) this.rejectWaiting(lane, this.stopped);
@@ -177,14 +177,14 @@ export class Lanes implements PutSink, DispatchListener {
   /** Rejects the first records of a lane for good, and with them the later ones unless these are to go on. */
   private rejectFirst(lane: Lane, records: number, error: EvenShardsError): void {
     lane.settle();
-    // Ended first: who hears of the rejection and puts the record again puts it into a new lane.
+    // The lane ends first, so that whoever hears of the rejection and puts the record again puts it into a new lane.
     if (!this.skipsRejected) this.end(lane);
     for (let index = 0; index < records; index++) this.reject(lane, error);
     if (!lane.hasEnded) lane.goOn();
     else if (lane.length > 0) this.rejectAll(lane, new EarlierRecordFailedError(lane.partitionKey, { cause: error }));
   }
 
-  /** Rejects all records of a lane that is not in flight; those that were sent before, with what they failed of. */
+  /** Rejects all records of a lane that is not in flight. Those that were sent before are rejected with what they failed of. */
   private rejectWaiting(lane: Lane, error: EvenShardsError): void {
     const { records = 0, failure = error } = lane.unit ?? {};
     this.end(lane);
@@ -253,7 +253,7 @@ export class Lanes implements PutSink, DispatchListener {
     this.rejectBehindUnit(lane, count, () => expired);
   }
 
-  /** Sees to it that records are rejected when their time is over and they are not in flight. One timer a lane. */
+  /** Sees to it that records are rejected when their time is over and they are not in flight. A lane has one timer. */
   private watchAge(lane: Lane): void {
     const { maxRecordAgeMs, clock } = this.settings;
     if (maxRecordAgeMs === undefined || lane.cancelExpiry !== undefined) return;

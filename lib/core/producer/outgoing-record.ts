@@ -9,7 +9,7 @@ export interface OutgoingRecord {
   /** What the entry counts against Kinesis' limits. */
   readonly bytes: number;
   readonly lanes: readonly Lane[];
-  /** The shard it is sent to, as the shard map has it; without an id while nobody knows the shards. */
+  /** The shard it is sent to, as the shard map has it. It has no id while nobody knows the shards. */
   readonly shard: { readonly shardId: string | undefined; readonly limiter: ShardLimiter | undefined };
 }
 
@@ -25,7 +25,7 @@ export interface ReadyQueue {
   readonly hasTurns: boolean;
   /** Whether a shard that has had its share waits for more. */
   readonly hasParked: boolean;
-  /** When something that waits for company goes without; undefined if nothing does. */
+  /** When something that waits for company goes without it; undefined if nothing waits. */
   readonly nextDueAtMs: number | undefined;
   /** Lets go what has waited for company long enough. */
   endLingering(nowMs: number): void;

@@ -14,7 +14,7 @@ export interface PutReceipt {
 export abstract class PendingRecord<R extends ProducerRecord = ProducerRecord> {
   /** What the record counts against Kinesis' limits. */
   bytes = 0;
-  /** Zero if nobody asks for its age. */
+  /** When it was put; zero if nobody asks for its age. */
   putAtMs = 0;
   /** Settled when the record has ended, and all that were put before it; undefined while nobody waits for that. */
   flushed?: { readonly promise: Promise<void>; readonly resolve: () => void };
@@ -23,7 +23,7 @@ export abstract class PendingRecord<R extends ProducerRecord = ProducerRecord> {
 
   constructor(readonly record: R) {}
 
-  /** Hears of its end, at the moment the producer does: exactly one of the two is called, once. Must not throw. */
+  /** Hears of its end, at the moment the producer does: exactly one of the two is called, once, and it must not throw. */
   abstract delivered(receipt: PutReceipt): void;
   abstract rejected(error: Error): void;
 }

@@ -33,7 +33,7 @@ export class Placement {
 
   /**
    * Where a record meets those it may share a pack with. One hash key has one name: a consumer that reads the partition keys
-   * of a shard side by side must not come upon the records of a key under two. Needs buckets.
+   * of a shard side by side must not come upon the records of a key under two. The producer must have buckets.
    */
   meetingPointOf({ partitionKey, explicitHashKey }: PlacedRecord): MeetingPoint {
     if (explicitHashKey === undefined) return this.bucketOf(partitionKey);
@@ -68,7 +68,7 @@ function remembered<T>(workOut: (partitionKey: string) => T): (partitionKey: str
   };
 }
 
-/** Three bytes of UTF-8 at most for each character. */
+/** A character has three bytes of UTF-8 at most. */
 const COPY = Buffer.allocUnsafe(MAX_PARTITION_KEY_LENGTH * 3);
 
 /** A key that was cut out of a long text would keep all of that in memory. */

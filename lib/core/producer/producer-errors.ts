@@ -1,16 +1,16 @@
 import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 
-/** A partition key that Kinesis would refuse. */
+/** Kinesis would refuse a partition key. */
 export class InvalidPartitionKeyError extends InvalidArgumentError {
   static override readonly code = 'INVALID_PARTITION_KEY';
 }
 
-/** A record larger than the stream accepts. */
+/** A record is larger than the stream accepts. */
 export class RecordTooLargeError extends InvalidArgumentError {
   static override readonly code = 'RECORD_TOO_LARGE';
 }
 
-/** A record that Kinesis refused, or kept refusing until the attempts were used up. */
+/** Kinesis refused a record, or kept refusing it until the attempts were used up. */
 export class RecordRejectedError extends EvenShardsError {
   /**
    * Whether the record may be in the stream all the same, or come to it late: the answer to an attempt was lost. If
@@ -32,7 +32,7 @@ export class RecordRejectedError extends EvenShardsError {
   }
 }
 
-/** A record that was never sent, because an earlier record of its partition key failed and order would break. */
+/** A record was never sent, because an earlier record of its partition key failed and the order would break. */
 export class EarlierRecordFailedError extends EvenShardsError {
   readonly #partitionKey: string;
 
@@ -46,7 +46,7 @@ export class EarlierRecordFailedError extends EvenShardsError {
   }
 }
 
-/** A record that was never sent, because its turn did not come within the time it was given. */
+/** A record was never sent, because its turn did not come within the time it was given. */
 export class RecordExpiredError extends EvenShardsError {
   constructor(
     /** The time it was given, in milliseconds. */
@@ -56,7 +56,7 @@ export class RecordExpiredError extends EvenShardsError {
   }
 }
 
-/** A stream that spreads records over its shards without regard to their keys, so that no key has an order. */
+/** The stream spreads records over its shards without regard to their keys, so that no key has an order. */
 export class StreamDistributionError extends EvenShardsError {
   constructor() {
     super(
@@ -67,14 +67,14 @@ export class StreamDistributionError extends EvenShardsError {
   }
 }
 
-/** A record handed to a producer after `close`. */
+/** A record was handed to a producer after `close`. */
 export class ProducerClosedError extends EvenShardsError {
   constructor() {
     super('PRODUCER_CLOSED', 'not sent: the producer is closed');
   }
 }
 
-/** A record that was still waiting when the producer's signal aborted. */
+/** A record was still waiting when the producer's signal aborted. */
 export class ProducerAbortedError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
     super('PRODUCER_ABORTED', 'not sent: the producer was aborted before its turn', options);

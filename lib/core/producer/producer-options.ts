@@ -24,8 +24,8 @@ export interface OrderedProducerOptions {
    * in order, or none. Consumers take them apart with `deaggregate`, or the Kinesis Client Library.
    *
    * - `per-key`, or true: consecutive records of one key. A key then moves at many records a round trip.
-   * - `packed`: the same, and records of many keys of one hash bucket share a Kinesis record. For many keys with small
-   *   records. See `hashBuckets`, which it needs, for what must stay as it is.
+   * - `packed`: the same, and records of many keys of one hash bucket share a Kinesis record. Use it for many keys with
+   *   small records. See `hashBuckets`, which it needs, for what must stay as it is.
    * @default false
    */
   aggregation?: boolean | 'per-key' | 'packed';

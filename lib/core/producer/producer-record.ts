@@ -5,11 +5,11 @@ import { InvalidPartitionKeyError, RecordTooLargeError } from './producer-errors
 
 /** A record for the stream. Records of one partition key arrive in the order they were put. */
 export interface ProducerRecord {
-  /** 1 to 256 characters. Decides the order, and the shard unless there is an explicit hash key. */
+  /** The partition key has 1 to 256 characters. It decides the order, and the shard unless there is an explicit hash key. */
   partitionKey: string;
-  /** Not copied: leave it as it is until the record has ended. */
+  /** The data are not copied: leave them as they are until the record has ended. */
   data: Uint8Array;
-  /** 0 to 2^128 - 1. Decides the shard in place of the partition key. */
+  /** A number from 0 to 2^128 - 1 that decides the shard in place of the partition key. */
   explicitHashKey?: bigint;
   /**
    * The place in a sequence that the source of the record gave it, for records that are put again when the source
@@ -30,7 +30,7 @@ export const DEFAULT_MAX_RECORD_BYTES = 1024 * 1024;
 /** The highest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
 export const MAX_RECORD_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** UTF-8 has no bytes for it: two such keys would become one. */
+/** UTF-8 has no bytes for a lone surrogate: two keys with one would become the same key. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
