@@ -31,7 +31,7 @@ export function decimalOfText(text: string): DecimalValue | undefined {
 
 function decimalOf(isNegative: boolean, all: string, exponent: number): DecimalValue {
   let [first, end] = [0, all.length];
-  while (first < end && all[first] === '0') first++;
+  while (all[first] === '0') first++;
   while (end > first && all[end - 1] === '0') end--;
   if (first === end) return ZERO;
   return { sign: isNegative ? -1 : 1, exponent: exponent - first, digits: all.slice(first, end) };

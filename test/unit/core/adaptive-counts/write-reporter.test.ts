@@ -125,6 +125,16 @@ describe('a WriteReporter', () => {
     expect(reports).toMatchObject([{ key: '2026-11-21T12:00*', throttled: 1 }]);
   });
 
+  test('takes no value for an index over the whole table', async () => {
+    const { reporter } = reporterAt({ ...adaptiveConfig, valueAttribute: undefined });
+    let sent = 0;
+    const send = async () => {
+      sent += 1;
+    };
+    await expect(reporter.watch('open', send)).rejects.toMatchObject({ code: 'INVALID_INDEX_VALUE', field: 'value' });
+    expect(sent).toBe(0);
+  });
+
   test('passes on what the write returns and throws, also if a report cannot be written', async () => {
     const { reporter, problems, clock, fail } = reporterAt(adaptiveConfig, true);
     const error = refusal();

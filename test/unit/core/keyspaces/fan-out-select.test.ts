@@ -282,6 +282,13 @@ describe('selectRow', () => {
     expect(table.sent.map(({ parameters }) => parameters[1])).toEqual([shard]);
   });
 
+  test('is refused with a configuration that is none, before anything is sent', async () => {
+    const table = events(1);
+    const read = selectRow(table, { ...config, shardColumn: 'minute' }, key);
+    await expect(read).rejects.toMatchObject({ code: 'INVALID_TABLE_CONFIG', field: 'config.shardColumn' });
+    expect(table.sent).toHaveLength(0);
+  });
+
   test('finds a row behind an empty page', async () => {
     const execute: FakeCassandra['execute'] = async (_query, _parameters, { pageState }) =>
       pageState === undefined ? { rows: [], pageState: 'on' } : { rows: [key] };

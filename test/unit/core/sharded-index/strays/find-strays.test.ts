@@ -181,6 +181,17 @@ describe('findStrays', () => {
     expect(limits).toEqual([limits[0], limits[0], limits[0]]);
   });
 
+  test('asks for a page ten times, if nobody says how often', async () => {
+    const clock = new VirtualClock();
+    let asked = 0;
+    const scan = async () => {
+      asked += 1;
+      throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+    };
+    await expect(clock.runUntil(findStrays({ scan }, byStatus, { clock }))).rejects.toThrow(StrayScanError);
+    expect(asked).toBe(10);
+  });
+
   test('goes on through throttles, with a wait that grows', async () => {
     const clock = new VirtualClock();
     const table = tableOf(5);

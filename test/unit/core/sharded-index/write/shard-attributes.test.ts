@@ -117,9 +117,10 @@ describe('shardAttributes', () => {
     const config: ShardedIndexConfig = {
       ...byStatus,
       keyLayout: 'single-attribute',
+      separator: '-',
       shards: { default: { write: 1, read: 1 } },
     };
-    expect(shardAttributes(config, { ...job, status: 'a#b' })).toEqual({ byStatusShard: 'a#b#0' });
+    expect(shardAttributes(config, { ...job, status: 'a-b' })).toEqual({ byStatusShard: 'a-b-0' });
   });
 
   test.each([true, null, {}, '', Number.NaN])('fails for the value %p', (status) => {
