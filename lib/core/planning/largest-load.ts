@@ -1,4 +1,4 @@
-import { binomialMean, likelyOutcomes } from './binomial';
+import { binomialMean, binomialTail, likelyOutcomes } from './binomial';
 
 /** Probabilities for the numbers of shards from `first` on. */
 interface Table {
@@ -28,13 +28,31 @@ export function moreThan(most: number, shards: number, partitions: number): numb
   return tableOf(partitions, shards, shards, most).values[0]!;
 }
 
+/**
+ * Whether more than `most` shards on any partition are less likely than `probability`. The counts of a multinomial are
+ * negatively associated. So if p is the probability for one partition, the probability for any of N is between 1 - (1 -
+ * p)^N (Mallows, "An Inequality Involving Multinomial Probabilities", 1968) and N p. Mostly these bounds decide;
+ * otherwise the probability is computed.
+ */
+export function isRarerThan(probability: number, most: number, shards: number, partitions: number): boolean {
+  const ofOne = binomialTail(shards, 1 / partitions, most);
+  if (partitions * ofOne < probability) return true;
+  if (leastOverload(ofOne, partitions) >= probability) return false;
+  return moreThan(most, shards, partitions) < probability;
+}
+
+/** The least probability for any partition, if this is the probability for one. */
+export function leastOverload(ofOne: number, partitions: number): number {
+  return -Math.expm1(partitions * Math.log1p(-ofOne));
+}
+
 /** The number of shards that the busiest partition exceeds with at most `probability`. */
 export function likelyMost(shards: number, partitions: number, probability: number): number {
   let tooFew = 0;
   let enough = shards;
   while (enough - tooFew > 1) {
     const middle = Math.floor((tooFew + enough) / 2);
-    if (moreThan(middle, shards, partitions) < probability) enough = middle;
+    if (isRarerThan(probability, middle, shards, partitions)) enough = middle;
     else tooFew = middle;
   }
   return enough;

@@ -1,4 +1,4 @@
-import { checkPositive, checkWhole } from './number-checks';
+import { checkFields, checkPositive, checkWhole } from './number-checks';
 import { READ_UNIT_KB } from './read-units-per-page';
 import { ceilOf, isAbove } from './rounding';
 import { PARTITION_READ_UNITS } from './suffix-range';
@@ -50,13 +50,9 @@ export interface HotItemPlan {
  *
  * @throws InvalidArgumentError if a number is outside its bounds
  */
-export function planHotItem({
-  readsPerSecond,
-  itemKb = 1,
-  consistentRead = false,
-  cacheSeconds = 1,
-  caches = 1,
-}: ItemTraffic): HotItemPlan {
+export function planHotItem(item: ItemTraffic): HotItemPlan {
+  checkFields('item', item);
+  const { readsPerSecond, itemKb = 1, consistentRead = false, cacheSeconds = 1, caches = 1 } = item;
   checkPositive('readsPerSecond', readsPerSecond);
   checkPositive('itemKb', itemKb);
   checkPositive('cacheSeconds', cacheSeconds);

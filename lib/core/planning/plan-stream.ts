@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { MAX_STREAM_SHARDS } from '../foundation/shard-count';
-import { likelyMost, moreThan } from './largest-load';
+import { isRarerThan, likelyMost } from './largest-load';
 import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
@@ -333,7 +333,7 @@ function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHas
   const most = floorOf(1 / ofShard);
   if (most === 0) return {};
   const whole = Math.ceil(keys / most);
-  const suffices = (shards: number) => moreThan(most, keys, shards) < probability;
+  const suffices = (shards: number) => isRarerThan(probability, most, keys, shards);
   if (!suffices(MAX_STREAM_SHARDS)) return { whole };
   let tooFew = 0;
   let enough = MAX_STREAM_SHARDS;

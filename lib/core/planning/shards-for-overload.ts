@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { binomialTail } from './binomial';
-import { moreThan } from './largest-load';
+import { isRarerThan, leastOverload } from './largest-load';
 import { checkBetween, checkWhole } from './number-checks';
 import {
   MAX_PLANNED_PARTITIONS,
@@ -81,7 +81,7 @@ function shardsAbove(atLeast: number, partitions: number, probability: number, f
   if (factor >= partitions) return atLeast;
 
   const firstOf = (most: number) => ceilOf((most * partitions) / factor);
-  const areBelow = (first: number, end: number) => isBelow(probability, first, firstOf(end) - 1, partitions);
+  const areBelow = (first: number, end: number) => isRarerThan(probability, first, firstOf(end) - 1, partitions);
   const reach = floorOf((MAX_PLANNED_SHARDS * factor) / partitions);
   if (!areBelow(reach, reach + 1)) {
     throw new InvalidArgumentError(
@@ -114,24 +114,6 @@ function provenBeyond(partitions: number, probability: number, factor: number): 
 function boundOf(partitions: number, probability: number, factor: number): number {
   if (factor >= partitions) return 0;
   return provenBeyond(partitions, probability, factor) + partitions / factor + 1;
-}
-
-/**
- * Whether more than `most` shards on any partition are less likely than `probability`. The counts of a multinomial are
- * negatively associated. So if p is the probability for one partition, the probability for any of N is between 1 - (1 -
- * p)^N (Mallows, "An Inequality Involving Multinomial Probabilities", 1968) and N p. Mostly these bounds decide;
- * otherwise the probability is computed.
- */
-function isBelow(probability: number, most: number, shards: number, partitions: number): boolean {
-  const ofOne = binomialTail(shards, 1 / partitions, most);
-  if (partitions * ofOne < probability) return true;
-  if (leastOverload(ofOne, partitions) >= probability) return false;
-  return moreThan(most, shards, partitions) < probability;
-}
-
-/** The least probability for any partition, if this is the probability for one. */
-function leastOverload(ofOne: number, partitions: number): number {
-  return -Math.expm1(partitions * Math.log1p(-ofOne));
 }
 
 /** The Kullback-Leibler divergence of one coin from another. */

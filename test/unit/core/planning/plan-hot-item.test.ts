@@ -32,4 +32,8 @@ describe('planHotItem', () => {
   ])('refuses %j', (traffic) => {
     expect(() => planHotItem(traffic)).toThrow(InvalidArgumentError);
   });
+
+  test.each([undefined, null, 'an item'])('refuses %j, which is no object', (traffic) => {
+    expect(() => planHotItem(traffic as never)).toThrow('item must be an object');
+  });
 });

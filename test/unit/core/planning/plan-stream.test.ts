@@ -114,6 +114,7 @@ describe('planStream', () => {
 
   test.each([
     ['headRoom', 0, 0.9, 0.001],
+    ['keys', 1, 100_000, 1],
     ['consumers', 0, 1_000, 1],
     ['pollsPerSecond', 0, Number.MAX_VALUE, Number.MAX_VALUE],
     ['enhancedFanOutConsumers', 0, 1_000, 1],
