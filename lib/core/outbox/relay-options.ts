@@ -23,7 +23,8 @@ export interface OutboxRelayOptions {
   windowBytes?: number;
   /**
    * How many rows of a range of keys may be on their way at once, beyond which no window is read; an eighth of them of
-   * one key. Keep it at most as high as the producer's `maxBufferedRecords`, so that no key fills its buffer.
+   * one key. Behind a row that waits for its acknowledgement, up to 16 times as many are read. Keep it at most as high as
+   * the producer's `maxBufferedRecords`, so that no key fills its buffer.
    * @default 10000
    */
   maxRowsInFlight?: number;
