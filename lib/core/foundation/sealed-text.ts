@@ -14,7 +14,8 @@ export function sealedText(belongsTo: unknown, value: unknown): string {
 
 /** The value that a text holds, or undefined if the text was altered or belongs to something else. */
 export function unsealedValue<V>(belongsTo: unknown, text: unknown): V | undefined {
-  const bytes = Buffer.from(String(text), 'base64url');
+  if (typeof text !== 'string') return undefined;
+  const bytes = Buffer.from(text, 'base64url');
   const payload = bytes.subarray(CHECKSUM_BYTES).toString();
   const isIntact =
     bytes.toString('base64url') === text && bytes.subarray(0, CHECKSUM_BYTES).equals(checksum(belongsTo, payload));

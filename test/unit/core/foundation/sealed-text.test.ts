@@ -21,7 +21,8 @@ test('a sealed text that was altered at any character gives nothing, nor does wh
   const altered = [...text].map(
     (character, at) => text.slice(0, at) + (character === 'A' ? 'B' : 'A') + text.slice(at + 1),
   );
-  for (const each of [...altered, `${text}=`, ` ${text}`, text.slice(1), '', 7, null, undefined, {}, [text]]) {
+  const noText = [7, null, undefined, {}, [text], { toString: 1 }, Object.create(null), Symbol('a text')];
+  for (const each of [...altered, `${text}=`, ` ${text}`, text.slice(1), '', ...noText]) {
     expect(unsealedValue('a query', each)).toBeUndefined();
   }
 });
