@@ -46,7 +46,7 @@ export class ReadyLanes implements ReadyQueue {
         continue;
       }
       const maxBytes = this.units.maxBytes(lane);
-      if (bytes > 0 && bytes + maxBytes > MAX_REQUEST_BYTES) break;
+      if (batch.length > 0 && bytes + maxBytes > MAX_REQUEST_BYTES) break;
       if (queue.limiter?.allows(maxBytes, nowMs) === false) {
         this.turns.park();
         continue;

@@ -92,7 +92,7 @@ export class ReadyPacks implements ReadyQueue {
       }
       const leastBytes = this.units.maxBytesOfFirst(first);
       const { maxAggregateBytes } = this.options;
-      if (bytes > 0 && bytes + Math.max(leastBytes, maxAggregateBytes) > MAX_REQUEST_BYTES) break;
+      if (batch.length > 0 && bytes + Math.max(leastBytes, maxAggregateBytes) > MAX_REQUEST_BYTES) break;
       if (queue.limiter?.allows(leastBytes, nowMs) === false) {
         this.turns.park();
         continue;

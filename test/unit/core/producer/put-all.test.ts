@@ -193,6 +193,25 @@ describe('putAll', () => {
     sink.deliver(0);
     await expect(all).rejects.toBe(reason);
   });
+
+  test('tells a source that it pulls nothing from when the sink has ended before', async () => {
+    const sink = new ManualSink();
+    sink.ending.abort(new Error('the sink ended'));
+    const source = { next: jest.fn(), return: jest.fn() };
+    await expect(putAll(sink, { [Symbol.iterator]: () => source }, {})).rejects.toThrow('the sink ended');
+    expect(source.return).toHaveBeenCalled();
+    expect(source.next).not.toHaveBeenCalled();
+  });
+
+  test('does not offer the sink a record whose source has ended the sink', async () => {
+    const sink = new ManualSink();
+    function* source() {
+      sink.ending.abort(new Error('the source ended the sink'));
+      yield record('a');
+    }
+    await expect(putAll(sink, source(), {})).rejects.toThrow('the source ended the sink');
+    expect(sink.accepted).toEqual([]);
+  });
 });
 
 describe('OrderedProducer.putAll', () => {

@@ -23,9 +23,9 @@ const TWO_SHARDS = mapOf(['low', 'high'], [0n, MIDDLE, HASH_KEY_SPACE]);
 
 const placement = new Placement({ hashBuckets: undefined });
 
-function readyLanes(): ReadyLanes {
+function readyLanes(aggregation: 'none' | 'per-key' = 'none'): ReadyLanes {
   return new ReadyLanes(
-    new UnitFormer({ aggregation: 'none', maxAggregateBytes: 51_200, producerId: undefined }, placement),
+    new UnitFormer({ aggregation, maxAggregateBytes: 51_200, producerId: undefined }, placement),
     placement,
   );
 }
@@ -113,6 +113,19 @@ describe('ReadyLanes', () => {
     expect(ready).toMatchObject({ hasTurns: false, hasParked: true });
     ready.unpark();
     expect(keysOf(ready.takeBatch(500, 1_000))).toEqual(['b']);
+  });
+
+  test('finds room for a unit that is sent again, however much was put behind it meanwhile', () => {
+    const ready = readyLanes('per-key');
+    ready.remap(TWO_SHARDS, 0);
+    const again = laneOf('a', 'low', 5_000);
+    ready.push(laneOf('b', 'low', 980_000));
+    ready.push(again);
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['b', 'a']);
+    again.add(new SilentRecord({ partitionKey: 'a', data: Buffer.alloc(20_000), explicitHashKey: 0n }));
+    again.backOff(() => {});
+    ready.push(again);
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['a']);
   });
 
   test('fills a request to 10 MiB', () => {

@@ -1,10 +1,14 @@
-import { deaggregate } from '../../../../lib/core';
+import { deaggregate, HASH_KEY_SPACE } from '../../../../lib/core';
 import { systemClock } from '../../../../lib/core/foundation/clock';
 import { Lane } from '../../../../lib/core/producer/lane';
 import { hashKeyOfEntry, Placement } from '../../../../lib/core/producer/placement';
 import { ReadyPacks } from '../../../../lib/core/producer/ready-packs';
+import { ShardMap } from '../../../../lib/core/producer/shard-map';
 import { UnitFormer } from '../../../../lib/core/producer/unit-former';
 import { SilentRecord } from './silent-record';
+
+const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
+const MAX_PACK_BYTES = 51_200;
 
 /** The time, for the test to set. */
 let nowMs: number;
@@ -13,7 +17,13 @@ const clock = { ...systemClock, now: () => nowMs };
 function readyPacks(lingerMs: number): ReadyPacks {
   nowMs = 0;
   const placement = new Placement({ hashBuckets: 2 });
-  const options = { aggregation: 'packed', maxAggregateBytes: 51_200, producerId: undefined, lingerMs, clock } as const;
+  const options = {
+    aggregation: 'packed',
+    maxAggregateBytes: MAX_PACK_BYTES,
+    producerId: undefined,
+    lingerMs,
+    clock,
+  } as const;
   return new ReadyPacks(new UnitFormer(options, placement), placement, options);
 }
 
@@ -24,6 +34,13 @@ function laneOf(partitionKey: string, ...explicitHashKeys: (bigint | undefined)[
     const record = { partitionKey, data: Buffer.of(1), explicitHashKey };
     lane.add(new SilentRecord(record));
   }
+  return lane;
+}
+
+/** A lane of one record of so many bytes, which has this explicit hash key. */
+function laneOfBytes(bytes: number, explicitHashKey: bigint): Lane {
+  const lane = new Lane(String(explicitHashKey));
+  lane.add(new SilentRecord({ partitionKey: lane.partitionKey, data: Buffer.alloc(bytes), explicitHashKey }));
   return lane;
 }
 
@@ -75,5 +92,35 @@ describe('ReadyPacks', () => {
     expireFirst(lane, ready);
     expect(hashKeysOf(ready, 0)).toEqual([{ hashKey: 7n, records: [7n], lanes: ['a'] }]);
     expect(ready.hasTurns).toBe(false);
+  });
+
+  test('fills a request to 10 MiB, as if the last pack was a full one', () => {
+    const requestsAfter = (bytes: number): number[] => {
+      const ready = readyPacks(0);
+      ready.push(laneOfBytes(bytes, 7n));
+      ready.push(laneOfBytes(1, 8n));
+      const requests: number[] = [];
+      while (ready.hasTurns) requests.push(ready.takeBatch(500, 0).length);
+      return requests;
+    };
+    const probe = readyPacks(0);
+    probe.push(laneOfBytes(MAX_REQUEST_BYTES, 7n));
+    const overhead = probe.takeBatch(500, 0)[0]!.bytes - MAX_REQUEST_BYTES;
+    const most = MAX_REQUEST_BYTES - MAX_PACK_BYTES - overhead;
+    expect(requestsAfter(most)).toEqual([2]);
+    expect(requestsAfter(most + 1)).toEqual([1, 1]);
+  });
+
+  test('parks a shard that has had its share, until it may try again', () => {
+    const ready = readyPacks(0);
+    const range = { StartingHashKey: '0', EndingHashKey: String(HASH_KEY_SPACE - 1n) };
+    ready.remap(new ShardMap([{ ShardId: 'only', HashKeyRange: range }]), 0);
+    ready.push(laneOfBytes(1_000_000, 7n));
+    ready.push(laneOfBytes(1, 8n));
+    expect(hashKeysOf(ready, 0).map(({ lanes }) => lanes)).toEqual([['7']]);
+    expect(ready).toMatchObject({ hasTurns: false, hasParked: true });
+    ready.unpark();
+    expect(ready).toMatchObject({ hasTurns: true, hasParked: false });
+    expect(hashKeysOf(ready, 1_000).map(({ lanes }) => lanes)).toEqual([['8']]);
   });
 });
