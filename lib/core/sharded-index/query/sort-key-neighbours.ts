@@ -1,6 +1,9 @@
 import { nextNumber } from '../../foundation/decimal';
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
 
+/** A value that other values can begin with. A number has no prefix. */
+export type Prefix = Exclude<SortableValue, { N: string }>;
+
 /**
  * The least value behind another in ascending order: no value of the type lies between them. Behind a text or binary
  * value comes the same with a zero byte appended; behind a number, the next number of 38 digits.
@@ -35,7 +38,7 @@ const MAX_BYTE = 0xff;
  *
  * @returns undefined if no value stands behind them
  */
-export function firstBehind(prefix: SortableValue): SortableValue | undefined {
+export function firstBehind(prefix: Prefix): Prefix | undefined {
   if ('B' in prefix) {
     const bytes = [...prefix.B];
     while (bytes.at(-1) === MAX_BYTE) bytes.pop();
@@ -43,7 +46,7 @@ export function firstBehind(prefix: SortableValue): SortableValue | undefined {
     return last === undefined ? undefined : { B: Uint8Array.of(...bytes, last + 1) };
   }
   // UTF-8 bytes sort like code points, and no text holds half a surrogate pair.
-  const points = Array.from('S' in prefix ? prefix.S : prefix.N, (character) => character.codePointAt(0)!);
+  const points = Array.from(prefix.S, (character) => character.codePointAt(0)!);
   while (points.at(-1) === MAX_CODE_POINT) points.pop();
   const last = points.pop();
   if (last === undefined) return undefined;
@@ -54,6 +57,6 @@ function asNumber(text: string | undefined): SortableValue | undefined {
   return text === undefined ? undefined : { N: text };
 }
 
-function byteLength(value: { S: string } | { B: Uint8Array }): number {
+function byteLength(value: Prefix): number {
   return 'S' in value ? Buffer.byteLength(value.S) : value.B.byteLength;
 }

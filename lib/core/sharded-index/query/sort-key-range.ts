@@ -1,5 +1,5 @@
 import { compareAttributeValues, type SortableValue } from './attribute-order';
-import { firstBehind, predecessorOf, successorOf } from './sort-key-neighbours';
+import { firstBehind, type Prefix, predecessorOf, successorOf } from './sort-key-neighbours';
 
 /** The direction in which a query goes through a shard: 1 is ascending. */
 export type Direction = 1 | -1;
@@ -23,7 +23,7 @@ export interface KeyTerm {
 }
 
 /** The values that begin with a prefix. */
-export function prefixRange(prefix: SortableValue): SortKeyRange {
+export function prefixRange(prefix: Prefix): SortKeyRange {
   const behind = firstBehind(prefix);
   return { lower: { value: prefix, inclusive: true }, ...(behind && { upper: { value: behind, inclusive: false } }) };
 }

@@ -108,6 +108,10 @@ test('time UUIDs of one time sort by each of their other bytes, as signed number
   }
 });
 
+test.each([true, null, ['2020-07-09T08:30:00Z']])('%j is no timestamp', (value) => {
+  expect(keyTypeOf('timestamp').textOf(value)).toBeUndefined();
+});
+
 test('a blob is bytes, and no text', () => {
   const { textOf } = keyTypeOf('blob');
   expect(textOf(Uint8Array.of(255, 0))).toBe('/wA=');
@@ -120,6 +124,7 @@ test.each<[CqlKeyType, string, string | undefined]>([
   ['timestamp', '2020-07-09T08:30:00+02:00', '2020-07-09T06:30:00.000Z'],
   ['timestamp', '2020-07-09T08:30:00', undefined],
   ['timestamp', 'yesterday', undefined],
+  ['time', '24:00:00', undefined],
   ['decimal', '1.50', '1.5'],
   ['time', '08:30:00', '08:30:00.000000000'],
   ['double', '1.0', '1'],

@@ -54,6 +54,17 @@ describe('fanOutRows', () => {
 });
 
 describe('fanOutSelectCount', () => {
+  test('fails if its deadline comes before anything is counted', async () => {
+    const clock = new VirtualClock();
+    const table = events(40);
+    const execute = async (...statement: Parameters<FakeCassandra['execute']>) => {
+      await clock.sleep(2_000);
+      return table.execute(...statement);
+    };
+    const counting = fanOutSelectCount({ execute }, config, request, { clock, deadlineMs: 1_000 });
+    await expect(clock.runUntil(counting)).rejects.toMatchObject({ code: 'SHARDS_UNAVAILABLE' });
+  });
+
   test('counts all rows, or those that meet a condition, and reads their keys alone', async () => {
     const table = events(130);
     expect(await fanOutSelectCount(table, config, request)).toMatchObject({

@@ -5,6 +5,7 @@ import {
 } from '../../../../../lib/core/sharded-index/query/attribute-order';
 import {
   firstBehind,
+  type Prefix,
   predecessorOf,
   successorOf,
 } from '../../../../../lib/core/sharded-index/query/sort-key-neighbours';
@@ -17,9 +18,9 @@ import {
   termBehind,
 } from '../../../../../lib/core/sharded-index/query/sort-key-range';
 
-const S = (text: string): SortableValue => ({ S: text });
+const S = (text: string) => ({ S: text });
 const N = (text: string): SortableValue => ({ N: text });
-const B = (...bytes: number[]): SortableValue => ({ B: Uint8Array.from(bytes) });
+const B = (...bytes: number[]) => ({ B: Uint8Array.from(bytes) });
 
 describe('the neighbour of a value', () => {
   test.each<[SortableValue, SortableValue | undefined]>([
@@ -52,7 +53,7 @@ describe('the neighbour of a value', () => {
     else expect(compareAttributeValues(found!, before) === 0).toBe(true);
   });
 
-  test.each<[SortableValue, SortableValue | undefined]>([
+  test.each<[Prefix, Prefix | undefined]>([
     [S('ab'), S('ac')],
     [S('a\u{10ffff}'), S('b')],
     [S('\ud7ff'), S('\ue000')],

@@ -181,6 +181,22 @@ describe('findStrays', () => {
     expect(limits).toEqual([limits[0], limits[0], limits[0]]);
   });
 
+  test('learns the size of its pages from a single item of a single unit', async () => {
+    const clock = new VirtualClock();
+    const limits: unknown[] = [];
+    const key: DynamoDbItem = { id: { S: 'a' } };
+    const pages = [
+      { Items: [key], LastEvaluatedKey: key, ConsumedCapacity: { CapacityUnits: 1 } },
+      { Items: [], ConsumedCapacity: { CapacityUnits: 1 } },
+    ];
+    const scan = async ({ Limit }: { Limit?: number }) => {
+      limits.push(Limit);
+      return pages.shift()!;
+    };
+    await clock.runUntil(findStrays({ scan }, byStatus, { readUnitsPerSecond: 10, clock }));
+    expect(limits.at(-1)).toBe(10);
+  });
+
   test('asks for a page ten times, if nobody says how often', async () => {
     const clock = new VirtualClock();
     let asked = 0;

@@ -37,6 +37,12 @@ describe('shardAttributes', () => {
     expect(Object.entries(shardAttributes(config, item))).toEqual([['valueOf', calculatedShard('job-1', 35)]]);
   });
 
+  test('refuses what cannot be a value, and says that an index can do without', () => {
+    expect(() => shardAttributes(byStatus, { ...job, status: '' })).toThrow(
+      'item.status must be a non-empty string, a finite number, or absent to leave the item out of the index, got ""',
+    );
+  });
+
   test('adds "value#shard" in the single-attribute layout', () => {
     const config: ShardedIndexConfig = { ...byStatus, keyLayout: 'single-attribute' };
     expect(shardAttributes(config, job)).toEqual({ byStatusShard: `succeeded#${calculatedShard('job-1', 35)}` });
