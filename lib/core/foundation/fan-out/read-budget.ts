@@ -50,7 +50,7 @@ export class ReadBudget {
    */
   begin<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const fitting = this.fit(reads);
-    if (this.maxReadUnits === undefined || !this.hides || fitting.length < reads.length) return fitting;
+    if (this.maxReadUnits === undefined || !this.hides) return fitting;
     const least = itemsInBlock(this.sizes);
     return fitting.map((read) => (read.limit === undefined ? read : { ...read, limit: Math.max(read.limit, least) }));
   }

@@ -58,7 +58,11 @@ describe('lightPutClient', () => {
           fc.uint8Array(),
           fc.uint8Array().map((bytes) => Buffer.from(bytes).subarray(1)),
         ),
-        PartitionKey: fc.string({ minLength: 1, unit: 'grapheme' }),
+        PartitionKey: fc.oneof(
+          fc.string({ minLength: 1, unit: 'grapheme' }),
+          // The longest keys, and the characters that take the most bytes.
+          fc.constantFrom('\u0001', '\u20ac', 'a').map((character) => character.repeat(256)),
+        ),
         ExplicitHashKey: fc.bigInt({ min: 0n }).map(String),
       },
       { requiredKeys: ['Data', 'PartitionKey'] },

@@ -90,6 +90,14 @@ describe('OrderedProducer', () => {
     }
   });
 
+  test('counts the time of its requests, and none between them', async () => {
+    const { clock, producer } = producerOnFakeStream({ roundTripMs: () => 20 });
+    await clock.runUntil(producer.put(record('a')));
+    await clock.runUntil(clock.sleep(1_000));
+    await clock.runUntil(producer.put(record('b')));
+    expect(producer.statistics()).toMatchObject({ requests: 2, requestRecords: 2, requestTimeMs: 40 });
+  });
+
   test('fills a request to 500 records', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     const records = Array.from({ length: 501 }, (_, index) => record(String(index)));

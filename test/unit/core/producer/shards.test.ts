@@ -7,7 +7,7 @@ import {
   type PutRecordsClient,
   StreamDistributionError,
 } from '../../../../lib/core';
-import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
+import { type EntryFate, FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
@@ -74,6 +74,26 @@ describe('OrderedProducer and the shards of its stream', () => {
     const puts = Array.from({ length: 1_015 }, (_, index) => producer.put(record(String(index))));
     await clock.runUntil(Promise.all(puts));
     expect(clock.nowMs - before).toBe(20);
+  });
+
+  test.each([
+    ['waits 20 ms with a shard that throttled a record', 'throttled', 40],
+    ['waits no time with a shard for a record that was refused', 'refused', 20],
+  ] as const)('%s', async (_, fate, latencyMs) => {
+    let fates: EntryFate[] = [];
+    const { clock, kinesis, producer } = producerOnFakeStream({
+      roundTripMs: () => 20,
+      entryFate: () => fates.shift() ?? 'stored',
+    });
+    for (const key of ['a', 'b']) await clock.runUntil(producer.put(record(key)));
+    await clock.runUntil(clock.sleep(2_000));
+    const [failing, next] = [...recordsOfShard(kinesis, 0, 2)] as [ProducerRecord, ProducerRecord];
+    fates = [fate];
+    producer.put(failing).catch(() => {});
+    await clock.runUntil(clock.sleep(21));
+    const before = clock.nowMs;
+    await clock.runUntil(producer.put(next));
+    expect(clock.nowMs - before).toBe(latencyMs);
   });
 
   test('lets a hot shard slow no other', async () => {
