@@ -66,17 +66,16 @@ function textType(allowed: string, valid: (value: string) => boolean): KeyType {
 }
 
 /** Source: the CQL reference, "Data types": two's complement with this many bits. */
-function integerType(bits: number): KeyType {
+function integerType(bits: number, parameter: (text: string) => unknown = Number): KeyType {
   const most = 2n ** BigInt(bits - 1) - 1n;
-  const small = bits <= 32;
   return {
     allowed: `a whole number from ${-most - 1n} to ${most}`,
     textOf: (value) => {
       const number = wholeNumber(value);
       return number !== undefined && number <= most && number >= -most - 1n ? String(number) : undefined;
     },
-    parameter: small ? Number : same,
-    rank: small ? Number : BigInt,
+    parameter,
+    rank: BigInt,
     compare: compareOrdered,
   };
 }
@@ -86,16 +85,15 @@ const MOST_DIGITS_SENT = 300;
 
 const isLong = (text: string): boolean => text.length > MOST_DIGITS_SENT;
 
-/** Source: the CQL binary protocol, section 6, varint: two's complement, the most significant byte first. */
+/**
+ * Source: the CQL binary protocol, section 6, varint: two's complement, the most significant byte first. In the fewest bytes, as
+ * drivers write it, because the bytes of a partition key tell where its partition is.
+ */
 function bytesOfWhole(number: bigint): Buffer {
-  const hex = (number < 0n ? -number : number).toString(16);
-  const bits = 8n * BigInt((hex.length >> 1) + 1);
-  return Buffer.from(
-    BigInt.asUintN(Number(bits), number)
-      .toString(16)
-      .padStart(Number(bits) / 4, '0'),
-    'hex',
-  );
+  const digits = (number < 0n ? ~number : number).toString(2);
+  const bytes = (digits.length >> 3) + 1;
+  const hex = BigInt.asUintN(8 * bytes, number).toString(16);
+  return Buffer.from(hex.padStart(2 * bytes, '0'), 'hex');
 }
 
 /** Source: the CQL binary protocol, section 6, decimal: the scale, and the number without it. */
@@ -127,13 +125,13 @@ function wholeNumber(value: unknown): bigint | undefined {
   const integer = driverInteger(value);
   if (integer !== undefined) return integer;
   const text = writtenOut(value);
-  return text !== undefined && /^[+-]?\d{1,160000}$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
+  return /^[+-]?\d{1,160000}$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
 }
 
 const decimal: KeyType = {
   allowed: 'a decimal number, as a number or as text',
   textOf: (value) => {
-    const text = typeof value === 'number' ? String(value) : (driverDecimal(value) ?? writtenOut(value) ?? '');
+    const text = typeof value === 'number' ? String(value) : (driverDecimal(value) ?? writtenOut(value));
     const number = decimalOfText(text);
     return number && decimalText(number);
   },
@@ -191,24 +189,16 @@ const DAYS = /^-?\d{9,10}$/;
 
 const dayOfTime = (time: Date): string | undefined => isoTime(time)?.split('T')[0];
 
-/** The driver's `LocalDate`. */
-interface DriverDate {
-  readonly date?: unknown;
-  /** The days since 1970, for a day that a `Date` cannot hold. */
-  readonly _value?: number | null;
-}
-
 function dayOf(value: unknown): string | undefined {
   if (value instanceof Date) return dayOfTime(value);
-  const { date: day, _value }: DriverDate = Object(value);
-  if (day instanceof Date) return typeof _value === 'number' ? String(_value) : dayOfTime(day);
   const text = writtenOut(value);
-  if (text === undefined) return undefined;
-  if (DAYS.test(text))
-    return Math.abs(Number(text)) <= 2 ** 31 && dayOfDays(Number(text)) === undefined ? text : undefined;
-  const [, sign = '', year, rest] = /^([+-]?)(\d{4,6})(-\d\d-\d\d)$/.exec(text) ?? [];
+  if (DAYS.test(text)) {
+    const days = Number(text);
+    return days === (days | 0) && dayOfDays(days) === undefined ? String(days) : undefined;
+  }
+  const [, sign, year, rest] = /^([+-]?)(\d{4,6})(-\d\d-\d\d)$/.exec(text) ?? [];
   if (year === undefined) return undefined;
-  const iso = sign === '' && year.length === 4 ? text : `${sign || '+'}${year.padStart(6, '0')}${rest}`;
+  const iso = `${sign || '+'}${year.padStart(6, '0')}${rest}`;
   const found = dayOfTime(new Date(`${iso}T00:00:00Z`));
   // For the 30th of February, `Date` gives another day.
   return found?.endsWith(rest!) ? found : undefined;
@@ -231,7 +221,7 @@ const date: KeyType = {
 const time: KeyType = {
   allowed: 'a time of day such as "08:30:00" or "08:30:00.123456789"',
   textOf: (value) => {
-    const match = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/.exec(writtenOut(value) ?? '');
+    const match = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/.exec(writtenOut(value));
     return match === null ? undefined : `${match.slice(1, 4).join(':')}.${(match[4] ?? '').padEnd(9, '0')}`;
   },
   parameter: same,
@@ -262,13 +252,14 @@ const timestamp: KeyType = {
 };
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const TIME_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-1[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-function uuidType(allowed: string, version: RegExp, rank: (bytes: Buffer) => Buffer): KeyType {
+function uuidType(allowed: string, form: RegExp, rank: (bytes: Buffer) => Buffer): KeyType {
   return {
     allowed,
     textOf: (value) => {
-      const text = writtenOut(value)?.toLowerCase();
-      return text !== undefined && UUID.test(text) && version.test(text[14]!) ? text : undefined;
+      const text = writtenOut(value).toLowerCase();
+      return form.test(text) ? text : undefined;
     },
     parameter: same,
     rank: (text) => rank(Buffer.from(text.replaceAll('-', ''), 'hex')),
@@ -286,7 +277,7 @@ const timeOf = (bytes: Buffer): Buffer =>
  */
 function uuidRank(bytes: Buffer): Buffer {
   const version = bytes[6]! >> 4;
-  return Buffer.of(version, ...(version === 1 ? timeOf(bytes) : bytes.subarray(0, 8)), ...bytes.subarray(8));
+  return Buffer.of(version, ...(version === 1 ? timeOf(bytes) : []), ...bytes);
 }
 
 /** Time UUIDs are ordered by time, and then by the other bytes as signed numbers. Source: TimeUUIDType of Apache Cassandra. */
@@ -301,7 +292,7 @@ const text = textType(
 
 const TYPES: Record<CqlKeyType, KeyType> = {
   ascii: textType('ASCII text', (value) => Buffer.byteLength(value) === value.length),
-  bigint: integerType(64),
+  bigint: integerType(64, same),
   blob,
   boolean,
   date,
@@ -313,9 +304,9 @@ const TYPES: Record<CqlKeyType, KeyType> = {
   text,
   time,
   timestamp,
-  timeuuid: uuidType('a version 1 UUID', /1/, timeUuidRank),
+  timeuuid: uuidType('a version 1 UUID', TIME_UUID, timeUuidRank),
   tinyint: integerType(8),
-  uuid: uuidType('a UUID', /./, uuidRank),
+  uuid: uuidType('a UUID', UUID, uuidRank),
   varchar: text,
   varint,
 };
@@ -330,14 +321,16 @@ export function keyTypeOf(type: CqlKeyType): KeyType {
   return TYPES[type];
 }
 
-/** The text of a string, or of an object of the driver that can write itself: LocalDate, Long, Uuid, BigDecimal. */
-function writtenOut(value: unknown): string | undefined {
+/**
+ * The text of a string, or of an object of the driver that can write itself: LocalDate, Long, Uuid, BigDecimal. Empty for everything
+ * else.
+ */
+function writtenOut(value: unknown): string {
   if (typeof value === 'string') return value;
-  const plain = typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date;
-  if (plain) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return '';
   const write: unknown = value.toString;
   const text: unknown = typeof write === 'function' ? write.call(value) : undefined;
-  return typeof text === 'string' ? text : undefined;
+  return typeof text === 'string' ? text : '';
 }
 
 function isoTime(time: Date): string | undefined {

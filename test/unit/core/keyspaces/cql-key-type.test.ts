@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describeValue } from '../../../../lib/core/foundation/errors';
 import { operandOf } from '../../../../lib/core/keyspaces/column-value';
 import { CQL_KEY_TYPES, type CqlKeyType, keyTypeOf } from '../../../../lib/core/keyspaces/cql-key-type';
+import { MODEL_VALUES } from '../../../support/fakes/fan-out-select-model';
 import { randomRuns } from '../../../support/random-runs';
 
 // The driver's declaration knows numbers alone.
@@ -10,6 +11,49 @@ const decimal = (unscaled: bigint, scale: number) =>
   new types.BigDecimal(types.Integer.fromString(String(unscaled)) as never, scale);
 
 const dayOf = (days: number) => types.LocalDate.fromString(String(days));
+
+/** Further values of a type, from the least to the greatest as Cassandra has them. */
+const SORTED: [CqlKeyType, unknown[]][] = [
+  ['decimal', ['-1.5', '-1.25', '-1', '-0.5', '.5', 1, '1.25', '1.5', '1E3']],
+  ['double', [Number.NEGATIVE_INFINITY, -2, -1, -0, 0, 1, Number.POSITIVE_INFINITY, Number.NaN]],
+  ['timestamp', ['-9000000000000000', -1, new Date(0), types.Long.ONE, '2020-07-09T08:30:00Z', 2n ** 63n - 1n]],
+  ['date', [dayOf(-(2 ** 31)), '-100000001', '-0001-12-31', '0000-01-01', new Date(0), '100000001']],
+  [
+    'timeuuid',
+    [
+      '00000000-0000-1000',
+      '00ffffff-0000-1000',
+      '01000000-0000-1000',
+      '00000000-0001-1000',
+      '00000000-0000-1001',
+      '00000000-0100-1001',
+      '00000000-0000-1100',
+    ].map((begin) => `${begin}-8000-000000000000`),
+  ],
+  [
+    'uuid',
+    [
+      '01000000-0000-1000',
+      '00000000-0000-1001',
+      '00000000-0100-1001',
+      '00000000-0000-1100',
+      '00000000-0000-2000',
+      '00000000-0001-2000',
+      '01000000-0000-2000',
+      '00000000-0000-3000',
+    ].map((begin) => `${begin}-8000-000000000000`),
+  ],
+];
+
+test.each([...Object.entries(MODEL_VALUES), ...SORTED] as typeof SORTED)(
+  'values of the type %s sort as Cassandra keeps them: %p',
+  (type, values) => {
+    const { textOf, rank, compare } = keyTypeOf(type);
+    const ranks = values.map((value) => rank(textOf(value)!));
+    const signs = ranks.map((a) => ranks.map((b) => Math.sign(compare(a, b)) + 0));
+    expect(signs).toEqual(ranks.map((_, a) => ranks.map((_, b) => Math.sign(a - b))));
+  },
+);
 
 test('a decimal has one text, whatever its scale, and sorts by its value', () => {
   const { textOf, rank, compare } = keyTypeOf('decimal');
@@ -46,14 +90,30 @@ test('what the driver cannot send stands in the statement as the bytes that the 
       expect(textOf(types.BigDecimal.fromBuffer(Buffer.from(hex!, 'hex')))).toBe(text);
     }),
   );
-  const long = 10n ** 400n + 7n;
-  for (const number of [long, -long]) {
-    const operand = operandOf({ name: 'c', type: 'varint' }, { text: String(number), rank: number }) as {
-      literal: string;
-    };
-    const [, hex] = /^blobAsVarint\(0x([0-9a-f]+)\)$/.exec(operand.literal)!;
-    expect(keyTypeOf('varint').textOf(types.Integer.fromBuffer(Buffer.from(hex!, 'hex')))).toBe(String(number));
-  }
+  const time = operandOf({ name: 'c', type: 'timestamp' }, { text: '-9000000000000000', rank: 0 });
+  expect(time).toEqual({ literal: `blobAsTimestamp(0x${BigInt.asUintN(64, -9_000_000_000_000_000n).toString(16)})` });
+});
+
+test.each([1_032n, 1_033n, 1_039n, 1_040n])(
+  'a varint of about %d bits stands in the statement in the fewest bytes: those of a partition key tell its place',
+  (bits) => {
+    const power = 2n ** bits;
+    for (const number of [power - 1n, power, -power, -power - 1n]) {
+      const operand = operandOf({ name: 'c', type: 'varint' }, { text: String(number), rank: number });
+      const bytes = Buffer.from((operand as { literal: string }).literal.slice('blobAsVarint(0x'.length, -1), 'hex');
+      expect(keyTypeOf('varint').textOf(types.Integer.fromBuffer(bytes))).toBe(String(number));
+      // In fewer bytes, the first of these nine bits would say another sign.
+      expect(['000000000', '111111111']).not.toContain(bytes.readUInt16BE().toString(2).padStart(16, '0').slice(0, 9));
+    }
+  },
+);
+
+test.each(['varint', 'decimal'] as const)('a %s that the driver can send is a parameter of the statement', (type) => {
+  expect(operandOf({ name: 'c', type }, { text: '-15', rank: -15n })).toEqual({ parameter: '-15' });
+});
+
+test.each(['varint', 'decimal'] as const)('a %s of more digits than a key has room for is none', (type) => {
+  expect(keyTypeOf(type).textOf('1'.repeat(200_000))).toBeUndefined();
 });
 
 test('every day that CQL has is read, and sorts by its day', () => {
@@ -102,15 +162,31 @@ test('time UUIDs of one time sort by each of their other bytes, as signed number
   const { rank, compare } = keyTypeOf('timeuuid');
   const zeros = '00000000-0000-1000-0000-000000000000';
   for (let at = 19; at < zeros.length; at += zeros[at + 2] === '-' ? 3 : 2) {
-    const sorted = ['80', 'ff', '00', '7f'].map((byte) => rank(zeros.slice(0, at) + byte + zeros.slice(at + 2)));
+    const sorted = ['80', '81', 'ff', '00', '7f'].map((byte) => rank(zeros.slice(0, at) + byte + zeros.slice(at + 2)));
     expect(sorted.toSorted(compare)).toEqual(sorted);
-    expect(new Set(sorted.map((each) => (each as Buffer).toString('hex'))).size).toBe(4);
+    expect(new Set(sorted.map((each) => (each as Buffer).toString('hex'))).size).toBe(5);
   }
 });
 
-test.each([true, null, ['2020-07-09T08:30:00Z']])('%j is no timestamp', (value) => {
-  expect(keyTypeOf('timestamp').textOf(value)).toBeUndefined();
+test.each<[unknown, string | undefined]>([
+  [1_594_283_400_000, '2020-07-09T08:30:00.000Z'],
+  [types.Long.fromString('1594283400000'), '2020-07-09T08:30:00.000Z'],
+  ['1594283400000', undefined],
+  ['-9223372036854775808', '-9223372036854775808'],
+  [2n ** 63n, undefined],
+  [true, undefined],
+  [null, undefined],
+  [['2020-07-09T08:30:00Z'], undefined],
+])('%p is the timestamp %p', (value, text) => {
+  expect(keyTypeOf('timestamp').textOf(value)).toBe(text);
 });
+
+test.each<[unknown]>([[['7']], [[7]], [null], [{ toString: 7 }], [{ toString: (): number => 7 }]])(
+  '%j is no int',
+  (value) => {
+    expect(keyTypeOf('int').textOf(value)).toBeUndefined();
+  },
+);
 
 test('a blob is bytes, and no text', () => {
   const { textOf } = keyTypeOf('blob');
@@ -124,16 +200,35 @@ test.each<[CqlKeyType, string, string | undefined]>([
   ['timestamp', '2020-07-09T08:30:00+02:00', '2020-07-09T06:30:00.000Z'],
   ['timestamp', '2020-07-09T08:30:00', undefined],
   ['timestamp', 'yesterday', undefined],
+  ['uuid', 'ab', undefined],
+  ['timeuuid', 'AB000000-0000-1000-8000-000000000000', 'ab000000-0000-1000-8000-000000000000'],
+  ['timeuuid', 'ab000000-0000-4100-8000-000000000000', undefined],
   ['time', '24:00:00', undefined],
   ['decimal', '1.50', '1.5'],
+  ['decimal', '.5', '0.5'],
+  ['decimal', '5.', '5'],
+  ['decimal', '-0.00', '0'],
+  ['decimal', '.', undefined],
+  ['decimal', '', undefined],
+  ['decimal', '1E2000', `1${'0'.repeat(2_000)}`],
+  ['decimal', `1${'0'.repeat(2_001)}`, '1E2001'],
+  ['decimal', '1E-2001', `0.${'0'.repeat(2_000)}1`],
+  ['decimal', `-0.${'0'.repeat(2_001)}1`, '-1E-2002'],
   ['time', '08:30:00', '08:30:00.000000000'],
   ['double', '1.0', '1'],
   ['int', '07', '7'],
   ['boolean', 'True', 'true'],
   ['date', '2020-7-9', '2020-07-09'],
   ['blob', '0xFF00', '/wA='],
+  ['blob', '/wA=', '/wA='],
+  ['blob', '/wB=', undefined],
+  ['blob', '0xF', undefined],
   ['int', '1.0', undefined],
   ['date', '2020-02-30', undefined],
+  ['date', '0999999999', '999999999'],
+  ['date', '-2147483648', '-2147483648'],
+  ['date', '2147483648', undefined],
+  ['date', '100000000', undefined],
   ['boolean', 'yes', undefined],
   ['double', 'one', undefined],
 ])('a %s that a person has written as %j is the text %j', (type, written, text) => {
