@@ -40,9 +40,7 @@ const LCG_MULTIPLIER = 2862933555777941757n;
 
 /** The bucket of a 64-bit key. */
 export function jumpConsistentHash(key: bigint, buckets: number): number {
-  let last = 0;
-  for (const bucket of jumps(key, buckets)) last = bucket;
-  return last;
+  return [...jumps(key, buckets)].at(-1)!;
 }
 
 /** The buckets that a key jumps to while their number grows up to `buckets`. */

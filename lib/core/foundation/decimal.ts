@@ -23,9 +23,9 @@ export function compareNumbers(a: string, b: string): number {
 /** A decimal number without an exponent and without needless zeros, as DynamoDB returns it: 1e3 becomes 1000. */
 export function plainDecimal(text: string): string {
   const { sign, exponent, digits } = parseDecimal(text);
-  if (sign === 0) return '0';
-  const whole = digits.slice(0, Math.max(0, exponent)).padEnd(exponent, '0') || '0';
-  const fraction = exponent < 0 ? '0'.repeat(-exponent) + digits : digits.slice(exponent);
+  const point = Math.max(0, exponent);
+  const whole = digits.slice(0, point).padEnd(point, '0') || '0';
+  const fraction = '0'.repeat(point - exponent) + digits.slice(point);
   return `${sign < 0 ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
@@ -100,7 +100,7 @@ function readDecimal(text: string): Decimal | undefined {
   let leadingZeros = 0;
   while (all[leadingZeros] === '0') leadingZeros += 1;
   let end = all.length;
-  while (end > leadingZeros && all[end - 1] === '0') end -= 1;
+  while (all[end - 1] === '0') end -= 1;
   const digits = all.slice(leadingZeros, end);
   if (digits === '') return { sign: 0, exponent: 0, digits };
   return { sign: sign === '-' ? -1 : 1, exponent: Number(exponent) + whole.length - leadingZeros, digits };

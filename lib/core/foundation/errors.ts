@@ -108,7 +108,7 @@ const MAX_NAME_LENGTH = 400;
  * to write itself: one of the Cassandra driver's numbers would write four hundred megabytes of zeros.
  */
 export function describeValue(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, MAX_DESCRIPTION_LENGTH)) : textOf(value);
+  const text = textOf(value);
   if ((typeof value === 'string' ? value : text).length <= MAX_DESCRIPTION_LENGTH) return text;
   const whole = typeof value === 'string' ? ` (${value.length} characters)` : '';
   return `${text.slice(0, MAX_DESCRIPTION_LENGTH)}…${whole}`;
@@ -119,13 +119,13 @@ export function shortened(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
-/** A whole number above this has more digits than fit into a message. */
-const LONGEST_NUMBER = 10n ** 100n;
+/** The square of the largest whole number whose digits a message shows. */
+const LARGEST_SQUARE = 10n ** 100n;
 
 /** The text of a value, cut off somewhere after the length that fits. */
 function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
-  if (typeof value === 'bigint' && value * value > LONGEST_NUMBER) return 'a long number';
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
+  if (typeof value === 'bigint' && value * value > LARGEST_SQUARE) return 'a long number';
   if (typeof value !== 'object' || value === null) return String(value);
   try {
     const isList = Array.isArray(value);
@@ -133,7 +133,7 @@ function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
     if (type === Date) return JSON.stringify(value);
     if (type !== undefined && type !== Object) return `a ${type.name}`;
     let text = '';
-    for (const key of isList ? value.keys() : Object.keys(value)) {
+    for (const key of Object.keys(value)) {
       if (text.length >= room) break;
       const inner = textOf((value as Record<string, unknown>)[key], room - text.length - 1);
       text += `${text && ','}${isList ? '' : `${JSON.stringify(key)}:`}${inner}`;

@@ -33,16 +33,17 @@ export function checkHashBuckets(field: string, count: unknown): void {
  * shard ends within the bucket.
  */
 export class HashBuckets {
-  private readonly buckets: HashBucket[] = [];
+  private readonly buckets: readonly HashBucket[];
   private readonly bits: number;
 
   /** @param count a power of two, as `checkHashBuckets` lets it pass */
   constructor(count: number) {
     this.bits = Math.log2(count);
     const width = 1n << BigInt(HASH_KEY_BITS - this.bits);
-    for (let number = 0; number < count; number++) {
-      this.buckets.push({ name: `bucket-${number}-of-${count}`, hashKey: BigInt(number) * width + width / 2n });
-    }
+    this.buckets = Array.from({ length: count }, (_, number) => ({
+      name: `bucket-${number}-of-${count}`,
+      hashKey: BigInt(number) * width + width / 2n,
+    }));
   }
 
   /** The bucket of a partition key. */

@@ -22,7 +22,7 @@ export interface HashKeyRange {
  */
 export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE): HashKeyRange[] {
   checkSpace(space);
-  checkStreamShardCount('shardCount', shardCount, Number(space < MAX_STREAM_SHARDS ? space : MAX_STREAM_SHARDS));
+  checkStreamShardCount('shardCount', shardCount, Math.min(Number(space), MAX_STREAM_SHARDS));
   const width = space / BigInt(shardCount);
   return Array.from({ length: shardCount }, (_, index) => ({
     startingHashKey: BigInt(index) * width,
@@ -38,11 +38,9 @@ export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE
  * @throws InvalidHashKeyError if the key lies outside every range
  */
 export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): number {
-  const first = ranges[0];
-  const last = ranges[ranges.length - 1];
-  if (first === undefined || last === undefined) {
-    throw new InvalidHashKeyRangesError('ranges', ranges, 'at least one hash key range');
-  }
+  const [first] = ranges;
+  if (first === undefined) throw new InvalidHashKeyRangesError('ranges', ranges, 'at least one hash key range');
+  const last = ranges.at(-1)!;
   if (typeof hashKey !== 'bigint' || hashKey < first.startingHashKey || hashKey > last.endingHashKey) {
     const allowed = `a bigint from ${first.startingHashKey} to ${last.endingHashKey}`;
     throw new InvalidHashKeyError('hashKey', hashKey, allowed);

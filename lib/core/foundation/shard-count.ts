@@ -43,8 +43,7 @@ export function checkIndexShardCount(field: string, value: unknown, max = MAX_IN
 
 /** @param reason why there may be no more */
 function checkShardCount(field: string, value: unknown, max: number, reason: string): void {
-  const isWhole = Number.isInteger(value);
-  if (isWhole && (value as number) >= 1 && (value as number) <= max) return;
-  const isTooLarge = isWhole && (value as number) > max;
-  throw new InvalidShardCountError(field, value, `a whole number from 1 to ${max}${isTooLarge ? reason : ''}`);
+  const isCount = Number.isInteger(value) && (value as number) >= 1;
+  if (isCount && (value as number) <= max) return;
+  throw new InvalidShardCountError(field, value, `a whole number from 1 to ${max}${isCount ? reason : ''}`);
 }

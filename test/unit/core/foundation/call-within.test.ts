@@ -28,11 +28,26 @@ describe('a call within a time', () => {
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['TimeoutError']));
   });
 
-  test('ends when the time is up, though its client never hears of the abort', async () => {
+  test('ends when the time is up, and is aborted, though its client does not listen', async () => {
     const clock = new VirtualClock();
-    const call = callWithin({ ms: 100, clock }, () => new Promise<never>(() => {}));
+    let signal: AbortSignal | undefined;
+    const call = callWithin({ ms: 100, clock }, ({ abortSignal }) => {
+      signal = abortSignal;
+      return new Promise<never>(() => {});
+    });
     await expect(clock.runUntil(call)).rejects.toThrow('no answer within 100 ms');
     expect(clock.now()).toBe(100);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test('is not aborted later if it was answered in time', async () => {
+    const clock = new VirtualClock();
+    let signal: AbortSignal | undefined;
+    await callWithin({ ms: 100, clock }, async ({ abortSignal }) => {
+      signal = abortSignal;
+    });
+    await clock.runOut();
+    expect(signal?.aborted).toBe(false);
   });
 
   test('ends when its caller gives up, before or meanwhile', async () => {

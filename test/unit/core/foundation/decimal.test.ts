@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareNumbers, exactNumber, plainDecimal } from '../../../../lib/core/foundation/decimal';
+import { compareNumbers, exactNumber, nextNumber, plainDecimal } from '../../../../lib/core/foundation/decimal';
 
 const sign = Math.sign;
 
@@ -42,8 +42,12 @@ describe('compareNumbers', () => {
     );
   });
 
-  test('fails for text that is no number', () => {
-    expect(() => compareNumbers('ten', '10')).toThrow('expected a decimal number, got "ten"');
+  test.each([
+    ['ten', '"ten"'],
+    ['1'.repeat(4_097), '(4097 characters)'],
+  ])('fails for text that is no number, or longer than any: %.10s', (text, got) => {
+    expect(() => compareNumbers(text, '10')).toThrow('expected a decimal number, got "');
+    expect(() => compareNumbers(text, '10')).toThrow(got);
   });
 });
 
@@ -71,6 +75,26 @@ describe('plainDecimal', () => {
         expect(plainDecimal(number.toExponential(20))).toBe(plainDecimal(number.toExponential(20).replace('e', '0e')));
       }),
     );
+  });
+});
+
+describe('nextNumber', () => {
+  test.each([
+    ['0', '1E-130', '-1E-130'],
+    ['-0.0', '1E-130', '-1E-130'],
+    ['2', `2.${'0'.repeat(36)}1`, `1.${'9'.repeat(37)}`],
+    ['100', `100.${'0'.repeat(34)}1`, `99.${'9'.repeat(36)}`],
+    ['-1', `-0.${'9'.repeat(38)}`, `-1.${'0'.repeat(36)}1`],
+    [`9.${'9'.repeat(37)}`, '10', `9.${'9'.repeat(36)}8`],
+    [`1.${'0'.repeat(36)}1`, `1.${'0'.repeat(36)}2`, '1'],
+  ])('of %s is the next number of 38 digits, above it and below it', (text, above, below) => {
+    expect(plainDecimal(nextNumber(text, 1)!)).toBe(plainDecimal(above));
+    expect(plainDecimal(nextNumber(text, -1)!)).toBe(plainDecimal(below));
+  });
+
+  test.each(['1'.repeat(39), '1E-100', '-1E-100', '1E100'])('of %s is not known for sure', (text) => {
+    expect(nextNumber(text, 1)).toBeUndefined();
+    expect(nextNumber(text, -1)).toBeUndefined();
   });
 });
 

@@ -41,9 +41,40 @@ describe('the code of an error', () => {
   });
 });
 
-describe('what an error says of a value that only the deployment knows', () => {
-  const said = (value: unknown) => new InvalidArgumentError('count', value, 'a number').problem;
+const said = (value: unknown) => new InvalidArgumentError('count', value, 'a number').problem;
 
+describe('what an error says of a wrong value', () => {
+  const loop: Record<string, unknown> = {};
+  loop.again = loop;
+
+  test.each<[string, unknown, string]>([
+    ['a text of a hundred characters is shown', 'x'.repeat(100), `"${'x'.repeat(100)}"`],
+    ['a longer one is cut off, with its length', 'x'.repeat(101), `"${'x'.repeat(99)}… (101 characters)`],
+    ['a list and an object are shown', [1, 'a', { b: [null, true] }], '[1,"a",{"b":[null,true]}]'],
+    ['a long list is cut off', new Array(51).fill(1), `[${'1,'.repeat(49)}1…`],
+    ['an object that holds itself is cut off', loop, `${'{"again":'.repeat(12).slice(0, 100)}…`],
+    ['a date is shown', new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    ['another object is named by its class', new Map([[1, 2]]), 'a Map'],
+    ['a whole number of fifty digits is shown', -(10n ** 50n), `-1${'0'.repeat(50)}`],
+    ['a longer one is not', -(10n ** 50n) - 1n, 'a long number'],
+  ])('%s', (_, value, text) => {
+    expect(said(value)).toBe(`count must be a number, got ${text}`);
+  });
+
+  test('no more of a large value is read than is shown', () => {
+    let read = 0;
+    const items = Array.from({ length: 1_000 }, () => ({
+      get item() {
+        read += 1;
+        return read;
+      },
+    }));
+    said(items);
+    expect(read).toBeLessThan(50);
+  });
+});
+
+describe('what an error says of a value that only the deployment knows', () => {
   test.each<[string, unknown, string]>([
     ['a number', Lazy.number({ produce: () => 1 }), 'a token'],
     ['a text', Aws.REGION, '"a token"'],

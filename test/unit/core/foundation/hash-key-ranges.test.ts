@@ -73,7 +73,8 @@ describe('uniformRanges', () => {
     },
   );
 
-  test('fails for more shards than the space has keys', () => {
+  test('gives a space of one key one shard, and fails for more shards than the space has keys', () => {
+    expect(uniformRanges(1, 1n)).toEqual([{ startingHashKey: 0n, endingHashKey: 0n }]);
     expect(() => uniformRanges(5, 4n)).toThrow('shardCount must be a whole number from 1 to 4, got 5');
   });
 

@@ -13,6 +13,7 @@ describe('itemBytes', () => {
     ['a number without its leading and trailing zeros', { n: { N: '1200' } }, 3],
     ['zero', { n: { N: '0' } }, 2],
     ['what is no number by its text', { n: { N: 'none' } }, 5],
+    ['what is too long for a number by its text', { n: { N: `1E${'9'.repeat(400)}` } }, 403],
     ['binary', { b: { B: Uint8Array.of(1, 2, 3) } }, 4],
     ['null and boolean', { n: { NULL: true }, b: { BOOL: false } }, 4],
     ['sets', { s: { SS: ['a', 'bc'] }, n: { NS: ['1', '2'] }, b: { BS: [Uint8Array.of(1)] } }, 11],
