@@ -1,6 +1,6 @@
 import { checkIndexShards } from '../config/check-sharded-config';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
-import { CountsOnTheWay, checkTarget, countOf, type IndexShardTarget } from './shard-count-change';
+import { CountsOnTheWay, checkTarget, eachCount, holdsForEachCount, type IndexShardTarget } from './shard-count-change';
 
 /**
  * One step of a change of shard counts. Begin a step only when the step before is complete everywhere.
@@ -69,11 +69,7 @@ export function planIndexReshard(current: IndexShards | undefined, target: Index
 /** When the backfill begins, no more items without a shard may be written. When readers begin, none may be left. */
 function adoption(target: IndexShardTarget): IndexReshardStep[] {
   const both = (count: number): ShardCount => ({ write: count, read: count });
-  const byValue = Object.entries(target.byValue ?? {}).map(([value, count]) => [value, both(count)]);
-  const shards = {
-    default: both(target.default),
-    ...(byValue.length > 0 && { byValue: Object.fromEntries(byValue) as Record<string, ShardCount> }),
-  };
+  const shards = eachCount({ default: both(target.default) }, target, (_, goal) => both(goal));
   return [
     {
       action: 'deploy',
@@ -92,12 +88,7 @@ function adoption(target: IndexShardTarget): IndexReshardStep[] {
  * Shards that are read but not written to now count as drained.
  */
 export function isReshardStep(current: IndexShards, next: IndexShards): boolean {
-  const values = [...Object.keys(current.byValue ?? {}), ...Object.keys(next.byValue ?? {})];
-  const isStep = (from: ShardCount, to: ShardCount) => to.write <= from.read && to.read >= from.write;
-  return (
-    isStep(current.default, next.default) &&
-    values.every((value) => isStep(countOf(current, value), countOf(next, value)))
-  );
+  return holdsForEachCount(current, next, (from, to) => to.write <= from.read && to.read >= from.write);
 }
 
 function drainRanges({ default: others, byValue = {} }: IndexShards): DrainRange[] {

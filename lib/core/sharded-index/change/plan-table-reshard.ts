@@ -1,6 +1,6 @@
 import { checkIndexShards } from '../config/check-sharded-config';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
-import { CountsOnTheWay, checkTarget, countOf, type IndexShardTarget } from './shard-count-change';
+import { CountsOnTheWay, checkTarget, holdsForEachCount, type IndexShardTarget } from './shard-count-change';
 
 /**
  * One step of a change of the shard counts of a table that is sharded by its own key. Begin a step only when the step
@@ -54,12 +54,7 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
 export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
   const knows = ({ write, read, since = write }: ShardCount, other: ShardCount) =>
     since <= other.write && other.write <= read;
-  const isStep = (from: ShardCount, to: ShardCount) => knows(from, to) && knows(to, from);
-  const values = [...Object.keys(current.byValue ?? {}), ...Object.keys(next.byValue ?? {})];
-  return (
-    isStep(current.default, next.default) &&
-    values.every((value) => isStep(countOf(current, value), countOf(next, value)))
-  );
+  return holdsForEachCount(current, next, (from, to) => knows(from, to) && knows(to, from));
 }
 
 function counts(write: number, read: number, since: number): ShardCount {

@@ -38,14 +38,14 @@ export class CountsOnTheWay {
 }
 
 /** New counts of the default, and of every value that has its own counts now or in the end. */
-function eachCount(
+export function eachCount(
   now: IndexShards,
   target: IndexShardTarget,
   next: (now: ShardCount, goal: number) => ShardCount,
 ): IndexShards {
   const others = next(now.default, target.default);
-  const values = new Set([...Object.keys(now.byValue ?? {}), ...Object.keys(target.byValue ?? {})]);
-  const byValue = [...values].sort().map((value) => {
+  const values = Object.keys({ ...now.byValue, ...target.byValue });
+  const byValue = values.sort().map((value) => {
     const count = next(countOf(now, value), ownOr(target.byValue, value, target.default));
     return [value, count] as const;
   });
@@ -57,7 +57,7 @@ function eachCount(
 }
 
 /** The counts of a value. */
-export function countOf({ default: others, byValue }: IndexShards, value: string): ShardCount {
+function countOf({ default: others, byValue }: IndexShards, value: string): ShardCount {
   return ownOr(byValue, value, others);
 }
 
@@ -65,12 +65,19 @@ function ownOr<V>(byValue: Record<string, V> = {}, value: string, otherwise: V):
   return Object.hasOwn(byValue, value) ? byValue[value]! : otherwise;
 }
 
+/** Whether a rule holds between the counts of two configurations: those of the default, and those of every value. */
+export function holdsForEachCount(
+  a: IndexShards,
+  b: IndexShards,
+  rule: (a: ShardCount, b: ShardCount) => boolean,
+): boolean {
+  const values = Object.keys({ ...a.byValue, ...b.byValue });
+  return rule(a.default, b.default) && values.every((value) => rule(countOf(a, value), countOf(b, value)));
+}
+
 /** Whether both have the same counts for every value. */
 export function isSameSharding(a: IndexShards, b: IndexShards): boolean {
-  const values = [...Object.keys(a.byValue ?? {}), ...Object.keys(b.byValue ?? {})];
-  return (
-    isSameCount(a.default, b.default) && values.every((value) => isSameCount(countOf(a, value), countOf(b, value)))
-  );
+  return holdsForEachCount(a, b, isSameCount);
 }
 
 function isSameCount(a: ShardCount, b: ShardCount): boolean {
@@ -79,11 +86,7 @@ function isSameCount(a: ShardCount, b: ShardCount): boolean {
 
 /** Whether writers spread any value over fewer shards than before. */
 export function hasFallen(before: IndexShards, now: IndexShards): boolean {
-  const values = [...Object.keys(before.byValue ?? {}), ...Object.keys(now.byValue ?? {})];
-  return (
-    now.default.write < before.default.write ||
-    values.some((value) => countOf(now, value).write < countOf(before, value).write)
-  );
+  return !holdsForEachCount(before, now, (a, b) => a.write <= b.write);
 }
 
 /** @throws InvalidArgumentError or InvalidShardCountError for something that cannot be a target */

@@ -1,6 +1,7 @@
 import {
   type IndexReshardStep,
   type IndexShards,
+  type IndexShardTarget,
   InvalidArgumentError,
   InvalidIndexConfigError,
   InvalidShardCountError,
@@ -242,10 +243,16 @@ describe('in every interleaving of the steps by two readers and two writers', ()
 });
 
 describe('a plan to adopt an index on a table that has items', () => {
-  const shards = { default: { write: 2, read: 2 }, byValue: { open: { write: 5, read: 5 } } };
+  const others = { default: { write: 2, read: 2 } };
 
-  test('takes writers first, then the items that are there, then readers', () => {
-    expect(planIndexReshard(undefined, { default: 2, byValue: { open: 5 } })).toEqual([
+  test.each<[IndexShardTarget, IndexShards]>([
+    [{ default: 2 }, others],
+    [
+      { default: 2, byValue: { open: 5 } },
+      { ...others, byValue: { open: { write: 5, read: 5 } } },
+    ],
+  ])('takes writers first, then the items that are there, then readers: %j', (target, shards) => {
+    expect(planIndexReshard(undefined, target)).toEqual([
       { action: 'deploy', shards, to: 'writers', reason: expect.any(String) },
       { action: 'backfill', reason: expect.any(String) },
       { action: 'deploy', shards, to: 'readers', reason: expect.any(String) },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { IndexShards } from '../../../../../lib/core';
+import type { IndexShards, ShardCount } from '../../../../../lib/core';
 import { isTableReshardStep, planTableReshard } from '../../../../../lib/core/sharded-index/change/plan-table-reshard';
 
 const count = fc.integer({ min: 1, max: 9 });
@@ -26,7 +26,35 @@ describe('the plan of a table that is sharded by its own key', () => {
     );
   });
 
-  test.each<[string, IndexShards['default'], IndexShards['default']]>([
+  const deploy = (shards: IndexShards) => ({ action: 'deploy', shards, reason: expect.any(String) });
+  const move = { action: 'move', reason: expect.any(String) };
+  const five = { write: 5, read: 5 };
+  const known = { write: 5, read: 6 };
+  const used = { write: 6, read: 6, since: 5 };
+  const six = { write: 6, read: 6 };
+
+  test('moves items behind the new counts, which every writer knows before, and only then gives up the old ones', () => {
+    const plan = [deploy({ default: known }), deploy({ default: used }), move, deploy({ default: six })];
+    expect(planTableReshard({ default: five }, { default: 6 })).toEqual(plan);
+    const ofValue = (v: ShardCount) => ({ default: five, byValue: { v } });
+    expect(planTableReshard({ default: five }, { default: 5, byValue: { v: 6 } })).toEqual([
+      deploy(ofValue(known)),
+      deploy(ofValue(used)),
+      move,
+      deploy(ofValue(six)),
+    ]);
+  });
+
+  test('has no step when nothing changes', () => {
+    expect(planTableReshard({ default: five }, { default: 5 })).toEqual([]);
+  });
+
+  test('refuses counts that contradict themselves, and a target that cannot be', () => {
+    expect(() => planTableReshard({ default: { write: 5, read: 4 } }, { default: 6 })).toThrow('current.default.read');
+    expect(() => planTableReshard({ default: five }, { default: 0 })).toThrow('target.default must be');
+  });
+
+  test.each<[string, ShardCount, ShardCount]>([
     ['writers of now do not know the new place', { write: 5, read: 5 }, { write: 6, read: 6, since: 5 }],
     ['writers to come do not know the old place', { write: 5, read: 6 }, { write: 6, read: 6 }],
     ['the lower count is no place yet', { write: 6, read: 6 }, { write: 5, read: 6 }],
@@ -34,7 +62,7 @@ describe('the plan of a table that is sharded by its own key', () => {
   ])('does not skip a step: %s', (_, from, to) => {
     expect(isTableReshardStep({ default: from }, { default: to })).toBe(false);
     const others = { write: 2, read: 2 };
-    const ofValue = (value: IndexShards['default']): IndexShards => ({ default: others, byValue: { v: value } });
+    const ofValue = (value: ShardCount): IndexShards => ({ default: others, byValue: { v: value } });
     expect(isTableReshardStep(ofValue(from), ofValue(to))).toBe(false);
   });
 });
