@@ -51,7 +51,7 @@ async function unlessAborted<A>(answer: Promise<A>, signal: AbortSignal | undefi
   let abort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
     abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+    signal.addEventListener('abort', abort);
     if (signal.aborted) abort();
   });
   try {

@@ -51,7 +51,7 @@ interface RequestError {
 /** Tells what it means that a DynamoDB query failed with this error. */
 export function queryFailure(error: unknown): ReadFailure {
   const { name = '', code = '', statusCode, $retryable, $metadata }: RequestError = Object(error);
-  const status = $metadata?.httpStatusCode ?? statusCode ?? 0;
+  const status = Number($metadata?.httpStatusCode ?? statusCode);
   const isOneOf = (known: Set<string>): boolean => known.has(name) || known.has(code);
   if ($retryable?.throttling || isOneOf(THROTTLES) || status === 429) return 'throttled';
   const transient = $retryable !== undefined || isOneOf(TRANSIENT) || LOST_CONNECTIONS.has(code) || status >= 500;

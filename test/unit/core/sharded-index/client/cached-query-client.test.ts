@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import {
   cachedQueryClient,
@@ -121,13 +122,16 @@ describe('cachedQueryClient', () => {
     table.put({ day: { S: 'monday#0' }, id: { S: '998' } });
     expect(await ids(client, { consistentRead: true })).toContain('998');
     expect(await ids(client)).not.toContain('999');
+    table.put({ day: { S: 'monday#0' }, id: { S: '997' } });
+    expect(await ids(client.fresh, { consistentRead: true })).toContain('997');
+    expect(await ids(client)).not.toContain('999');
     expect(await ids(client.fresh)).toContain('999');
     expect(await ids(client)).toContain('999');
   });
 
   test('keeps no failure, and no answer that says nothing', async () => {
     const table = blogs(5);
-    const answers: (IndexQueryOutput | Error)[] = [new Error('down'), {}];
+    const answers: (IndexQueryOutput | Error)[] = [new Error('down'), {}, { ScannedCount: 0 }];
     const client = cachedQueryClient(
       {
         async query(input) {
@@ -141,6 +145,7 @@ describe('cachedQueryClient', () => {
     const input = { TableName: 'Blogs' } as IndexQueryInput;
     await expect(client.query(input)).rejects.toThrow('down');
     await expect(client.query(input)).resolves.toEqual({});
+    await expect(client.query(input)).resolves.toEqual({ ScannedCount: 0 });
     const { items } = await fanOutQuery(client, config, request);
     expect(items).toHaveLength(5);
   });
@@ -153,8 +158,10 @@ describe('cachedQueryClient', () => {
     const [impatient, patient] = [client.query(input, { abortSignal: controller.signal }), client.query(input)];
     controller.abort(new Error('no longer'));
     await expect(impatient).rejects.toThrow('no longer');
+    await expect(client.query(input, { abortSignal: controller.signal })).rejects.toThrow('no longer');
     answer({ ScannedCount: 0, Items: [] });
     await expect(patient).resolves.toEqual({ ScannedCount: 0, Items: [] });
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
   test('stays within its bytes', async () => {
@@ -224,7 +231,7 @@ describe('cachedQueryClient', () => {
     expect(next.missingShards).toBeUndefined();
   });
 
-  test('refuses what is no cache', () => {
-    expect(() => cachedQueryClient(blogs(1), {} as never)).toThrow('cache must be a cache with get and set');
+  test.each([{}, { get: () => undefined }, { set: () => undefined }])('refuses %p, which is no cache', (cache) => {
+    expect(() => cachedQueryClient(blogs(1), cache as never)).toThrow('cache must be a cache with get and set');
   });
 });

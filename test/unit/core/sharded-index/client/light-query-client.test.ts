@@ -343,16 +343,29 @@ describe('the signature', () => {
     const { wire, sdk } = clients();
     const traces: LightQueryTrace[] = [];
     const light = lightQueryClient(sdk, { onQuery: (trace) => traces.push(trace) });
-    wire.answer = () => ({ statusCode: 200, body: { Items: [], ConsumedCapacity: { CapacityUnits: 1.5 } } });
+    let now = 1_000;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
+    wire.answer = () => {
+      now += 5;
+      return { statusCode: 200, body: { Items: [], ConsumedCapacity: { CapacityUnits: 1.5 } } };
+    };
     await light.query(INPUT);
     await light.query(INPUT);
+    clock.mockRestore();
     wire.answer = () => throttled;
     await expect(light.query(INPUT)).rejects.toThrow('slow down');
+    const invalid = { statusCode: 400, body: { __type: 'x#ValidationException', message: 'no such index' } };
+    wire.answer = () => invalid;
+    await expect(light.query(INPUT)).rejects.toThrow('no such index');
     const index = { tableName: 'Jobs', indexName: 'byStatus' };
     expect(traces).toMatchObject([
-      { ...index, viaSdk: true, consumedReadUnits: 1.5 },
-      { ...index, viaSdk: false, consumedReadUnits: 1.5 },
+      { ...index, viaSdk: true, durationMs: 5, consumedReadUnits: 1.5 },
+      { ...index, viaSdk: false, durationMs: 5, consumedReadUnits: 1.5 },
       { ...index, viaSdk: false, error: { name: 'ProvisionedThroughputExceededException' } },
+      { ...index, viaSdk: false },
+      { ...index, viaSdk: true, error: { name: 'ValidationException' } },
     ]);
+    // What the light client leaves to the SDK has not failed yet.
+    expect(traces[3]).not.toHaveProperty('error');
   });
 });
