@@ -25,7 +25,7 @@ export function identityAttributes({ tableKey, shardedBy }: ShardedTableConfig):
 
 function identityOf(attributes: readonly string[], item: DynamoDbItem): string {
   const texts = attributes.map((attribute) => keyText(item[attribute]));
-  return texts.map((text, index) => (index < texts.length - 1 ? `${text.length}:${text}` : text)).join('');
+  return texts.map((text) => `${text.length}:${text}`).join('');
 }
 
 /** DynamoDB returns each number in one notation, so equal numbers are equal texts. */

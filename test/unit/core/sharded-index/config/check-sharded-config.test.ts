@@ -75,6 +75,19 @@ describe('checkShardedConfig', () => {
     expect(() => checkShardedConfig(config)).toThrow(/^\[INVALID_INDEX_CONFIG\] config must be made of .*, got "/);
   });
 
+  test.each<[string, object]>([
+    ['an AdaptiveIndex', { forReading: async () => index() }],
+    ['a Promise', Promise.resolve(index())],
+  ])('says of %s what to await', (given, config) => {
+    const message = `config must be a configuration: await forWriting() of an AdaptiveIndex, got "${given}"`;
+    expect(() => checkShardedConfig(config as never)).toThrow(message);
+  });
+
+  test('refuses attributes that decide a shard which is drawn at random', () => {
+    const message = 'config.shardedBy must be empty if the strategy is random';
+    expect(() => checkShardedConfig({ ...table(), strategy: 'random' })).toThrow(message);
+  });
+
   test.each<[Partial<ShardedIndexConfig>, string]>([
     [{ shards: { default: { write: 5, read: 5, since: 2 } } }, 'config.shards must be counts without since'],
     [{ firstShard: -1 }, 'config.firstShard must be a whole number of at least 0'],

@@ -63,6 +63,13 @@ describe('an index with shards numbered', () => {
     expect(indexStrayOf(config, { ...item, statusShard: stored })).toBeUndefined();
   });
 
+  test.each(['suffix', 'prefix'] as const)('as a %s: a value may contain the separator', (shardPlacement) => {
+    const config: ShardedIndexConfig = { ...byStatus, shardPlacement };
+    const item: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'a#b' } };
+    const { statusShard } = shardAttributes(config, plainItem(item));
+    expect(indexStrayOf(config, { ...item, statusShard: { S: statusShard as string } })).toBeUndefined();
+  });
+
   test('in a fixed width: other digits are malformed', () => {
     const config: ShardedIndexConfig = { ...byStatus, shardWidth: 2 };
     const item: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'open' }, statusShard: { S: 'open#1' } };

@@ -109,9 +109,10 @@ test('shardBatches puts and deletes 25 at a time', () => {
 describe('shardBatches of a table that is sharded by its own key', () => {
   const place = shardKey(ordersOfDay, '2026-11-21', key);
 
-  test('deletes an item where it is', () => {
-    expect(shardBatches([ordersOfDay], { delete: [place] })).toEqual([
-      { RequestItems: { Orders: [{ DeleteRequest: { Key: place } }] } },
+  test('deletes an item where it is, in whichever shard', () => {
+    const places = [0, 1, 2, 3, 4].map((shard) => ({ ...place, day: `2026-11-21#${shard}` }));
+    expect(shardBatches([ordersOfDay], { delete: places })).toEqual([
+      { RequestItems: { Orders: places.map((Key) => ({ DeleteRequest: { Key } })) } },
     ]);
   });
 
