@@ -14,7 +14,7 @@ export const MAX_SORT_KEY_BYTES = 1_024;
  */
 export function compareAttributeValues(a: AttributeValue, b: AttributeValue): number {
   if ('S' in a && 'S' in b) return compareUtf8(a.S, b.S);
-  if ('N' in a && 'N' in b) return compareShortNumbers(a.N, b.N) ?? compareNumbers(a.N, b.N);
+  if ('N' in a && 'N' in b) return isShort(a.N) && isShort(b.N) ? Number(a.N) - Number(b.N) : compareNumbers(a.N, b.N);
   if ('B' in a && 'B' in b) return Buffer.compare(a.B, b.B);
   throw new EvenShardsError(
     'INCOMPARABLE_SORT_KEYS',
@@ -25,10 +25,8 @@ export function compareAttributeValues(a: AttributeValue, b: AttributeValue): nu
 /** Doubles keep the order of all decimals of up to 15 digits, and the comparison is ten times as fast. */
 const DOUBLE_DIGITS = 15;
 
-function compareShortNumbers(a: string, b: string): number | undefined {
-  if (a.length > DOUBLE_DIGITS || b.length > DOUBLE_DIGITS) return undefined;
-  const difference = Number(a) - Number(b);
-  return Number.isFinite(difference) ? difference : undefined;
+function isShort(number: string): boolean {
+  return number.length <= DOUBLE_DIGITS;
 }
 
 /**

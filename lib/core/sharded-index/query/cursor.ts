@@ -45,7 +45,7 @@ const MAX_REPEATS = 3;
 /** Whether reading this many items again is better than leaving them out with one more request of each shard. */
 export function isFewTies(ties: number, { sizes }: CursorPosition): boolean {
   if (ties === UNKNOWN_TIES) return false;
-  return ties === 0 || (ties <= MAX_REPEATS && ties * (sizes.mean ?? BLOCK_BYTES) <= BLOCK_BYTES);
+  return ties <= MAX_REPEATS && ties * (sizes.mean ?? BLOCK_BYTES) <= BLOCK_BYTES;
 }
 
 /**
@@ -104,22 +104,21 @@ export function positionAttributes(config: ShardedConfig): string[] {
  */
 export function queryText(config: ShardedConfig, request: FanOutRequest): string {
   const { value, values, sortKey, order = 'ascending', filterExpression } = request;
-  const query = [
+  return JSON.stringify([
     config.tableName,
-    config.indexName ?? null,
+    config.indexName,
     config.keyLayout,
     positionAttributes(config),
     [value, values, sortKey, order, filterExpression],
     sortedEntries(request.expressionAttributeNames),
     sortedEntries(request.expressionAttributeValues),
-  ];
-  return JSON.stringify(query, (_, inner) =>
-    inner instanceof Uint8Array ? { binary: Buffer.from(inner).toString('base64') } : inner,
-  );
+  ]);
 }
 
-function sortedEntries(map: object = {}): [string, unknown][] {
-  return Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
+/** The entries of a map, in one order, whatever the order in which they were written. */
+export function sortedEntries<V>(map: Record<string, V> = {}): (readonly [string, V])[] {
+  const names = Object.keys(map).sort();
+  return names.map((name) => [name, map[name]!]);
 }
 
 /** The key, an absent attribute as null, and then the ties. */

@@ -3,7 +3,7 @@ import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
 import { sealedText, unsealedValue } from '../../foundation/sealed-text';
 import { isTableConfig, type ShardCount, type ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from '../query/attribute-order';
-import { decodeValue, encodeValue } from '../query/cursor';
+import { decodeValue, encodeValue, sortedEntries } from '../query/cursor';
 
 /** What a resume point belongs to. */
 export interface ScannedSegment {
@@ -57,8 +57,4 @@ function judgingOf({ purpose, segment, totalSegments }: ScannedSegment, config: 
     [firstShard, separator, shardWidth, shardPlacement],
   ];
   return [LAYOUT, purpose, judged, segment, totalSegments];
-}
-
-function sortedEntries<V>(map: Record<string, V> = {}): [string, V][] {
-  return Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -24,7 +24,19 @@ describe('compareAttributeValues', () => {
     expect(compareAttributeValues({ B: Uint8Array.of(1) }, { B: Uint8Array.of(1, 0) })).toBeLessThan(0);
   });
 
+  test.each([
+    ['9007199254740992', '9007199254740993'],
+    ['1', '1.0000000000000000000000000000000000001'],
+    ['0.9999999999999999999999999999999999999', '1'],
+    ['9', '10'],
+    ['-1e120', '1e-120'],
+  ])('orders numbers by all of their digits: %s before %s', (less, more) => {
+    expect(compareAttributeValues({ N: less }, { N: more })).toBeLessThan(0);
+    expect(compareAttributeValues({ N: more }, { N: less })).toBeGreaterThan(0);
+  });
+
   test('fails for keys of two types', () => {
     expect(() => compareAttributeValues({ S: '1' }, { N: '1' })).toThrow('got S and N');
+    expect(() => compareAttributeValues({ B: Uint8Array.of(1) }, { N: '1' })).toThrow('got B and N');
   });
 });

@@ -6,9 +6,11 @@ import {
   InvalidCursorError,
   InvalidIndexValueError,
   InvalidSortKeyConditionError,
+  type ShardedConfig,
   type ShardedIndexConfig,
 } from '../../../../../lib/core';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+import { invoices } from '../../../../support/fakes/invoices';
 import { indexConfig } from '../../../../support/index-config';
 
 const byStatus = indexConfig({ shards: { default: { write: 5, read: 5 } } });
@@ -245,7 +247,7 @@ describe('fanOutQuery', () => {
   });
 
   describe('bad input', () => {
-    test.each<[string, ShardedIndexConfig, unknown, new (...args: never[]) => Error, string]>([
+    test.each<[string, ShardedConfig, unknown, new (...args: never[]) => Error, string]>([
       [
         'a missing value',
         byStatus,
@@ -253,7 +255,43 @@ describe('fanOutQuery', () => {
         InvalidIndexValueError,
         'value must be a non-empty string, a finite number or { N: digits } because index byStatus is keyed by status, got undefined',
       ],
+      ['no number', byStatus, { value: Number.NaN }, InvalidIndexValueError, 'got NaN'],
+      [
+        'a value that its shard makes too long for a key',
+        { ...byStatus, keyLayout: 'single-attribute' },
+        { value: 'x'.repeat(2_047) },
+        InvalidIndexValueError,
+        'value must be at most 2048 bytes long with the number of a shard',
+      ],
+      [
+        'a value of a table with the separator',
+        invoices,
+        { value: '12-1' },
+        InvalidIndexValueError,
+        'without the separator "-"',
+      ],
+      [
+        'a consistent read of an index',
+        byTime,
+        { consistentRead: true },
+        InvalidArgumentError,
+        'false or absent because',
+      ],
+      [
+        'a consistency that is no boolean',
+        invoices,
+        { value: '1', consistentRead: 'yes' },
+        InvalidArgumentError,
+        'true, false or absent, got "yes"',
+      ],
       ['an empty value', byStatus, { value: '' }, InvalidIndexValueError, 'got ""'],
+      [
+        'a missing value of a table',
+        invoices,
+        {},
+        InvalidIndexValueError,
+        'because table Invoices is keyed by InvoiceNumber',
+      ],
       ['a value of another type', byStatus, { value: true }, InvalidIndexValueError, 'got true'],
       [
         'a value the index does not have',
@@ -330,7 +368,7 @@ describe('fanOutQuery', () => {
         'sortKey.eq must be a non-empty string',
       ],
       ...[null, true, Number.NaN, {}, { N: 'ten' }, { N: '' }, { N: 7 }, { B: 'AA==' }, { S: 'a', N: '1' }].map(
-        (operand): [string, ShardedIndexConfig, object, typeof InvalidSortKeyConditionError, string] => [
+        (operand): [string, ShardedConfig, object, typeof InvalidSortKeyConditionError, string] => [
           `the sort key ${JSON.stringify(operand)}`,
           byTime,
           { sortKey: { gte: operand } },
@@ -345,6 +383,8 @@ describe('fanOutQuery', () => {
         InvalidSortKeyConditionError,
         'index byTime has no sort key',
       ],
+      ['a projection of no name', byTime, { projection: [''] }, InvalidArgumentError, 'got [""]'],
+      ['a projection of no text', byTime, { projection: [5] }, InvalidArgumentError, 'got [5]'],
       [
         'an empty projection',
         byTime,

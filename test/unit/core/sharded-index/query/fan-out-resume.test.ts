@@ -3,6 +3,7 @@ import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import {
   type DynamoDbItem,
   type FanOutItemsRequest,
+  type FanOutRequest,
   fanOutCount,
   fanOutItems,
   fanOutQuery,
@@ -128,6 +129,63 @@ describe('fanOutItems', () => {
     expect(sorted(taken)).toEqual(upTo(200).filter((number) => number % 2 === 0));
   });
 
+  test('goes on behind the last item that a limit has let through', async () => {
+    const config = configOf(3, 1);
+    const index = jobs(config, 100);
+    const taken: number[] = [];
+    let resumeAt: string | undefined;
+    do {
+      const stream = fanOutItems(index, config, { value: 'open', limit: 7, resumeAt });
+      for await (const item of stream) taken.push(numberOf(item));
+      expect(stream.stats.waves).toBe(1);
+      resumeAt = stream.resumePoint;
+    } while (resumeAt !== undefined);
+    expect(sorted(taken)).toEqual(upTo(100).filter((number) => number % 2 === 0));
+  });
+
+  test('goes on with the shards that it had to do without', async () => {
+    const config = configOf(3, 1);
+    const index = jobs(config, 60);
+    const client: QueryClient = {
+      query: async (input) => {
+        const isDown = Object.values(input.ExpressionAttributeValues).some(({ N }) => N === '1');
+        if (isDown) throw Object.assign(new Error('down'), { name: 'InternalServerError' });
+        return index.query(input);
+      },
+    };
+    const [taken, rest]: number[][] = [[], []];
+    const stream = fanOutItems(client, config, { value: 'open' }, { onShardFailure: 'partial', attempts: 1 });
+    const reading = (async () => {
+      for await (const item of stream) taken!.push(numberOf(item));
+    })();
+    await expect(reading).rejects.toThrow(ShardsUnavailableError);
+    expect(taken).toHaveLength(20);
+    for await (const item of fanOutItems(index, config, { value: 'open', resumeAt: stream.resumePoint! })) {
+      rest!.push(numberOf(item));
+    }
+    expect(sorted([...taken!, ...rest!])).toEqual(upTo(60).filter((number) => number % 2 === 0));
+  });
+
+  test('does not read again what a filter has hidden before a failure', async () => {
+    const config = configOf(1, 1);
+    const index = jobs(config, 200, { pageItems: 10 });
+    let left = 8;
+    const client: QueryClient = {
+      query: async (input) => (left-- === 0 ? Promise.reject(new Error('down')) : index.query(input)),
+    };
+    const request = {
+      value: 'open',
+      filterExpression: '#hidden = :no',
+      expressionAttributeNames: { '#hidden': 'hidden' },
+      expressionAttributeValues: { ':no': { N: '0' } },
+    };
+    const stream = fanOutItems(client, config, request, { attempts: 1 });
+    await expect(stream.next()).rejects.toThrow('down');
+    const rest = fanOutItems(client, config, { ...request, resumeAt: stream.resumePoint! });
+    await rest.next();
+    expect([stream.stats.itemsRead, rest.stats.itemsRead]).toEqual([80, 20]);
+  });
+
   test(`goes on when shard counts have changed, in ${CASES} random cases`, async () => {
     for (let seed = 0; seed < CASES; seed++) {
       const random = seededRandom(seed);
@@ -191,10 +249,11 @@ describe('fanOutCount', () => {
     const config = configOf(5, 3);
     const index = jobs(config, 300, { pageItems: 7 });
     const request = { values: VALUES, sortKey: { priority: { eq: 1 }, createdAt: { gte: 100 } } };
-    const { count, cursor, stats } = await fanOutCount(index, config, request);
+    const { count, cursor, stats, ...others } = await fanOutCount(index, config, request);
+    expect(others).toEqual({});
     expect(count).toBe(upTo(300).filter((number) => number % 3 === 1 && number >= 100).length);
     expect(cursor).toBeUndefined();
-    expect(stats).toMatchObject({ shards: 8, itemsRead: count });
+    expect(stats).toMatchObject({ shards: 8, waves: 1, itemsRead: count });
     expect(index.requests.every(({ Select }) => Select === 'COUNT')).toBe(true);
   });
 
@@ -255,6 +314,25 @@ describe('fanOutCount', () => {
     });
     await expect(fanOutCount(client, config, { value: 'open' }, { attempts: 1 })).rejects.toThrow('down');
   });
+
+  test('throws if no shard could be counted, though it may do without some', async () => {
+    const down = async () => Promise.reject(Object.assign(new Error('down'), { name: 'InternalServerError' }));
+    const options = { attempts: 1, onShardFailure: 'partial' } as const;
+    const counting = fanOutCount({ query: down }, configOf(4, 1), { value: 'open' }, options);
+    await expect(counting).rejects.toThrow(ShardsUnavailableError);
+  });
+
+  test('gives up the requests in flight when one has failed for good', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const client: QueryClient = {
+      query: (_, { abortSignal } = {}) => {
+        signals.push(abortSignal);
+        return signals.length === 3 ? Promise.reject(new Error('denied')) : new Promise(() => {});
+      },
+    };
+    await expect(fanOutCount(client, configOf(3, 1), { value: 'open' })).rejects.toThrow('denied');
+    expect(signals.slice(0, 2).map((signal) => signal?.aborted)).toEqual([true, true]);
+  });
 });
 
 test('whether there is any item takes one request where the first shard has one', async () => {
@@ -281,12 +359,22 @@ describe('several values', () => {
     expect(shown).toEqual(upTo(40).filter((number) => number % 3 === 0));
   });
 
+  test.each<[FanOutRequest, number]>([
+    [{ values: ['open'] }, 2],
+    [{ values: ['open', ...upTo(99)] }, 2],
+    [{ value: 'x'.repeat(2_048) }, 0],
+  ])('are read up to their bounds: request %#', async (request, found) => {
+    const config = configOf(2, 1);
+    expect((await fanOutQuery(jobs(config, 4), config, request)).items).toHaveLength(found);
+  });
+
   test.each<[object, string]>([
     [{ value: 'open', values: ['done'] }, 'value must be absent because values names the values to read, got "open"'],
     [{ values: [] }, 'values must be an array of 1 to 100 different values, got []'],
     [{ values: ['open', ''] }, 'values[1] must be a non-empty string, a finite number or { N: digits }'],
     [{ values: ['open', 'open'] }, 'values[1] must be different from the other values, got "open"'],
-    [{ value: 'x'.repeat(3_000) }, 'value must be at most 2048 bytes long'],
+    [{ values: upTo(101) }, 'values must be an array of 1 to 100 different values'],
+    [{ value: 'x'.repeat(2_049) }, 'value must be at most 2048 bytes long'],
     [
       { value: 'open', filterExpression: `#${'x'.repeat(4_100)} = :no` },
       'filterExpression must be at most 4096 bytes long, as every expression of DynamoDB is',
