@@ -63,7 +63,7 @@ export async function fanOutSelectCount(
     for (const shard of page.missingShards ?? []) missing.add(shard);
     addStats(stats, page.stats);
     cursor = page.cursor;
-  } while (cursor !== undefined && !(endsAtMs !== undefined && clock.now() >= endsAtMs));
+  } while (cursor !== undefined);
   return { count, ...(cursor && { cursor }), ...(missing.size > 0 && { missingShards: [...missing] }), stats };
 }
 

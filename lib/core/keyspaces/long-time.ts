@@ -22,10 +22,11 @@ function isLost(value: unknown): boolean {
 
 /** Whether a value holds such a time, even deep within collections, tuples and user-defined types. */
 export function hasLostTime(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false;
-  if (value instanceof Map) return [...value].some((entry) => entry.some(hasLostTime));
-  if (value instanceof Set || Array.isArray(value)) return [...value].some(hasLostTime);
-  return isLost(value) || (Object.getPrototypeOf(value) === Object.prototype && Object.values(value).some(hasLostTime));
+  if (value instanceof Map || value instanceof Set || Array.isArray(value)) return [...value].some(hasLostTime);
+  const object = Object(value);
+  if (Object.getPrototypeOf(object) === Object.prototype) return Object.values(object).some(hasLostTime);
+  // The driver's Tuple has elements. Its LocalDate has a `Date` that is invalid for a far day, and still tells the day.
+  return isLost(value) || hasLostTime(object.elements);
 }
 
 /** The columns in which the driver returned an invalid `Date`, which does not tell the time. */

@@ -34,7 +34,7 @@ export function normalizedCounts(
 function normalizedValue(partitionKey: readonly KeyColumn[], written: string): string | undefined {
   const parts = written.split(SEPARATOR);
   const more = parts.length - partitionKey.length;
-  if (more < 0 || partitionKey.length === 0) return undefined;
+  if (more < 0) return undefined;
   for (let widest = 0; widest < partitionKey.length; widest++) {
     const texts = partitionKey.map((column, index) => {
       const first = index + (index > widest ? more : 0);

@@ -70,7 +70,7 @@ const LOCAL_SERIAL = 0x9;
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client
  *   throws
  */
-export function reshardRows(
+export async function reshardRows(
   client: CqlClient,
   config: ShardedKeyspacesConfig,
   options: ReshardRowsOptions = {},

@@ -116,7 +116,7 @@ function conditionsOf(
     throw new UnknownColumnError('where', name, `made of clustering columns: ${known}; no other column is sorted`);
   }
   const equal: ColumnValue[] = [];
-  let range: ValueRange | undefined;
+  let range: ValueRange = {};
   let open: string | undefined;
   for (const column of clusteringColumns) {
     const { name } = column;
@@ -137,7 +137,7 @@ function conditionsOf(
       open = name;
     }
   }
-  return { equal, range: range ?? {} };
+  return { equal, range };
 }
 
 function isObject(value: unknown): value is object {

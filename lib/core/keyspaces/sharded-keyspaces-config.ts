@@ -91,8 +91,10 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
       throw new InvalidTableConfigError(`${prefix}${name}`, given, 'a non-empty string');
     }
   }
-  checkKeyColumns(`${prefix}partitionKey`, partitionKey, 0);
-  checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns, 1);
+  checkKeyColumns(`${prefix}partitionKey`, partitionKey, 0, 'an array of columns');
+  const telling =
+    'one or more columns that tell the rows of a partition apart, such as an id: without them, a row overwrites the one before it';
+  checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns, 1, telling);
   for (const { name, order } of clusteringColumns) {
     if (order === 'ASC' || order === 'DESC') continue;
     throw new InvalidTableConfigError(`${prefix}clusteringColumns.${name}.order`, order, 'ASC or DESC');
@@ -148,14 +150,8 @@ function hasTwins(names: readonly string[]): boolean {
   return new Set(names).size < names.length;
 }
 
-function checkKeyColumns(field: string, columns: unknown, fewest: number): void {
-  if (!Array.isArray(columns) || columns.length < fewest) {
-    const least =
-      fewest > 0
-        ? 'one or more columns that tell the rows of a partition apart, such as an id: without them, a row overwrites the one before it'
-        : 'an array of columns';
-    throw new InvalidTableConfigError(field, columns, least);
-  }
+function checkKeyColumns(field: string, columns: unknown, fewest: number, allowed: string): void {
+  if (!Array.isArray(columns) || columns.length < fewest) throw new InvalidTableConfigError(field, columns, allowed);
   for (const column of columns) {
     const { name, type }: Partial<KeyColumn> = Object(column);
     checkName(`${field}.name`, name);

@@ -38,9 +38,8 @@ export function checkOnce(config: ShardedKeyspacesConfig): void {
 }
 
 function deepFreeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
   Object.freeze(value);
-  for (const inner of Object.values(value)) deepFreeze(inner);
+  for (const inner of Object.values(Object(value))) if (typeof inner === 'object') deepFreeze(inner);
 }
 
 /** How many shards a value is spread over. */

@@ -132,7 +132,7 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   let trail: PageTrail | undefined = resumeTrail(config, scan, options.resumeFrom);
   report.resumePoint = resumePoint(config, scan, trail?.page ?? BEGIN);
   try {
-    do {
+    for (;;) {
       checkGoingOn(signal);
       const startedMs = clock.now();
       const { rows, pageState } = await untilAnswered(options, () =>
@@ -160,7 +160,7 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
       if (trail === undefined) break;
       const paceMs = rowsPerSecond === undefined ? 0 : (rows.length / rowsPerSecond) * 1_000;
       await pause(paceMs - (clock.now() - startedMs), clock, signal);
-    } while (trail !== undefined);
+    }
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
   }
@@ -194,9 +194,8 @@ export function strayOf(config: ShardedKeyspacesConfig, row: CqlRow): StrayRow |
     const isAtItsPlace = strategy === 'random' ? number >= 0 && number < write : shard === shardOfWriters;
     return isAtItsPlace ? undefined : { row, shard, shardOfWriters, isHidden };
   } catch (cause) {
-    const wrong = [...partitionKey, ...clusteringColumns].find(({ name }) =>
-      String(Object(cause).field).endsWith(name),
-    );
+    const { field } = Object(cause);
+    const wrong = [...partitionKey, ...clusteringColumns].find(({ name }) => field === `row.${name}`);
     throw wrong === undefined ? cause : new UnreadableRowError(config, shard, wrong, { cause });
   }
 }
@@ -211,7 +210,6 @@ function segmentStatement(
   const key = [...partitionKey.map(({ name }) => name), shardColumn].map(quoted).join(', ');
   const tokenAt = (of: number): bigint => FIRST_TOKEN + (TOKENS * BigInt(of)) / BigInt(totalSegments);
   const from = `SELECT ${columns} FROM ${quoted(keyspaceName)}.${quoted(tableName)}`;
-  if (totalSegments === 1) return { query: from, parameters: [] };
   const query = `${from} WHERE token(${key}) >= ${tokenAt(segment)} AND token(${key}) <= ${tokenAt(segment + 1) - 1n}`;
   return { query, parameters: [] };
 }

@@ -36,6 +36,16 @@ describe('fanOutRows', () => {
     expect([asked, table.sent.length > asked]).toEqual([expect.any(Number), true]);
   });
 
+  test('reads no more than 1,000 rows at a time, where no limit is given', async () => {
+    const asked: number[] = [];
+    const execute: FakeCassandra['execute'] = async (_query, _parameters, { fetchSize }) => {
+      asked.push(fetchSize!);
+      return { rows: [] };
+    };
+    await fanOutRows({ execute }, config, request).next();
+    expect(asked.filter((rows) => rows > 1_000)).toEqual([]);
+  });
+
   test('gives the rows of the other shards, and then names the missing one', async () => {
     const table = events(20);
     const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
@@ -75,6 +85,32 @@ describe('fanOutSelectCount', () => {
       count: 30,
     });
     expect(table.sent.every(({ query }) => query.startsWith('SELECT "id" FROM'))).toBe(true);
+  });
+
+  test('counts the rows of the other shards, and names the missing one', async () => {
+    const table = events(20);
+    const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
+      statement[1][1] === 2
+        ? Promise.reject(Object.assign(new Error('down'), { code: 0x1000 }))
+        : table.execute(...statement);
+    const options = { onShardFailure: 'partial', attempts: 1 } as const;
+    const counted = await fanOutSelectCount({ execute }, config, request, options);
+    expect(counted).toMatchObject({ count: 15, missingShards: [2] });
+    expect(await fanOutSelectCount(table, config, request)).not.toHaveProperty('missingShards');
+  });
+
+  test('ends at its deadline with what is counted, even if that comes before its second page has a row', async () => {
+    const clock = new VirtualClock();
+    let pages = 0;
+    const execute: FakeCassandra['execute'] = async () => {
+      await clock.sleep(100);
+      const first = pages++ * 5_000;
+      return { rows: Array.from({ length: 5_000 }, (_, row) => ({ id: first + row })), pageState: String(first) };
+    };
+    const options = { clock, deadlineMs: 1_050 };
+    const counted = await clock.runUntil(fanOutSelectCount({ execute }, config, request, options));
+    expect(clock.now()).toBe(1_050);
+    expect(counted).toMatchObject({ count: 50_000, cursor: expect.any(String) });
   });
 
   test('ends at its deadline with what is counted, and goes on from its cursor', async () => {

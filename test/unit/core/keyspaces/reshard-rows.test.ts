@@ -1,4 +1,6 @@
+import { types } from 'cassandra-driver';
 import {
+  type CqlClient,
   type CqlRow,
   findStrayRows,
   type ReshardRowsReport,
@@ -87,23 +89,25 @@ test('the ten attempts of a request wait for 16 seconds on average', async () =>
   expect([table.sent.length, clock.now() - before]).toEqual([10, 16_350]);
 });
 
-test('a stray is hidden if no query for its value reads its shard', async () => {
-  const two = keyspacesConfig({ shards: { default: { write: 2, read: 3 } } });
+test.each([
+  ['calculated', [1, 3], 5],
+  ['random', [3], 4],
+] as const)('a stray is hidden if no query for its value reads its shard: %s', async (strategy, visible, strays) => {
+  const two = keyspacesConfig({ strategy, shards: { default: { write: 2, read: 3 } } });
   const table = new FakeRowTable(two);
-  // The number of the shard is one of those that are read, one more of these, or none.
-  for (let shard = 0; shard < 6; shard++) table.insert({ day: 'd', id: 1, body: '', shard });
-  const { shard: own } = shardColumns(two, { day: 'd', id: 1 });
+  // The number of the shard is one of those that are read, one more of these, or none. A calculated shard is the second.
+  for (let shard = 0; shard < 6; shard++) table.insert({ day: 'd', id: 2, body: '', shard });
   const hidden: number[] = [];
   const seen: number[] = [];
   const report = await findStrayRows(table, two, {
     onStray: ({ shard, isHidden }) => void (isHidden ? hidden : seen).push(shard),
   });
   expect(hidden).toEqual([0, 4, 5]);
-  expect(seen).toEqual([1, 2, 3].filter((shard) => shard !== own));
-  expect(report).toMatchObject({ strays: 5, hidden: 3 });
+  expect(seen).toEqual(visible);
+  expect(report).toMatchObject({ strays, hidden: 3 });
 });
 
-test.each([2, 3, 1_000])('%d segments have each token once, from the first to the last', async (totalSegments) => {
+test.each([1, 2, 3, 1_000])('%d segments have each token once, from the first to the last', async (totalSegments) => {
   const ends: [bigint, bigint][] = [];
   const execute = async (query: string) => {
     const [, first, last] = / >= (-?\d+) AND .* <= (-?\d+)$/.exec(query)!;
@@ -111,7 +115,7 @@ test.each([2, 3, 1_000])('%d segments have each token once, from the first to th
     return { rows: [] };
   };
   for (let segment = 0; segment < totalSegments; segment++)
-    await findStrayRows({ execute }, five, { segment, totalSegments });
+    await findStrayRows({ execute }, five, totalSegments === 1 ? {} : { segment, totalSegments });
   const firsts = ends.map(([first]) => first);
   const lasts = ends.map(([, last]) => last);
   expect(firsts).toEqual([-(2n ** 63n), ...lasts.slice(0, -1).map((last) => last + 1n)]);
@@ -218,6 +222,7 @@ test.each([
   ['a set', new Set([new Date(Number.NaN)])],
   ['a map', new Map([['a', new Date(Number.NaN)]])],
   ['a type of the table', { at: new Date(Number.NaN) }],
+  ['a tuple', new types.Tuple(1, new Date(Number.NaN))],
 ])(
   'a time in %s that the driver has lost ends the move with where it is, before anything is written',
   async (_, body) => {
@@ -232,7 +237,184 @@ test.each([
   },
 );
 
+test('a far day moves: its class tells it, although a Date cannot hold it', async () => {
+  const table = filled();
+  const stray = table.all.find((row) => row.shard !== shardColumns(twenty, row).shard)!;
+  const body = types.LocalDate.fromString('100000001');
+  table.insert({ ...stray, body });
+  await reshardRows(table, twenty);
+  expect(table.all.find(({ id }) => id === stray.id)!.body).toBe(body);
+});
+
+/** A table with one stray. */
+function ofOneStray(columns: CqlRow, config = twenty) {
+  const id = [0, 1, 2, 3].find((each) => shardColumns(config, { day: 'd', id: each }).shard !== 7)!;
+  const row: CqlRow = { day: 'd', id, shard: 7, ...columns };
+  const table = new FakeRowTable(config);
+  table.insert(row);
+  return { table, row, copy: { ...row, ...shardColumns(config, row) } };
+}
+
+test('a stray that its writer changes while it is moved is moved as it is then', async () => {
+  const { table, row, copy } = ofOneStray({ body: 'old' });
+  let changed = false;
+  table.before = (query) => {
+    if (!query.startsWith('DELETE') || changed) return;
+    changed = true;
+    table.insert({ ...row, body: 'new' });
+  };
+  const { outcomes } = await reshardRows(table, twenty);
+  expect([table.all, outcomes]).toEqual([[{ ...copy, body: 'new' }], { moved: 1, settled: 0, refused: 0 }]);
+});
+
+test('a row of the writers’ shard is newer than the stray with its key, which is deleted', async () => {
+  const { table, copy } = ofOneStray({ body: 'old' });
+  table.insert({ ...copy, body: 'new' });
+  const { outcomes } = await reshardRows(table, twenty);
+  expect([table.all, outcomes]).toEqual([[{ ...copy, body: 'new' }], { moved: 0, settled: 1, refused: 0 }]);
+});
+
+test('a row that its writer deletes after a move of which the answer was lost stays deleted', async () => {
+  const clock = new VirtualClock();
+  const { table, copy } = ofOneStray({ body: 'row' });
+  table.after = (query) => {
+    if (!query.startsWith('DELETE')) return;
+    table.delete(copy);
+    throw throttled();
+  };
+  const { outcomes } = await clock.runUntil(reshardRows(table, twenty, { clock }));
+  expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
+});
+
+test('a column that a client leaves out of a row is null', async () => {
+  const more = { ...twenty, columns: ['body', 'more'] };
+  const { table, copy } = ofOneStray({ body: 'row' }, more);
+  expect((await reshardRows(table, more)).outcomes.moved).toBe(1);
+  expect(table.all).toEqual([copy]);
+});
+
+test('a move is two conditional statements, which no driver sends twice, and waits for nothing without a budget', async () => {
+  const clock = new VirtualClock();
+  const { table } = ofOneStray({ body: 'row' });
+  const sent: unknown[] = [];
+  const execute: CqlClient['execute'] = (query, parameters, options) => {
+    sent.push([query.split(' ')[0], options]);
+    return table.execute(query, parameters, options);
+  };
+  const before = clock.now();
+  await clock.runUntil(reshardRows({ execute }, twenty, { clock }));
+  const write = { prepare: true, consistency: 6, serialConsistency: 9, isIdempotent: false };
+  expect(sent).toEqual([
+    ['SELECT', { prepare: true, consistency: 6, isIdempotent: true, fetchSize: 1_000 }],
+    ['INSERT', write],
+    ['DELETE', write],
+  ]);
+  expect(clock.now()).toBe(before);
+});
+
+test('a time that a Date cannot hold moves as it is, and others of its page stay as they are', async () => {
+  const { row } = ofOneStray({});
+  const lost = { ...row, body: new Date(Number.NaN) };
+  const usual = { ...row, id: row.id + 1, body: new Date(0) };
+  const none = { ...row, id: row.id + 2, body: null };
+  const sent: [string, unknown[]][] = [];
+  const execute: CqlClient['execute'] = async (query, parameters) => {
+    if (!query.startsWith('SELECT')) {
+      sent.push([query, parameters]);
+      return { rows: [{ '[applied]': true }] };
+    }
+    const isWhole = query.startsWith('SELECT toUnixTimestamp("body") AS "body in milliseconds", ');
+    const times = ['9000000000000000', 0, null];
+    return {
+      rows: [lost, usual, none].map((each, index) => ({
+        ...each,
+        ...(isWhole && { 'body in milliseconds': times[index] }),
+      })),
+    };
+  };
+  const strays: unknown[] = [];
+  await reshardRows({ execute }, twenty, { onStray: ({ row: stray }) => void strays.push(stray.body) });
+  expect(strays.map(String)).toEqual(['9000000000000000', String(new Date(0)), 'null']);
+  expect(sent[0]).toEqual([
+    expect.stringContaining(' VALUES (?, ?, ?, blobAsTimestamp(0x001ff973cafa8000)) IF NOT EXISTS'),
+    ['d', shardColumns(twenty, row).shard, row.id],
+  ]);
+  expect(sent[2]![1]).toContainEqual(new Date(0));
+});
+
+test('a row whose key its column cannot have ends the scan with where it is', async () => {
+  const byPerson = keyspacesConfig({
+    clusteringColumns: [
+      { name: 'id', type: 'int', order: 'ASC' },
+      { name: 'person_id', type: 'int', order: 'ASC' },
+    ],
+  });
+  const execute = async () => ({ rows: [{ day: 'd', shard: 1, id: 1, person_id: 'x', body: '' }] });
+  await expect(findStrayRows({ execute }, byPerson)).rejects.toThrow(
+    'a row of shard 1 of tracker.blogs has a value in column person_id that is no int',
+  );
+  const id = {
+    toString() {
+      throw new Error('unwritable');
+    },
+  };
+  const unwritable = async () => ({ rows: [{ day: 'd', shard: 1, id, person_id: 1, body: '' }] });
+  await expect(findStrayRows({ execute: unwritable }, byPerson)).rejects.toThrow('unwritable');
+});
+
+test('a scan keeps to its budget of rows, of which requests use the time, and ends with its last page', async () => {
+  const clock = new VirtualClock();
+  const table = filled();
+  const execute: CqlClient['execute'] = async (...statement) => {
+    await clock.sleep(300);
+    return table.execute(...statement);
+  };
+  const before = clock.now();
+  await clock.runUntil(findStrayRows({ execute }, five, { clock, rowsPerSecond: 10 }));
+  expect(clock.now() - before).toBeCloseTo(9_300, 5);
+});
+
+test('a scan that is aborted before it begins sends nothing, and goes on from the begin', async () => {
+  const table = filled();
+  const { resumePoint } = await findStrayRows(table, five, { signal: AbortSignal.abort() });
+  expect(table.sent).toEqual([]);
+  const asked: unknown[] = [];
+  const execute: CqlClient['execute'] = async (_query, _parameters, { pageState }) => {
+    asked.push(pageState);
+    return { rows: [] };
+  };
+  await findStrayRows({ execute }, five, { resumeFrom: resumePoint });
+  expect(asked).toEqual([undefined]);
+});
+
+test('a table without strays has a report of rows alone', async () => {
+  expect(await reshardRows(filled(), five)).toEqual({
+    rowsScanned: ROWS,
+    strays: 0,
+    hidden: 0,
+    outcomes: { moved: 0, settled: 0, refused: 0 },
+  });
+});
+
+test('what is no client, and what is no configuration, is refused', async () => {
+  await expect(findStrayRows({} as never, twenty)).rejects.toThrow('client must be a client with execute');
+  const wrong = findStrayRows(filled(), { ...twenty, tableName: '' });
+  await expect(wrong).rejects.toThrow('config.tableName must be a non-empty string');
+});
+
 test.each([
+  [{ movesPerSecond: 0 }, 'movesPerSecond must be a number of rows a second that is greater than 0'],
+  [{ staticColumns: ['title'] }, 'staticColumns must be made of body, got "title"'],
+])('a move with %j is refused', async (options, message) => {
+  const table = filled();
+  await expect(reshardRows(table, twenty, options)).rejects.toThrow(message);
+  expect(table.sent).toEqual([]);
+});
+
+test.each<[unknown, string]>([
+  [null, 'options must be an object, got null'],
+  [5, 'options must be an object, got 5'],
+  [{ resumeFrom: 'x' }, 'resumeFrom must be the resumePoint of a report of the same table, counts, and segment'],
   [{ attempts: 0 }, 'attempts must be a whole number from 1'],
   [{ attempts: 1.5 }, 'attempts must be a whole number from 1'],
   [{ rowsPerSecond: 0 }, 'rowsPerSecond must be a number of rows a second that is greater than 0'],
@@ -241,6 +423,6 @@ test.each([
   [{ totalSegments: 2, segment: 2 }, 'segment must be a whole number from 0 to 1'],
 ])('refuses %j', async (options, message) => {
   const table = filled();
-  await expect(findStrayRows(table, twenty, options)).rejects.toThrow(message);
+  await expect(findStrayRows(table, twenty, options as never)).rejects.toThrow(message);
   expect(table.sent).toEqual([]);
 });

@@ -51,6 +51,37 @@ describe('shardColumns', () => {
     expect(new Set(shards).size).toBeGreaterThan(40);
   });
 
+  test.each<[CqlKeyType[], string, unknown[]]>([
+    [['text', 'int'], 'a#b#07', ['a#b', 7]],
+    [['int', 'text', 'int'], '07#a##b#8', [7, 'a##b', 8]],
+    [['int', 'text'], '7#a', [7, 'a']],
+  ])(
+    'takes the count of %j that are written as %s for the values %j, of which one may have the separator',
+    (types, written, values) => {
+      const partitionKey = types.map((type, index) => ({ name: `part${index}`, type }));
+      const byValue = { [written]: { write: 1, read: 1 } };
+      const counted: ShardedKeyspacesConfig = { ...config, partitionKey, shards: { ...config.shards, byValue } };
+      const row = Object.fromEntries(values.map((value, index) => [`part${index}`, value]));
+      const titles = ['a', 'b', 'c', 'd'];
+      expect(titles.map((title) => shardColumns(counted, { ...row, title }).shard)).toEqual([1, 1, 1, 1]);
+    },
+  );
+
+  test('spreads a table whose partition key is the shard alone, which has no value to count', () => {
+    const alone: ShardedKeyspacesConfig = { ...config, partitionKey: [], shards: { default: config.shards.default } };
+    expect(shardColumns(alone, { title: 'a' })).toEqual(shardColumns(config, { publish_date, title: 'a' }));
+    const counted = { ...alone, shards: { ...alone.shards, byValue: { '': { write: 2, read: 2 } } } };
+    expect(() => shardColumns(counted, { title: 'a' })).toThrow('config.shards.byValue must be by values of');
+  });
+
+  test('refuses a count for fewer values than the partition key has columns', () => {
+    const partitionKey = ['a', 'b'].map((name) => ({ name, type: 'text' as const }));
+    const wrong = { ...config, partitionKey, shards: { ...config.shards, byValue: { x: { write: 2, read: 2 } } } };
+    expect(() => shardColumns(wrong, { a: '', b: 'x', title: 'a' })).toThrow(
+      'config.shards.byValue must be by values of a (text), "#", b (text), got "x"',
+    );
+  });
+
   test.each([
     ['a value that its column does not have', { '2020-02-30': { write: 2, read: 2 } }, '2020-02-30'],
     ['a value twice', { '2020-07-09': { write: 2, read: 2 }, '2020-7-9': { write: 3, read: 3 } }, '2020-7-9'],
@@ -62,11 +93,13 @@ describe('shardColumns', () => {
   });
 
   test('freezes the configuration: its owner cannot change it under its readers and writers', () => {
-    const own = structuredClone(config);
+    const own = Object.freeze(structuredClone(config));
     shardColumns(own, { publish_date, title: 'a', version: 1 });
-    expect(() => {
-      own.shards.default.write = 1;
-    }).toThrow(TypeError);
+    expect([own.partitionKey, own.shards, own.shards.default].map((part) => Object.isFrozen(part))).toEqual([
+      true,
+      true,
+      true,
+    ]);
   });
 
   test('writes to the shards of the row’s value', () => {
@@ -144,9 +177,48 @@ test.each<[object, string, unknown]>([
     name,
   ]),
   [{ clusteringColumns: [{ name: 'title', type: 'text', order: 'UP' }] }, 'config.clusteringColumns.title.order', 'UP'],
+  [{ clusteringColumns: [] }, 'config.clusteringColumns', []],
+  [{ partitionKey: {} }, 'config.partitionKey', {}],
+  [{ partitionKey: [{ name: 'a-b', type: 'text' }] }, 'config.partitionKey.name', 'a-b'],
+  [{ partitionKey: [{ name: 'a', type: 'json' }] }, 'config.partitionKey.a.type', 'json'],
+  [{ columns: ['title'] }, 'config.columns', 'title'],
+  ...[-1, 0.5, 2 ** 31 - 10_000].map((shard): [object, string, unknown] => [
+    { firstShard: shard },
+    'config.firstShard',
+    shard,
+  ]),
+  [{ strategy: 'even' }, 'config.strategy', 'even'],
+  ...['title', [], ['name'], ['title', 'title']].map((from): [object, string, unknown] => [
+    { calculatedFrom: from },
+    'config.calculatedFrom',
+    from,
+  ]),
+  [{ strategy: 'random' }, 'config.calculatedFrom', ['title']],
+  [{ shards: { default: { write: 2, read: 1 } } }, 'config.shards.default.read', 1],
+  [{ shards: { default: { write: 2, read: 2, since: 5 } } }, 'config.shards.default.since', 5],
+  [{ shards: { default: { write: 2, read: 2 }, byTitle: {} } }, 'config.shards', 'byTitle'],
 ])('a configuration with %j is refused by its field', (changes, field, value) => {
   const shardOf = () => shardColumns({ ...config, ...changes } as ShardedKeyspacesConfig, { publish_date, title: 'a' });
   expect(shardOf).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field, value }));
+});
+
+test.each<[unknown, string]>([
+  [{ default: { read: 2 } }, 'config.shards.default.write must be a whole number from 1 to 10000, got undefined'],
+  [{ default: { write: 2 } }, 'config.shards.default.read must be a whole number from 1 to 10000, got undefined'],
+  [undefined, 'config.shards.default.write must be a whole number from 1 to 10000, got undefined'],
+])('a configuration with the shard counts %j is refused by its count', (shards, message) => {
+  const shardOf = () => shardColumns({ ...config, shards } as never, { publish_date, title: 'a' });
+  expect(shardOf).toThrow(message);
+});
+
+test.each([null, 5])('%j is no configuration', (none) => {
+  const shardOf = () => shardColumns(none as never, { publish_date, title: 'a' });
+  expect(shardOf).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field: 'config', value: none }));
+});
+
+test('the last shard of a table may have the largest number that its column holds', () => {
+  const highest = { ...config, firstShard: 2 ** 31 - 1 - 10_000 };
+  expect(shardColumns(highest, { publish_date, title: 'a' }).shard).toBeGreaterThan(2 ** 31 - 1 - 10_000);
 });
 
 /** The document's own calculation: the product of the code points of a title, modulo 200, plus 1. */
