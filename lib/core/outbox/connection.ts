@@ -57,13 +57,13 @@ export class Connection {
       return await this.patience.for(this.client.query(query));
     } catch (error) {
       // Postgres gives its errors a code, and so does the system.
-      if ((error as { code?: string }).code !== undefined && !(error instanceof OutboxConnectionError)) throw error;
+      if ((error as { code?: string }).code !== undefined) throw error;
       return this.lose(error);
     }
   }
 
   private lose(cause: unknown): never {
-    this.lost = cause instanceof OutboxConnectionError ? cause : new OutboxConnectionError({ cause });
+    this.lost = new OutboxConnectionError({ cause });
     throw this.lost;
   }
 }

@@ -37,5 +37,5 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 function codeOf(error: unknown): string {
-  return String(Object(error).code ?? '');
+  return String(Object(error).code);
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../foundation/clock';
-import { OutboxConnectionError } from './outbox-errors';
 
 interface Wait {
   readonly giveUp: (afterMs: number) => void;
@@ -18,11 +17,14 @@ export class Patience {
     private ms: number,
   ) {}
 
-  /** @throws OutboxConnectionError if there is no answer in time; what comes later is dropped */
+  /** @throws an error that has no code if there is no answer in time; what comes later is dropped */
   async for<T>(answer: Promise<T>): Promise<T> {
     let wait: Wait | undefined;
     const givenUp = new Promise<never>((_, reject) => {
-      wait = { giveUp: (afterMs) => reject(noAnswer(afterMs)), cancel: () => {} };
+      wait = {
+        giveUp: (afterMs) => reject(new Error(`Postgres gave no answer within ${afterMs} ms`)),
+        cancel: () => {},
+      };
       this.schedule(wait);
     });
     this.waits.add(wait!);
@@ -48,8 +50,4 @@ export class Patience {
     const ms = this.ms;
     wait.cancel = this.clock.schedule(() => wait.giveUp(ms), ms);
   }
-}
-
-function noAnswer(afterMs: number): OutboxConnectionError {
-  return new OutboxConnectionError({ cause: new Error(`Postgres gave no answer within ${afterMs} ms`) });
 }

@@ -52,7 +52,6 @@ test.each([
 test.each<[string, Answers[string]]>([
   ['fails without a code', () => Promise.reject(new Error('Connection terminated'))],
   ['has no answer in time', () => new Promise(() => {})],
-  ['is refused as lost', () => Promise.reject(new OutboxConnectionError())],
 ])('behind a statement that %s none is asked any more', async (_, fails) => {
   const { asked, ask } = connectionWith({ fails, works });
   const lost = await ask('fails').catch((error) => error);

@@ -7,7 +7,7 @@ const never = new Promise<never>(() => {});
 async function endOf(change: (patience: Patience) => void): Promise<[message: string, atMs: number]> {
   const clock = new VirtualClock();
   const patience = new Patience(clock, 1_000);
-  const failure = patience.for(never).catch((error) => error.cause.message);
+  const failure = patience.for(never).catch((error) => error.message);
   clock.schedule(() => change(patience), 100);
   return [await clock.runUntil(failure), clock.now()];
 }
