@@ -1,4 +1,5 @@
 import { backoffMs } from '../foundation/backoff';
+import { sleepUnlessAborted } from '../foundation/pause';
 import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
 import { type Once, onceFor, saysDone } from './once';
@@ -68,7 +69,7 @@ class Running {
   handled!: Promise<void>;
   /** Why nobody waits for the handler any more, unless it ends at once. */
   lateError?: AttemptTimeoutError;
-  startedAt = 0;
+  startedAt!: number;
   isOver = false;
   hasOutcome = false;
   private controller?: AbortController;
@@ -128,17 +129,7 @@ export class Attempts {
   async backOff(attempts: number): Promise<void> {
     const { clock, random } = this.settings;
     const ms = backoffMs(attempts, { backoffBaseMs: BACKOFF_BASE_MS, backoffCapMs: BACKOFF_CAP_MS, random });
-    const { signal } = this.time;
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        cancel();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancel = clock.schedule(end, ms);
-      signal.addEventListener('abort', end);
-    });
+    await sleepUnlessAborted(ms, clock, this.time.signal);
   }
 
   private begin(running: Running): void {

@@ -2,6 +2,7 @@ import { backoffMs } from '../foundation/backoff';
 import { type Clock, systemClock } from '../foundation/clock';
 import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 import { parseFence } from '../foundation/fence';
+import { sleepUnlessAborted } from '../foundation/pause';
 import type { RecordSequence } from '../foundation/record-sequence';
 import { type FencedMove, type FenceStore, MemoryFenceStore, nameOfMove } from './fence-store';
 
@@ -153,15 +154,7 @@ export class FenceGate {
     const { random = Math.random } = this.options;
     const delayMs =
       LOOK_BASE_MS / 2 + backoffMs(look, { backoffBaseMs: LOOK_BASE_MS, backoffCapMs: LOOK_CAP_MS, random });
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancel();
-        signal?.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancel = this.clock.schedule(end, Math.min(delayMs, this.maxWaitMs));
-      signal?.addEventListener('abort', end);
-    });
+    return sleepUnlessAborted(Math.min(delayMs, this.maxWaitMs), this.clock, signal);
   }
 }
 

@@ -14,8 +14,17 @@ export function checkGoingOn(signal: AbortSignal | undefined): void {
  * @throws Stopped as soon as the signal is aborted
  */
 export async function pause(delayMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  if (delayMs > 0) await sleepUnlessAborted(delayMs, clock, signal);
   checkGoingOn(signal);
-  if (delayMs <= 0) return;
+}
+
+/** Waits for some milliseconds, or until the signal is aborted. */
+export async function sleepUnlessAborted(
+  delayMs: number,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (signal?.aborted) return;
   await new Promise<void>((resolve) => {
     const end = (): void => {
       cancel();
@@ -25,5 +34,4 @@ export async function pause(delayMs: number, clock: Clock, signal: AbortSignal |
     const cancel = clock.schedule(end, delayMs);
     signal?.addEventListener('abort', end);
   });
-  checkGoingOn(signal);
 }
