@@ -191,8 +191,6 @@ export class OrderedConsumer {
     } finally {
       cancelStop();
       cancelOver();
-      // An attempt that is still running would take time from the next invocation.
-      controller.abort();
     }
   }
 }

@@ -47,8 +47,7 @@ export class PassedPlaces {
 /** The place that was raised last is at the end. */
 function raise(highest: Place[], place: Place): void {
   const index = highest.findIndex(({ series }) => series === place.series);
-  const isHigher = index < 0 || place.number > highest[index]!.number;
   const [before = place] = index < 0 ? [] : highest.splice(index, 1);
-  highest.push(isHigher ? place : before);
+  highest.push(before.number > place.number ? before : place);
   if (highest.length > MOST_SERIES) highest.shift();
 }

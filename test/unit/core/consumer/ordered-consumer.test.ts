@@ -4,9 +4,12 @@ import {
   OrderedConsumer,
   type OrderedConsumerOptions,
   type RecordContext,
+  RecordDoneError,
+  type ShardRecord,
   type UserRecord,
 } from '../../../../lib/core/consumer';
 import { fenceData } from '../../../../lib/core/foundation/fence';
+import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
 import { VirtualClock } from '../../../../lib/testing';
 import { kinesisEvent, shardOf, textOf } from '../../../support/fakes/stream-events';
 
@@ -62,6 +65,14 @@ function world(
   };
 }
 
+/** The record `a2` has the key `a` and the number 2 of the producer `p`. */
+function sequenced(name: string, data: Uint8Array): ShardRecord {
+  const aggregate = new AggregateBuilder({ maxBytes: 1_000 });
+  const sequence = { producerId: 'p', sequenceNumber: BigInt(name[1]!) };
+  aggregate.tryAdd({ partitionKey: name[0]!, data, explicitHashKey: 7n, sequence });
+  return { ...shardOf([name], { from: Number(name[1]) })[0]!, data: Buffer.from(aggregate.build().data) };
+}
+
 async function parkedKeys({ parking }: World) {
   const keys = [];
   for await (const key of parking.parked()) keys.push(key);
@@ -71,7 +82,10 @@ async function parkedKeys({ parking }: World) {
 describe('a batch', () => {
   test('handles the records of each key in order, and acknowledges all', async () => {
     const w = world();
+    const find = jest.spyOn(w.parking, 'find');
     expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual([]);
+    // What is parked is read once.
+    expect(find).toHaveBeenCalledTimes(1);
     expect(w.effects.filter((text) => text.startsWith('a'))).toEqual(['a1', 'a2']);
     expect(w.effects.filter((text) => text.startsWith('b'))).toEqual(['b1', 'b2']);
   });
@@ -80,7 +94,12 @@ describe('a batch', () => {
     const seen: UserRecord[] = [];
     const w = world({}, async (record) => void seen.push(record));
     await w.deliver(['a1']);
-    expect(seen).toStrictEqual([{ partitionKey: 'a', data: Buffer.from('a1'), subSequenceNumber: 0 }]);
+    await w.clock.runUntil(w.consumer.process([sequenced('a2', Buffer.from('a2'))]));
+    const sequence = { producerId: 'p', sequenceNumber: 2n };
+    expect(seen).toStrictEqual([
+      { partitionKey: 'a', data: Buffer.from('a1'), subSequenceNumber: 0 },
+      { partitionKey: 'a', data: Buffer.from('a2'), subSequenceNumber: 0, explicitHashKey: 7n, sequence },
+    ]);
   });
 
   test('handles so many keys at once, and one record of a key', async () => {
@@ -104,6 +123,24 @@ describe('a batch', () => {
     expect(await w.deliver(['a1', 'a2'])).toEqual([]);
     expect(w.effects).toEqual(['a1', 'a2']);
     expect(w.attempts).toEqual(['a1 1', 'a1 2', 'a2 1']);
+    expect(w.clock.now()).toBeGreaterThan(0);
+  });
+
+  test('parks a key again that another process has changed meanwhile', async () => {
+    const w = world();
+    w.poison.add('a1');
+    jest.spyOn(w.parking, 'save').mockResolvedValueOnce(undefined);
+    expect(await w.deliver(['a1', 'a2'])).toEqual([]);
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
+  });
+
+  test('counts a record as done whose handler says that it has taken effect before', async () => {
+    const w = world({}, async () => {
+      throw new RecordDoneError();
+    });
+    expect(await w.deliver(['a1', 'a2'])).toEqual([]);
+    expect(w.attempts).toEqual(['a1 1', 'a2 1']);
+    expect(await parkedKeys(w)).toEqual([]);
   });
 
   test('parks a key that fails, with all its later records, and no other', async () => {
@@ -170,6 +207,54 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2, tries: 1 }]);
   });
 
+  test('watches each handler, whenever it began, with a timer for all, and has none left when it has answered', async () => {
+    const w = world({ concurrency: 2, attemptTimeoutMs: 10_000 }, async (record) => {
+      if (textOf(record) === 'b1') await w.clock.sleep(500);
+      else await new Promise(() => {});
+    });
+    w.clock.nowMs = MINUTE_MS;
+    const timers = jest.spyOn(w.clock, 'schedule');
+    expect(await w.deliver(['a1', 'b1', 'c1'])).toEqual([]);
+    expect((await parkedKeys(w)).map(({ partitionKey }) => partitionKey)).toEqual(['a', 'c']);
+    const endedAt = w.clock.now();
+    // The last one to begin had its time, and a moment to heed its signal.
+    expect(endedAt).toBe(MINUTE_MS + 500 + 10_000 + 100);
+    expect(timers.mock.calls.length).toBeLessThan(10);
+    await w.clock.runOut();
+    expect(w.clock.now()).toBe(endedAt);
+  });
+
+  test('handles no more at once when a handler ends just after its time', async () => {
+    let running = 0;
+    let most = 0;
+    const w = world({ concurrency: 1, attemptTimeoutMs: 1_000 }, async (record) => {
+      most = Math.max(most, ++running);
+      await w.clock.sleep(textOf(record) === 'a1' ? 1_050 : 200);
+      running -= 1;
+    });
+    expect(await w.deliver(['a1', 'b1', 'c1'])).toEqual([]);
+    expect(most).toBe(1);
+  });
+
+  test.each([
+    ['5 seconds', MINUTE_MS, 55_000, 59_500],
+    ['a fifth of a short time', 10_000, 8_000, 9_800],
+  ])(
+    'keeps %s to park: of %d ms a handler has %d, and the answer comes after %d',
+    async (_, allMs, endMs, answerMs) => {
+      const ends: number[] = [];
+      const w = world({ attemptTimeoutMs: MINUTE_MS }, async (__, { signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        ends.push(w.clock.now());
+      });
+      expect(await w.deliver(['a1'], { remainingMs: allMs })).toEqual(['1']);
+      expect(ends).toEqual([endMs]);
+      jest.spyOn(w.parking, 'find').mockReturnValue(new Promise(() => {}));
+      expect(await w.deliver(['a1'], { remainingMs: allMs })).toEqual(['1']);
+      expect(w.clock.now() - endMs).toBe(answerMs);
+    },
+  );
+
   test('stops in time: what has not begun comes again, and is not parked', async () => {
     const w = world({ concurrency: 1 }, () => w.clock.sleep(15_000));
     expect(await w.deliver(['a1', 'b1', 'c1', 'd1', 'e1'])).toEqual(['4']);
@@ -222,6 +307,7 @@ describe('a batch', () => {
 describe('a batch tells why it is slow', () => {
   const takes = (ms: number, options: Partial<OrderedConsumerOptions> = {}) => {
     const w: World = world(options, () => w.clock.sleep(ms));
+    w.clock.nowMs = MINUTE_MS;
     return w;
   };
   const line = () => JSON.parse(log.mock.lastCall![0]);
@@ -237,9 +323,9 @@ describe('a batch tells why it is slow', () => {
   });
 
   test('where the time goes elsewhere', async () => {
-    const w = world();
+    const w = world({ concurrency: 1 });
     jest.spyOn(w.parking, 'find').mockImplementation(async () => {
-      await w.clock.sleep(1_000);
+      await w.clock.sleep(100);
       return new Map();
     });
     await w.deliver(['a1', 'b1']);
@@ -269,12 +355,31 @@ describe('the signal of a handler', () => {
 
   test('is the same however the context is handed on', async () => {
     const w = world({}, async (_, context) => {
+      expect(context.signal.aborted).toBe(false);
       expect({ ...context }.signal).toBe(context.signal);
       expect({ ...context }.once).toBe(context.once);
     });
     expect(await w.deliver(['a1'])).toEqual([]);
     expect(w.attempts).toEqual(['a1 1']);
   });
+});
+
+test('the signal of a handler that has ended aborts no more', async () => {
+  const signals: AbortSignal[] = [];
+  const w = world({ concurrency: 1, attemptTimeoutMs: 1_000 }, async (_, { signal }) => {
+    signals.push(signal);
+    await w.clock.sleep(600);
+  });
+  expect(await w.deliver(['a1', 'b1', 'c1'])).toEqual([]);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false]);
+});
+
+test('once names the place of the record', async () => {
+  const w = world({}, async (_, { once }) => void once([]));
+  const item = jest.spyOn(w.parking, 'onceItem').mockReturnValue({} as never);
+  expect(await w.deliver(['a1'])).toEqual([]);
+  const series = 'shard/shardId-000000000000';
+  expect(item.mock.calls).toEqual([['a', { series, number: expect.stringContaining('1') }]]);
 });
 
 describe('whatever a handler throws', () => {
@@ -331,6 +436,7 @@ test('a handler may end its own work', async () => {
     problems: [],
   });
   expect(w.attempts).toEqual(['a1 1']);
+  expect(getEventListeners(time.signal, 'abort')).toEqual([]);
 });
 
 test('nobody waits in the depth of the stack when the time of many keys is over', async () => {
@@ -371,6 +477,13 @@ describe('an attempt that goes on when its invocation has answered', () => {
   });
 });
 
+test('an attempt whose time is over while an earlier one of its key goes on does not begin', async () => {
+  const w = world({ attempts: 2, attemptTimeoutMs: MINUTE_MS }, () => w.clock.sleep(30_000));
+  for (const _ of [1, 2]) expect(await w.deliver(['a1'], { remainingMs: 10_000 })).toEqual(['1']);
+  await w.clock.runOut();
+  expect(w.attempts).toEqual(['a1 1']);
+});
+
 describe('a key that moves', () => {
   const end = () => ({ ...shardOf(['a'])[0]!, sequenceNumber: '2', data: fenceData({ moveId: 'm', side: 'end' }) });
 
@@ -387,6 +500,20 @@ describe('a key that moves', () => {
     expect(w.effects).toEqual(['a1']);
   });
 
+  test('goes past its end fence, and handles nothing that its producer wrote before and that comes behind', async () => {
+    const w = world();
+    const pass = jest.spyOn(w.parking, 'pass');
+    const fence = sequenced('a3', fenceData({ moveId: 'm', side: 'end' }));
+    const behind = ['a2', 'a4'].map((name) => ({
+      ...sequenced(name, Buffer.from(name)),
+      sequenceNumber: `1${name[1]}`,
+    }));
+    const first = sequenced('a1', Buffer.from('a1'));
+    expect(await w.clock.runUntil(w.consumer.process([first, fence, ...behind]))).toEqual({ problems: [] });
+    expect(w.effects).toEqual(['a1', 'a4']);
+    expect(pass.mock.calls).toEqual([['a', { series: 'producer/7/p', number: expect.stringContaining('3') }]]);
+  });
+
   test('waits behind its start fence for the shard that it comes from, and is appended if it was parked there', async () => {
     const w = world();
     w.poison.add('a1');
@@ -394,7 +521,7 @@ describe('a key that moves', () => {
     const behind = shardOf(['a2', 'b1'], { shardId: 'shard 2', from: 3 });
     const after = w.consumer.process([start, ...behind]);
     const before = w.consumer.process([...shardOf(['a1']), end()]);
-    expect(await w.clock.runUntil(Promise.all([before, after]))).toEqual([{ problems: [] }, { problems: [] }]);
+    expect(await w.clock.runUntil(Promise.all([before, after]))).toStrictEqual([{ problems: [] }, { problems: [] }]);
     expect(w.effects).toEqual(['b1']);
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
   });
@@ -482,6 +609,15 @@ describe('the retrier', () => {
     expect(pass).toHaveBeenCalledWith('a', { series: 's', number: '7' });
   });
 
+  test('tries as many keys at once as there may be handlers, and then the others', async () => {
+    const w = world({ concurrency: 1 });
+    for (const text of ['a1', 'b1', 'c1']) w.poison.add(text);
+    await w.deliver(['a1', 'b1', 'c1']);
+    w.poison.clear();
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ keys: 3, records: 3 });
+  });
+
   test('counts nothing of a key that another has begun with', async () => {
     const w = world();
     w.poison.add('a1');
@@ -496,7 +632,8 @@ describe('the retrier', () => {
   test('lets go of the signal that it was given', async () => {
     const w = world();
     const { signal } = new AbortController();
-    await w.clock.runUntil(w.consumer.retryParked({ signal }));
+    const nothing = { keys: 0, records: 0, stillParked: 0, dead: 0, oldestMs: 0 };
+    expect(await w.clock.runUntil(w.consumer.retryParked({ signal }))).toEqual(nothing);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
@@ -518,12 +655,15 @@ describe('the retrier', () => {
 
   test('is an event of the same handler, which writes what is parked to its log as metrics', async () => {
     const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1']);
+    w.clock.nowMs += 60 * MINUTE_MS;
     const context = { getRemainingTimeInMillis: () => MINUTE_MS };
     expect(await w.clock.runUntil(w.consumer.handler({ retryParked: true }, context))).toMatchObject({
-      stillParked: 0,
+      stillParked: 1,
     });
     const line = JSON.parse(log.mock.lastCall![0]);
-    expect(line).toMatchObject({ ConsumerName: 'memory', ParkedKeys: 0, DeadKeys: 0, ParkedSeconds: 0 });
+    expect(line).toMatchObject({ ConsumerName: 'memory', ParkedKeys: 1, DeadKeys: 0, ParkedSeconds: 3_600 });
   });
 
   test.each([
@@ -544,16 +684,19 @@ describe('the retrier', () => {
     },
   );
 
-  test('calls a key dead after so many tries, and leaves it', async () => {
+  test.each([
+    [3, 'its batch', ['a1 1', 'a1 2', 'a1 3']],
+    [4, 'a retry', ['a1 1', 'a1 2', 'a1 3', 'a1 4']],
+  ])('calls a key dead after so many tries, and leaves it: after %d, in %s', async (maxTries, _, attempts) => {
     const dead: string[] = [];
-    const w = world({ maxTries: 4, onDead: ({ partitionKey }) => dead.push(partitionKey) });
+    const w = world({ maxTries, onDead: ({ partitionKey }) => dead.push(partitionKey) });
     w.poison.add('a1');
     await w.deliver(['a1']);
     w.clock.nowMs += MINUTE_MS;
     expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
     w.clock.nowMs += 10 * MINUTE_MS;
     await w.retry();
-    expect(w.attempts).toEqual(['a1 1', 'a1 2', 'a1 3', 'a1 4']);
+    expect(w.attempts).toEqual(attempts);
     expect(dead).toEqual(['a']);
   });
 
@@ -629,8 +772,18 @@ test.each([
   ['retryMs', { retryMs: 0 }],
   ['onCorrupt', { onCorrupt: 'skip' as never }],
   ['parking', { parking: {} as never }],
+  ['parking', { parking: { find: () => {} } as never }],
 ])('refuses a wrong %s', (field, options) => {
   expect(() => world(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+});
+
+test('refuses what handles no record, and a context that does not tell the time that is left', async () => {
+  const refused = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
+  expect(() => new OrderedConsumer('handle' as never, { parking: new MemoryParkingStore() })).toThrow(
+    refused('handle'),
+  );
+  const { consumer } = world();
+  await expect(consumer.handler(kinesisEvent(shardOf(['a1'])), {} as never)).rejects.toEqual(refused('context'));
 });
 
 const KINESIS = { partitionKey: 'a', sequenceNumber: '1', data: 'YQ==' };
