@@ -19,11 +19,8 @@ export interface MergeShards {
 /** One request that adds or removes one boundary between shards. */
 export type BoundaryMove = SplitShard | MergeShards;
 
-/**
- * How far a boundary may be from its ideal place, in thousandths of the ideal width. Two such boundaries make
- * `MAX_SKEW`.
- */
-const TOLERANCE = BigInt(Math.round(((MAX_SKEW - 1) / 2) * 1000));
+/** A boundary may be this fraction of the ideal width away from its ideal place, 1/40. Two such boundaries make `MAX_SKEW`. */
+const TOLERANCE_DIVISOR = BigInt(Math.round(2 / (MAX_SKEW - 1)));
 
 /**
  * The splits and merges, in order, that divide a key space evenly into `shardCount` shards. They can start from any shards.
@@ -46,7 +43,7 @@ export function boundaryMoves(
 ): BoundaryMove[] {
   const ideal = uniformRanges(shardCount).slice(1);
   const actual = ranges.slice(1).map(({ startingHashKey }) => startingHashKey);
-  const reach = ((HASH_KEY_SPACE / BigInt(shardCount)) * TOLERANCE) / 1000n;
+  const reach = HASH_KEY_SPACE / BigInt(shardCount) / TOLERANCE_DIVISOR;
 
   const kept = new Set<bigint>();
   const missing: bigint[] = [];

@@ -11,7 +11,7 @@ import { MAX_SKEW } from './thresholds';
 export function skewOf(ranges: readonly HashKeyRange[]): number {
   const widths = ranges.map(widthOf);
   const space = widths.reduce((sum, width) => sum + width, 0n);
-  const widest = widths.reduce((a, b) => (a > b ? a : b), 0n);
+  const widest = widths.reduce((a, b) => (a > b ? a : b));
   return Number((widest * BigInt(ranges.length) * 1_000_000n) / space) / 1_000_000;
 }
 

@@ -26,13 +26,22 @@ describe('skewOf', () => {
     expect(skewOf(rangesBetween([quarter]))).toBe(1.5);
     expect(skewOf(rangesBetween([quarter, 2n * quarter]))).toBe(1.5);
   });
+
+  test('counts both ends of a range', () => {
+    const ranges = [
+      { startingHashKey: 0n, endingHashKey: 0n },
+      { startingHashKey: 1n, endingHashKey: 3n },
+    ];
+    expect(skewOf(ranges)).toBe(1.5);
+  });
 });
 
 describe('boundaryMoves', () => {
-  test('make any shards even, each move one that the service takes', () => {
+  test('make any shards even, each move one that the service takes, whichever kind comes first', () => {
+    const first = fc.constantFrom('split', 'merge', undefined);
     fc.assert(
-      fc.property(anyRanges, anyCount, (ranges, count) => {
-        const end = carryOut(ranges, boundaryMoves(ranges, count)).at(-1)!;
+      fc.property(anyRanges, anyCount, first, (ranges, count, first) => {
+        const end = carryOut(ranges, boundaryMoves(ranges, count, first)).at(-1)!;
         expect(end).toHaveLength(count);
         expect(skewOf(end)).toBeLessThanOrEqual(MAX_SKEW);
       }),
@@ -55,6 +64,16 @@ describe('boundaryMoves', () => {
       .map(({ startingHashKey }) => startingHashKey - 1n);
     expect(boundaryMoves(rangesBetween(near), 8)).toEqual([]);
     expect(boundaryMoves(rangesBetween(near), 4).map(({ type }) => type)).toEqual(['merge', 'merge', 'merge', 'merge']);
+  });
+
+  test.each([
+    [2n, 0],
+    [-2n, 0],
+    [3n, 2],
+    [-3n, 2],
+  ])('leave a boundary alone up to a fortieth of the ideal width astray: %d hundredths take %d', (astray, moves) => {
+    const half = 2n ** 127n;
+    expect(boundaryMoves(rangesBetween([half + (astray * half) / 100n]), 2)).toHaveLength(moves);
   });
 
   test.each([
@@ -81,6 +100,8 @@ describe('planStreamReshard', () => {
         expect(planStreamReshard(ranges, count).length === 0).toBe(isThere);
       }),
     );
+    // The boundary is further astray than a new one would be, and the shards are even all the same.
+    expect(planStreamReshard(rangesBetween([2n ** 127n + 2n ** 122n]), 2)).toEqual([]);
   });
 
   test('made anew after each request, it gets shorter by one at least, until the stream is even', () => {
@@ -138,6 +159,7 @@ describe('planStreamReshard', () => {
   test.each([
     [8, 10],
     [9, 12],
+    [8_000, 10_000],
     [10_000, 9_999],
   ])('makes %d shards that are all astray even by a detour over %d, unless that has just failed', (count, detour) => {
     const astray = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
@@ -149,6 +171,17 @@ describe('planStreamReshard', () => {
       expect(moves).toHaveLength(2 * (count - 1));
       expect(skewOf(carryOut(astray, moves).at(-1)!)).toBe(1);
     }
+  });
+
+  test.each([
+    [38, 'update'],
+    [39, 'split'],
+    [40, 'split'],
+    [41, 'merge'],
+    [42, 'update'],
+  ])('takes %d uneven shards to 40, after an update that may have left them so, by its next %s', (count, next) => {
+    const astray = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
+    expect(planStreamReshard(astray, 40, { lastUpdateTo: 40 })[0]).toMatchObject({ type: next });
   });
 
   test.each([
