@@ -49,9 +49,9 @@ export function isWhole(shards: readonly HashKeyRange[]): boolean {
 function openShard(shard: ListedShard): OpenShard | undefined {
   const { ShardId, HashKeyRange, SequenceNumberRange }: ListedShard = Object(shard);
   const [startingHashKey, endingHashKey] = [HashKeyRange?.StartingHashKey, HashKeyRange?.EndingHashKey].map((text) =>
-    typeof text === 'string' ? parseHashKey(text) : undefined,
+    parseHashKey(String(text)),
   );
   if (!ShardId || startingHashKey === undefined || endingHashKey === undefined) throw incomplete();
-  const isOpen = (SequenceNumberRange?.EndingSequenceNumber ?? undefined) === undefined;
+  const isOpen = SequenceNumberRange?.EndingSequenceNumber == null;
   return isOpen ? { shardId: ShardId, startingHashKey, endingHashKey } : undefined;
 }
