@@ -34,6 +34,7 @@ describe('desiredShardCount', () => {
     ['halves under a low one', situation(8, 'low'), 4],
     ['half of an odd count being rounded up', situation(7, 'low'), 4],
     ['not below the fewest', situation(3, 'low'), 2],
+    ['from the most as from any other', situation(50, 'low'), 25],
     ['and leaves it at that otherwise', situation(8, 'normal'), 8],
     ['keeps new bounds at once, whatever the load', situation(1, 'low', 1), 2],
     ['from above too', situation(60, 'high', 1), 50],

@@ -45,6 +45,11 @@ describe('the history of updates', () => {
     ['no tag', undefined, []],
     ['an empty tag', '', []],
     ['a tag that others have written', 'yesterday=8 - 2026-11-21T1100Z=8', [updateAt(NOW - HOUR)]],
+    [
+      'entries of two clocks',
+      '2026-11-21T1130Z=8 2026-11-21T1100Z=8',
+      [updateAt(NOW - HOUR), updateAt(NOW - HOUR / 2)],
+    ],
     ['a time to come', '2026-11-21T1201Z=8', []],
     ['what is older than a day', '2026-11-20T1159Z=8 2026-11-20T1200Z=8', [updateAt(NOW - 24 * HOUR)]],
     ['a refusal of the last hour', '2026-11-21T1101Z=0', [{ time: NOW - HOUR + 60_000, shardCount: REFUSED }]],
