@@ -62,9 +62,10 @@ export async function scaleStream(
     const load = await readLoad();
     const desired = desiredShardCount({ openShardCount, minShards, maxShards, load, history, now });
     const decided = { ...found, load, desiredShardCount: desired };
-    const [next, ...rest] = shardCountSteps(openShardCount, desired);
+    const steps = shardCountSteps(openShardCount, desired);
+    const [next] = steps;
     if (next === undefined || left === 0) return decided;
-    const request = { streamName, shardCount: next, updates: 1 + rest.length, history, now };
+    const request = { streamName, shardCount: next, updates: steps.length, history, now };
     return (await updateShardCount(client, request))
       ? { ...decided, shardCount: next, updatesLeft: left - 1 }
       : decided;

@@ -95,13 +95,26 @@ describe('scaleStream', () => {
     await expect(run('high')).rejects.toMatchObject({ code: 'STREAM_NOT_RESHARDABLE' });
   });
 
-  test('says that the stream stays as it is when Kinesis was asked too often', async () => {
-    const { kinesis, run } = setUp({
-      shardCount: 6,
-      callFate: (operation) => (operation === 'updateShardCount' ? 'throttled' : 'answered'),
-    });
-    expect(await run('high')).toMatchObject({ desiredShardCount: 8, shardCount: 6, updatesLeft: 10 });
-    expect(kinesis.tags.get(UPDATE_HISTORY_TAG)).toBe('');
+  test.each(['updateShardCount', 'addTagsToStream'])(
+    'says that the stream stays as it is when Kinesis was asked too often for %s',
+    async (throttled) => {
+      const { kinesis, run } = setUp({
+        shardCount: 6,
+        callFate: (operation) => (operation === throttled ? 'throttled' : 'answered'),
+      });
+      expect(await run('high')).toMatchObject({ desiredShardCount: 8, shardCount: 6, updatesLeft: 10 });
+      expect(kinesis.tags.get(UPDATE_HISTORY_TAG) ?? '').toBe('');
+    },
+  );
+
+  test.each([
+    [9, 8],
+    [10, 4],
+  ])('keeps new bounds as long as the day has updates: after %d it has %d shards', async (used, shards) => {
+    const { kinesis, runFor } = setUp({ shardCount: 4 }, { minShards: 8, maxShards: 64 });
+    kinesis.tags.set(UPDATE_HISTORY_TAG, Array(used).fill('2026-11-20T2300Z=4').join(' '));
+    expect(await runFor(2, 'normal')).toBe(shards);
+    expect(updatesAsked(kinesis)).toBe(10 - used);
   });
 
   test('tells the shards even if it fails, and why', async () => {
@@ -125,13 +138,16 @@ describe('scaleStream', () => {
     expect(updatesAsked(kinesis)).toBe(2);
   });
 
-  test('has counted an update whose answer was lost, and one that it did not live to see', async () => {
+  test.each([
+    ['answer lost', 8],
+    ['failed', 6],
+  ] as const)('has counted an update, though Kinesis did not say whether it made it: %s', async (fate, shardCount) => {
     const { kinesis, run } = setUp({
       shardCount: 6,
-      callFate: (operation) => (operation === 'updateShardCount' ? 'answer lost' : 'answered'),
+      callFate: (operation) => (operation === 'updateShardCount' ? fate : 'answered'),
     });
     expect(await run('high')).toMatchObject({ shardCount: 6, failure: expect.anything() });
-    expect(await run('normal')).toMatchObject({ shardCount: 8, updatesLeft: 9 });
+    expect(await run('normal')).toMatchObject({ shardCount, updatesLeft: 9 });
     expect(kinesis.tags.get(UPDATE_HISTORY_TAG)).toBe('2026-11-21T0000Z=8');
   });
 });
