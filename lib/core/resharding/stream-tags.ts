@@ -8,8 +8,8 @@ export type TagClient = Pick<ReshardClient, 'listTagsForStream' | 'addTagsToStre
 export async function readTags(
   client: Pick<TagClient, 'listTagsForStream'>,
   streamName: string,
-): Promise<ReadonlyMap<string, string>> {
-  const tags = new Map<string, string>();
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const tags = new Map<string, string | undefined>();
   let start: string | undefined;
   do {
     const answer = await client.listTagsForStream({
@@ -18,7 +18,7 @@ export async function readTags(
     });
     const { Tags, HasMoreTags }: Awaited<ReturnType<TagClient['listTagsForStream']>> = Object(answer);
     const before = tags.size;
-    for (const { Key, Value } of Array.isArray(Tags) ? Tags : []) tags.set(Key!, Value ?? '');
+    for (const { Key, Value } of Array.isArray(Tags) ? Tags : []) tags.set(Key!, Value);
     // If a page brings no tags but says that more follow, the same page would be asked for again, for ever.
     if (!Array.isArray(Tags) || (HasMoreTags && tags.size === before)) {
       throw new IncompleteAnswerError('ListTagsForStream', 'tags, and lead on');

@@ -1,6 +1,7 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import fc from 'fast-check';
 import { type EvenShardsError, uniformRanges } from '../../../../lib/core';
+import { DEPLOYMENT_TAG } from '../../../../lib/core/resharding/deployment-mark';
 import { describeOperation } from '../../../../lib/core/resharding/plan-stream-reshard';
 import { DailyUpdateLimitError, ReshardSupersededError } from '../../../../lib/core/resharding/reshard-errors';
 import {
@@ -51,6 +52,12 @@ const deployment = (startedAt: number): DeploymentOptions => ({
   },
 });
 
+/** The first call of an operation comes to this end. */
+const firstCall = (operation: string, fate: CallFate) => {
+  let calls = 0;
+  return (call: string): CallFate => (call === operation && calls++ === 0 ? fate : 'answered');
+};
+
 function refuses<T>(promise: Promise<T>): Promise<EvenShardsError> {
   return promise.then(
     () => Promise.reject(new Error('it was not refused')),
@@ -73,6 +80,16 @@ describe('reshardStream', () => {
       'update the shard count to 16',
       'update the shard count to 32',
     ]);
+  });
+
+  test('ends with the reason of its signal before the next look', async () => {
+    const { kinesis, clock, time } = setUp({ shardCount: 4 });
+    const ending = new AbortController();
+    const onProgress = () => ending.abort(new Error('no more time'));
+    const target = { streamName: 'Events', shardCount: 8 };
+    const reshard = reshardStream(kinesis, target, { ...time, onProgress, signal: ending.signal });
+    await expect(clock.runUntil(reshard)).rejects.toThrow('no more time');
+    expect(kinesis.calls.filter((call) => call === 'describeStreamSummary')).toHaveLength(1);
   });
 
   test('does nothing to a stream that is there', async () => {
@@ -176,14 +193,24 @@ describe('the daily limit', () => {
     expect(lastUpdates(kinesis)).toEqual(['1970-01-01T0000Z=8', '1970-01-01T0000Z=16', '1970-01-01T0000Z=32']);
   });
 
-  test('counts an update once, however often it has to be asked for', async () => {
-    let refusals = 3;
-    const { kinesis, reshard } = setUp({
-      shardCount: 4,
-      callFate: (call) => (call === 'updateShardCount' && refusals-- > 0 ? 'throttled' : 'answered'),
-    });
-    await reshard(32);
-    expect(lastUpdates(kinesis)).toHaveLength(3);
+  test.each(['throttled', 'failed'] as const)(
+    'counts an update once, however often it is asked for: %s',
+    async (fate) => {
+      const fates: CallFate[] = ['answered', fate, 'answered', fate, fate];
+      const { kinesis, reshard } = setUp({
+        shardCount: 4,
+        callFate: (call) => (call === 'updateShardCount' && fates.shift()) || 'answered',
+      });
+      await untilItSucceeds(() => reshard(32));
+      expect(lastUpdates(kinesis).map((entry) => entry.split('=')[1])).toEqual(['8', '16', '32']);
+    },
+  );
+
+  test('is not overstepped on a stream that takes no tag to count its updates in', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 4 });
+    kinesis.addTagsToStream = () => Promise.reject(new Error('a stream has at most 50 tags'));
+    await expect(reshard(16)).rejects.toThrow('a stream has at most 50 tags');
+    expect(callsThatChange(kinesis)).toEqual([]);
   });
 
   test('is not spent on what a split or a merge can do', async () => {
@@ -302,6 +329,12 @@ describe('a stream that cannot be resharded', () => {
     expect(callsThatChange(kinesis)).toEqual([]);
   });
 
+  test('is one that is being deleted', async () => {
+    const { kinesis, reshard } = setUp();
+    Object.assign(kinesis, { status: 'DELETING' });
+    await expect(reshard(8)).rejects.toThrow('Events cannot be resharded: it is being deleted');
+  });
+
   test('is one whose account has no shards left, in the words of the service', async () => {
     const { reshard } = setUp({ shardCount: 8, shardQuota: 10 });
     expect(await refuses(reshard(16))).toMatchObject({
@@ -309,6 +342,27 @@ describe('a stream that cannot be resharded', () => {
       message: expect.stringContaining('shard limit'),
     });
   });
+});
+
+test.each([
+  ['describeStreamSummary', undefined],
+  ['describeStreamSummary', {}],
+  ['describeStreamSummary', { StreamDescriptionSummary: { StreamStatus: 'ACTIVE' } }],
+  ['describeStreamSummary', { StreamDescriptionSummary: { OpenShardCount: 4 } }],
+  ['listShards', undefined],
+  ['listShards', {}],
+  ['listShards', { Shards: [{}] }],
+  ['listShards', { Shards: [{ HashKeyRange: { StartingHashKey: '0', EndingHashKey: '1' } }] }],
+  ['listShards', { Shards: [{ ShardId: 'a', HashKeyRange: { StartingHashKey: '0' } }] }],
+  ['listShards', { Shards: [{ ShardId: 'a', HashKeyRange: { EndingHashKey: '1' } }] }],
+  ['listTagsForStream', undefined],
+  ['listTagsForStream', {}],
+  ['listTagsForStream', { Tags: [], HasMoreTags: true }],
+] as const)('an incomplete answer to %s is refused: %j', async (operation, answer) => {
+  const { kinesis, reshard } = setUp({ shardCount: 4 });
+  kinesis[operation] = async () => answer as never;
+  const message = `[INCOMPLETE_ANSWER] the answer to ${operation[0]!.toUpperCase()}${operation.slice(1)} must hold`;
+  await expect(reshard(8)).rejects.toThrow(message);
 });
 
 describe('the quota of the account', () => {
@@ -321,6 +375,15 @@ describe('the quota of the account', () => {
     }
   });
 
+  test('is the only refusal that a merge answers', async () => {
+    const { kinesis, reshard } = setUp({
+      ranges: rangesBetween([quarter / 2n, 2n * quarter, 3n * quarter]),
+      callFate: (call) => (call === 'splitShard' ? 'failed' : 'answered'),
+    });
+    await expect(reshard(4)).rejects.toThrow('InternalFailure');
+    expect(callsThatChange(kinesis)).toEqual(['split']);
+  });
+
   test('is met where evening out would take a detour over more shards', async () => {
     const astray = rangesBetween(Array.from({ length: 39 }, (_, index) => BigInt(index + 1) * 4n));
     const { kinesis, reshard } = setUp({ ranges: astray, shardQuota: 40 });
@@ -329,10 +392,11 @@ describe('the quota of the account', () => {
     expect(callsThatChange(kinesis)).toEqual(['update', 'merge', 'update']);
   });
 
-  test('leaves a stream that it does not let grow as it is', async () => {
-    const { kinesis, reshard } = setUp({ ranges: rangesBetween([quarter, quarter * 2n]), shardQuota: 3 });
+  test.each([[quarter], [quarter / 2n]])('leaves a stream that it does not let grow as it is', async (first) => {
+    const start = rangesBetween([first, quarter * 2n]);
+    const { kinesis, reshard } = setUp({ ranges: start, shardQuota: 3 });
     await refuses(reshard(4));
-    expect(kinesis.openShards).toHaveLength(3);
+    expect(ranges(kinesis)).toEqual(start);
   });
 });
 
@@ -422,6 +486,35 @@ describe('a repair with an old count', () => {
     expect(superseded).toBeGreaterThan(20);
   }, 60_000);
 
+  test.each([
+    ['goes on with a stream that its own splits and merges change', { shardQuota: 8 }],
+    [
+      'goes on with a stream that stays as it is because Kinesis is busy',
+      { callFate: firstCall('updateShardCount', 'throttled') },
+    ],
+    ['goes on with a stream that its own updates take over more shards', {}],
+  ])('%s', async (_, options) => {
+    const start = rangesBetween([1n, 2n, 3n, 4n, 5n, 6n, 7n].map((place) => place * 4n));
+    const { kinesis, clock, time } = setUp({ ranges: start, ...options });
+    const target = { streamName: 'Events', shardCount: 8 };
+    await clock.runUntil(reshardStream(kinesis, target, { ...time, yieldsToOthers: true }));
+    expect(ranges(kinesis)).toEqual(uniformRanges(8));
+  });
+
+  test.each([
+    [false, 8],
+    [true, 9],
+  ])('that yields to others: %s, ends with %d shards when others have made 9 of 7', async (yieldsToOthers, shards) => {
+    const { kinesis, clock, time } = setUp({ shardCount: 7, callFate: firstCall('updateShardCount', 'throttled') });
+    const target = { streamName: 'Events', shardCount: 8 };
+    const repair = reshardStream(kinesis, target, { ...time, yieldsToOthers }).catch(() => {});
+    await clock.runUntil(clock.sleep(1_000));
+    const input = { StreamName: 'Events', TargetShardCount: 9, ScalingType: 'UNIFORM_SCALING' } as const;
+    await clock.runUntil(kinesis.updateShardCount(input));
+    await clock.runUntil(repair);
+    expect(kinesis.openShards).toHaveLength(shards);
+  });
+
   test('may begin again an hour later', async () => {
     const { kinesis, clock, reshard } = setUp({ shardCount: 4 });
     await clock.runUntil(
@@ -436,7 +529,7 @@ describe('a repair with an old count', () => {
 describe('a deployment', () => {
   test('reaches its count although Kinesis refuses every tag, and reports each refusal', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
-    kinesis.addTagsToStream = () => Promise.reject(new Error('a stream has at most 50 tags'));
+    kinesis.addTagsToStream = ({ Tags }) => Promise.reject(new Error(`no tag ${Object.keys(Tags!)}`));
     const failures: string[] = [];
     const options = { startedAt: clock.now(), onTagFailure: ({ message }: Error) => void failures.push(message) };
     const target = { streamName: 'Events', shardCount: 16 };
@@ -446,7 +539,8 @@ describe('a deployment', () => {
     };
     await clock.runUntil(deploy());
     expect(kinesis.openShards).toHaveLength(16);
-    expect(new Set(failures)).toEqual(new Set(['a stream has at most 50 tags']));
+    const [mark, history] = [`no tag ${DEPLOYMENT_TAG}`, `no tag ${UPDATE_HISTORY_TAG}`];
+    expect(failures).toEqual([mark, history, mark, history, mark]);
   });
 
   test('ends when a later one takes the stream to another count, as a roll-back does', async () => {
@@ -499,6 +593,20 @@ describe('inspectStream', () => {
     expect(callsThatChange(kinesis)).toEqual([]);
   });
 
+  test('refuses a count that no stream can have before it asks anything', async () => {
+    const { kinesis } = setUp();
+    const message = 'shardCount must be a whole number from 1 to 10000, got 0';
+    await expect(inspectStream(kinesis, { streamName: 'Events', shardCount: 0 }, 0)).rejects.toThrow(message);
+    expect(kinesis.calls).toEqual([]);
+  });
+
+  test('reads each page of the tags once', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    for (const key of ['a', 'b', 'c', 'd']) kinesis.tags.set(key, 'other');
+    await clock.runUntil(inspectStream(kinesis, { streamName: 'Events', shardCount: 9 }, 0));
+    expect(kinesis.calls.filter((call) => call === 'listTagsForStream')).toHaveLength(2);
+  });
+
   test('without a count, is about evenness alone', async () => {
     const { kinesis, clock } = setUp({ shardCount: 3 });
     expect(await clock.runUntil(inspectStream(kinesis, { streamName: 'Events' }, 0))).toMatchObject({ state: 'even' });
@@ -513,6 +621,6 @@ describe('advanceDeployment', () => {
       advanceDeployment(kinesis, { streamName: 'Events', shardCount: 8 }, 0, deployment(0)),
     );
     expect(progress).toEqual({ state: 'busy', openShardCount: 4, plan: [] });
-    expect(callsThatChange(kinesis)).toEqual(['split']);
+    expect(kinesis.calls).toEqual(['splitShard', 'describeStreamSummary']);
   });
 });
