@@ -13,7 +13,8 @@ const MAX_SHARE_OF_A_KEY = 1 / 4;
 export class Backlog {
   private records = 0;
   private bytes = 0;
-  private waiting: { lane: Lane | undefined; resolve: () => void }[] = [];
+  /** Sources that look for room again whenever a record has ended. */
+  private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly limits: BacklogLimits) {}
 
@@ -25,8 +26,7 @@ export class Backlog {
   remove({ bytes }: PendingRecord): void {
     this.records -= 1;
     this.bytes -= bytes;
-    if (!this.waiting.some(({ lane }) => this.hasRoom(lane))) return;
-    for (const { resolve } of this.waiting.splice(0)) resolve();
+    for (const lookAgain of this.waiting.splice(0)) lookAgain();
   }
 
   /** Waits until there is room behind the lane's records. It returns undefined if there is room now. */
@@ -35,7 +35,7 @@ export class Backlog {
   }
 
   private async waitForRoom(lane: Lane | undefined): Promise<void> {
-    while (!this.hasRoom(lane)) await new Promise<void>((resolve) => this.waiting.push({ lane, resolve }));
+    while (!this.hasRoom(lane)) await new Promise<void>((lookAgain) => this.waiting.push(lookAgain));
   }
 
   private hasRoom(lane: Lane | undefined): boolean {
@@ -43,9 +43,6 @@ export class Backlog {
     if (this.records >= maxBufferedRecords || this.bytes >= maxBufferedBytes) return false;
     if (lane === undefined) return true;
     const { length, bytes } = lane;
-    return (
-      length < Math.max(1, maxBufferedRecords * MAX_SHARE_OF_A_KEY) &&
-      bytes < Math.max(1, maxBufferedBytes * MAX_SHARE_OF_A_KEY)
-    );
+    return length < maxBufferedRecords * MAX_SHARE_OF_A_KEY && bytes < maxBufferedBytes * MAX_SHARE_OF_A_KEY;
   }
 }
