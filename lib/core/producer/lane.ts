@@ -89,25 +89,23 @@ export class Lane {
     if (this.queuedIn === queue) this.queuedIn = undefined;
   }
 
-  /** The last record that the request in flight carries; undefined if none is in flight. */
-  get lastInFlight(): PendingRecord | undefined {
-    if (this.current !== 'in flight') return undefined;
+  /** The last record that the request in flight carries. One must be in flight. */
+  get lastInFlight(): PendingRecord {
     let record = this.head;
     for (let index = 1; index < this.formed!.records; index++) record = record.next!;
     return record;
   }
 
-  /** The first record that is not in flight; undefined if there is none. */
+  /** The first record behind the request in flight; undefined if there is none. */
   get firstWaiting(): PendingRecord | undefined {
-    const { lastInFlight } = this;
-    return lastInFlight === undefined ? this.first : lastInFlight.next;
+    return this.lastInFlight.next;
   }
 
   /** Puts a record behind the others. */
   add(record: PendingRecord): void {
     if (this.hasEnded) throw new Error('a lane that is ended takes no more records');
-    if (this.last === undefined) this.first = record;
-    else this.last.next = record;
+    if (this.first === undefined) this.first = record;
+    else this.tail.next = record;
     this.last = record;
     this.count += 1;
     this.recordBytes += record.bytes;
@@ -119,7 +117,6 @@ export class Lane {
       throw new Error(`a lane that is ${this.current} keeps its records`);
     const record = this.head;
     this.first = record.next;
-    if (this.first === undefined) this.last = undefined;
     // A record that has ended would keep those behind it alive.
     record.next = undefined;
     this.count -= 1;
@@ -130,7 +127,6 @@ export class Lane {
   /** Takes out up to `count` records that wait behind the unit in flight, to be told their end before it. */
   takeBehindUnit(count: number): PendingRecord[] {
     const { lastInFlight } = this;
-    if (lastInFlight === undefined) throw new Error(`a lane that is ${this.current} has no unit in flight`);
     const taken: PendingRecord[] = [];
     for (let next = lastInFlight.next; next !== undefined && taken.length < count; next = lastInFlight.next) {
       lastInFlight.next = next.next;

@@ -71,6 +71,19 @@ describe('Lane', () => {
     expect(lane).toMatchObject({ length: 1, bytes: 4, head: records[1] });
   });
 
+  test('lets go of what waits behind its unit in flight, and of nothing else', () => {
+    const [first, second, third, fourth, fifth] = [3, 4, 5, 6, 7].map(pending) as [PendingRecord, ...PendingRecord[]];
+    const lane = laneWith(first, second!, third!, fourth!);
+    lane.becomeReady();
+    lane.depart({ ...unit(), records: 2 });
+    expect(lane.takeBehindUnit(1)).toEqual([third]);
+    expect(lane).toMatchObject({ length: 3, bytes: 13, firstWaiting: fourth, tail: fourth });
+    expect(lane.takeBehindUnit(9)).toEqual([fourth]);
+    expect(lane).toMatchObject({ length: 2, bytes: 7, firstWaiting: undefined, tail: second });
+    lane.add(fifth!);
+    expect(lane).toMatchObject({ length: 3, bytes: 14, firstWaiting: fifth, tail: fifth });
+  });
+
   test.each<LaneState>(['waiting', 'ready', 'in flight'])('that is %s keeps its records', (state) => {
     expect(() => laneIn(state).shift()).toThrow(`a lane that is ${state} keeps its records`);
   });
