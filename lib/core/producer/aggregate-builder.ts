@@ -137,8 +137,7 @@ export class AggregateBuilder {
 
   /** The Kinesis record. The builder needs at least one record for it. */
   build(): BuiltRecord {
-    const { last } = this;
-    if (last === undefined) throw new Error('there is no record to build an aggregate of');
+    const last = this.last!;
     const { partitionKey, explicitHashKey } = last.record;
     const isRaw = last.previous === undefined && this.needsNoAggregate(last.record);
     const data = isRaw ? last.record.data : this.encode(last);

@@ -135,6 +135,13 @@ describe('AggregateBuilder', () => {
       expect(builder.tryAdd(first)).toBe(true);
     });
 
+    test('a list of records of which only the first would fit', () => {
+      const builder = builderOf([record('a')], 60);
+      expect(builder.tryAddAll([record('b'), record('x'.repeat(60))])).toBe(false);
+      expect(builder.build().data).toEqual(Buffer.from('a'));
+      expect(builder.tryAddAll([record('b')])).toBe(true);
+    });
+
     test('a first record above the limit', () => {
       const builder = new AggregateBuilder({ maxBytes: 5 });
       expect(builder.tryAdd(record('abc'))).toBe(false);
@@ -188,6 +195,11 @@ describe('AggregateBuilder', () => {
           expect(builder.byteLength).toBe(Buffer.byteLength(partitionKey) + data.length);
         }),
       );
+    });
+
+    test.each([127, 128, 16_383, 16_384, 16_500, 2 ** 20])('the size is known where its varints grow: %d', (length) => {
+      const builder = builderOf([record(''), record('x'.repeat(length))], 2 * MIB);
+      expect(builder.byteLength).toBe(3 + builder.build().data.length);
     });
 
     test('the limit is met to the byte', () => {
