@@ -37,9 +37,11 @@ describe('lightPutClient', () => {
   test('lets the SDK send the first PutRecords of a stream, and sends the others itself', async () => {
     const { wire, light } = clients();
     const arn = 'arn:aws:kinesis:eu-west-3:123456789012:stream/payments';
-    const streams = [{ StreamName: 'orders' }, { StreamName: 'orders' }, { StreamARN: arn }, { StreamARN: arn }];
-    for (const stream of streams) await light.putRecords({ ...stream, Records: INPUT.Records });
-    expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light']);
+    const streams = ['orders', 'orders', 'payments', 'payments'].map((StreamName) => ({ StreamName }));
+    for (const stream of [...streams, { StreamARN: arn }, { StreamARN: arn }]) {
+      await light.putRecords({ ...stream, Records: INPUT.Records });
+    }
+    expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'SDK', 'light']);
   });
 
   test('needs the SDK once for requests that start together', async () => {
