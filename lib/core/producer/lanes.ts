@@ -93,7 +93,6 @@ export class Lanes implements PutSink, DispatchListener {
 
   /** Sends nothing more: rejects the records that wait, at once, and lets those in flight keep their answer. */
   stop(reason: EvenShardsError): void {
-    if (this.stopped !== undefined) return;
     this.stopped = reason;
     this.close(reason);
     for (const lane of [...this.byKey.values()]) {
@@ -162,16 +161,13 @@ export class Lanes implements PutSink, DispatchListener {
     // What was refused may be another unit of the pack.
     unit.mustGoAlone ||= !retryable && hadCompany;
     const mayTryAgain = retryable ? unit.attempts < this.settings.maxAttempts : hadCompany;
-    if (mayTryAgain && !isOver) this.backOff(lane, backoffMs(unit.attempts, this.settings));
-    else {
+    if (mayTryAgain && !isOver) {
+      const delayMs = backoffMs(unit.attempts, this.settings);
+      lane.backOff(this.settings.clock.schedule(() => this.dispatcher.push(lane), delayMs));
+    } else {
       this.rejectFirst(lane, unit.records, unit.failure);
       this.bringUp(lane);
     }
-  }
-
-  private backOff(lane: Lane, delayMs: number): void {
-    lane.backOff(this.settings.clock.schedule(() => this.dispatcher.push(lane), delayMs));
-    this.watchAge(lane);
   }
 
   /** Rejects the first records of a lane for good, and with them the later ones unless these are to go on. */
@@ -181,7 +177,7 @@ export class Lanes implements PutSink, DispatchListener {
     if (!this.skipsRejected) this.end(lane);
     for (let index = 0; index < records; index++) this.reject(lane, error);
     if (!lane.hasEnded) lane.goOn();
-    else if (lane.length > 0) this.rejectAll(lane, new EarlierRecordFailedError(lane.partitionKey, { cause: error }));
+    else this.rejectAll(lane, new EarlierRecordFailedError(lane.partitionKey, { cause: error }));
   }
 
   /** Rejects all records of a lane that is not in flight. Those that were sent before are rejected with what they failed of. */
@@ -201,7 +197,7 @@ export class Lanes implements PutSink, DispatchListener {
    * waits for the unit as well.
    */
   private rejectBehindUnit(lane: Lane, count: number, errorOf: (index: number) => EvenShardsError): void {
-    const lastInFlight = lane.lastInFlight!;
+    const { lastInFlight } = lane;
     lane.takeBehindUnit(count).forEach((record, index) => {
       this.backlog.remove(record);
       this.statistics.rejected();
@@ -276,10 +272,7 @@ export class Lanes implements PutSink, DispatchListener {
     else if (lane.state === 'in flight') {
       this.expireBehindUnit(lane);
       this.watchAge(lane);
-    } else {
-      this.expire(lane);
-      this.bringUp(lane);
-    }
+    } else this.bringUp(lane);
   }
 
   /** Waits with a record for the stream's answer whether it takes one so large. */

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, OrderedProducer, RecordExpiredError } from '../../../../lib/core';
 import type { FakeKinesis, FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
+import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
 const codes = (results: PromiseSettledResult<unknown>[]) =>
@@ -99,14 +100,79 @@ describe('a rejection', () => {
       expect(kinesis.dataOf('a')).toEqual(['2']);
     });
 
-    test('comes to any number of records of a key at once', async () => {
-      const { clock, producer } = producerOnFakeStream(
-        { roundTripMs: () => 200 },
-        { maxRecordAgeMs: 100, skipRejected: true },
-      );
+    test.each<[string, Partial<FakeKinesisOptions>]>([
+      ['is in flight', { roundTripMs: () => 200 }],
+      ['backs off', { entryFate: () => 'throttled' }],
+    ])('comes to any number of records of a key at once, behind one that %s', async (_, script) => {
+      const { clock, producer } = producerOnFakeStream(script, {
+        maxRecordAgeMs: 100,
+        backoffBaseMs: 1_000,
+        skipRejected: true,
+      });
       const puts = Array.from({ length: 10_000 }, () => producer.put(record('a')));
+      const ends = codes(await clock.runUntil(Promise.allSettled(puts.slice(1))));
+      expect(new Set(ends)).toEqual(new Set(['RECORD_EXPIRED']));
+      expect(clock.nowMs).toBe(100);
+      await clock.runUntil(Promise.allSettled(puts));
+    });
+
+    test('comes at its age to a record that backs off, though the record before it was older', async () => {
+      const roundTripsMs = [20, 85];
+      const { clock, producer } = producerOnFakeStream(
+        {
+          roundTripMs: () => roundTripsMs.shift()!,
+          entryFate: ({ Data }) => (String(Data) === '1' ? 'stored' : 'throttled'),
+        },
+        { maxRecordAgeMs: 100, backoffBaseMs: 1_000 },
+      );
+      const puts = [producer.put(record('a', '1'))];
+      for (const [data, atMs] of [
+        ['2', 10],
+        ['3', 60],
+      ] as const) {
+        clock.schedule(() => puts.push(producer.put(record('a', data))), atMs);
+      }
+      await clock.runUntil(clock.sleep(61));
+      expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual([
+        'delivered',
+        'RECORD_REJECTED',
+        'EARLIER_RECORD_FAILED',
+      ]);
+      expect(clock.nowMs).toBe(110);
+    });
+
+    test('comes at the age to records whose shard has no room for them', async () => {
+      const { clock, producer } = producerOnFakeStream(
+        { shardLimits: SERVICE_SHARD_LIMITS },
+        { maxRecordAgeMs: 1_000 },
+      );
+      const puts = Array.from({ length: 5_000 }, (_, index) => producer.put(record(String(index))));
       const ends = codes(await clock.runUntil(Promise.allSettled(puts)));
-      expect(ends.filter((code) => code === 'RECORD_EXPIRED')).toHaveLength(9_999);
+      expect(new Set(ends)).toEqual(new Set(['delivered', 'RECORD_EXPIRED']));
+      expect(clock.nowMs).toBeLessThanOrEqual(1_020);
+    });
+
+    test('frees the place of a record in the buffer', async () => {
+      const { clock, producer } = producerOnFakeStream(
+        { requestFate: ({ Records }) => (Records[0]!.PartitionKey === 'a' ? 'silent' : 'answered') },
+        { maxRecordAgeMs: 1_000, maxBufferedRecords: 2 },
+      );
+      const puts = [1, 2].map(() => producer.put(record('a')));
+      await expect(clock.runUntil(puts[1]!)).rejects.toThrow(RecordExpiredError);
+      await clock.runUntil(producer.putAll([record('b'), record('b')]));
+      expect(clock.nowMs).toBeLessThan(2_000);
+      await clock.runUntil(Promise.allSettled(puts));
+    });
+
+    test('comes once to a record that waits for the limit of its stream, and not to the one behind it', async () => {
+      const { clock, producer } = producerOnFakeStream(
+        { callFate: () => 'silent', roundTripMs: () => 9_500 },
+        { maxRecordAgeMs: 1_000, skipRejected: true },
+      );
+      const puts = [producer.put(record('a', 'x'.repeat(1024 * 1024)))];
+      clock.schedule(() => puts.push(producer.put(record('a'))), 500);
+      await clock.runUntil(clock.sleep(501));
+      expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_EXPIRED', 'delivered']);
     });
 
     test('is not the end of a record that is in flight', async () => {
@@ -123,9 +189,11 @@ describe('a rejection', () => {
       await expect(clock.runUntil(first)).resolves.toMatchObject({ attempts: 1 });
     });
 
-    test('leaves no timer behind', async () => {
+    test('takes one timer, and leaves none behind', async () => {
       const { clock, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 60_000 });
+      const schedule = jest.spyOn(clock, 'schedule');
       await clock.runUntil(producer.put(record('a')));
+      expect(schedule.mock.calls.filter(([, delayMs]) => delayMs <= 1 || delayMs === 60_000)).toHaveLength(1);
       await clock.runOut();
       expect(clock.nowMs).toBe(20);
     });
@@ -196,6 +264,6 @@ describe('sequential puts', () => {
     const client = { putRecords: async () => ({}) };
     const make = () => new OrderedProducer(client, { streamName: 'Events', sequentialPuts: true });
     expect(make).toThrow(InvalidArgumentError);
-    expect(make).toThrow('sequentialPuts must be absent for a client without putRecord');
+    expect(make).toThrow('sequentialPuts must be absent for a client without putRecord, got true');
   });
 });
