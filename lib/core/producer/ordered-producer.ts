@@ -44,7 +44,7 @@ export class OrderedProducer {
     }
     this.lanes = new Lanes(client, settings, this.counter);
     this.signal = settings.signal;
-    this.signal?.addEventListener('abort', this.onAbort, { once: true });
+    this.signal?.addEventListener('abort', this.onAbort);
     if (this.signal?.aborted) this.onAbort();
   }
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import {
   EarlierRecordFailedError,
@@ -13,6 +14,7 @@ import {
   RecordRejectedError,
   RecordTooLargeError,
 } from '../../../../lib/core';
+import { producerSettings } from '../../../../lib/core/producer/producer-options';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
@@ -274,6 +276,13 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['x']);
     });
 
+    test('close lets go of the signal', async () => {
+      const { signal } = new AbortController();
+      const { producer } = producerOnFakeStream({}, { signal });
+      await producer.close();
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    });
+
     test('abort rejects what waits and keeps the answer of what is in flight', async () => {
       const abort = new AbortController();
       const { clock, kinesis, producer } = producerOnFakeStream({}, { signal: abort.signal });
@@ -380,6 +389,11 @@ describe('OrderedProducer', () => {
       expect(kinesis.requests).toHaveLength(0);
     });
 
+    test('accepts a partition key of 256 characters', async () => {
+      const { clock, producer } = producerOnFakeStream();
+      await expect(clock.runUntil(producer.put(record('k'.repeat(256))))).resolves.toMatchObject({ attempts: 1 });
+    });
+
     test('accepts larger records on a stream that was given a larger limit', async () => {
       const { clock, producer } = producerOnFakeStream({ maxRecordKiB: 10_240 }, { maxRecordBytes: 10 * 1024 * 1024 });
       await clock.runUntil(producer.put(record('a', 'x'.repeat(2 * 1024 * 1024))));
@@ -400,10 +414,45 @@ describe('OrderedProducer', () => {
       [{ backoffBaseMs: -1 }, 'backoffBaseMs must be'],
       [{ backoffBaseMs: 2 ** 31 }, 'backoffBaseMs must be a number of milliseconds from 0 to 2147483647'],
       [{ backoffCapMs: Number.POSITIVE_INFINITY }, 'backoffCapMs must be'],
+      [{ maxRecordAgeMs: -1 }, 'maxRecordAgeMs must be a number of milliseconds from 0 to 2147483647, got -1'],
+      [{ maxAggregateBytes: 1024 * 1024 + 1 }, 'maxAggregateBytes must be a whole number from 1 to 1048576'],
+      [{ maxRecordBytes: 1_000, maxAggregateBytes: 1_001 }, 'maxAggregateBytes must be a whole number from 1 to 1000'],
     ])('refuses the options %j', (options, message) => {
       expect(() => producerOnFakeStream({}, options)).toThrow(InvalidArgumentError);
       expect(() => producerOnFakeStream({}, options)).toThrow(message);
     });
+  });
+
+  test.each<Partial<OrderedProducerOptions>>([
+    { backoffCapMs: 2 ** 31 - 1 },
+    { maxRecordAgeMs: 0 },
+    { maxAggregateBytes: 1024 * 1024 },
+  ])('takes the options %j', (options) => {
+    expect(() => producerOnFakeStream({}, options)).not.toThrow();
+  });
+
+  test.each([undefined, null, 'Events'])('refuses %j in place of options', (options) => {
+    const make = () => new OrderedProducer({ putRecords: async () => ({}) }, options as never);
+    expect(make).toThrow('options must be an object with streamName or streamArn');
+  });
+
+  test('has the defaults that the reference names', () => {
+    expect(producerSettings({ streamName: 'Events' })).toMatchObject({
+      aggregation: 'none',
+      hashBuckets: undefined,
+      lingerMs: 0,
+      maxAggregateBytes: 51_200,
+      skipRejected: false,
+      maxRecordAgeMs: undefined,
+      requestTimeoutMs: 10_000,
+      maxRequestsInFlight: 8,
+      maxBufferedRecords: 10_000,
+      maxBufferedBytes: 67_108_864,
+      maxAttempts: 20,
+      backoffBaseMs: 50,
+      backoffCapMs: 5_000,
+    });
+    expect(producerSettings({ streamName: 'Events', sequentialPuts: true })).toMatchObject({ maxRequestsInFlight: 50 });
   });
 
   test('keeps every key in order, loses nothing and delivers nothing twice, under random failures', async () => {
