@@ -102,20 +102,23 @@ describe('packs', () => {
     expect(receipts[0]).toMatchObject({ attempts: 2 });
   });
 
-  test('that are refused come apart: what was at fault is rejected alone', async () => {
-    const { clock, producer, packs } = packingProducer({ entryFate: holds('bad') }, { maxAttempts: 1 });
-    const puts = [record(A, 'good'), record(B, 'bad'), record(A, 'too'), record(B, 'later')].map((each) =>
-      producer.put(each),
-    );
-    const results = await clock.runUntil(Promise.allSettled(puts));
-    expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
-      'delivered',
-      'RECORD_REJECTED',
-      'delivered',
-      'RECORD_REJECTED',
-    ]);
-    expect(packs()).toEqual([`${A}good ${A}too`]);
-  });
+  test.each([0, 5])(
+    'that are refused come apart: what was at fault is rejected alone, with a linger of %d ms',
+    async (lingerMs) => {
+      const { clock, producer, packs } = packingProducer({ entryFate: holds('bad') }, { maxAttempts: 1, lingerMs });
+      const puts = [record(A, 'good'), record(B, 'bad'), record(A, 'too'), record(B, 'later')].map((each) =>
+        producer.put(each),
+      );
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
+        'delivered',
+        'RECORD_REJECTED',
+        'delivered',
+        'RECORD_REJECTED',
+      ]);
+      expect(packs()).toEqual([`${A}good ${A}too`]);
+    },
+  );
 
   test('take no record that is too large for company: it goes alone, as an aggregate of its bucket', async () => {
     const { clock, kinesis, producer } = packingProducer({}, { maxAggregateBytes: 1_000 });
@@ -171,6 +174,23 @@ describe('packs', () => {
       clock.nowMs = 1_000_000;
       await clock.runUntil(producer.put(record(A)));
       expect(clock.nowMs).toBe(1_000_025);
+    });
+
+    test('that were throttled go again together', async () => {
+      let throttles = 1;
+      const entryFate = () => (throttles-- > 0 ? 'throttled' : 'stored');
+      const { clock, producer, packs } = packingProducer({ entryFate }, { lingerMs: 5 });
+      await clock.runUntil(Promise.all([A, B].map((key) => producer.put(record(key)))));
+      expect(packs()).toEqual([`${A}x ${B}x`]);
+    });
+
+    test('count a record once that is put while others of its key are told their end', async () => {
+      const { clock, producer } = packingProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
+      const delivered = async (index: number) => {
+        if (index === 0) await producer.put(record(A, 'x'.repeat(150)));
+      };
+      await clock.runUntil(producer.putAll([record(A), record(A)], { delivered }));
+      expect(clock.nowMs).toBe(2 * 1_020);
     });
 
     test('go at once when they are full', async () => {
@@ -229,12 +249,21 @@ describe('packs', () => {
         'lingerMs must be less than maxRecordAgeMs, which is 50, got 50',
       ],
       [
-        { aggregation: 'packed', lingerMs: 5, maxRecordAgeMs: 0 },
-        'lingerMs must be less than maxRecordAgeMs, which is 0, got 5',
+        { aggregation: 'packed', lingerMs: 1, maxRecordAgeMs: 0 },
+        'lingerMs must be less than maxRecordAgeMs, which is 0, got 1',
       ],
-      [{ aggregation: 'packed', sequentialPuts: true }, "sequentialPuts must be absent with aggregation: 'packed'"],
+      [
+        { aggregation: 'packed', sequentialPuts: true },
+        "sequentialPuts must be absent with aggregation: 'packed', which mixes keys, got true",
+      ],
     ])('%j are refused', (options, message) => {
       expect(make(options)).toThrow(message);
+    });
+
+    test('go to one of 256 buckets by default', async () => {
+      const { clock, kinesis, producer } = packingProducer({}, { hashBuckets: undefined });
+      await clock.runUntil(producer.put(record(A)));
+      expect(kinesis.records()).toMatchObject([{ explicitHashKey: String(bucketHashKey(A, 256)) }]);
     });
 
     test('a linger that is a little less than the age of a record sends it in time', async () => {
