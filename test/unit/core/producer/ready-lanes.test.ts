@@ -71,6 +71,17 @@ describe('ReadyLanes', () => {
     expect(ready.hasTurns).toBe(false);
   });
 
+  test('queues a lane anew whose turn came while it was not ready', () => {
+    const ready = readyLanes();
+    const lane = laneOf('a', 'low');
+    ready.push(lane);
+    lane.settle();
+    lane.goOn();
+    expect(ready.takeBatch(500, 0)).toEqual([]);
+    ready.push(lane);
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['a']);
+  });
+
   test('passes over the entry of a lane whose first record expired where the next one does not go', () => {
     const ready = readyLanes();
     ready.remap(TWO_SHARDS, 0);

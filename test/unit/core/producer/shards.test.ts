@@ -38,12 +38,17 @@ describe('OrderedProducer and the shards of its stream', () => {
   });
 
   test('sends one request at a time while the map is on its way, and then as many as it may', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 64 });
+    const roundTripsMs = [100];
+    const { clock, kinesis, producer } = producerOnFakeStream({
+      shardCount: 64,
+      roundTripMs: () => roundTripsMs.shift() ?? 20,
+    });
     const puts = Array.from({ length: 5_000 }, (_, index) => producer.put(record(String(index))));
     await clock.runUntil(clock.sleep(15));
     expect(kinesis.mostInFlight).toBe(1);
-    await clock.runUntil(Promise.all(puts));
+    await clock.runUntil(clock.sleep(10));
     expect(kinesis.mostInFlight).toBeGreaterThan(1);
+    await clock.runUntil(Promise.all(puts));
   });
 
   test('goes on without a map that it is not allowed to read', async () => {
@@ -74,6 +79,24 @@ describe('OrderedProducer and the shards of its stream', () => {
     const puts = Array.from({ length: 1_015 }, (_, index) => producer.put(record(String(index))));
     await clock.runUntil(Promise.all(puts));
     expect(clock.nowMs - before).toBe(20);
+  });
+
+  test('takes the records of a shard that has had its share together, however much goes to another meanwhile', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
+    for (const key of [FIRST, FIRST]) await clock.runUntil(producer.put(record(key)));
+    await clock.runUntil(clock.sleep(2_000));
+    const before = kinesis.requests.length;
+    const hot = [...recordsOfShard(kinesis, 0, 1_500)].map((each) => producer.put(each));
+    for (const cold of recordsOfShard(kinesis, 1, 400)) {
+      void producer.put(cold);
+      await clock.runUntil(clock.sleep(1));
+    }
+    await clock.runUntil(Promise.all(hot));
+    const withHot = kinesis.requests
+      .slice(before)
+      .filter(({ Records }) => Records.some(({ PartitionKey }) => PartitionKey.startsWith('0/')));
+    // The bucket has 1,000 records, which are two requests; the other 500 come at a record each millisecond.
+    expect(withHot.length).toBeLessThanOrEqual(2 + 500 / 20 + 1);
   });
 
   test.each([
@@ -161,6 +184,9 @@ describe('OrderedProducer and the shards of its stream', () => {
       const { clock, kinesis, producer } = producerOnFakeStream(AUTO);
       const large = producer.put({ ...record('a'), data: Buffer.alloc(1024 * 1024) });
       await expect(clock.runUntil(large)).rejects.toThrow(StreamDistributionError);
+      await expect(producer.put(record('b'))).rejects.toThrow(
+        'set its RecordDistributionStrategy to USER_PARTITION_KEY',
+      );
       expect(kinesis.requests).toHaveLength(0);
     });
   });
@@ -179,7 +205,8 @@ describe('OrderedProducer and the shards of its stream', () => {
     await clock.runUntil(clock.sleep(100));
     kinesis = after;
     for (let index = 0; index < 3; index++) {
-      await clock.runUntil(producer.put(record(SECOND)));
+      const beside = { ...record('beside'), explicitHashKey: HASH_KEY_SPACE - 1n };
+      await clock.runUntil(Promise.all([record(SECOND), beside].map((each) => producer.put(each))));
       await clock.runUntil(clock.sleep(100));
     }
     expect(after.dataOf(SECOND)).toHaveLength(3);
@@ -215,17 +242,22 @@ describe('OrderedProducer and the shards of its stream', () => {
       });
     });
 
-    test('rejects the record that the stream does not take, and what was put behind it', async () => {
-      const { clock, kinesis, producer } = producerOnFakeStream();
-      const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
-      const results = await clock.runUntil(Promise.allSettled(puts));
-      expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
-        'delivered',
-        'RECORD_TOO_LARGE',
-        'EARLIER_RECORD_FAILED',
-      ]);
-      expect(kinesis.allData()).toEqual(['1']);
-    });
+    test.each([
+      [false, 'EARLIER_RECORD_FAILED'],
+      [true, 'delivered'],
+    ])(
+      'rejects the record that the stream does not take; with skipRejected %s, the one behind it: %s',
+      async (skipRejected, behind) => {
+        const { clock, producer } = producerOnFakeStream({}, { skipRejected });
+        const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
+        const results = await clock.runUntil(Promise.allSettled(puts));
+        expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
+          'delivered',
+          'RECORD_TOO_LARGE',
+          behind,
+        ]);
+      },
+    );
 
     test('asks too when it is the number of a record that makes it larger', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true });
