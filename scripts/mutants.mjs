@@ -1,31 +1,30 @@
 // Breaks the library in one place after another, and expects tests to fail each time, with a quarter of their usual random
 // cases. The places are those that test/models/mutants/mutants.json names, and those of the models in models.json beside it, each
-// with the test that must fail, in a conformance run where that test needs one; or some of lib/core that chance draws, with all tests of the core that reach the line, then with the
-// longer ones, but for --tier unit. They are replaced while jest compiles them: no file is touched.
+// with the test that must fail, in a conformance run where that test needs one; or some of lib/core that chance draws, with the unit
+// tests of their room, and then with all of the core and its models. They are replaced while they are compiled: no file is touched.
 //
 //     npm run mutants [-- --runs 0.25] [words of a rule]
 //     npm run conformance keyspaces mutants [-- --runs 0.25] [words of a rule]
-//     npm run mutants -- --sample 30 --seed 1 [--from 10] [--tier unit] [--runs 0.25] [places, such as planning/plan-stream.ts:24:]
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+//     npm run mutants -- --sample 300 --seed 1 [--runs 0.25] [places, such as core/planning or planning/plan-stream.ts:24:]
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { drawMutants } from '../test/models/mutants/draw-mutants.mjs';
+import jestConfig from '../jest.config.mjs';
+import { judge } from '../test/models/mutants/judge.mjs';
 import { runSuite } from '../test/models/mutants/run-suite.mjs';
-import { wholeRun } from '../test/models/mutants/whole-run.mjs';
+import { switchedCore } from '../test/models/mutants/switched-core.mjs';
 
+const CATCHES = ['caught', 'hangs'];
+const LIMIT_MS = 300_000;
 /** A suite that takes so many times as long as without a mutant waits for ever. */
 const ENDLESS = 5;
-const SHORTEST_LIMIT_MS = 60_000;
-const LONGEST_LIMIT_MS = 300_000;
 
 const { values, positionals } = parseArgs({
   options: {
     runs: { type: 'string', default: '0.25' },
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    from: { type: 'string', default: '1' },
-    tier: { type: 'string', default: 'models' },
     workers: { type: 'string', default: '2' },
     conformance: { type: 'string' },
   },
@@ -36,65 +35,41 @@ const temporary = mkdtempSync(join(tmpdir(), 'mutants-'));
 for (const variable of ['TMPDIR', 'TMP', 'TEMP']) process.env[variable] = temporary;
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 
-const words = positionals.join(' ');
 const { runs } = values;
-const mutants = values.sample === undefined ? listed() : drawn();
-if (mutants.length === 0) throw new Error(`no rule has the words: ${words}`);
+const workers = Number(values.workers);
+const counts = {};
+await (values.sample === undefined ? breakListed() : breakDrawn());
+const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+const caught = CATCHES.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
+const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
+console.log(`Of ${all} mutants: ${summary.join(', ')}. Score: ${((100 * caught) / all).toFixed(1)} %`);
+process.exitCode = caught === all ? 0 : 1;
 
-const counts = { caught: 0, 'caught by a hang': 0, survived: 0, undecided: 0 };
-const waiting = mutants.values();
-await Promise.all(Array.from({ length: Number(values.workers) }, breakNext));
-const caught = counts.caught + counts['caught by a hang'];
-const summary = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
-console.log(
-  `Of ${mutants.length} mutants: ${summary.join(', ')}. Score: ${((100 * caught) / mutants.length).toFixed(1)} %`,
-);
-process.exitCode = caught === mutants.length ? 0 : 1;
-
-async function breakNext() {
-  for (const mutant of waiting) {
-    const [verdict, because] = await verdictOn(mutant);
-    counts[verdict] += 1;
-    const about = [...(mutant.lines ?? []), because].filter(Boolean);
-    console.log([`${mutant.number}. ${verdict}: ${mutant.rule}`, ...about].join('\n      '));
-  }
+function say({ rule }, outcome, by) {
+  counts[outcome] = (counts[outcome] ?? 0) + 1;
+  console.log(`${outcome}: ${rule}${by === undefined ? '' : `\n      by: ${by}`}`);
 }
 
-/** The first suite that catches a mutant decides, the quick ones of a stage before the slow ones. */
-async function verdictOn({ file, line, text, replacement, test, stages }) {
-  let undecided;
-  for (const stage of stages) {
-    const suites = [];
-    for (const suite of stage) suites.push({ suite, whole: await wholeRun(suite, runs) });
-    const broken = suites.find(({ whole }) => whole.passed === undefined);
-    if (broken) undecided ??= `fails without any mutant: ${broken.suite} › ${whyOf(broken.whole)}`;
-    const able = suites.filter(
-      ({ whole }) => whole.passed > 0 && (line === undefined || whole.lines[file]?.includes(line)),
-    );
-    for (const { suite, whole } of able.sort((a, b) => a.whole.ms - b.whole.ms)) {
-      const limitMs = Math.min(LONGEST_LIMIT_MS, Math.max(SHORTEST_LIMIT_MS, ENDLESS * whole.ms));
-      const start = performance.now();
-      const outcome = await runSuite(suite, { mutant: { file, text, replacement }, test, runs, limitMs });
-      if (outcome.passed > 0) continue;
-      if (outcome.late && performance.now() - start >= ENDLESS * whole.ms) return ['caught by a hang', `by: ${suite}`];
-      // Nothing can use what does not load, unless a test was to find it broken.
-      const hasCaught = outcome.failed !== undefined || (outcome.broken !== undefined && line !== undefined);
-      if (hasCaught) return ['caught', `by: ${suite} › ${whyOf(outcome)}`];
-      undecided ??= outcome.late ? `slow: ${suite}` : `no test ran: ${suite} › ${outcome.broken ?? test}`;
-    }
-  }
-  return undecided === undefined ? ['survived'] : ['undecided', undecided];
-}
-
-function whyOf({ failed, broken = 'has no end' }) {
-  return failed ?? broken.split('\n')[0];
-}
-
-function listed() {
-  return ['mutants', 'models']
+async function breakListed() {
+  const words = positionals.join(' ');
+  const mutants = ['mutants', 'models']
     .flatMap((list) => JSON.parse(readFileSync(`test/models/mutants/${list}.json`, 'utf8')))
-    .filter(({ rule, suite }) => rule.includes(words) && isHere(suite))
-    .map(({ suite, ...mutant }, index) => ({ ...mutant, number: index + 1, stages: [[suite]] }));
+    .filter(({ rule, suite }) => rule.includes(words) && isHere(suite));
+  if (mutants.length === 0) throw new Error(`no rule has the words: ${words}`);
+  const waiting = mutants.values();
+  const breakNext = async () => {
+    for (const mutant of waiting) {
+      const { suite, test } = mutant;
+      const { passed, failed, late, broken } = await runSuite(suite, { mutant, test, runs, limitMs: LIMIT_MS });
+      if (failed !== undefined) say(mutant, 'caught', `${suite} › ${failed}`);
+      else if (passed > 0) say(mutant, 'survived');
+      else if (late && (await runSuite(suite, { test, runs, limitMs: LIMIT_MS / ENDLESS })).passed > 0)
+        say(mutant, 'hangs', suite);
+      else
+        say(mutant, 'undecided', late ? `${suite}, which is slow` : (broken ?? `${suite}, which has no test ${test}`));
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, breakNext));
 }
 
 function isHere(suite) {
@@ -102,40 +77,44 @@ function isHere(suite) {
   return values.conformance === undefined ? !suite.startsWith(folder) : suite.startsWith(folder + values.conformance);
 }
 
-function drawn() {
-  return drawMutants(numbersFrom(Number(values.seed)))
-    .slice(0, Number(values.sample))
-    .map((mutant, index) => ({ ...mutant, number: index + 1, stages: stagesOf(mutant.file) }))
-    .filter(
-      ({ number, rule }) =>
-        number >= Number(values.from) && (words === '' || positionals.some((place) => rule.includes(place))),
+async function breakDrawn() {
+  const { sources, mutants } = switchedCore();
+  const { moduleNameMapper } = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
+  process.env.MUTANTS_PLAN = join(temporary, 'plan.json');
+  process.env.RANDOM_RUNS = runs;
+  writeFileSync(process.env.MUTANTS_PLAN, JSON.stringify({ sources, moduleNames: Object.entries(moduleNameMapper) }));
+
+  const drawn = shuffled(mutants, numbersFrom(Number(values.seed))).slice(0, Number(values.sample));
+  const chosen = drawn.filter(
+    ({ rule }) => positionals.length === 0 || positionals.some((place) => rule.includes(place)),
+  );
+  const left = [];
+  const keep = (mutant, outcome, by) => (CATCHES.includes(outcome) ? say(mutant, outcome, by) : left.push(mutant));
+  for (const room of new Set(chosen.map(roomOf)))
+    await judge(
+      suitesIn(`test/unit/core/${room}`),
+      chosen.filter((mutant) => roomOf(mutant) === room),
+      workers,
+      keep,
     );
+  await judge([...suitesIn('test/unit/core'), ...suitesIn('test/models/core')], left, workers, say);
 }
 
-/**
- * The suites that may know a file: its own, those beside it, and those of its room. Then those that take longer: all of the core, the
- * models of its room, and whatever imports the file or its room.
- */
-function stagesOf(file) {
-  const folder = dirname(file).replace('lib/', 'test/unit/');
-  const room = folder.split('/').slice(0, 4).join('/');
-  const inRoom = suitesIn(room);
-  const own = inRoom.filter((suite) => basename(suite) === `${basename(file, '.ts')}.test.ts`);
-  const names = [file.replace('.ts', "'"), `lib/core/${basename(room)}'`];
-  const imports = (suite) => names.some((name) => readFileSync(suite, 'utf8').includes(name));
-  const stages = [own, suitesIn(folder), inRoom];
-  if (values.tier !== 'unit') {
-    const importing = ['test/unit', 'test/models', 'test/integration'].flatMap(suitesIn).filter(imports);
-    stages.push(suitesIn('test/unit/core'), [...suitesIn(room.replace('unit', 'models')), ...importing]);
-  }
-  const seen = new Set();
-  return stages.map((suites) => suites.filter((suite) => !seen.has(suite) && seen.add(suite)));
+function roomOf({ file }) {
+  return file.split('/')[2];
 }
 
 function suitesIn(folder) {
-  if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.test.ts'));
   return files.map((file) => `${folder}/${file}`);
+}
+
+function shuffled(list, random) {
+  for (let index = list.length - 1; index > 0; index--) {
+    const other = Math.floor(random() * (index + 1));
+    [list[index], list[other]] = [list[other], list[index]];
+  }
+  return list;
 }
 
 /** Numbers in [0, 1) that a seed repeats. Source: Park and Miller, the minimal standard. */

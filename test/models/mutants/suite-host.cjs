@@ -1,0 +1,162 @@
+// A process that loads suites once, with the switched core below them, and then runs their tests for one mutant after another.
+// jest would load them again for each mutant, which takes a hundred times as long as the test that catches it.
+const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const Module = require('node:module');
+const { dirname, join, relative } = require('node:path');
+const { afterAll, afterEach, beforeAll, beforeEach, describe, getState, resetState, test } = require('jest-circus');
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { transformSync } = require('esbuild');
+const { expect } = require('expect');
+const { ModuleMocker } = require('jest-mock');
+
+const ROOT = process.cwd();
+const { sources, moduleNames } = JSON.parse(readFileSync(process.env.MUTANTS_PLAN, 'utf8'));
+const { setTimeout, clearTimeout } = globalThis;
+
+/** The mutant of what is computed when a file is loaded, or -1. */
+const constant = Number(process.env.MUTANT);
+let mutant = constant;
+let reached = new Set();
+let stray;
+const allTests = [];
+const hooksThatRan = new Set();
+
+const mocker = new ModuleMocker(globalThis);
+const timers = new ModernFakeTimers({ global: globalThis, config: { fakeTimers: {} } });
+const jest = { isolateModules };
+for (const tool of [mocker, timers])
+  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(tool)))
+    jest[name] = (...args) => tool[name](...args);
+Object.assign(globalThis, {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it: test,
+  jest,
+  test,
+  isMutant,
+});
+
+Module._extensions['.ts'] = (module, file) => {
+  const place = relative(ROOT, file);
+  const compiled = join(dirname(process.env.MUTANTS_PLAN), encodeURIComponent(place));
+  if (!existsSync(compiled)) {
+    const text = sources[place] ?? readFileSync(file, 'utf8');
+    writeFileSync(compiled, transformSync(text, { loader: 'ts', format: 'cjs', target: 'es2023' }).code);
+  }
+  module._compile(readFileSync(compiled, 'utf8'), file);
+};
+const resolve = Module._resolveFilename;
+Module._resolveFilename = (name, ...rest) => {
+  const [pattern, place] = moduleNames.find(([each]) => new RegExp(each).test(name)) ?? [];
+  return resolve(pattern ? name.replace(new RegExp(pattern), place.replace('<rootDir>', ROOT)) : name, ...rest);
+};
+for (const event of ['unhandledRejection', 'uncaughtException']) {
+  process.on(event, (error) => {
+    stray = error;
+  });
+}
+process.on('message', async (message) => process.send(await answerTo(message)));
+
+function isMutant(number) {
+  reached.add(number);
+  return number === mutant;
+}
+
+async function answerTo({ suites, number, tests }) {
+  if (suites) return load(suites);
+  if (tests === undefined) return { runs: await runAll() };
+  mutant = number;
+  return verdictOn(tests);
+}
+
+/** The mutants that loading alone reaches, or that the suites do not load with this one. */
+function load(suites) {
+  for (const suite of suites) {
+    resetState();
+    try {
+      require(join(ROOT, suite));
+    } catch (error) {
+      return { outcome: 'caught', by: `${suite}, which does not load: ${error.message}` };
+    }
+    collect(suite, getState().rootDescribeBlock, []);
+  }
+  return { reached: [...reached] };
+}
+
+function collect(suite, block, above) {
+  const blocks = [...above, block];
+  for (const child of block.children) {
+    if (child.type === 'describeBlock') collect(suite, child, blocks);
+    else if (child.mode !== 'skip' && child.mode !== 'todo') {
+      const names = [...blocks.slice(1), child].map(({ name }) => name);
+      allTests.push({ name: [suite, ...names].join(' › '), run: child.fn, blocks });
+    }
+  }
+}
+
+/** What each test does without a mutant: its time, and the mutants that it reaches, or why it fails. */
+async function runAll() {
+  const runs = [];
+  for (const each of allTests) {
+    reached = new Set();
+    const start = performance.now();
+    const failure = await failureOf(each, 60_000);
+    runs.push({ name: each.name, ms: performance.now() - start, reached: [...reached], failure: failure?.message });
+  }
+  return runs;
+}
+
+/** The first test that fails with the mutant, and how. */
+async function verdictOn(tests) {
+  for (const { index, limitMs } of tests) {
+    const test = allTests[index];
+    process.send({ limitMs });
+    const failure = await failureOf(test, limitMs);
+    if (failure === undefined) continue;
+    const by = `${test.name}: ${failure.message.split('\n')[0]}`;
+    if (failure.isLate) return { outcome: 'hangs', by };
+    mutant = constant;
+    const fails = constant === -1 && (await failureOf(test, limitMs)) !== undefined;
+    return { outcome: fails ? 'undecided' : 'caught', by };
+  }
+  return { outcome: 'survived' };
+}
+
+async function failureOf({ run, blocks }, limitMs) {
+  stray = undefined;
+  let timer;
+  const late = new Promise((end) => {
+    timer = setTimeout(() => end(Object.assign(new Error('has no end'), { isLate: true })), limitMs);
+  });
+  const failed = (error) => (error instanceof Error ? error : new Error(String(error)));
+  const failure = await Promise.race([wholeTest(run, blocks).then(() => stray, failed), late]);
+  clearTimeout(timer);
+  return failure;
+}
+
+async function wholeTest(run, blocks) {
+  const hooks = (type) => blocks.flatMap((block) => block.hooks.filter((hook) => hook.type === type));
+  for (const hook of hooks('beforeAll')) {
+    if (hooksThatRan.has(hook)) continue;
+    hooksThatRan.add(hook);
+    await hook.fn();
+  }
+  try {
+    for (const { fn } of hooks('beforeEach')) await fn();
+    await run();
+  } finally {
+    for (const { fn } of hooks('afterEach').reverse()) await fn();
+  }
+}
+
+function isolateModules(load) {
+  const own = ([file]) => file.startsWith(ROOT) && !file.includes('/node_modules/');
+  const kept = Object.entries(require.cache).filter(own);
+  for (const [file] of kept) delete require.cache[file];
+  load();
+  for (const [file, module] of kept) require.cache[file] = module;
+}
