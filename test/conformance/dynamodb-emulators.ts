@@ -1,4 +1,5 @@
 import { findDynoxide, startDynoxide } from '../../bin/local/emulators/dynoxide';
+import { describeWhere } from '../support/describe-where';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
 
 /** An emulator of DynamoDB that has multi-attribute keys, and what it needs. */
@@ -27,10 +28,8 @@ export const DYNAMODB_EMULATORS: readonly DynamoDbEmulator[] = [
   },
 ];
 
-/** A suite on each of them; where one is not installed, it is skipped, and says so. */
+/** A suite on each of them that is installed. */
 export function describeOnDynamoDbEmulators(name: string, suite: (emulator: DynamoDbEmulator) => void): void {
-  for (const emulator of DYNAMODB_EMULATORS) {
-    if (emulator.isInstalled) describe(`${name} on ${emulator.name}`, () => suite(emulator));
-    else describe.skip(`${name} on ${emulator.name} (skipped: needs ${emulator.needs})`, () => test('runs', () => {}));
-  }
+  for (const emulator of DYNAMODB_EMULATORS)
+    describeWhere(emulator.isInstalled, emulator.needs)(`${name} on ${emulator.name}`, () => suite(emulator));
 }

@@ -1,3 +1,4 @@
+import { describeWhere } from '../support/describe-where';
 import { EVERYTHING } from '../support/fakes/fan-out-model';
 import { describeFanOutCases } from '../support/plays/fan-out-cases';
 import { describeInvoiceTable } from '../support/plays/invoice-table';
@@ -21,7 +22,7 @@ const FIRST_SEED = Number(process.env.MODEL_SEED ?? 0);
 
 const isInstalled = process.env[DYNAMODB_LOCAL] !== undefined;
 
-(isInstalled ? describe : describe.skip)(`DynamoDB Local${isInstalled ? '' : ' (skipped: needs a JDK)'}`, () => {
+describeWhere(isInstalled, 'a JDK')('DynamoDB Local', () => {
   describe('fanOutQuery', () => {
     describeFanOutCases(
       [

@@ -7,16 +7,13 @@ import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { runSample } from '../../bin/local/sample';
 import { writeItems } from '../../bin/local/sample/write-items';
 import { type DynamoDbItem, fanOutQuery } from '../../lib/core';
+import { describeWhere } from '../support/describe-where';
 import { indexConfig, QUERY, readStream, synthesizeReferenceApp } from '../support/reference-app';
 
 /** The commits of 43 public repositories, skewed as real data is: it lies beside the checkout, and not in it. */
 
 const FILE = 'shared/data/commits.ndjson.gz';
 const path = join(__dirname, '../../..', FILE);
-const found = existsSync(path);
-const skipped = found ? '' : ` (skipped: there is no ../${FILE} beside this checkout)`;
-if (!found) console.warn(`commits.test.ts is skipped: there is no ../${FILE} beside this checkout`);
-const describeIfFound = found ? describe : describe.skip;
 
 interface Commit {
   repository: string;
@@ -30,7 +27,7 @@ const KIND_SHARDS: Record<string, number> = { other: 17, chore: 13, merge: 4, fi
 
 const MINUTES = 60_000;
 
-describeIfFound(`the commits of 43 repositories${skipped}`, () => {
+describeWhere(existsSync(path), `../${FILE} beside this checkout`)('the commits of 43 repositories', () => {
   let commits: Commit[];
   let directory: string;
   let app: string;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { deaggregate, OrderedProducer } from '../../../lib/core';
 import { FakeKinesis, type StoredRecord, seededRandom, VirtualClock } from '../../../lib/testing';
+import { describeWhere } from '../../support/describe-where';
 import { type Decoder, goDecoder, kclDecoder, pythonDecoder } from './decoders';
 
 /** A user record, as each decoder writes it. */
@@ -44,8 +45,8 @@ function decode({ command }: Decoder, kinesis: FakeKinesis, records: readonly St
 
 for (const prepare of [kclDecoder, goDecoder, pythonDecoder]) {
   const decoder = prepare();
-  if ('missing' in decoder) console.log(`SKIPPED: ${decoder.name} needs ${decoder.missing}`);
-  ('missing' in decoder ? describe.skip : describe)(decoder.name, () => {
+  const missing = 'missing' in decoder ? decoder.missing : undefined;
+  describeWhere(missing === undefined, `${decoder.name}: ${missing}`)(decoder.name, () => {
     test.each([
       ['per-key', undefined],
       ['packed', 2],

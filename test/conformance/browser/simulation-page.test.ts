@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { describeWhere } from '../../support/describe-where';
 
 /** The page that `even-shards simulate --html` writes, in a real browser. */
 
@@ -10,8 +11,6 @@ const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const LOOK = join(__dirname, 'look-at-page.mjs');
 
 const runs = process.platform === 'linux' && process.arch === 'x64';
-const skipped = runs ? '' : ` (skipped: the headless browser of npm runs on Linux x64, this is ${process.platform})`;
-if (!runs) console.warn(`simulation-page.test.ts is skipped: no headless browser for ${process.platform} from npm`);
 
 interface View {
   scheme: string;
@@ -27,7 +26,7 @@ interface View {
   overlaps: string[];
 }
 
-(runs ? describe : describe.skip)(`the page of a simulation${skipped}`, () => {
+describeWhere(runs, 'a headless browser of npm: it has one for Linux x64')('the page of a simulation', () => {
   const folder = mkdtempSync(join(tmpdir(), 'simulation-page-'));
   const file = join(folder, 'page.html');
   let views: View[];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { describeWhere } from '../../support/describe-where';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 
 /**
@@ -51,9 +52,7 @@ interface Properties {
 
 type Resources = Record<string, { Properties: Properties; DependsOn?: string; DeletionPolicy?: 'Retain' }>;
 
-const describeIf = fetchEmulator() ? describe : describe.skip;
-
-describeIf('CloudFormation', () => {
+describeWhere(fetchEmulator(), 'python3 with venv, and the Python Package Index')('CloudFormation', () => {
   let account: Account;
   let cloudFormation: CloudFormation;
   let folder: string;

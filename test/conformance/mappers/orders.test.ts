@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
 import { fanOutCount, findStrays, type ShardedIndexConfig } from '../../../lib/core';
+import { describeWhere } from '../../support/describe-where';
 import { pythonWith } from '../../support/fetched';
 import { indexConfig } from '../../support/index-config';
 import { createTable } from '../../support/sharded-tables';
@@ -32,8 +33,6 @@ const install = [
   '--no-fund',
 ];
 const isInstalled = spawnSync(command!, install, { stdio: 'ignore' }).status === 0;
-if (!isInstalled) console.log('SKIPPED: conformance with mappers needs the npm registry');
-const describeIf = isInstalled ? describe : describe.skip;
 
 const dynalite: DynamoDbEmulator = { name: 'dynalite', isInstalled: true, needs: '', start: startDynamoDbEmulator };
 const MAPPERS = ['electro', 'toolbox', 'dynamoose'];
@@ -48,7 +47,6 @@ const CASES = LAYOUTS.flatMap((each) => MAPPERS.map((mapper) => ({ mapper, ...ea
 if (LAYOUTS.length === 1) console.log('SKIPPED: the multi-attribute layout needs dynoxide, or a JDK');
 
 const python = pythonWith('mappers-pynamodb-6.1.0', ['-r', join(EXAMPLES, 'requirements.txt')], 'boto3, pynamodb');
-if (python === undefined) console.log('SKIPPED: PynamoDB needs python3 with venv, and the Python Package Index');
 
 const indexOfOrders = (changes: Partial<ShardedIndexConfig>): ShardedIndexConfig =>
   indexConfig({
@@ -68,34 +66,37 @@ async function withTable(endpoint: string, byStatus: ShardedIndexConfig): Promis
   return dynamoDb;
 }
 
-describeIf.each(CASES)('the orders of examples/mappers/$mapper-orders.js, $keyLayout, on $on', (each) => {
-  const { mapper, keyLayout } = each;
-  const byStatus = indexOfOrders({ tableName: `Orders-${mapper}-${keyLayout}`, keyLayout, sortKeyAttributes: [] });
-  let emulator: Awaited<ReturnType<DynamoDbEmulator['start']>>;
-  let dynamoDb: DynamoDB;
+describeWhere(isInstalled, 'the npm registry').each(CASES)(
+  'the orders of examples/mappers/$mapper-orders.js, $keyLayout, on $on',
+  (each) => {
+    const { mapper, keyLayout } = each;
+    const byStatus = indexOfOrders({ tableName: `Orders-${mapper}-${keyLayout}`, keyLayout, sortKeyAttributes: [] });
+    let emulator: Awaited<ReturnType<DynamoDbEmulator['start']>>;
+    let dynamoDb: DynamoDB;
 
-  beforeAll(async () => {
-    emulator = await each.emulator.start();
-    dynamoDb = await withTable(emulator.endpoint, byStatus);
-    const play = [join(__dirname, 'play-orders.mjs'), emulator.endpoint, JSON.stringify(byStatus), mapper];
-    await promisify(execFile)(process.execPath, play);
-  }, 120_000);
+    beforeAll(async () => {
+      emulator = await each.emulator.start();
+      dynamoDb = await withTable(emulator.endpoint, byStatus);
+      const play = [join(__dirname, 'play-orders.mjs'), emulator.endpoint, JSON.stringify(byStatus), mapper];
+      await promisify(execFile)(process.execPath, play);
+    }, 120_000);
 
-  afterAll(async () => {
-    dynamoDb?.destroy();
-    await emulator?.stop();
-  });
+    afterAll(async () => {
+      dynamoDb?.destroy();
+      await emulator?.stop();
+    });
 
-  test('are found by their status, in the shards that the library would have given them', async () => {
-    expect((await fanOutCount(dynamoDb, byStatus, { value: 'placed' })).count).toBe(20);
-    expect((await fanOutCount(dynamoDb, byStatus, { value: 'shipped' })).count).toBe(20);
-    const { itemsScanned, strays } = await findStrays(dynamoDb, byStatus);
-    expect(itemsScanned).toBe(40);
-    expect(Object.values(strays).every((count) => count === 0)).toBe(true);
-  });
-});
+    test('are found by their status, in the shards that the library would have given them', async () => {
+      expect((await fanOutCount(dynamoDb, byStatus, { value: 'placed' })).count).toBe(20);
+      expect((await fanOutCount(dynamoDb, byStatus, { value: 'shipped' })).count).toBe(20);
+      const { itemsScanned, strays } = await findStrays(dynamoDb, byStatus);
+      expect(itemsScanned).toBe(40);
+      expect(Object.values(strays).every((count) => count === 0)).toBe(true);
+    });
+  },
+);
 
-(python === undefined ? describe.skip : describe).each(LAYOUTS)(
+describeWhere(python !== undefined, 'python3 with venv, and the Python Package Index').each(LAYOUTS)(
   'the orders of examples/mappers/pynamodb_orders.py, $keyLayout, on $on',
   ({ keyLayout, ...each }) => {
     test('are in the shards of the library, and come in pages, the newest first', async () => {

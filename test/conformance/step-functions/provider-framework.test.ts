@@ -6,6 +6,7 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { InvocationResult } from '../../../bin/local/functions/function-thread';
+import { describeWhere } from '../../support/describe-where';
 import {
   asksUntilComplete,
   type CustomResourceResponse,
@@ -95,12 +96,7 @@ const CASES: [string, string, InvocationResult[], Partial<CustomResourceResponse
   ],
 ];
 
-const available = fetchInterpreter();
-if (!available)
-  console.log('SKIPPED: conformance with Step Functions needs python3 with venv, and the Python Package Index');
-const describeIf = available ? describe : describe.skip;
-
-describeIf('the provider framework', () => {
+describeWhere(fetchInterpreter(), 'python3 with venv, and the Python Package Index')('the provider framework', () => {
   let functions: Server;
   let url: string;
   let handlers: FrameworkHandlers;

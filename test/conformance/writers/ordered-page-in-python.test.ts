@@ -10,13 +10,13 @@ import {
   type SortKeyValue,
   shardAttributes,
 } from '../../../lib/core';
+import { describeWhere } from '../../support/describe-where';
 import { dynaliteForTests } from '../../support/dynalite';
 import { createTable } from '../../support/sharded-tables';
 
 /** examples/other-languages/python/ordered_page.py on the emulator, compared with fanOutQuery. */
 
 const found = spawnSync('python3', ['-c', 'import boto3']).status === 0;
-const suite = found ? describe : describe.skip;
 
 const PROGRAM = `
 import json, sys
@@ -73,7 +73,7 @@ const invoices: ShardedConfig = {
   shards: { default: count(7) },
 };
 
-suite(`an ordered page in Python${found ? '' : ' (skipped: there is no python3 with boto3)'}`, () => {
+describeWhere(found, 'python3 with boto3')('an ordered page in Python', () => {
   const { dynamoDb, endpoint } = dynaliteForTests();
 
   beforeAll(async () => {

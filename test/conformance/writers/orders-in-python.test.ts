@@ -9,13 +9,13 @@ import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedTable } from '../../../lib';
 import { INDEXES } from '../../../lib/core/foundation/function-environment';
+import { describeWhere } from '../../support/describe-where';
 
 /** examples/other-languages/python/orders.py, on the emulators: a function in Python that puts and queries. */
 
 const found = spawnSync('python3', ['-c', 'import boto3']).status === 0;
-const suite = found ? describe : describe.skip;
 
-suite(`orders in Python${found ? '' : ' (skipped: there is no python3 with boto3)'}`, () => {
+describeWhere(found, 'python3 with boto3')('orders in Python', () => {
   let directory: string;
   let local: LocalStack;
 

