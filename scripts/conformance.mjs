@@ -1,20 +1,22 @@
 /**
- * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers |
- * dax | deploy | linters | package | writers | browser | apps | node] [arguments]. The argument mutants breaks the models, one rule after
- * the other, and expects the comparison to fail each time.
+ * Runs test/conformance on the real thing: `npm run conformance NAME [arguments]`. The argument `mutants` breaks the models, one rule
+ * after the other, and expects the comparison to fail each time. What a comparison needs is fetched into a cache the first time that
+ * someone asks for it, and is nobody's dependency.
  *
- * dynamodb: DynamoDB Local, Amazon's own emulator, and dynoxide, which cargo makes: both have multi-attribute keys. keyspaces: Apache Cassandra. They are
- * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
- * that someone asks for it, and is nobody's dependency. aggregates: the decoders of AWS for Java, Go, and Python, which the
- * test itself fetches, each where its tools are found. step-functions: moto's interpreter of state machines, which the test
- * fetches for Python. mappers: ElectroDB, dynamodb-toolbox, dynamoose and PynamoDB, which examples/mappers has
- * manifests for, also on the emulators of dynamodb. dax: the clients of
- * DAX, which have a manifest beside the test. deploy: the command line of the CDK, and moto's server in place of AWS, which the
- * test fetches. package: what npm packs, installed where nothing of this project is, after a build. writers: those of
- * examples/other-languages, each where its language is found. linters: cfn-lint and checkov, which the test fetches, the validator of cfn-guard, and awslint, the CDK's own, after a build. browser: a headless
- * Chromium, which npm has installed, after a build. apps: apps in the manner of aws-samples/aws-cdk-examples, in a local run, after a build. node: the unit tests on the lowest Node.js that the package supports and on the
- * newest long-term one, which the packages `node-PLATFORM-ARCHITECTURE` of npm bring without a script. aws: the models of the tests and
- * AWS itself, in one stack of your own account, or with --dry-run moto in its place.
+ * - dynamodb, which is the default: DynamoDB Local, Amazon's own emulator, which needs Java, and dynoxide, which cargo makes.
+ * - keyspaces: Apache Cassandra, which needs Java.
+ * - aggregates: the decoders of AWS for Java, Go, and Python, each where its tools are found.
+ * - step-functions: moto's interpreter of state machines, in Python.
+ * - mappers: ElectroDB, dynamodb-toolbox, dynamoose, and PynamoDB on the emulators of dynamodb.
+ * - dax: the clients of DAX.
+ * - deploy: the command line of the CDK, and moto's server in place of AWS.
+ * - linters: cfn-lint, checkov, the validator of cfn-guard, and awslint, after a build.
+ * - package: what npm packs, installed where nothing of this project is, after a build.
+ * - writers: those of examples/other-languages, each where its language is found.
+ * - browser: a headless Chromium, which npm has installed, after a build.
+ * - apps: apps in the manner of aws-samples/aws-cdk-examples, in a local run, after a build.
+ * - node: the unit tests on the lowest Node.js that the package supports, and on the newest long-term one.
+ * - aws: the models of the tests and AWS itself, in one stack of your own account, or with --dry-run moto in its place.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
