@@ -133,7 +133,8 @@ function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
     if (type === Date) return JSON.stringify(value);
     if (type !== undefined && type !== Object) return `a ${type.name}`;
     let text = '';
-    for (const key of Object.keys(value)) {
+    // The keys of a list one by one: a list of millions has as many, and a message shows a few.
+    for (const key of isList ? value.keys() : Object.keys(value)) {
       if (text.length >= room) break;
       const inner = textOf((value as Record<string, unknown>)[key], room - text.length - 1);
       text += `${text && ','}${isList ? '' : `${JSON.stringify(key)}:`}${inner}`;

@@ -52,6 +52,7 @@ describe('what an error says of a wrong value', () => {
     ['a longer one is cut off, with its length', 'x'.repeat(101), `"${'x'.repeat(99)}… (101 characters)`],
     ['a list and an object are shown', [1, 'a', { b: [null, true] }], '[1,"a",{"b":[null,true]}]'],
     ['a long list is cut off', new Array(51).fill(1), `[${'1,'.repeat(49)}1…`],
+    ['the longest list is cut off', new Array(2 ** 32 - 1), `[${'undefined,'.repeat(9)}undefined…`],
     ['an object that holds itself is cut off', loop, `${'{"again":'.repeat(12).slice(0, 100)}…`],
     ['a date is shown', new Date(0), '"1970-01-01T00:00:00.000Z"'],
     ['another object is named by its class', new Map([[1, 2]]), 'a Map'],
