@@ -25,8 +25,7 @@ export const MAX_AGGREGATE_OVERHEAD_BYTES = 4 * 1024;
 
 /** Whether data starts with the magic bytes of an aggregate. */
 export function hasMagic(data: Uint8Array): boolean {
-  // This is asked of every record, and for most of them the first byte answers it.
-  return data[0] === MAGIC[0] && data.length >= MAGIC.length && MAGIC.every((byte, index) => data[index] === byte);
+  return MAGIC.every((byte, index) => data[index] === byte);
 }
 
 export function digestOf(message: Uint8Array): Buffer {

@@ -67,8 +67,7 @@ export class AnswerCache<A> {
   askAnew(question: string, ask: () => Promise<A>): Promise<A> {
     const answer = ask().then((given) => {
       const text = this.write(given);
-      const size = BYTES_PER_CHARACTER * (question.length + (text?.length ?? 0));
-      if (text !== undefined) this.keep(question, text, size);
+      if (text !== undefined) this.keep(question, text);
       return given;
     });
     this.asked.set(question, answer);
@@ -88,7 +87,8 @@ export class AnswerCache<A> {
     }
   }
 
-  private keep(question: string, text: string, size: number): void {
+  private keep(question: string, text: string): void {
+    const size = BYTES_PER_CHARACTER * (question.length + text.length);
     try {
       overlookRejection(this.cache.set(question, text, { size }));
     } catch {

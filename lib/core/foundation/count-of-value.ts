@@ -26,7 +26,6 @@ export function countOfValue<C>(
 
 /** The text that JavaScript writes for the number with these digits. Any other text is returned unchanged. */
 function numberName(text: string): string {
-  if (!/^-?\d+(\.\d+)?$/.test(text)) return text;
   const number = Number(text);
   return Number.isFinite(number) && valueText(number) === text ? String(number) : text;
 }

@@ -1,33 +1,24 @@
-/** The rest moves up when so many items have left, or more: a short queue would otherwise get a new array for each. */
-const LEAST_TO_MOVE_UP = 64;
-
-/** A first-in, first-out queue with constant-time operations. */
+/** A first-in, first-out queue. On average its operations take constant time: each item is turned over once. */
 export class Fifo<T> {
-  private items: (T | undefined)[] = [];
-  private start = 0;
+  private arrived: T[] = [];
+  /** The items before those of `arrived`. The last of them leaves first. */
+  private leaving: T[] = [];
 
   get length(): number {
-    return this.items.length - this.start;
+    return this.leaving.length + this.arrived.length;
   }
 
   /** The next item to leave. */
   get head(): T | undefined {
-    return this.items[this.start];
+    return this.leaving.at(-1) ?? this.arrived[0];
   }
 
   push(item: T): void {
-    this.items.push(item);
+    this.arrived.push(item);
   }
 
   shift(): T | undefined {
-    if (this.length === 0) return undefined;
-    const item = this.items[this.start];
-    this.items[this.start] = undefined;
-    this.start += 1;
-    if (this.start >= LEAST_TO_MOVE_UP && this.start * 2 >= this.items.length) {
-      this.items = this.items.slice(this.start);
-      this.start = 0;
-    }
-    return item;
+    if (this.leaving.length === 0) [this.leaving, this.arrived] = [this.arrived.reverse(), this.leaving];
+    return this.leaving.pop();
   }
 }

@@ -28,8 +28,8 @@ export class BinaryHeap<E> {
   }
 
   removeTop(): void {
-    const last = this.elements.pop();
-    if (last === undefined || this.elements.length === 0) return;
+    const last = this.elements.pop()!;
+    if (this.elements.length === 0) return;
     this.elements[0] = last;
     this.topChanged();
   }

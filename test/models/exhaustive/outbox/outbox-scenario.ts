@@ -568,11 +568,11 @@ function statementText(statement: PostgresQuery): unknown {
   return [OutboxModel.statement(statement).name, statement.values];
 }
 
-/** A queue and a progress keep for a while what has left them, and a connection the texts of what it was asked. */
+/** A queue may hold the same items in different arrays, a progress keeps for a while what has left it, and a connection the texts of what it was asked. */
 function queued(object: object): readonly unknown[] | undefined {
   if (object instanceof Fifo) {
-    const { items, start } = object as unknown as { items: unknown[]; start: number };
-    return items.slice(start);
+    const { leaving, arrived } = object as unknown as { leaving: unknown[]; arrived: unknown[] };
+    return [...leaving.toReversed(), ...arrived];
   }
   if ('query' in object && 'resolve' in object) return [statementText(object.query as PostgresQuery)];
   if (!(object instanceof Progress)) return undefined;

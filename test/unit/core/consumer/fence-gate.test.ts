@@ -185,6 +185,13 @@ describe('parseFence', () => {
     expect(parseFence(fenceLike(text))).toBeUndefined();
   });
 
+  test('takes data that begin almost as a fence for data, whatever follows', () => {
+    const data = Buffer.from(fenceData({ moveId: 'm', side: 'end' }));
+    for (const at of [0, 1, 18]) {
+      expect(parseFence(data.map((byte, index) => (index === at ? byte + 1 : byte)))).toBeUndefined();
+    }
+  });
+
   test('takes a move with an id too long for a key of the store for data', () => {
     expect(parseFence(fenceLike(JSON.stringify({ moveId: 'm'.repeat(65), side: 'end' })))).toBeUndefined();
   });

@@ -12,6 +12,19 @@ describe('AnswerCache', () => {
     expect(await answers.ask('q', ask)).toBe(2);
   });
 
+  test('keeps what the answer is written as, with the bytes that it takes, but no answer that must not be kept', async () => {
+    const kept: unknown[] = [];
+    const set = (...entry: unknown[]) => kept.push(entry);
+    const answers = new AnswerCache<number>(
+      { get: () => undefined, set },
+      (n) => (n < 0 ? undefined : `n${n}`),
+      Number,
+    );
+    expect(await answers.ask('one', async () => 12)).toBe(12);
+    expect(await answers.ask('two', async () => -1)).toBe(-1);
+    expect(kept).toEqual([['one', 'n12', { size: 2 * ('one'.length + 'n12'.length) }]]);
+  });
+
   test('asks again after a failure', async () => {
     const answers = new AnswerCache<number>(FORGETFUL, String, Number);
     await expect(answers.ask('q', () => Promise.reject(new Error('throttled')))).rejects.toThrow('throttled');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import published from '../../../../docs/calculated-shard-vectors.json';
 import { calculatedShard, InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core';
+import { calculatedShards } from '../../../../lib/core/foundation/calculated-shard';
 
 const cases = published.vectors.flatMap(({ id, shards }) =>
   Object.entries(shards).map(([shardCount, shard]) => [id, Number(shardCount), shard] as const),
@@ -17,6 +18,16 @@ describe('calculatedShard', () => {
         const before = calculatedShard(id, shards);
         const after = calculatedShard(id, shards + 1);
         return before < shards && (after === before || after === shards);
+      }),
+    );
+  });
+
+  test('has in a range of counts the shards of each of them, once, in ascending order', () => {
+    const counts = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 40 }));
+    fc.assert(
+      fc.property(fc.string(), counts, (id, [least, more]) => {
+        const each = Array.from({ length: more + 1 }, (_, index) => calculatedShard(id, least + index));
+        expect(calculatedShards(id, least, least + more)).toEqual([...new Set(each)]);
       }),
     );
   });
