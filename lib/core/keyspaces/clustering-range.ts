@@ -29,7 +29,7 @@ export function rangeOf(
   condition: ClusteringCondition,
 ): { equal: ColumnValue } | { range: ValueRange } {
   const operands: Record<string, unknown> = Object(condition);
-  const kinds = typeof condition === 'object' && condition !== null ? Object.keys(condition) : [];
+  const kinds = Object.keys(operands);
   const kind = kinds.join();
   const operand = (name: string): ColumnValue => columnValue(`${field}.${name}`, column, operands[name]);
   if (kind === 'eq') return { equal: operand('eq') };

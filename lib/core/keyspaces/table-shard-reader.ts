@@ -142,5 +142,5 @@ function valueBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (value instanceof Uint8Array) return value.byteLength;
   if (Array.isArray(value)) return value.reduce((sum: number, element) => sum + valueBytes(element), 0);
-  return value === null || value === undefined ? 0 : USUAL_BYTES;
+  return USUAL_BYTES;
 }

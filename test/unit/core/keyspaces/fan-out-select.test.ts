@@ -9,6 +9,7 @@ import {
   InvalidClusteringConditionError,
   InvalidColumnValueError,
   InvalidCursorError,
+  KEYSPACES_WRITE_OPTIONS,
   productOfCodePoints,
   type ShardedKeyspacesConfig,
   selectRow,
@@ -127,6 +128,12 @@ describe('the cost of going on', () => {
     expect(read).toBeLessThan(40 * 3);
   });
 
+  test('is no row twice where one shard comes after the other', async () => {
+    const pages = await pagesOf(events(1), { limit: 4, order: 'unordered' });
+    const ofShards = [0, 1, 2, 3].map((shard) => Array.from({ length: 10 }, (_, row) => 36 + shard - 4 * row));
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(ofShards.flat());
+  });
+
   test('does not grow with the number of shards in the cursor', async () => {
     const cursorOf = async (read: number) => {
       const counted = { ...config, shards: { default: { write: SHARDS, read } } };
@@ -221,6 +228,16 @@ describe('several values', () => {
     await expect(turned).rejects.toThrow(InvalidCursorError);
   });
 
+  test('may be a hundred', async () => {
+    const hundred = Array.from({ length: 100 }, (_, n) => ({ day: new Date(Date.parse(day) + n * 86_400_000) }));
+    const page = await fanOutSelect(
+      table(),
+      { ...counted, shards: { default: { write: 1, read: 1 } } },
+      { values: hundred },
+    );
+    expect(page.stats.shards).toBe(100);
+  });
+
   test('are counted together', async () => {
     expect((await fanOutSelectCount(table(), counted, { values })).count).toBe(36);
   });
@@ -249,8 +266,14 @@ describe('selectRow', () => {
     expect(table.sent).toHaveLength(1);
     expect(table.sent[0]).toMatchObject({
       query: 'SELECT "body" FROM "tracker"."events" WHERE "day" = ? AND "shard" = ? AND "minute" = ? AND "id" = ?',
-      options: { consistency: 6 },
+      options: { prepare: true, consistency: 6, isIdempotent: true },
     });
+  });
+
+  test('finds a row although its page leads on', async () => {
+    const execute: FakeCassandra['execute'] = async (_query, _parameters, { pageState }) =>
+      pageState === undefined ? { rows: [key], pageState: 'on' } : { rows: [] };
+    expect(await selectRow({ execute }, config, key)).toEqual(key);
   });
 
   test('is none where shards are random: nobody knows where the row is', async () => {
@@ -282,9 +305,15 @@ describe('selectRow', () => {
     expect(table.sent.map(({ parameters }) => parameters[1])).toEqual([shard]);
   });
 
-  test('is refused with a configuration that is none, before anything is sent', async () => {
+  test.each([
+    ['selectRow', selectRow],
+    [
+      'fanOutSelect',
+      (...[client, wrong]: Parameters<typeof selectRow>) => fanOutSelect(client, wrong, { value: { day } }),
+    ],
+  ])('%s is refused with a configuration that is none, before anything is sent', async (_, ask) => {
     const table = events(1);
-    const read = selectRow(table, { ...config, shardColumn: 'minute' }, key);
+    const read = ask(table, { ...config, shardColumn: 'minute' }, key);
     await expect(read).rejects.toMatchObject({ code: 'INVALID_TABLE_CONFIG', field: 'config.shardColumn' });
     expect(table.sent).toHaveLength(0);
   });
@@ -297,6 +326,7 @@ describe('selectRow', () => {
 
   test.each<[unknown, string]>([
     [null, 'options must be an object, got null'],
+    [{ projection: ['nope'] }, 'projection must be made of day, shard, minute, id, body, got "nope"'],
     [{ formerShardCounts: 5 }, 'formerShardCounts must be an array of shard counts, got 5'],
     [{ productShardCounts: [0] }, 'productShardCounts must be a whole number from 1 to 10000, got 0'],
     [{ formerShardCounts: [4, 0] }, 'formerShardCounts must be a whole number from 1 to 10000, got 0'],
@@ -314,6 +344,8 @@ describe('selectRow', () => {
 
   test.each<[object, string]>([
     [{ day, minute: 3 }, 'key.id must be given'],
+    [null as never, 'key must be an object, got null'],
+    [5 as never, 'key must be an object, got 5'],
     [{ ...key, body: 'x' }, 'key must be made of day, minute, id, got "body"'],
     [{ ...key, id: 2 ** 31 }, 'key.id must be a whole number from -2147483648 to 2147483647 (int), got 2147483648'],
   ])('refuses the key %j', async (bad, message) => {
@@ -325,7 +357,18 @@ describe('selectRow', () => {
 
 describe('bad input', () => {
   type ErrorClass = new (...all: never[]) => Error;
+  test.each([null, 5, []])('the request %j is refused', async (request) => {
+    const page = fanOutSelect(events(1), config, request as never);
+    await expect(page).rejects.toThrow(`request must be an object, got ${JSON.stringify(request)}`);
+  });
+
   test.each<[Partial<FanOutSelectRequest>, ErrorClass, string]>([
+    [{ where: 5 as never }, InvalidArgumentError, 'where must be an object from clustering column to condition, got 5'],
+    ...[null, 5, 'eq'].map((minute): [Partial<FanOutSelectRequest>, ErrorClass, string] => [
+      { where: { minute: minute as never } },
+      InvalidClusteringConditionError,
+      'where.minute must be eq, or between',
+    ]),
     [{ value: {} }, InvalidColumnValueError, 'value.day must be given: it is part of the partition key'],
     [{ value: 'today' as never }, InvalidArgumentError, 'value must be an object with the columns day, got "today"'],
     [
@@ -398,7 +441,7 @@ describe('bad input', () => {
 
 describe('a failed read', () => {
   const named = (name: string, more: object = {}) => Object.assign(new Error(name), { name, ...more });
-  test.each([
+  test.each<[string, unknown]>([
     ['throttled', named('ResponseError', { code: 0x1200 })],
     ['throttled', named('ResponseError', { code: 0x1001 })],
     ['throttled', named('NoHostAvailableError', { innerErrors: { a: named('ResponseError', { code: 0x1200 }) } })],
@@ -408,7 +451,11 @@ describe('a failed read', () => {
     ['transient', named('NoHostAvailableError', { innerErrors: { a: new Error('No connection available') } })],
     ['final', new Error('what an application throws')],
     ['transient', named('Error', { code: 'ECONNRESET' })],
-    ['transient', named('ResponseError', { code: 0x1000 })],
+    ...[0x0000, 0x1000, 0x1002, 0x1300, 0x1500, 0x1700].map(
+      (code) => ['transient', named('ResponseError', { code })] as [string, unknown],
+    ),
+    ['transient', named('Error', { isSocketError: true })],
+    ['transient', named('NoHostAvailableError')],
     ['final', named('ResponseError', { code: 0x2200 })],
     ['final', named('ResponseError', { code: 0x2100 })],
     ['final', named('NoHostAvailableError', { innerErrors: { a: named('AuthenticationError') } })],
@@ -512,6 +559,64 @@ describe('a page with a bound of bytes', () => {
       const page = await fanOutSelect(events(1), config, { value: { day } }, { maxPageBytes });
       expect(page.rows).toEqual(rows.slice(0, length));
     }
+  });
+});
+
+test.each([
+  ['text', 'x'.repeat(10_000)],
+  ['bytes', Buffer.alloc(10_000)],
+  ['a list', Array.from({ length: 10 }, () => 'x'.repeat(1_000))],
+])('a page goes on with no more rows than fit by the sizes of the page before: %s', async (_, body) => {
+  const table = events(1);
+  for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body });
+  const [, second] = await pagesOf(table, {}, { maxPageBytes: 40_000 });
+  const [{ options }] = second!.statements as [FakeCassandra['sent'][number]];
+  expect(options.fetchSize).toBeLessThan(10);
+});
+
+test('bigints of a row take as many bytes of a page as their digits', async () => {
+  const table = events(1);
+  for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body: [10n, 2n ** 64n] });
+  const bytes = Buffer.byteLength(
+    JSON.stringify({ day, shard: 3, minute: 39, id: 39, body: ['10', String(2n ** 64n)] }),
+  );
+  const sized = async (maxPageBytes: number) =>
+    (await fanOutSelect(table, config, { value: { day } }, { maxPageBytes })).rows.length;
+  expect([await sized(2 * bytes), await sized(2 * bytes - 1)]).toEqual([2, 1]);
+});
+
+test('rows are written with prepared statements that can be sent twice, at LOCAL_QUORUM', () => {
+  expect(KEYSPACES_WRITE_OPTIONS).toEqual({ prepare: true, consistency: 6, isIdempotent: true });
+});
+
+describe('times of the key that a Date cannot hold', () => {
+  const timed: ShardedKeyspacesConfig = {
+    ...config,
+    shards: { default: { write: 1, read: 1 } },
+    clusteringColumns: [
+      { name: 'created', type: 'timestamp', order: 'ASC' },
+      { name: 'day', type: 'date', order: 'ASC' },
+    ],
+    partitionKey: [],
+  };
+  const queriesOf = async (created: Date) => {
+    const queries: string[] = [];
+    const execute = async (query: string) => {
+      queries.push(query);
+      const more = query.includes(' AS "created in milliseconds"') && { 'created in milliseconds': '9000000000000000' };
+      return { rows: [{ created, day: types.LocalDate.fromString(day), ...more }] };
+    };
+    const { rows } = await fanOutSelect({ execute }, timed, { value: {} });
+    expect(rows).toHaveLength(1);
+    return queries;
+  };
+
+  test('cost one more request, of the page that has one', async () => {
+    expect(await queriesOf(new Date(0))).toHaveLength(1);
+    expect(await queriesOf(new Date(Number.NaN))).toEqual([
+      expect.stringMatching(/^SELECT "shard"/),
+      expect.stringMatching(/^SELECT toUnixTimestamp\("created"\) AS "created in milliseconds", "shard"/),
+    ]);
   });
 });
 
