@@ -22,8 +22,7 @@ export function numberText(value: unknown): string | undefined {
 
 /** A value that an index can be keyed by: a text, a number, or the digits of a number that JavaScript cannot hold. */
 export function keyValue(value: unknown): string | number | undefined {
-  if ((typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value)))
-    return value;
+  if (typeof value === 'string' && value !== '') return value;
   const text = numberText(value);
   return text === undefined ? undefined : exactNumber(text);
 }

@@ -124,8 +124,7 @@ function checkChanges(
         inChanges,
         'an object without attributes of the table key, without the shard attribute, and without what decides the shard of a table',
       );
-    const decisive = [...fixed, ...(config.valueAttribute === undefined ? [] : [config.valueAttribute])];
-    const hidden = decisive.find((attribute) => ofExpression.includes(attribute));
+    const hidden = [...fixed, config.valueAttribute!].find((attribute) => ofExpression.includes(attribute));
     if (hidden !== undefined)
       throw new InvalidArgumentError(
         'expression.UpdateExpression',

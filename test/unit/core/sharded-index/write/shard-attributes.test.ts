@@ -107,12 +107,13 @@ describe('shardAttributes', () => {
     expect(shardAttributes(config, item)).toEqual({ byStatusShard: calculatedShard('t#7', 35) });
   });
 
-  test('hashes a number as its decimal digits, however JavaScript writes it', () => {
+  test('hashes a number as its decimal digits, however JavaScript writes it, and binary as base64', () => {
     const config = { ...byTime, tableKey: ['number'], shards: { default: { write: 1_000, read: 1_000 } } };
     const shardOf = (number: unknown) => shardAttributes(config, { number }).byStatusShard;
     expect(shardOf(1e21)).toBe(calculatedShard('1000000000000000000000', 1_000));
     expect(shardOf(10n ** 21n)).toBe(shardOf(1e21));
     expect(shardOf(1.5e-7)).toBe(calculatedShard('0.00000015', 1_000));
+    expect(shardOf(Uint8Array.of(1, 2))).toBe(calculatedShard('AQI=', 1_000));
   });
 
   test('fails for an item that is no object', () => {
@@ -129,7 +130,7 @@ describe('shardAttributes', () => {
     expect(shardAttributes(config, { ...job, status: 'a-b' })).toEqual({ byStatusShard: 'a-b-0' });
   });
 
-  test.each([true, null, {}, '', Number.NaN])('fails for the value %p', (status) => {
+  test.each([true, null, {}, { value: '7' }, '', Number.NaN])('fails for the value %p', (status) => {
     expect(() => shardAttributes(byStatus, { ...job, status })).toThrow(InvalidIndexValueError);
   });
 

@@ -222,6 +222,13 @@ describe('where another attribute than the sort key decides the shard', () => {
   });
 });
 
+test('a put to a shard that is drawn at random is one put, in whichever shard', () => {
+  const random = invoices({ write: 1, read: 2 }, { strategy: 'random', shardedBy: [] });
+  const Item = { InvoiceNumber: '121212-1', ClientTransactionId: 'a' };
+  const put = transactPut(random, { ...Item, InvoiceNumber: '121212' });
+  expect(put).toEqual([{ Put: { TableName: 'Invoices', Item } }]);
+});
+
 describe('refused by name', () => {
   const key = { ClientTransactionId: 'a' };
   const random = invoices({ write: 5, read: 5 }, { strategy: 'random', shardedBy: [] });

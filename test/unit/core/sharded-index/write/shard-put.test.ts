@@ -74,11 +74,26 @@ describe('shardPut', () => {
     }
   });
 
+  test('puts into an index while its count changes: each item has one place in it', () => {
+    const shrinks = { ...byStatus, shards: { default: { write: 5, read: 6 } } };
+    expect(shardPut([shrinks], order)).toEqual(shardPut([byStatus], order));
+  });
+
   test.each<[string, () => unknown, string]>([
     [
       'an index by the attribute that holds the shard of the table',
       () => shardPut([{ ...byStatus, valueAttribute: 'day' }, ordersOfDay], { day: '2026-11-21', orderId: 'o-1' }),
       'config.valueAttribute must be another attribute than day, which holds the shard of the table, got "day"',
+    ],
+    [
+      'deletes by a configuration that is none',
+      () => shardBatches([{ ...byStatus, tableKey: [] }], { delete: [key] }),
+      'config.tableKey must be',
+    ],
+    [
+      'an update of what decides the shard of a table',
+      () => shardUpdate([{ ...ordersOfDay, shardedBy: ['client'] }], { ...key, day: 'd#0' }, { set: { client: 'c' } }),
+      'and without what decides the shard of a table, got "client"',
     ],
     ['no configuration', () => shardPut([], order), 'configs must be configurations of one table, at least one'],
     ['two tables', () => shardPut([byStatus, { ...byTime, tableName: 'Jobs' }], order), 'got ["Orders","Jobs"]'],

@@ -109,6 +109,7 @@ describe('shardUpdate', () => {
 
   test.each<[unknown, string]>([
     [null, 'expression must be an object, got null'],
+    [{ UpdateExpression: 5 }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
     [{ UpdateExpression: 'SET =5' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
     [{ UpdateExpression: 'SET [0] = :a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
     [{ UpdateExpression: 'REMOVE .a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
@@ -140,6 +141,12 @@ describe('shardUpdate', () => {
   test.each([
     'SET note = :n, REMOVE owner',
     'SET note :n',
+    'SET add = :n',
+    'SET :n = :n',
+    'REMOVE note[x]',
+    'SET note = (:n',
+    'SET note = list_append(:n, :n',
+    'SET note = :n + ',
     'SET note = :n owner = :n',
     'REMOVE note SET',
     'ADD note',
@@ -151,9 +158,24 @@ describe('shardUpdate', () => {
     );
   });
 
+  test.each([
+    'SET note = :n + :m',
+    'SET note = note - :n',
+    'SET note = (note + :n) - :m',
+    'SET note = other.list[1].name',
+    'SET note.list[0] = if_not_exists(other.list[1], :n)',
+    'ADD note :n',
+  ])('takes the expression %j as it is', (UpdateExpression) => {
+    const ExpressionAttributeValues = { ':n': 1, ':m': 2 };
+    const update = shardUpdate([byStatus], key, {}, { UpdateExpression, ExpressionAttributeValues });
+    expect(update).toEqual({ UpdateExpression, ExpressionAttributeValues });
+  });
+
   test('refuses a value that no index has, a key that is not whole, and a configuration that is none', () => {
     expect(() => shardUpdate([byStatus], key, { set: { status: '' } })).toThrow(InvalidIndexValueError);
     expect(() => shardUpdate([byStatus], {}, { set: { status: 'failed' } })).toThrow('item.jobId must be');
-    expect(() => shardUpdate([{ ...byStatus, tableKey: [] }], key, { remove: ['a'] })).toThrow(InvalidIndexConfigError);
+    expect(() => shardUpdate([{ ...byStatus, tableKey: [] }], key, { remove: ['status'] })).toThrow(
+      InvalidIndexConfigError,
+    );
   });
 });
