@@ -60,7 +60,7 @@ function itemMove(config: ShardedIndexConfig, stray: Stray): ItemMoveInput {
       '#shard': shardAttribute,
       ...(valueAttribute !== undefined && { '#value': valueAttribute }),
     },
-    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    ExpressionAttributeValues: values,
     ReturnConsumedCapacity: 'TOTAL',
   };
 }

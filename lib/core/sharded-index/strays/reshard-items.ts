@@ -1,7 +1,6 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { checkClient } from '../../foundation/client-check';
 import { InvalidArgumentError } from '../../foundation/errors';
-import { checkGoingOn } from '../../foundation/pause';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import {
   isTableConfig,
@@ -130,7 +129,6 @@ export async function reshardItems(
     while (current !== undefined) {
       const moved = await move(current, counts);
       if (moved !== 'changed') return moved;
-      checkGoingOn(policy.signal);
       const item: DynamoDbItem | undefined = await requests.get(client, current.key);
       counts = await judging.ofTheMoment();
       current = item && strayOf(counts, item);

@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { trailTo } from '../../foundation/page-trail';
+import { type PageTrail, trailTo } from '../../foundation/page-trail';
 import { checkGoingOn, Stopped } from '../../foundation/pause';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import { strayOf } from './judge';
@@ -46,10 +46,9 @@ export async function walkSegment<Report extends StrayReport>(
   const first = await judging.ofTheMoment();
   let startKey = decodePoint(scanned, first, resumeFrom);
   report.resumePoint = encodePoint(scanned, first, startKey);
-  let trail = startKey === undefined ? undefined : trailTo('Scan', report.resumePoint, undefined);
+  let trail: PageTrail | undefined;
   try {
     for (let isComplete = false; !isComplete; ) {
-      checkGoingOn(policy.signal);
       const page = await requests.scan(client, startKey);
       await treatPage(walk, page.Items as DynamoDbItem[], await judging.ofTheMoment());
       const config = await judging.ofTheMoment();

@@ -120,12 +120,11 @@ export class TableRequests {
   }
 
   private read<T>(
-    request: (options: { abortSignal?: AbortSignal }) => Promise<T>,
+    request: (options: { abortSignal: AbortSignal | undefined }) => Promise<T>,
   ): Promise<{ answer: T; units: number }> {
     const { signal } = this.policy;
-    const options = signal === undefined ? {} : { abortSignal: signal };
     return this.persist(async () => {
-      const spent = await this.reads.spend(() => request(options));
+      const spent = await this.reads.spend(() => request({ abortSignal: signal }));
       this.report.consumedReadUnits += spent.units;
       return spent;
     });

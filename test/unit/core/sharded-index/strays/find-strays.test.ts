@@ -110,6 +110,41 @@ describe('findStrays', () => {
     await findStrays(table, byStatus);
     expect(Object.values(table.scans[0]!.ExpressionAttributeNames)).toEqual(['id', 'status', 'shard']);
     expect(table.scans[0]).toMatchObject({ ConsistentRead: true });
+    expect(table.scans[0]).not.toHaveProperty('Limit');
+    await findStrays(table, wholeTable);
+    expect(Object.values(table.scans[1]!.ExpressionAttributeNames)).toEqual(['id', 'shard']);
+  });
+
+  test('finds nothing in a table without items, without a wait', async () => {
+    const clock = new VirtualClock();
+    const none = { missing: 0, malformed: 0, otherValue: 0, outOfRange: 0, misplaced: 0, leftOver: 0, invalidValue: 0 };
+    const report = { itemsScanned: 0, strays: none, hidden: 0, consumedReadUnits: 1 };
+    expect(await clock.runUntil(findStrays(tableOf(0), byStatus, { clock }))).toEqual(report);
+    expect(clock.nowMs).toBe(0);
+  });
+
+  test('awaits its callback, one stray after the other', async () => {
+    let [inCallback, most] = [0, 0];
+    const onStray = async () => {
+      most = Math.max(most, ++inCallback);
+      await new Promise((resolve) => setImmediate(resolve));
+      inCallback -= 1;
+    };
+    await findStrays(tableOf(5), byStatus, { onStray });
+    expect(most).toBe(1);
+  });
+
+  test('that is ended by its signal does not count the read that it gives up as a failure', async () => {
+    const controller = new AbortController();
+    const scan: FakeTable['scan'] = (_, { abortSignal }: { abortSignal?: AbortSignal } = {}) =>
+      new Promise((_resolve, reject) => {
+        abortSignal!.addEventListener('abort', () =>
+          reject(Object.assign(new Error('aborted'), { name: 'AbortError' })),
+        );
+        controller.abort();
+      });
+    const report = await findStrays({ scan }, byStatus, { signal: controller.signal });
+    expect(report).toMatchObject({ itemsScanned: 0, resumePoint: expect.any(String) });
   });
 
   test('stops at a signal in the middle of a page, and goes on behind the last stray', async () => {
@@ -181,20 +216,24 @@ describe('findStrays', () => {
     expect(limits).toEqual([limits[0], limits[0], limits[0]]);
   });
 
-  test('learns the size of its pages from a single item of a single unit', async () => {
+  test.each([
+    [1, 10],
+    [2, 5],
+    [100, 1],
+  ])('learns the size of its pages from a single item of %d units', async (CapacityUnits, limit) => {
     const clock = new VirtualClock();
     const limits: unknown[] = [];
     const key: DynamoDbItem = { id: { S: 'a' } };
     const pages = [
-      { Items: [key], LastEvaluatedKey: key, ConsumedCapacity: { CapacityUnits: 1 } },
-      { Items: [], ConsumedCapacity: { CapacityUnits: 1 } },
+      { Items: [key], LastEvaluatedKey: key, ConsumedCapacity: { CapacityUnits } },
+      { Items: [], LastEvaluatedKey: null as never },
     ];
     const scan = async ({ Limit }: { Limit?: number }) => {
       limits.push(Limit);
       return pages.shift()!;
     };
     await clock.runUntil(findStrays({ scan }, byStatus, { readUnitsPerSecond: 10, clock }));
-    expect(limits.at(-1)).toBe(10);
+    expect(limits.at(-1)).toBe(limit);
   });
 
   test('asks for a page ten times, if nobody says how often', async () => {
@@ -264,7 +303,16 @@ describe('findStrays', () => {
     expect(scans).toBeLessThan(20);
   });
 
-  test.each([Number.NaN, '1', -5, {}])('keeps to its budget where an answer has consumed %p units', async (units) => {
+  test.each<[unknown, number, number]>([
+    [Number.NaN, 0, 9_000],
+    ['1', 0, 9_000],
+    [-5, 0, 9_000],
+    [{}, 0, 9_000],
+    [Number.POSITIVE_INFINITY, 0, 9_000],
+    [2, 20, 18_000],
+    [0.5, 5, 4_500],
+    [0, 0, 0],
+  ])('keeps to its budget where an answer has consumed %p units', async (units, consumed, ms) => {
     const clock = new VirtualClock();
     let scans = 0;
     const client = {
@@ -275,18 +323,22 @@ describe('findStrays', () => {
       }),
     };
     const report = await clock.runUntil(findStrays(client, byStatus, { readUnitsPerSecond: 1, clock }));
-    expect(report.consumedReadUnits).toBe(0);
-    expect(clock.nowMs).toBe(9_000);
+    expect(report.consumedReadUnits).toBe(consumed);
+    expect(clock.nowMs).toBe(ms);
   });
 
-  test('hands on what a callback throws, before the stray counts as seen', async () => {
-    const failure = await findStrays(tableOf(3), byStatus, {
-      onStray: () => {
-        throw new Error('disk full');
-      },
-    }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'STRAY_SCAN_FAILED', report: { itemsScanned: 0 } });
-  });
+  test.each([new Error('disk full'), 'disk full'])(
+    'hands on %p, which a callback throws, before the stray counts as seen',
+    async (thrown) => {
+      const failure = await findStrays(tableOf(3), byStatus, {
+        onStray: () => {
+          throw thrown;
+        },
+      }).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'STRAY_SCAN_FAILED', report: { itemsScanned: 0 } });
+      expect((failure as Error).message).toContain('0 items: disk full');
+    },
+  );
 });
 
 describe('findStrays refuses, before it reads', () => {

@@ -58,6 +58,43 @@ describe('reshardItems', () => {
     expect((await findStrays(table, byStatus)).strays.missing).toBe(0);
   });
 
+  test('writes eight items at once, if nobody says how many', async () => {
+    const table = tableOf(30);
+    const update = table.updateItem.bind(table);
+    let [inFlight, most] = [0, 0];
+    table.updateItem = async (input) => {
+      most = Math.max(most, ++inFlight);
+      await new Promise((resolve) => setImmediate(resolve));
+      inFlight -= 1;
+      return update(input);
+    };
+    await reshardItems(table, byStatus);
+    expect(most).toBe(8);
+  });
+
+  test('needs no transactions for an index', async () => {
+    const table = tableOf(1);
+    const client = {
+      scan: table.scan.bind(table),
+      getItem: table.getItem.bind(table),
+      updateItem: table.updateItem.bind(table),
+    };
+    expect((await reshardItems(client, byStatus)).outcomes.moved).toBe(1);
+  });
+
+  test('fails for what a callback throws, though a signal has ended the rest', async () => {
+    const controller = new AbortController();
+    let told = 0;
+    const onStray = async () => {
+      if (++told > 1) return;
+      controller.abort();
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('disk full');
+    };
+    const options = { concurrency: 2, signal: controller.signal, onStray };
+    await expect(reshardItems(tableOf(5), byStatus, options)).rejects.toThrow('disk full');
+  });
+
   test('writes nothing the second time', async () => {
     const table = tableOf(10);
     await reshardItems(table, byStatus);
@@ -227,6 +264,14 @@ describe('reshardItems', () => {
     const table = tableOf(3);
     await expect(reshardItems(table, byStatus, options)).rejects.toBeInstanceOf(InvalidArgumentError);
     expect([table.scans, table.updates]).toEqual([[], []]);
+  });
+
+  test.each<[string, () => Promise<unknown>, string]>([
+    ['a configuration', () => reshardItems(tableOf(1), { ...byStatus, tableKey: [] }), 'config.tableKey must be'],
+    ['options', () => reshardItems(tableOf(1), byStatus, 5 as never), 'options must be an object, got 5'],
+    ['no options', () => findStrays(tableOf(1), byStatus, null as never), 'options must be an object, got null'],
+  ])('refuses %s that cannot be', async (_, call, message) => {
+    await expect(call()).rejects.toThrow(message);
   });
 
   test('refuses the resume point of findStrays, which has moved nothing', async () => {

@@ -298,6 +298,23 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(outcomes).toMatchObject(helps ? { moved: 1 } : { refused: 1 });
   });
 
+  test('sends a transaction again that is in progress already', async () => {
+    const table = withOne();
+    const inProgress = Object.assign(new Error('in progress'), { name: 'TransactionInProgressException' });
+    const transact = table.transactWriteItems.bind(table);
+    let failures = 2;
+    table.transactWriteItems = async (input) => (failures-- > 0 ? Promise.reject(inProgress) : transact(input));
+    const { outcomes } = await reshardItems(table, invoices, { ...options, backoffBaseMs: 0 });
+    expect(outcomes.moved).toBe(1);
+  });
+
+  test('stops at a cancelled transaction that does not say why', async () => {
+    const table = withOne();
+    const cancelled = Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException' });
+    table.transactWriteItems = () => Promise.reject(cancelled);
+    await expect(reshardItems(table, invoices, options)).rejects.toMatchObject({ cause: cancelled });
+  });
+
   test('stops at a failure for good, and says where', async () => {
     const table = grown(5);
     table.transactWriteItems = async () => {
