@@ -54,8 +54,8 @@ export function indexQuery(
  * shard after shard: it needs the items of one shard or two, and not a share of each.
  */
 function readersOf(query: IndexQuery, shards: readonly IndexShard[]): IndexReaders {
-  const { cursor, shardByShard, sortKeyAttributes, request, direction } = query;
-  const ties = cursor?.ties[sortKeyAttributes.length - 1] ?? 0;
+  const { cursor, shardByShard, request, direction } = query;
+  const ties = cursor?.ties.at(-1) ?? 0;
   const amongTies = cursor?.isItem && !shardByShard && request.limit !== undefined && ties >= request.limit;
   if (!amongTies) return { readers: shards.map((shard) => new IndexShardReader(query, shard)) };
   const inOrder = direction === 1 ? shards : shards.toReversed();

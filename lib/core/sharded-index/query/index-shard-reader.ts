@@ -73,10 +73,9 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     const input = this.queryInput(piece, at.lastKey ?? this.startKey(piece));
     if (limit !== undefined) input.Limit = limit + (at.lastKey === undefined ? piece.repeats : 0);
     const answer = await this.ask(input, signal);
-    const { items, ended } = this.wanted(whole, answer.items);
-    const lastKey = ended ? undefined : answer.lastKey;
+    const { lastKey } = answer;
     return {
-      items,
+      items: this.wanted(whole, answer.items),
       ...(lastKey === undefined || this.isBehind(lastKey, whole)
         ? this.nextPiece(at.piece, piece)
         : { next: { piece: at.piece, lastKey } satisfies ReadOn, readTo: this.readTo(lastKey, whole) }),
@@ -113,15 +112,13 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     }
   }
 
-  /** The items behind the cursor, and whether the piece ends among the items of the answer. */
-  private wanted(piece: ShardPiece, answered: DynamoDbItem[]): { items: DynamoDbItem[]; ended: boolean } {
-    const { cursor } = this.query;
-    if (cursor === undefined) return { items: answered, ended: false };
-    const items = answered.filter(
-      (item) => this.isBehindCursor(item, piece) && !isMoved(this.query.config, item, cursor),
+  /** The items of the piece that stand behind the cursor. */
+  private wanted(piece: ShardPiece, answered: DynamoDbItem[]): DynamoDbItem[] {
+    const { config, cursor } = this.query;
+    if (cursor === undefined) return answered;
+    return answered.filter(
+      (item) => this.isBehindCursor(item, piece) && !this.isBehind(item, piece) && !isMoved(config, item, cursor),
     );
-    const end = items.findIndex((item) => this.isBehind(item, piece));
-    return end === -1 ? { items, ended: false } : { items: items.slice(0, end), ended: true };
   }
 
   /** Whether a key is after the piece. The condition that reads a piece can cover a little more than the piece. */
@@ -215,7 +212,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     ]);
     const attribute = sortKeyAttributes[equal.length];
     if (attribute === undefined) return terms;
-    const term = rangeTerm(range, direction, beginEarly ?? false);
+    const term = rangeTerm(range, direction, beginEarly);
     const onward = startKey === undefined ? term : termBehind(term, startKey[attribute] as SortableValue, direction);
     return onward === undefined ? terms : [...terms, [attribute, onward]];
   }

@@ -55,8 +55,7 @@ export function tiesBehind({ order, cursor, sortKeyAttributes }: PieceContext, s
 
 /** The items of every shard whose sort keys stand behind the sort key of the cursor. */
 export function piecesBehindTies(context: PieceContext): ShardPiece[] {
-  const { sortKeyAttributes, select } = context;
-  return select.equal.length === sortKeyAttributes.length ? [] : piecesFromKey(context, false, false);
+  return piecesFromKey(context, false, false);
 }
 
 /** The items behind the cursor's sort key, and with `inclusive` those that have it. */

@@ -65,13 +65,13 @@ export function isEmptyRange({ lower, upper }: SortKeyRange): boolean {
  *
  * @returns undefined if every value is in the range
  */
-export function rangeTerm(range: SortKeyRange, direction: Direction, beginEarly: boolean): KeyTerm | undefined {
+export function rangeTerm(range: SortKeyRange, direction: Direction, beginEarly?: boolean): KeyTerm | undefined {
   const { lower, upper } = range;
   if (lower === undefined && upper === undefined) return undefined;
   if (upper === undefined) return { operator: lower!.inclusive ? '>=' : '>', operands: [lower!.value] };
   if (lower === undefined) return { operator: upper.inclusive ? '<=' : '<', operands: [upper.value] };
   // A condition that begins early includes the value behind the prefix, where a read may have ended.
-  const endsAtPrefix = !(beginEarly && direction === -1) && isPrefixRange(lower, upper);
+  const endsAtPrefix = (direction === 1 || !beginEarly) && isPrefixRange(lower, upper);
   if (endsAtPrefix) return { operator: 'begins_with', operands: [lower.value] };
   const [least, most] = [leastOf(lower), mostOf(upper)];
   if (!beginEarly && (direction === 1 ? least : most) === undefined) {

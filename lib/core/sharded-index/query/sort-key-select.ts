@@ -41,7 +41,7 @@ export function sortKeySelect(config: ShardedConfig, sortKey: unknown): SortKeyS
   if (sortKeyAttributes.length === 0) {
     throw new InvalidSortKeyConditionError('sortKey', sortKey, `absent because ${storeName(config)} has no sort key`);
   }
-  const fields = typeof sortKey === 'object' && sortKey !== null ? Object.entries(sortKey) : [];
+  const fields = Object.entries(Object(sortKey));
   const byAttribute = fields.length > 0 && fields.every(([name, value]) => isCondition(value, name, sortKeyAttributes));
   if (!byAttribute) return selectOf([condition('sortKey', sortKey)]);
   const named = sortKeyAttributes.filter((attribute) => Object.hasOwn(sortKey as object, attribute));
@@ -89,7 +89,7 @@ function isCondition(value: unknown, name: string, sortKeyAttributes: readonly s
 }
 
 function condition(field: string, condition: unknown): AttributeCondition {
-  const kinds = typeof condition === 'object' && condition !== null ? Object.keys(condition) : [];
+  const kinds = Object.keys(Object(condition));
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1 || !CONDITIONS.includes(kind)) {
     throw new InvalidSortKeyConditionError(field, condition, `an object with exactly one of ${CONDITIONS.join(', ')}`);

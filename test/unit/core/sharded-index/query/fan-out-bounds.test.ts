@@ -132,8 +132,9 @@ describe('maxReadUnits', () => {
     const silent: QueryClient = {
       query: async (input) => ({ ...(await index.query(input)), ConsumedCapacity: undefined }),
     };
-    const { items } = await fanOutQuery(silent, timeIndex(5), { limit: 20, projection: ['id'] });
+    const { items, stats } = await fanOutQuery(silent, timeIndex(5), { limit: 20, projection: ['id'] });
     expect(items).toHaveLength(20);
+    expect(stats.consumedReadUnits).toBe(0);
     for (const { Limit } of index.requests) expect(Limit).toBeLessThanOrEqual(20);
   });
 

@@ -253,7 +253,7 @@ describe('fanOutCount', () => {
     expect(others).toEqual({});
     expect(count).toBe(upTo(300).filter((number) => number % 3 === 1 && number >= 100).length);
     expect(cursor).toBeUndefined();
-    expect(stats).toMatchObject({ shards: 8, waves: 1, itemsRead: count });
+    expect(stats).toMatchObject({ shards: 8, waves: 1, itemsRead: count, itemsHidden: 0 });
     expect(index.requests.every(({ Select }) => Select === 'COUNT')).toBe(true);
   });
 
@@ -308,9 +308,9 @@ describe('fanOutCount', () => {
       },
     };
     const options = { attempts: 1, onShardFailure: 'partial' } as const;
-    await expect(fanOutCount(client, config, { value: 'open' }, options)).resolves.toMatchObject({
-      count: 30,
-      missingShards: [2],
+    await expect(fanOutCount(client, config, { values: ['done', 'open'] }, options)).resolves.toMatchObject({
+      count: 70,
+      missingShards: [10_002],
     });
     await expect(fanOutCount(client, config, { value: 'open' }, { attempts: 1 })).rejects.toThrow('down');
   });
@@ -363,9 +363,14 @@ describe('several values', () => {
     [{ values: ['open'] }, 2],
     [{ values: ['open', ...upTo(99)] }, 2],
     [{ value: 'x'.repeat(2_048) }, 0],
+    [{ value: 'open', sortKey: { priority: { eq: 'x'.repeat(1_024) } } }, 0],
+    [{ value: 'open', sortKey: { priority: { beginsWith: Uint8Array.of(1) } } }, 0],
+    [{ value: 'open', filterExpression: 'a'.repeat(4_096) }, 0],
+    [{ value: 'open', filterExpression: ':a', expressionAttributeValues: { ':a': { S: 'x'.repeat(2 ** 21 - 2) } } }, 0],
   ])('are read up to their bounds: request %#', async (request, found) => {
     const config = configOf(2, 1);
-    expect((await fanOutQuery(jobs(config, 4), config, request)).items).toHaveLength(found);
+    const index = found === 0 ? { query: async () => ({ Items: [], ScannedCount: 0 }) } : jobs(config, 4);
+    expect((await fanOutQuery(index, config, request)).items).toHaveLength(found);
   });
 
   test.each<[object, string]>([
@@ -378,6 +383,14 @@ describe('several values', () => {
     [
       { value: 'open', filterExpression: `#${'x'.repeat(4_100)} = :no` },
       'filterExpression must be at most 4096 bytes long, as every expression of DynamoDB is',
+    ],
+    [
+      {
+        value: 'open',
+        filterExpression: ':a',
+        expressionAttributeValues: { ':a': { S: 'x'.repeat(2 ** 21 - 1) } },
+      },
+      'expressionAttributeValues must be at most 2097152 bytes in all, as DynamoDB allows for an expression',
     ],
   ])('refusal %#', async (request, message) => {
     const config = configOf(2, 1);
@@ -412,20 +425,35 @@ describe('conditions on several sort key attributes', () => {
 });
 
 describe('what a client answers', () => {
-  test.each([[undefined], [null], [{}], [{ Items: [] }], [{ ScannedCount: 3 }]])(
-    'is asked for again where it is no answer: %j',
-    async (nothing) => {
-      const config = configOf(2, 1);
-      const index = jobs(config, 20);
-      let asked = 0;
-      const client: QueryClient = {
-        query: async (input) => (asked++ === 0 ? (nothing as IndexQueryOutput) : index.query(input)),
-      };
-      const { items, stats } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
-      expect(items).toHaveLength(10);
-      expect(stats.requests).toBe(3);
-    },
-  );
+  test.each([
+    [undefined],
+    [null],
+    [{}],
+    [{ Items: [] }],
+    [{ ScannedCount: 3 }],
+    [{ Items: [], ScannedCount: 0, LastEvaluatedKey: {} }],
+  ])('is asked for again where it is no answer: %j', async (nothing) => {
+    const config = configOf(2, 1);
+    const index = jobs(config, 20);
+    let asked = 0;
+    const client: QueryClient = {
+      query: async (input) => (asked++ === 0 ? (nothing as IndexQueryOutput) : index.query(input)),
+    };
+    const { items, stats } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
+    expect(items).toHaveLength(10);
+    expect(stats.requests).toBe(3);
+  });
+
+  test.each([RangeError, SyntaxError, TypeError])('is asked for again where its parser fails: %p', async (Failure) => {
+    const config = configOf(2, 1);
+    const index = jobs(config, 20);
+    let asked = 0;
+    const client: QueryClient = {
+      query: async (input) => (asked++ === 0 ? Promise.reject(new Failure('unexpected')) : index.query(input)),
+    };
+    const { items } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
+    expect(items).toHaveLength(10);
+  });
 
   test.each([[null], ['text'], [undefined]])(
     'is asked for again where an attribute is no attribute value: %j',
@@ -473,6 +501,7 @@ test('plainItem makes an object of the type that is asked for, and loses nothing
     bytes: { B: new Uint8Array([1]) },
     tags: { SS: ['a', 'b'] },
     sizes: { NS: ['1', '2'] },
+    digests: { BS: [new Uint8Array([2])] },
     nested: { M: { list: { L: [{ BOOL: true }, { NULL: true }] } } },
   };
   const [order] = [item].map(plainItem<Order>);
@@ -484,6 +513,7 @@ test('plainItem makes an object of the type that is asked for, and loses nothing
     bytes: new Uint8Array([1]),
     tags: new Set(['a', 'b']),
     sizes: new Set([1, 2]),
+    digests: new Set([new Uint8Array([2])]),
     nested: { list: [true, null] },
   });
 });

@@ -10,6 +10,7 @@ import {
   successorOf,
 } from '../../../../../lib/core/sharded-index/query/sort-key-neighbours';
 import {
+  isBehindRange,
   isEmptyRange,
   type KeyTerm,
   prefixRange,
@@ -151,6 +152,17 @@ describe('the condition that reads a range', () => {
     ],
   ])('of %j in direction %d (early: %p) is %j', (range, direction, early, term) => {
     expect(rangeTerm(range, direction, early)).toEqual(term);
+  });
+
+  test.each<[string, SortKeyRange, 1 | -1, boolean]>([
+    ['9.5', { upper: { value: N('9'), inclusive: true } }, 1, true],
+    ['9', { upper: { value: N('9'), inclusive: false } }, 1, true],
+    ['9', { upper: { value: N('9'), inclusive: true } }, 1, false],
+    ['8.5', { upper: { value: N('9'), inclusive: false } }, 1, false],
+    ['8.5', { lower: { value: N('9'), inclusive: true } }, -1, true],
+    ['8.5', { lower: { value: N('9'), inclusive: true } }, 1, false],
+  ])('%s stands behind %j in direction %d: %p', (value, range, direction, isBehind) => {
+    expect(isBehindRange(N(value), range, direction)).toBe(isBehind);
   });
 
   test('names one value alone behind a start key that equals the bound which the query comes to last', () => {
