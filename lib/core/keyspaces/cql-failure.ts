@@ -1,4 +1,5 @@
 import type { ReadFailure } from '../foundation/fan-out/shard-reader';
+import { isLostConnection } from '../foundation/lost-connection';
 
 /** Source: the CQL binary protocol, section 9, error codes. */
 const OVERLOADED = 0x1001;
@@ -39,9 +40,6 @@ const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError', 'Incom
  */
 export const NO_CONNECTION = 'No connection available';
 
-/** Error codes of Node.js for a connection that was refused, was lost or could not be made. */
-const LOST_CONNECTIONS: unknown[] = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'];
-
 interface DriverError {
   name?: string;
   message?: string;
@@ -58,7 +56,7 @@ export function cqlFailure(error: unknown): ReadFailure {
   const transient =
     TRANSIENT.includes(code) ||
     TRANSIENT_NAMES.includes(name) ||
-    LOST_CONNECTIONS.includes(code) ||
+    isLostConnection(code) ||
     message === NO_CONNECTION ||
     isSocketError === true;
   return transient ? 'transient' : 'final';

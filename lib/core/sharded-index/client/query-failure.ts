@@ -1,4 +1,5 @@
 import type { ReadFailure } from '../../foundation/fan-out/shard-reader';
+import { isLostConnection } from '../../foundation/lost-connection';
 
 /**
  * Sources: the DynamoDB API reference, "Query" and "Common Errors", the AWS SDK's own list of throttling errors, and the error
@@ -34,9 +35,6 @@ const TRANSIENT = new Set([
   'MalformedResultException',
 ]);
 
-/** Node's error codes for a connection that was refused, was lost or could not be made. */
-const LOST_CONNECTIONS = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND']);
-
 /** The fields that the SDK, or another client, sets on the error of a failed request. */
 interface RequestError {
   name?: string;
@@ -54,6 +52,6 @@ export function queryFailure(error: unknown): ReadFailure {
   const status = Number($metadata?.httpStatusCode ?? statusCode);
   const isOneOf = (known: Set<string>): boolean => known.has(name) || known.has(code);
   if ($retryable?.throttling || isOneOf(THROTTLES) || status === 429) return 'throttled';
-  const transient = $retryable !== undefined || isOneOf(TRANSIENT) || LOST_CONNECTIONS.has(code) || status >= 500;
+  const transient = $retryable !== undefined || isOneOf(TRANSIENT) || isLostConnection(code) || status >= 500;
   return transient ? 'transient' : 'final';
 }
