@@ -60,13 +60,12 @@ export async function lightRequest(
 ): Promise<string | undefined> {
   const credentials = await config.credentials();
   const first = await send(config, route, request, credentials);
-  if ('answer' in first) return first.answer;
+  if (first.error === undefined) return first.answer;
   if (!OUTDATED_CREDENTIALS.includes(first.error.name)) return undefined;
   const fresh = await config.credentials({ forceRefresh: true });
   if (fresh.accessKeyId === credentials.accessKeyId && fresh.sessionToken === credentials.sessionToken)
     return undefined;
-  const second = await send(config, route, request, fresh);
-  return 'answer' in second ? second.answer : undefined;
+  return (await send(config, route, request, fresh)).answer;
 }
 
 async function send(
@@ -74,7 +73,7 @@ async function send(
   route: Route,
   { body, isTransient, options }: LightRequest,
   credentials: SigningCredentials,
-): Promise<{ answer: string } | { error: Error }> {
+): Promise<{ answer?: string; error?: Error }> {
   const at = new Date(Date.now() + config.systemClockOffset);
   const request = {
     ...route.target,

@@ -107,14 +107,14 @@ const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]
 
 /** Undefined for another kind of authorization, and for an endpoint with a path, which needs another signature. */
 function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route | undefined {
-  const [, region, service] = AUTHORIZATION.exec(headers.authorization ?? '') ?? [];
-  if (region === undefined || service === undefined || path !== '/') return undefined;
+  const signed = AUTHORIZATION.exec(String(headers.authorization));
+  if (signed === null || path !== '/') return undefined;
   const header = (name: string) => (headers[name] === undefined ? {} : { [name]: headers[name] });
   return {
     target: { method: 'POST', protocol, hostname, ...(port !== undefined && { port }), path },
     unsignedHeaders: header('user-agent'),
     sign: requestSigner(
-      { region, service },
+      { region: signed[1]!, service: signed[2]! },
       { ...header('host'), ...header('content-type'), ...header('x-amz-target') },
     ),
   };

@@ -4,7 +4,7 @@ import { App, Aws, CfnParameter, Lazy, Stack, Token } from 'aws-cdk-lib';
 import fc from 'fast-check';
 import { InvalidEventError } from '../../../../lambda/invalid-event-error';
 import * as core from '../../../../lib/core';
-import { EvenShardsError, InvalidArgumentError } from '../../../../lib/core';
+import { EvenShardsError, InvalidArgumentError, ShardsUnavailableError } from '../../../../lib/core';
 import { randomRuns } from '../../../support/random-runs';
 
 const errorClasses = [...Object.values(core), InvalidEventError].filter(
@@ -60,6 +60,12 @@ describe('what an error says of a wrong value', () => {
     ['a longer one is not', -(10n ** 50n) - 1n, 'a long number'],
   ])('%s', (_, value, text) => {
     expect(said(value)).toBe(`count must be a number, got ${text}`);
+  });
+
+  test('of missing shards, it names twenty, and counts the others', () => {
+    const ofShards = (count: number) => new ShardsUnavailableError([...new Array(count).keys()]).problem;
+    expect(ofShards(20)).toMatch(/ 18, 19$/);
+    expect(ofShards(21)).toMatch(/ 18, 19 and 1 more$/);
   });
 
   test('no more of a large value is read than is shown', () => {

@@ -1,28 +1,40 @@
-import { getEventListeners } from 'node:events';
-import { pause, Stopped, sleepUnlessAborted } from '../../../../lib/core/foundation/pause';
-import { VirtualClock } from '../../../../lib/testing';
+import type { Clock } from '../../../../lib/core/foundation/clock';
+import { pause, Stopped } from '../../../../lib/core/foundation/pause';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
-test.each([
-  ['its time is over', 500, 100],
-  ['the signal aborts', 50, 50],
-  ['at once if it has', 0, 0],
-])('a wait ends when %s, and leaves neither a timer nor a listener behind', async (_, abortsMs, endsMs) => {
-  const clock = new VirtualClock();
-  const abort = new AbortController();
-  if (abortsMs === 0) abort.abort();
-  const cancel = clock.schedule(() => abort.abort(), abortsMs);
-  await clock.runUntil(sleepUnlessAborted(100, clock, abort.signal));
-  cancel();
-  await clock.runOut();
-  expect([clock.now(), getEventListeners(abort.signal, 'abort')]).toEqual([endsMs, []]);
-});
+describe('a pause', () => {
+  test('lasts as long as it is told to', async () => {
+    const clock = new VirtualClock();
+    await clock.runUntil(pause(100, clock, undefined));
+    expect(clock.now()).toBe(100);
+  });
 
-test('a pause throws when the signal aborts, or has, and ends at once where there is nothing to wait for', async () => {
-  const clock = new VirtualClock();
-  const abort = new AbortController();
-  await pause(0, clock, abort.signal);
-  expect(clock.now()).toBe(0);
-  clock.schedule(() => abort.abort(), 50);
-  await expect(clock.runUntil(pause(100, clock, abort.signal))).rejects.toThrow(Stopped);
-  await expect(pause(0, clock, abort.signal)).rejects.toThrow(Stopped);
+  test.each([0, -1])('of %d ms waits for no clock', async (delayMs) => {
+    await expect(pause(delayMs, new VirtualClock(), undefined)).resolves.toBeUndefined();
+  });
+
+  test('ends as soon as its caller stops, before it or meanwhile, and leaves no timer', async () => {
+    const left = new Set<() => void>();
+    const clock: Pick<Clock, 'schedule'> = {
+      schedule: (callback) => {
+        left.add(callback);
+        return () => left.delete(callback);
+      },
+    };
+    const caller = new AbortController();
+    const pausing = pause(100, clock as Clock, caller.signal);
+    caller.abort();
+    await expect(pausing).rejects.toThrow(Stopped);
+    await expect(pause(0, clock as Clock, caller.signal)).rejects.toThrow(Stopped);
+    await expect(pause(100, clock as Clock, caller.signal)).rejects.toThrow(Stopped);
+    expect(left.size).toBe(0);
+  });
+
+  test('lets its caller go when it has ended', async () => {
+    const { signal } = new AbortController();
+    const removed = jest.spyOn(signal, 'removeEventListener');
+    const clock = new VirtualClock();
+    await clock.runUntil(pause(100, clock, signal));
+    expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
+  });
 });

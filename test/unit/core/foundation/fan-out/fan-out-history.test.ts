@@ -1,4 +1,5 @@
 import { FanOutHistory } from '../../../../../lib/core';
+import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
 
 const BUDGET = 0.01;
 
@@ -12,6 +13,14 @@ function historyOf(...answers: [count: number, ms: number][]): FanOutHistory {
 }
 
 describe('a history', () => {
+  test('keeps the sizes of each index, and begins with those that it is given', () => {
+    const history = new FanOutHistory();
+    const first = new ItemSizes(100);
+    expect(history.sizesOf('Jobs/byTime', first)).toBe(first);
+    expect(history.sizesOf('Jobs/byTime')).toBe(first);
+    expect(history.sizesOf('Jobs/byStatus')).not.toBe(first);
+  });
+
   test('does not know from when on an answer is late until it has a hundred of them', () => {
     expect(historyOf([99, 10]).hedgeAfterMs(BUDGET)).toBeUndefined();
     expect(historyOf([100, 10]).hedgeAfterMs(BUDGET)).toBe(30);

@@ -54,19 +54,37 @@ describe('lightQueryClient', () => {
     expect(wire.requests).toHaveLength(20);
   });
 
-  test('sends what the SDK sends, to the same place', async () => {
+  test('needs no answer to the first query to send the others', async () => {
     const { wire, light } = clients();
-    await light.query(INPUT);
-    await light.query(INPUT);
-    const [sdk, own] = wire.requests as [SentRequest, SentRequest];
-    const place = ({ protocol, hostname, port, path }: SentRequest) => ({ protocol, hostname, port, path });
-    expect(place(own)).toEqual(place(sdk));
-    expect(JSON.parse(own.body)).toEqual(JSON.parse(sdk.body));
-    for (const name of ['host', 'content-type', 'x-amz-target', 'x-amz-security-token', 'user-agent']) {
-      expect([name, own.headers[name]]).toEqual([name, sdk.headers[name]]);
-    }
-    expect(own.headers['content-length']).toBe(String(Buffer.byteLength(own.body)));
+    const events: string[] = [];
+    wire.answer = () => {
+      events.push('sent');
+      return { statusCode: 200, body: { Items: [] } };
+    };
+    wire.headers = () => {
+      events.push('answered');
+      return {};
+    };
+    await Promise.all([light.query(INPUT), light.query(INPUT)]);
+    expect(events).toEqual(['sent', 'sent', 'answered', 'answered']);
   });
+
+  test.each([undefined, 'http://127.0.0.1:8000'])(
+    'sends what the SDK sends, to the same place: %s',
+    async (endpoint) => {
+      const { wire, light } = clients(endpoint === undefined ? {} : { endpoint });
+      await light.query(INPUT);
+      await light.query(INPUT);
+      const [sdk, own] = wire.requests as [SentRequest, SentRequest];
+      const place = ({ protocol, hostname, port, path }: SentRequest) => ({ protocol, hostname, port, path });
+      expect(place(own)).toEqual(place(sdk));
+      expect(JSON.parse(own.body)).toEqual(JSON.parse(sdk.body));
+      for (const name of ['host', 'content-type', 'x-amz-target', 'x-amz-security-token', 'user-agent']) {
+        expect([name, own.headers[name]]).toEqual([name, sdk.headers[name]]);
+      }
+      expect(own.headers['content-length']).toBe(String(Buffer.byteLength(own.body)));
+    },
+  );
 
   const attribute = fc.letrec<{ value: AttributeValue }>((tie) => ({
     value: fc.oneof(
@@ -125,6 +143,10 @@ describe('lightQueryClient', () => {
   test.each<[string, Answer]>([
     ['a signature of the wrong time', { statusCode: 400, body: { __type: 'x#InvalidSignatureException' } }],
     ['a request that expired', { statusCode: 400, body: { __type: 'x#RequestExpired' } }],
+    [
+      'credentials that expired, where there are no others',
+      { statusCode: 400, body: { __type: 'x#ExpiredTokenException' } },
+    ],
     ['an answer that is cut off', { statusCode: 200, body: '{"Items":[{"jobI' }],
   ])('hands %s to the SDK, which has the last word', async (_, failure) => {
     const { wire, light } = clients();
@@ -136,7 +158,13 @@ describe('lightQueryClient', () => {
   });
 
   test("throws the SDK's own error for a query that nothing can fix", async () => {
-    const { wire, light } = clients();
+    let asked = 0;
+    const { wire, light } = clients({
+      credentials: async () => {
+        asked += 1;
+        return CREDENTIALS;
+      },
+    });
     await light.query(INPUT);
     const body = { __type: 'com.amazon.coral.validate#ValidationException', message: 'no such attribute' };
     wire.answer = () => ({ statusCode: 400, body });
@@ -146,6 +174,7 @@ describe('lightQueryClient', () => {
       $fault: 'client',
     });
     expect(wire.senders).toEqual(['SDK', 'light', 'SDK']);
+    expect(asked).toBe(1);
   });
 
   test('asks the SDK again for a route that a failed first query did not show', async () => {
@@ -159,8 +188,7 @@ describe('lightQueryClient', () => {
     const results = await Promise.allSettled([light.query(INPUT), light.query(INPUT)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     broken = false;
-    await light.query(INPUT);
-    await light.query(INPUT);
+    await Promise.all([light.query(INPUT), light.query(INPUT)]);
     expect(wire.senders).toEqual(['SDK', 'light']);
   });
 
@@ -189,6 +217,26 @@ describe('lightQueryClient', () => {
     await light.query(INPUT);
     await light.query(INPUT);
     expect(wire.senders).toEqual(['SDK', 'SDK']);
+  });
+
+  test('leaves requests that are signed in another way to the SDK', async () => {
+    const { wire, light } = clients({ signer: { sign: async (request) => request } });
+    await light.query(INPUT);
+    await light.query(INPUT);
+    expect(wire.senders).toEqual(['SDK', 'SDK']);
+  });
+
+  test('works where a client has another copy of this library, too', async () => {
+    const { wire, sdk, light } = clients();
+    await light.query(INPUT);
+    let other: QueryClient | undefined;
+    jest.isolateModules(() => {
+      const copy = require('../../../../../lib/core/sharded-index/client/light-query-client');
+      other = copy.lightQueryClient(sdk);
+    });
+    await other!.query(INPUT);
+    await light.query(INPUT);
+    expect(wire.senders).toEqual(['SDK', 'SDK', 'light']);
   });
 
   test('learns nothing from what is no query', async () => {
@@ -249,7 +297,7 @@ describe('the signature', () => {
       { ...credentials, secretAccessKey: 'another' },
       { ...credentials, sessionToken: undefined },
     ];
-    for (const each of [credentials, ...further, credentials]) {
+    for (const each of [credentials, ...further.flatMap((other) => [other, credentials])]) {
       for (const time of ['10:00:00.100Z', '10:00:00.900Z', '10:00:01.000Z']) {
         for (const body of ['{}', '{"a":1}']) {
           const at = new Date(`2026-01-01T${time}`);
