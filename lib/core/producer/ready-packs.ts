@@ -14,10 +14,8 @@ interface Company {
   readonly lanes: Fifo<Lane>;
   /** What the lanes have brought together. */
   bytes: number;
-  /** `lingering`: it waits for more lanes. `queued`: it waits for its turn. */
-  state: 'empty' | 'lingering' | 'queued';
-  /** When a company that lingers goes as it is. */
-  dueAtMs: number;
+  /** Whether it waits for more lanes before it queues for its turn. */
+  isLingering: boolean;
 }
 
 interface PackOptions {
@@ -64,7 +62,6 @@ export class ReadyPacks implements ReadyQueue {
       company.lanes.push(lane);
     }
     company.bytes += lane.unit?.bytes ?? lane.bytes;
-    if (company.state === 'empty') this.linger(company);
     this.endIfFull(company);
   }
 
@@ -86,7 +83,7 @@ export class ReadyPacks implements ReadyQueue {
       const first = firstReady(company);
       if (first === undefined) {
         queue.items.shift();
-        this.leave(company);
+        this.companies.delete(company.point.name);
         this.turns.next();
         continue;
       }
@@ -102,7 +99,7 @@ export class ReadyPacks implements ReadyQueue {
       const record = this.pack(company, queue, Math.min(maxAggregateBytes, Math.max(leastBytes, bytesLeft)));
       bytes += record.bytes;
       batch.push(record);
-      if (firstReady(company) === undefined) this.leave(company);
+      if (firstReady(company) === undefined) this.companies.delete(company.point.name);
       else queue.items.push(company);
       this.turns.next();
     }
@@ -121,8 +118,9 @@ export class ReadyPacks implements ReadyQueue {
     const point = this.placement.meetingPointOf(head.record);
     let company = this.companies.get(point.name);
     if (company === undefined) {
-      company = { point, lanes: new Fifo(), bytes: 0, state: 'empty', dueAtMs: 0 };
+      company = { point, lanes: new Fifo(), bytes: 0, isLingering: false };
       this.companies.set(point.name, company);
+      this.linger(company);
     }
     return company;
   }
@@ -133,44 +131,34 @@ export class ReadyPacks implements ReadyQueue {
       this.enqueue(company);
       return;
     }
-    company.state = 'lingering';
-    company.dueAtMs = clock.now() + lingerMs;
-    this.lingering.push({ company, dueAtMs: company.dueAtMs });
+    company.isLingering = true;
+    this.lingering.push({ company, dueAtMs: clock.now() + lingerMs });
   }
 
   endLingering(nowMs: number): void {
     for (let next = this.lingering.head; next !== undefined && next.dueAtMs <= nowMs; next = this.lingering.head) {
       this.lingering.shift();
-      const { company, dueAtMs } = next;
-      // It may have gone since, and linger anew.
-      if (company.state === 'lingering' && company.dueAtMs === dueAtMs) this.enqueue(company);
+      if (next.company.isLingering) this.enqueue(next.company);
     }
   }
 
   /** A company that fills a pack waits for no more. */
   private endIfFull(company: Company): void {
-    if (company.state === 'lingering' && company.bytes >= this.options.maxAggregateBytes) this.enqueue(company);
+    if (company.isLingering && company.bytes >= this.options.maxAggregateBytes) this.enqueue(company);
   }
 
   private enqueue(company: Company): void {
-    company.state = 'queued';
+    company.isLingering = false;
     this.turns.enqueue(this.turns.queueAt(company.point.hashKey), company);
   }
 
-  /** The company's lanes have all gone. */
-  private leave(company: Company): void {
-    company.state = 'empty';
-    company.bytes = 0;
-    this.companies.delete(company.point.name);
-  }
-
-  /** A pack of the first lanes that fit. A record that is too large for company goes alone. */
+  /** A pack of the first lanes that fit. What is too large for company, or must go alone, does. */
   private pack(company: Company, shard: ShardQueue<Company>, maxBytes: number): OutgoingRecord {
     const { point } = company;
     let pack = this.units.startPack(point, maxBytes);
     const lanes = this.fill(pack, company);
     if (lanes.length === 0) {
-      const lane = company.lanes.shift()!;
+      const lane = company.lanes.head!;
       pack = this.units.startPack(point, this.units.maxBytesOfFirst(lane));
       lane.depart(this.units.addTo(pack, point, lane, 1)!);
       lanes.push(lane);
@@ -184,19 +172,17 @@ export class ReadyPacks implements ReadyQueue {
   private fill(pack: AggregateBuilder, company: Company): Lane[] {
     const packed: Lane[] = [];
     for (let lane = firstReady(company); lane !== undefined; lane = firstReady(company)) {
-      if (packed.length > 0 && lane.unit?.mustGoAlone) break;
+      if (lane.unit?.mustGoAlone) break;
       const unit = this.units.addTo(pack, company.point, lane);
       if (unit === undefined) break;
-      company.lanes.shift();
       lane.depart(unit);
       packed.push(lane);
-      if (unit.mustGoAlone) break;
     }
     return packed;
   }
 }
 
-/** The company's first lane, without those whose first record ended while it waited. */
+/** The company's first lane, without those that have gone, or whose first record ended while it waited. */
 function firstReady(company: Company): Lane | undefined {
   const { lanes } = company;
   while (lanes.head?.isReadyIn(company) === false) lanes.shift()!.leave(company);

@@ -94,6 +94,49 @@ describe('ReadyPacks', () => {
     expect(ready.hasTurns).toBe(false);
   });
 
+  test('keeps the turns of lanes that share no pack, though one becomes ready again before its turn, and after it', () => {
+    const ready = readyPacks(0);
+    const [lane, other] = [laneOfBytes(40_000, 7n), laneOfBytes(40_001, 7n)];
+    const goOn = () => {
+      lane.settle();
+      lane.goOn();
+      ready.push(lane);
+    };
+    ready.push(lane);
+    goOn();
+    ready.push(other);
+    expect(ready.takeBatch(1, 0)).toMatchObject([{ lanes: [lane] }]);
+    goOn();
+    expect(ready.takeBatch(1, 0)).toMatchObject([{ lanes: [other] }]);
+  });
+
+  test('lets each company linger for its own time, whatever went before it', () => {
+    const ready = readyPacks(5);
+    ready.push(laneOfBytes(MAX_PACK_BYTES, 7n));
+    expect(ready.takeBatch(1, 0)).toHaveLength(1);
+    const [second, third] = [laneOfBytes(1, 7n), laneOfBytes(2, 7n)];
+    nowMs = 3;
+    ready.push(second);
+    ready.endLingering(5);
+    expect(ready.takeBatch(1, 5)).toEqual([]);
+    ready.push(third);
+    ready.endLingering(8);
+    expect(ready.takeBatch(1, 8)).toMatchObject([{ lanes: [second, third] }]);
+  });
+
+  test('lets a unit that is sent again linger, however much was put behind it', () => {
+    const ready = readyPacks(5);
+    const lane = laneOf('a', 7n);
+    ready.push(lane);
+    ready.endLingering(5);
+    expect(ready.takeBatch(1, 5)).toHaveLength(1);
+    lane.backOff(() => {});
+    ready.push(lane);
+    lane.add(new SilentRecord({ partitionKey: 'a', data: Buffer.alloc(MAX_PACK_BYTES), explicitHashKey: 7n }));
+    ready.grow(lane, MAX_PACK_BYTES);
+    expect(ready.hasTurns).toBe(false);
+  });
+
   test('fills a request to 10 MiB, as if the last pack was a full one', () => {
     const requestsAfter = (bytes: number): number[] => {
       const ready = readyPacks(0);
