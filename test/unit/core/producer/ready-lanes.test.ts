@@ -139,6 +139,28 @@ describe('ReadyLanes', () => {
     expect(keysOf(ready.takeBatch(500, 0))).toEqual(['a']);
   });
 
+  test('keeps the turns of the lanes, though one goes on to its next record before its turn, and again after it', () => {
+    const ready = readyLanes();
+    const [lane, other] = [laneOf('a', 'low'), laneOf('b', 'low')];
+    const goOn = () => {
+      lane.settle();
+      lane.goOn();
+      ready.push(lane);
+    };
+    ready.push(lane);
+    goOn();
+    ready.push(other);
+    expect(keysOf(ready.takeBatch(1, 0))).toEqual(['a']);
+    goOn();
+    expect(keysOf(ready.takeBatch(1, 0))).toEqual(['b']);
+  });
+
+  test('sends alone what is too large for company, even if it could take more than a request with an aggregate around it', () => {
+    const ready = readyLanes('per-key');
+    for (const [key, mib] of Object.entries({ a: 6, b: 6, c: 10 })) ready.push(laneOf(key, 'low', mib * 1024 * 1024));
+    expect([1, 2, 3].map(() => keysOf(ready.takeBatch(500, 0)))).toEqual([['a'], ['b'], ['c']]);
+  });
+
   test('fills a request to 10 MiB', () => {
     const ready = readyLanes();
     for (let key = 0; key < 11; key++) ready.push(laneOf(String(key), 'low', 1024 * 1024));
@@ -180,6 +202,15 @@ describe('ReadyLanes', () => {
     ready.remap(TWO_SHARDS, 0);
     expect(ready.takeBatch(500, 0)).toEqual([]);
     expect(ready.hasParked).toBe(true);
+  });
+
+  test('counts no more than two requests of what was sent before the shards were known', () => {
+    const ready = readyLanes();
+    for (let key = 0; key < 1_500; key++) ready.push(laneOf(String(key), 'low'));
+    for (const _ of [1, 2, 3]) expect(ready.takeBatch(500, 0)).toHaveLength(500);
+    ready.remap(TWO_SHARDS, 0);
+    ready.push(laneOf('next', 'low'));
+    expect(keysOf(ready.takeBatch(500, 1))).toEqual(['next']);
   });
 
   test('keeps the share of a shard that stays, with a new map', () => {
