@@ -54,7 +54,7 @@ export class StreamShards {
     do {
       const input = token === undefined ? { ...this.stream, ShardFilter: OPEN } : { NextToken: token };
       const page = await callWithin(this.limit, (options) => this.client.listShards!(input, options));
-      shards.push(...(page.Shards ?? []));
+      shards.push(...page.Shards!);
       token = pages.next(page.NextToken);
     } while (token !== undefined);
     return shards;

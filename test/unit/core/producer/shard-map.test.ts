@@ -21,6 +21,7 @@ describe('ShardMap', () => {
 
   test('says nothing of a gap, nor of a shard that it does not know', () => {
     expect(map.shardIdOf(20n)).toBeUndefined();
+    expect(new ShardMap([shard('b', 10, 19)]).shardIdOf(9n)).toBeUndefined();
     expect(map.contradicts(20n, 'c')).toBe(false);
   });
 });

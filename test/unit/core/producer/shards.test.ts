@@ -32,9 +32,14 @@ describe('OrderedProducer and the shards of its stream', () => {
 
   test('reads all pages of the shard map, once, when a second request is due', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 1_200 });
+    const listShards = jest.spyOn(kinesis, 'listShards');
     for (let index = 0; index < 5; index++) await clock.runUntil(producer.put(record(String(index))));
     await clock.runUntil(clock.sleep(100));
-    expect(kinesis.calls).toEqual(['listShards', 'listShards']);
+    // Kinesis refuses a token together with the name of the stream.
+    expect(listShards.mock.calls.map(([input]) => input)).toEqual([
+      { StreamName: 'Events', ShardFilter: { Type: 'AT_LATEST' } },
+      { NextToken: expect.any(String) },
+    ]);
   });
 
   test('sends one request at a time while the map is on its way, and then as many as it may', async () => {
@@ -165,6 +170,17 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(kinesis.calls.filter((call) => call === 'listShards').length).toBeLessThanOrEqual(6);
   });
 
+  test('asks for the shards no more than once a second while Kinesis lists them as they were', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ listShardsAgeMs: () => 5_000 });
+    for (const key of [FIRST, FIRST]) await clock.runUntil(producer.put(record(key)));
+    const input = { StreamName: 'Events', TargetShardCount: 2, ScalingType: 'UNIFORM_SCALING' as const };
+    await clock.runUntil(kinesis.updateShardCount(input));
+    await clock.runUntil(clock.sleep(2_000));
+    kinesis.calls.length = 0;
+    for (let puts = 0; puts < 50; puts++) await clock.runUntil(producer.put(record(FIRST)));
+    expect(kinesis.calls).toEqual(['listShards']);
+  });
+
   describe('that ignore keys (AUTO distribution)', () => {
     const AUTO = { shardCount: 2, streamMode: 'ON_DEMAND', distribution: 'AUTO' } as const;
 
@@ -232,8 +248,18 @@ describe('OrderedProducer and the shards of its stream', () => {
     const large = (bytes: number) => ({ partitionKey: 'a', data: Buffer.alloc(bytes - 1) });
     const MIB = 1024 * 1024;
 
+    test('takes 1 MiB for the limit where the client cannot ask, and sends nothing larger', async () => {
+      const { clock, kinesis } = producerOnFakeStream();
+      const client = { putRecords: (input: Parameters<typeof kinesis.putRecords>[0]) => kinesis.putRecords(input) };
+      const producer = new OrderedProducer(client, { streamName: 'Events', clock });
+      await expect(producer.put(large(MIB + 1))).rejects.toThrow('at most 1048576 bytes');
+      expect(kinesis.requests).toHaveLength(0);
+    });
+
     test('asks the stream when a record is larger than 1 MiB, and not again', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({ maxRecordKiB: 2_048 });
+      await clock.runUntil(producer.put(large(MIB)));
+      expect(kinesis.calls).toEqual([]);
       const puts = [producer.put(record('a')), producer.put(large(2 * MIB)), producer.put(large(2 * MIB))];
       await clock.runUntil(Promise.all(puts));
       expect(kinesis.calls.filter((call) => call === 'describeStreamSummary')).toHaveLength(1);
