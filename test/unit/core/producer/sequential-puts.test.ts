@@ -2,6 +2,14 @@ import type { PutRecordInput, PutRecordsClient } from '../../../../lib/core/prod
 import { sequentialPuts } from '../../../../lib/core/producer/put-transport';
 
 describe('sequentialPuts', () => {
+  test('names the last sequence number of the key, though a put has failed since', async () => {
+    const answers = [{ ShardId: 's', SequenceNumber: '1' }, { ErrorCode: 'InternalFailure' }, {}];
+    const putRecord = jest.fn(async (_: PutRecordInput) => answers.shift()!);
+    const put = sequentialPuts({ putRecord } as unknown as PutRecordsClient, { StreamName: 'Events' }, { ms: 1_000 });
+    for (let puts = 0; puts < 3; puts++) await put([{ PartitionKey: 'a', Data: Buffer.of() }]);
+    expect(putRecord.mock.lastCall![0].SequenceNumberForOrdering).toBe('1');
+  });
+
   test('names the sequence number of the last record of the key, and forgets the key that was written the longest ago', async () => {
     const inputs: PutRecordInput[] = [];
     const client = {
