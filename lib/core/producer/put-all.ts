@@ -207,7 +207,7 @@ function unlessEnded<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T
   return new Promise<T>((resolve, reject) => {
     const onEnd = (): void => reject(signal.reason);
     if (signal.aborted) onEnd();
-    signal.addEventListener('abort', onEnd, { once: true });
+    signal.addEventListener('abort', onEnd);
     Promise.resolve(promise)
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', onEnd));

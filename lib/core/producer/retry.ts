@@ -28,8 +28,8 @@ export function isRetryableEntryError(code: string): boolean {
 }
 
 /** Whether a request failed as a whole because the service was asked too much. */
-export function isThrottle({ name, $metadata }: RequestError): boolean {
-  return THROTTLES.has(name ?? '') || $metadata?.httpStatusCode === 429;
+export function isThrottle({ name = '', $metadata }: RequestError): boolean {
+  return THROTTLES.has(name) || $metadata?.httpStatusCode === 429;
 }
 
 /** Whether it says that a shard, or the stream, was offered more than it takes. */

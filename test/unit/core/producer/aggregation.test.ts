@@ -137,7 +137,7 @@ describe('OrderedProducer with aggregation', () => {
   });
 
   test('counts user records and Kinesis records apart', async () => {
-    const { clock, producer } = setUp({
+    const { clock, kinesis, producer } = setUp({
       entryFate: ({ PartitionKey }) => (PartitionKey === 'b' ? 'refused' : 'stored'),
     });
     const puts = ['a', 'a', 'a', 'b'].map((key) => producer.put(record(key)));
@@ -148,6 +148,7 @@ describe('OrderedProducer with aggregation', () => {
       userRecordsDataPut: 3,
       userRecordsFailed: 1,
       kinesisRecordsPut: 1,
+      kinesisRecordsDataPut: kinesis.records()[0]!.data.length,
       allErrors: 1,
       errorsByCode: { InvalidArgumentException: 1 },
       requests: 1,

@@ -238,13 +238,20 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['good']);
     });
 
-    test('rejects at once what repetition cannot mend', async () => {
-      const { clock, kinesis, producer } = producerOnFakeStream({ requestFate: () => 'denied' });
+    test.each([false, true])('rejects at once what repetition cannot fix; by PutRecord: %s', async (sequentialPuts) => {
+      const { clock, producer } = producerOnFakeStream({ requestFate: () => 'denied' }, { sequentialPuts });
       await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
         serviceCode: 'AccessDeniedException',
         attempts: 1,
       });
-      expect(kinesis.requests).toHaveLength(1);
+      expect(producer.statistics().requests).toBe(1);
+    });
+
+    test('needs no message of a refusal', async () => {
+      const clock = new VirtualClock();
+      const client = { putRecords: async () => ({ Records: [{ ErrorCode: 'Refused' }] }) };
+      const put = new OrderedProducer(client, { streamName: 'Events', clock }).put(record('a'));
+      await expect(clock.runUntil(put)).rejects.toMatchObject({ problem: 'rejected after 1 attempt(s): Refused: ' });
     });
 
     test('sends again when an answer does not fit its request', async () => {

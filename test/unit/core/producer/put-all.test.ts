@@ -203,6 +203,12 @@ describe('putAll', () => {
     expect(source.next).not.toHaveBeenCalled();
   });
 
+  test('does not tell a source that has come to its end', async () => {
+    const source = { next: () => ({ done: true as const, value: undefined }), return: jest.fn() };
+    await putAll(new ManualSink(), { [Symbol.iterator]: () => source }, {});
+    expect(source.return).not.toHaveBeenCalled();
+  });
+
   test('does not offer the sink a record whose source has ended the sink', async () => {
     const sink = new ManualSink();
     function* source() {

@@ -222,6 +222,14 @@ describe('a malformed answer', () => {
     });
   });
 
+  test.each([
+    ['too many results', 'expected 1 results, got 2'],
+    ['no results', 'expected 1 results, got none'],
+  ] as const)('with %s is told of: %s', async (malformed, message) => {
+    const { clock, producer } = producerOnFakeStream({ requestFate: () => ({ malformed }) }, { maxAttempts: 1 });
+    await expect(clock.runUntil(producer.put(record('a')))).rejects.toThrow(message);
+  });
+
   test('for one record leaves the others their receipts', async () => {
     const clock = new VirtualClock();
     let requests = 0;
@@ -274,6 +282,13 @@ describe('a record of nearly 1 MiB', () => {
       const producer = new OrderedProducer(each, { streamName: 'Events', clock, ...options });
       await expect(clock.runUntil(producer.put(large))).resolves.toMatchObject({ attempts: 1 });
     }
+  });
+
+  test('goes as it is without aggregation, though it begins as an aggregate does', async () => {
+    const { clock, producer } = producerOnFakeStream();
+    const data = Buffer.alloc(MIB - 1);
+    data.set([0xf3, 0x89, 0x9a, 0xc2]);
+    await expect(clock.runUntil(producer.put({ partitionKey: 'a', data }))).resolves.toMatchObject({ attempts: 1 });
   });
 
   test.each([

@@ -502,12 +502,12 @@ describe('a repair with an old count', () => {
   });
 
   test.each([
-    [false, 8],
-    [true, 9],
-  ])('that yields to others: %s, ends with %d shards when others have made 9 of 7', async (yieldsToOthers, shards) => {
+    [{}, 8],
+    [{ yieldsToOthers: true }, 9],
+  ])('with %j ends with %d shards when others have made 9 of 7', async (options, shards) => {
     const { kinesis, clock, time } = setUp({ shardCount: 7, callFate: firstCall('updateShardCount', 'throttled') });
     const target = { streamName: 'Events', shardCount: 8 };
-    const repair = reshardStream(kinesis, target, { ...time, yieldsToOthers }).catch(() => {});
+    const repair = reshardStream(kinesis, target, { ...time, ...options }).catch(() => {});
     await clock.runUntil(clock.sleep(1_000));
     const input = { StreamName: 'Events', TargetShardCount: 9, ScalingType: 'UNIFORM_SCALING' } as const;
     await clock.runUntil(kinesis.updateShardCount(input));
