@@ -25,12 +25,9 @@ export function balancedKey(n: number, space: bigint = HASH_KEY_SPACE): bigint {
     const key = (low + high) >> 1n;
     if (rest === 0n) return key;
     rest -= 1n;
-    const left = keysBelow(low, key);
-    const right = high - key - 1n;
-    const paired = left < right ? left : right;
-    const goesLeft = rest < 2n * paired ? rest % 2n === 0n : left > right;
-    rest = rest < 2n * paired ? rest >> 1n : rest - paired;
-    if (goesLeft) high = key;
+    // The halves take turns. The last key is in the upper half if that has one more.
+    if (rest % 2n === 0n && rest < 2n * keysBelow(low, key)) high = key;
     else low = key;
+    rest >>= 1n;
   }
 }

@@ -90,7 +90,7 @@ export class HashKeyLedger {
     requests.forEach(({ weight }, index) => {
       if (weight !== undefined) checkWeight(`owners[${index}].weight`, weight);
     });
-    const heaviestFirst = requests.toSorted((a, b) => (b.weight ?? 1) - (a.weight ?? 1));
+    const heaviestFirst = requests.toSorted((a, b) => expectedWeight(b) - expectedWeight(a));
     const owners = new Map<string, HashKeyOwner>();
     for (const some of chunks(heaviestFirst, this.maxEntries)) {
       const decided = await this.commits.commit((state) => {
@@ -204,9 +204,14 @@ export async function readOwners(
     latest([...entries.flatMap((entry) => entry ?? []), ...recent]).map((entry) => [entry.owner, entry]),
   );
   return names.map((name) => {
-    const { hashKey, weight = 1 } = found.get(name) ?? {};
-    return hashKey === undefined ? undefined : { owner: name, hashKey, weight };
+    const entry = found.get(name);
+    return entry?.hashKey === undefined ? undefined : { owner: name, hashKey: entry.hashKey, weight: entry.weight };
   });
+}
+
+/** What an owner weighs that may be new: its recorded weight is not known yet. */
+function expectedWeight({ weight = 1 }: OwnerRequest): number {
+  return weight;
 }
 
 /** The owners after their allocation. It changes the state's allocator to compute them, and then undoes the changes. */

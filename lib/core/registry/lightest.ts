@@ -11,7 +11,7 @@ export class Lightest {
   /** Starts with `count` loads of 0. */
   constructor(count: number) {
     const leaves = 2 ** Math.ceil(Math.log2(count));
-    this.loads = new Float64Array(leaves).fill(0, 0, count).fill(Number.POSITIVE_INFINITY, count);
+    this.loads = new Float64Array(leaves).fill(Number.POSITIVE_INFINITY, count);
     this.winners = new Int32Array(2 * leaves);
     for (let index = 0; index < leaves; index++) this.winners[leaves + index] = index;
     for (let place = leaves - 1; place > 0; place--) this.play(place);

@@ -114,7 +114,7 @@ function newShards(
     const movers = heaviestFirst.filter((owner) => leaving.has(owner));
     const { loads, shards } = loadsAfter(loadsOf(staying, trees.length), movers);
     if (heaviestOf(loads) <= limit) return new Map(movers.map((owner, index) => [owner, shards[index]!]));
-    const more = Math.ceil(leaving.size / 16) || 1;
+    const more = Math.ceil(leaving.size / 16);
     for (const owner of heaviestFirst.filter((other) => !leaving.has(other)).slice(0, more)) leaving.add(owner);
   }
 }

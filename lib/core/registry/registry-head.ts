@@ -23,7 +23,7 @@ export function checkedHead(head: RegistryHead): RegistryHead {
   const isAscending = recent.every((entry, index) => index === 0 || recent[index - 1]!.version <= entry.version);
   // A head without entries would stand for a commit that changed nothing.
   if (!isAscending || recent.at(-1)?.version !== version) throw new CorruptRegistryError('the history in its head');
-  if (commits?.length === 0 || (commits?.length ?? 0) > version)
+  if (commits !== undefined && (commits.length === 0 || commits.length > version))
     throw new CorruptRegistryError('the commits in its head');
   return head;
 }

@@ -330,9 +330,26 @@ describe('BalancedKeyAllocator with weights', () => {
 
 describe('BalancedKeyAllocator', () => {
   test('knows which keys are allocated', () => {
-    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [3n, 5n] });
-    expect([3n, 4n, 5n].map((key) => allocator.has(key))).toEqual([true, false, true]);
-    expect(allocator.size).toBe(2);
+    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [3n, 5n, 127n] });
+    expect([3n, 4n, 5n, 127n].map((key) => allocator.has(key))).toEqual([true, false, true, true]);
+    expect(allocator.size).toBe(3);
+  });
+
+  test('takes a given key once, with the weight of one owner', () => {
+    const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(2) });
+    allocator.claim(0n);
+    expect(() => allocator.claim(0n, 9)).toThrow('hashKey must be a key that is not allocated, got 0');
+    const shards = [1, 1, 1].map((weight) => shardIndexOf(allocator.allocate(weight), uniformRanges(2)));
+    expect(shards).toEqual([1, 1, 0]);
+  });
+
+  test('fails for allocated keys that are no list', () => {
+    const restore = () => new BalancedKeyAllocator({ allocated: 5 as never });
+    expect(restore).toThrow('allocated must be an iterable of hash keys, got 5');
+  });
+
+  test.each([1e-9, 2 ** 53 - 1])('has room for the weight %p', (weight) => {
+    expect(new BalancedKeyAllocator().allocate(weight)).toBe(2n ** 127n);
   });
 
   test.each([-1n, 128n, 4n, 64n, 3, undefined])('has not allocated %p, and cannot release it', (key) => {

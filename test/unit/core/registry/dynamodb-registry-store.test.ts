@@ -32,6 +32,50 @@ test('an entry that was released goes after a week, by the seconds of DynamoDB',
   expect(expiresAt).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + WEEK_SECONDS);
 });
 
+test('entries are read as they were written, strongly consistent, one by one or all, page by page, without the head', async () => {
+  const items: RegistryItem[] = [{ id: { S: 'head' } }];
+  const client = {
+    putItem: async ({ Item }: { Item: RegistryItem }) => void items.push(Item),
+    getItem: async ({ Key, ConsistentRead }: RegistryItem) =>
+      ConsistentRead ? { Item: items.find(({ id }) => id.S === Key.id.S) } : {},
+    scan: async ({ ConsistentRead, ExclusiveStartKey: start, ...more }: RegistryItem) => {
+      expect([ConsistentRead, Object.keys(more)]).toEqual([true, ['TableName']]);
+      const index = start === undefined ? 0 : start.index + 1;
+      return { Items: [items[index]], ...(index + 1 < items.length && { LastEvaluatedKey: { index } }) };
+    },
+  };
+  const store = new DynamoDbRegistryStore(client as never, 'Keys');
+  const ann = { owner: 'ann', version: 3, weight: 2, hashKey: 7n };
+  const bob = { owner: 'bob', version: 4, weight: 1 };
+  await store.writeEntry(ann);
+  await store.writeEntry(bob);
+  expect(await Promise.all(['ann', 'bob', 'eve'].map((owner) => store.readEntry(owner)))).toEqual([
+    ann,
+    bob,
+    undefined,
+  ]);
+  expect(await store.readEntries()).toEqual([ann, bob]);
+});
+
+test('a write of the first head expects no value, and each other one the version before', async () => {
+  const sent: RegistryItem[] = [];
+  const store = new DynamoDbRegistryStore(
+    { putItem: async (input: RegistryItem) => void sent.push(input) } as never,
+    'Keys',
+  );
+  for (const version of [1, 2]) {
+    await store.writeHead({ version, recent: [{ owner: 'ann', version, weight: 1 }] }, version - 1);
+  }
+  expect(sent.map((input) => [input.ConditionExpression, input.ExpressionAttributeValues])).toEqual([
+    ['attribute_not_exists(#version)', undefined],
+    ['#version = :version', { ':version': { N: '1' } }],
+  ]);
+  expect(sent.map(({ Item }) => Object.keys(Item))).toEqual([
+    ['id', 'version', 'recent'],
+    ['id', 'version', 'recent'],
+  ]);
+});
+
 describe('the head', () => {
   const head = {
     version: 3,
@@ -49,6 +93,7 @@ describe('the head', () => {
       getItem: async () => ({ Item: written[0] }),
     };
     const store = new DynamoDbRegistryStore(client as never, 'Keys');
+    written.length = 0;
     expect(await store.writeHead(head, 2)).toBe(true);
     expect(await store.readHead()).toEqual(head);
   });

@@ -161,6 +161,7 @@ describe('handOver', () => {
     const nothing = async () => {};
     await expect(handOver(producer, { ...move, partitionKeys: [] }, nothing)).rejects.toThrow(InvalidArgumentError);
     await expect(handOver(producer, { ...move, toHashKey: -1n }, nothing)).rejects.toThrow(InvalidHashKeyError);
+    await expect(handOver(producer, { ...move, fromHashKey: -1n }, nothing)).rejects.toThrow('fromHashKey must be');
     expect(kinesis.requests).toEqual([]);
   });
 });

@@ -124,6 +124,76 @@ describe('HashKeyLedger', () => {
     expect(shards).toEqual([1, 0, 0]);
   });
 
+  test('places an owner without a weight behind those that weigh more than 1', async () => {
+    const requests = [{ owner: 'a' }, { owner: 'b', weight: 1.5 }, { owner: 'c' }, { owner: 'd', weight: 1.5 }];
+    const owners = await ledger.allocate(requests, ranges);
+    const first = new BalancedKeyAllocator({ ranges });
+    const keys = [first.allocate(1.5), first.allocate(1.5), first.allocate(), first.allocate()];
+    expect(owners.map(({ hashKey }) => hashKey)).toEqual([keys[2], keys[0], keys[3], keys[1]]);
+  });
+
+  test('places new owners by the recorded weights of others in the same request', async () => {
+    const two = uniformRanges(2);
+    const [heavy] = await ledger.allocate([{ owner: 'heavy', weight: 100 }], two);
+    const added = await ledger.allocate([{ owner: 'heavy' }, { owner: 'b' }, { owner: 'c' }], two);
+    const shards = added.map(({ hashKey }) => shardIndexOf(hashKey, two));
+    expect(shards).toEqual([1, 0, 0]);
+    expect(added[0]).toEqual(heavy);
+  });
+
+  test('forgets the weights of a call that failed', async () => {
+    const two = uniformRanges(2);
+    const store = table.store(schedule, 0);
+    await new HashKeyLedger(store).allocate([{ owner: 'a' }], two);
+    let fails = true;
+    const writeHead: RegistryStore['writeHead'] = (head, expected) =>
+      fails ? Promise.reject(new Error('throttled')) : store.writeHead(head, expected);
+    const unlucky = new HashKeyLedger({ ...store, writeHead });
+    await expect(unlucky.allocate([{ owner: 'a', weight: 100 }], two)).rejects.toThrow('throttled');
+    fails = false;
+    const added = await unlucky.allocate([{ owner: 'b' }, { owner: 'c' }, { owner: 'd' }], two);
+    expect(added.map(({ hashKey }) => shardIndexOf(hashKey, two))).toEqual([0, 1, 0]);
+  });
+
+  test('writes the entry of each owner once', async () => {
+    const store = table.store(schedule, 0);
+    const written: string[] = [];
+    const writeEntry: RegistryStore['writeEntry'] = (entry) => {
+      written.push(entry.owner);
+      return store.writeEntry(entry);
+    };
+    const counting = new HashKeyLedger({ ...store, writeEntry });
+    for (const owner of ['a', 'b', 'c']) await counting.allocate([{ owner }], ranges);
+    expect(written).toEqual(['a', 'b', 'c']);
+  });
+
+  test('reads all entries once, and then only the commits of others', async () => {
+    const store = table.store(schedule, 0);
+    let reads = 0;
+    const readEntries = () => {
+      reads += 1;
+      return store.readEntries();
+    };
+    const both = [0, 1].map(() => new HashKeyLedger({ ...store, readEntries }, { maxEntries: 1 }));
+    for (const owner of names(8))
+      for (const each of both) await each.allocate([{ owner: `${owner}-${reads}` }], ranges);
+    expect(reads).toBe(2);
+  });
+
+  test('fails no other call where the head cannot be read', async () => {
+    const store = table.store(schedule, 0);
+    let reads = 0;
+    const readHead = () => (++reads === 1 ? Promise.reject(new Error('throttled')) : store.readHead());
+    const unlucky = new HashKeyLedger({ ...store, readHead });
+    const calls = await Promise.allSettled(['a', 'b'].map((owner) => unlucky.allocate([{ owner }], ranges)));
+    expect(calls.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  });
+
+  test.each(['x', '\u{1f600}'])('takes an owner of 256 characters like %s', async (character) => {
+    await expect(ledger.release([character.repeat(256)])).resolves.toEqual([undefined]);
+    await expect(ledger.release([character.repeat(257)])).rejects.toThrow('owners[0] must be a string of 1 to 256');
+  });
+
   test('records another weight, keeps the key, and plans with it', async () => {
     const [before] = await ledger.allocate([{ owner: 'a' }], ranges);
     expect(await ledger.allocate([{ owner: 'a', weight: 5 }], ranges)).toEqual([{ ...before, weight: 5 }]);
@@ -325,6 +395,7 @@ describe('HashKeyLedger', () => {
     const [a] = await ledger.allocate([{ owner: 'a' }], ranges);
     const move = ledger.move({ owner: 'a', fromHashKey: a!.hashKey, toHashKey });
     await expect(move).rejects.toThrow(InvalidHashKeyError);
+    await expect(move).rejects.toThrow('toHashKey must be');
     expect(await restarted().allocate([{ owner: 'a' }], ranges)).toEqual([a]);
   });
 
@@ -351,6 +422,13 @@ describe('HashKeyLedger', () => {
     expect(await restarted().list()).toHaveLength(2);
     await restarted().allocate([{ owner: 'c' }], ranges);
     expect(table.entries.get('b')).toMatchObject({ hashKey: 9n, version: 2 });
+  });
+
+  test('is read from its entry if that was written after the head was read', async () => {
+    await ledger.allocate([{ owner: 'a' }], ranges);
+    const newer = { owner: 'a', version: 2, hashKey: 9n, weight: 3 };
+    const store = { ...table.store(schedule, 0), readEntry: async () => newer };
+    expect(await readOwners(store, ['a'])).toEqual([{ owner: 'a', hashKey: 9n, weight: 3 }]);
   });
 
   test('never reads an entry that was written late, after one that it does not know of', async () => {
@@ -380,9 +458,15 @@ describe('HashKeyLedger', () => {
   });
 
   test('gives up when others are always faster', async () => {
-    const store = { ...table.store(schedule, 0), writeHead: async () => false };
+    let writes = 0;
+    const writeHead = async () => {
+      writes += 1;
+      return false;
+    };
+    const store = { ...table.store(schedule, 0), writeHead };
     const unlucky = new HashKeyLedger(store, { clock: { ...systemClock, sleep: async () => {} } });
     await expect(unlucky.allocate([{ owner: 'a' }], ranges)).rejects.toThrow(RegistryBusyError);
+    expect(writes).toBe(100);
   });
 
   test('starts anew when the table was replaced by an earlier state of it', async () => {
@@ -441,6 +525,13 @@ describe('HashKeyLedger', () => {
       InvalidWeightError,
       'owners[0].weight',
     ],
+    [
+      'a move of nobody',
+      () => ledger.move({ owner: '', fromHashKey: 0n, toHashKey: 1n }),
+      InvalidArgumentError,
+      'owners[0] must be a string of',
+    ],
+    ['nobody to read', () => readOwners(table.store(schedule, 0), ['']), InvalidArgumentError, 'owners[0] must be'],
     ['a gap', () => ledger.allocate([{ owner: 'a' }], ranges.slice(1)), InvalidHashKeyRangesError, 'ranges must be'],
     ['a missing end', () => ledger.allocate([{ owner: 'a' }], ranges.slice(0, 3)), InvalidHashKeyRangesError, 'ranges'],
     ['a plan of a part', () => ledger.plan(ranges.slice(0, 3)), InvalidHashKeyRangesError, 'ranges must be'],

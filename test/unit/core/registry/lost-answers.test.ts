@@ -104,6 +104,25 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
     const slow = new HashKeyLedger({ ...store, writeHead, readEntries }, noWait);
     const [owner] = await slow.allocate([{ owner: 'new' }], uniformRanges(4));
     expect(await other.list()).toContainEqual(owner);
+    readsEntries = true;
+    expect(await slow.list()).toEqual(await other.list());
+  });
+
+  test('writes again where another of an earlier release was faster, whose heads hold no ids', async () => {
+    const store = table.store(noSchedule, 0);
+    let writes = 0;
+    const writeHead = async (head: RegistryHead, expected: number) => {
+      if (++writes > 1) return store.writeHead(head, expected);
+      const { version, recent } = table.heads.at(-1)!;
+      const earlier = { owner: 'earlier', version: version + 1, hashKey: 1n, weight: 1 };
+      table.heads.push({ version: version + 1, recent: [...recent, earlier] });
+      return false;
+    };
+    const slow = new HashKeyLedger({ ...store, writeHead }, noWait);
+    const [owner] = await slow.allocate([{ owner: 'new' }], uniformRanges(4));
+    expect(await new HashKeyLedger(store).list()).toEqual(
+      expect.arrayContaining([owner, expect.objectContaining({ owner: 'earlier' })]),
+    );
   });
 
   test('says that it does not know when too many others followed', async () => {
@@ -178,6 +197,7 @@ describe('a registry that is damaged', () => {
     ['has a history of another version', { version: 3, recent: [entry] }],
     ['has a history in descending order', { version: 1, recent: [{ ...entry, version: 2 }, entry] }],
     ['has no version', { version: Number.NaN, recent: [entry] }],
+    ['has no history', { version: 1, recent: undefined as never }],
     ['has version 0', { version: 0, recent: [{ ...entry, version: 0 }] }],
     ['has half a version', { version: 1.5, recent: [{ ...entry, version: 1.5 }] }],
     ['has no commits', { version: 1, recent: [entry], commits: [] }],
@@ -199,6 +219,10 @@ describe('a registry that is damaged', () => {
     { recent: { S: '{' } },
     { recent: { S: '{}' } },
     { recent: { S: '[null]' } },
+    { recent: { S: '[[1,1,"5",1]]' } },
+    { recent: { S: '[["a",0.5,"5",1]]' } },
+    { recent: { S: '[["a",1,"5","1"]]' } },
+    { recent: { S: '[["a",1,5,1]]' } },
     { recent: { S: '[["a",1,"x",1]]' } },
     { version: undefined },
     { version: { N: 'x' } },

@@ -165,6 +165,15 @@ describe('rebalancePlan', () => {
     ]);
   });
 
+  test('moves one heavy owner and no light ones, and says what the heaviest shard is then, which may be the new one', () => {
+    const owners = ownersOn(
+      [1, 5, 1, 1, 1].map((weight) => [0, weight]),
+      2,
+    );
+    const { moves } = rebalancePlan(owners, uniformRanges(2, SPACE));
+    expect(moves.map(({ owner, heaviest }) => [owner, heaviest])).toEqual([['owner-1', 5]]);
+  });
+
   test('leaves what stays on a shard even within the shard', () => {
     const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(1) });
     const owners = Array.from({ length: 16 }, (_, index) => {
@@ -211,6 +220,12 @@ describe('rebalancePlan', () => {
       InvalidHashKeyError,
       'owners[0].hashKey must be a hash key of one of the ranges',
     ],
+    ...[-1n, 7 as never].map((hashKey): [string, HashKeyOwner[], typeof InvalidHashKeyError, string] => [
+      `the key ${hashKey}`,
+      [{ ...owner, hashKey }],
+      InvalidHashKeyError,
+      'owners[0].hashKey must be a hash key of one of the ranges',
+    ]),
     [
       'no weight',
       [{ ...owner, weight: 0 }],
