@@ -55,8 +55,8 @@ export class DynamoDbParkingStore extends ParkedKeys {
   private readonly tableName: string;
   private readonly rememberSeconds: number;
   private readonly rows: ParkedRows;
-  /** Parts that are to be marked by the next write, and the writes in flight. */
-  private toMark = new Set<string>();
+  /** Parts that are to be marked by the next write, and the last write that has begun. */
+  private readonly toMark = new Set<string>();
   private marking?: Promise<void>;
 
   /**
@@ -100,7 +100,6 @@ export class DynamoDbParkingStore extends ParkedKeys {
 
   async find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>> {
     const marks = await this.marks();
-    if (marks.size === 0) return new Map();
     const wanted = [...partitionKeys].filter((partitionKey) => marks.has(partOf(partitionKey)));
     const pages: Promise<ParkedKey[]>[] = [];
     for (let from = 0; from < wanted.length; from += KEYS_OF_A_READ) {
@@ -198,17 +197,13 @@ export class DynamoDbParkingStore extends ParkedKeys {
   /** Marks a part. Calls that come while a write is in flight share the next write. */
   private async mark(part: string): Promise<void> {
     this.toMark.add(part);
-    if (this.marking !== undefined) await this.marking.catch(() => {});
-    if (!this.toMark.has(part)) return this.marking;
-    const parts = [...this.toMark];
-    this.toMark = new Set();
-    const marking = this.writeMarks(parts);
-    this.marking = marking;
-    try {
-      await marking;
-    } finally {
-      if (this.marking === marking) this.marking = undefined;
+    await this.marking?.catch(() => {});
+    if (this.toMark.has(part)) {
+      const parts = [...this.toMark];
+      this.toMark.clear();
+      this.marking = this.writeMarks(parts);
     }
+    await this.marking;
   }
 
   private async writeMarks(parts: readonly string[]): Promise<void> {

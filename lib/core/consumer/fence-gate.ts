@@ -170,7 +170,7 @@ function split<R extends ConsumedRecord>(records: Iterable<R>): { run: R[]; ende
   for (const record of records) {
     const { partitionKey } = record;
     const ofKey = held.get(partitionKey);
-    const fence = ofKey === undefined ? parseFence(record.data) : undefined;
+    const fence = parseFence(record.data);
     if (ofKey !== undefined) ofKey.records.push(record);
     else if (fence === undefined) run.push(record);
     else {

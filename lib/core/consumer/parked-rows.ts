@@ -79,7 +79,7 @@ export class ParkedRows {
   async *read(partitionKey: string, first: number, next: number, place: RowsPlace): AsyncGenerator<ParkedRecord> {
     if (first === next) return;
     let expected: number | undefined;
-    for await (const { start, items } of this.counting(first, next, place)) {
+    for await (const { start, items } of this.counting(first, place)) {
       expected ??= Math.min(start, first);
       if (start !== expected) break;
       for (const record of recordsIn(partitionKey, items)) {
@@ -105,17 +105,15 @@ export class ParkedRows {
   }
 
   /**
-   * The writes that count and that hold records from one number up to another, in order. Earlier records of them may be
-   * gone.
+   * The writes that count and that hold records from a number on, in order. Earlier records of them may be gone.
    */
-  private async *counting(first: number, next: number, place: RowsPlace): AsyncGenerator<Appended> {
+  private async *counting(first: number, place: RowsPlace): AsyncGenerator<Appended> {
     let beside: Appended[] = [];
     for await (const appended of this.appended(place)) {
       if (beside.length > 0 && beside[0]!.start !== appended.start) {
         if (appended.start > first) yield theOneOf(beside, appended.previous);
         beside = [];
       }
-      if (appended.start >= next) return;
       beside.push(appended);
     }
     if (beside.length > 0) yield theOneOf(beside, place.last);

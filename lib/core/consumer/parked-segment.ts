@@ -19,7 +19,7 @@ const SEGMENT_BYTES = 300_000;
 const BYTES_BESIDE_DATA = 500;
 
 /**
- * Divides records into groups that are each written as one. A record that is larger than a segment is in a group of its
+ * Divides records, of which there is one at least, into groups that are each written as one. A record that is larger than a segment is in a group of its
  * own.
  */
 export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedRecord[]> {
@@ -35,7 +35,7 @@ export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedR
     segment.push(record);
     bytes += more;
   }
-  if (segment.length > 0) yield segment;
+  yield segment;
 }
 
 /** Writes the heads of the records as a line of JSON, and their data after it. */

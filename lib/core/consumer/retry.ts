@@ -92,11 +92,11 @@ export class Retry {
     for (;;) {
       const turn = await this.handleRecords(key);
       done += turn.done;
-      if (turn.key === undefined || turn.key.lease === undefined) return { done, key: turn.key };
+      if (turn.key?.lease === undefined) return { done, key: turn.key };
       key = turn.key;
       if (key.first === key.next && (await parking.remove(key))) return { done, key: undefined };
       const now = await this.now(key);
-      if (now === undefined || now.lease?.holder !== this.holder) return { done, key: now };
+      if (now?.lease?.holder !== this.holder) return { done, key: now };
       key = now;
     }
   }
@@ -162,7 +162,7 @@ export class Retry {
   private async change(leased: ParkedKey, change: (now: ParkedKey) => ParkedKey): Promise<ParkedKey | undefined> {
     for (;;) {
       const now = await this.now(leased);
-      if (now === undefined || now.lease?.holder !== this.holder) return now;
+      if (now?.lease?.holder !== this.holder) return now;
       const saved = await this.settings.parking.save(change(now));
       if (saved !== undefined) return saved;
     }

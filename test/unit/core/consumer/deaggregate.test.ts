@@ -31,7 +31,7 @@ describe('deaggregate', () => {
       `1a 05   08 01   1a 01 ${inHex('b')}`,
       `1a 07   08 01   10 00   1a 01 ${inHex('c')}`,
     );
-    expect(deaggregate(record)).toEqual([
+    expect(deaggregate(record)).toStrictEqual([
       { partitionKey: '200', explicitHashKey: 5n, data: Buffer.from('a'), subSequenceNumber: 0 },
       { partitionKey: '100', data: Buffer.from('b'), subSequenceNumber: 1 },
       { partitionKey: '100', explicitHashKey: 9n, data: Buffer.from('c'), subSequenceNumber: 2 },
@@ -87,7 +87,7 @@ describe('deaggregate', () => {
       'gives its explicit hash key %p as a number',
       (explicitHashKey) => {
         expect(deaggregate({ partitionKey: 'a', data: Buffer.from('x'), explicitHashKey })).toMatchObject([
-          { explicitHashKey: 7n },
+          { explicitHashKey: 7n, subSequenceNumber: 0 },
         ]);
       },
     );
@@ -95,6 +95,7 @@ describe('deaggregate', () => {
     test.each(['', '-1', '0x1', '+1', 'seven', String(2n ** 128n), 2n ** 128n])('refuses the hash key %p', (key) => {
       const record = { partitionKey: 'a', data: Buffer.from('x'), explicitHashKey: key };
       expect(() => deaggregate(record)).toThrow(InvalidHashKeyError);
+      expect(() => deaggregate(record)).toThrow(String(key));
     });
 
     test.each([undefined, null, {}, { partitionKey: 'a', data: 'aGVsbG8=' }])('refuses %j', (record) => {
@@ -152,7 +153,9 @@ describe('deaggregate', () => {
       deaggregate(record, { range: { startingHashKey, endingHashKey } }).map(({ data }) => String(data));
     expect(within(0n, half - 1n)).toEqual(['a']);
     expect(within(half, 2n * half - 1n)).toEqual(['b']);
+    expect(within(2n * half - 1n, 2n * half - 1n)).toEqual(['b']);
     expect(() => within(0n, 2n * half)).toThrow(InvalidHashKeyError);
+    expect(() => within(-1n, half)).toThrow(InvalidHashKeyError);
   });
 
   describe('of sequenced records', () => {
@@ -182,6 +185,11 @@ describe('deaggregate', () => {
     test('what is unknown in its tag is passed', () => {
       const unknown = `1a 01 ${inHex('x')} 20 01`;
       expect(sequences(record(tag('7/p', unknown)))).toEqual([{ producerId: 'p', sequenceNumber: 7n }]);
+    });
+
+    test('a tag of another program behind it changes nothing', () => {
+      const foreign = `22 06 0a 01 ${inHex('k')} 12 01 ${inHex('v')}`;
+      expect(sequences(record(`${tag('7/p')} ${foreign}`))).toEqual([{ producerId: 'p', sequenceNumber: 7n }]);
     });
 
     test('a producer id may hold anything', () => {

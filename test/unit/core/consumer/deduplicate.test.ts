@@ -186,6 +186,27 @@ describe('SequenceHistory', () => {
       expect(taken(['a4', 'a3', 'a9', 'a1'], restored())).toEqual(['a4', 'a3', 'a9']);
     });
 
+    test('takes them in whatever order they come again', () => {
+      history.setAside(['a11', 'a12', 'a13'].map((name) => record(name)));
+      expect(taken(['a12', 'a12', 'a11', 'a13', 'a12'], history)).toEqual(['a12', 'a11', 'a13']);
+    });
+
+    test('goes on from ranges in whatever order, and joins those that overlap or touch', () => {
+      const ranges = ['5-9', '12-12', '3-5', '6-7', '1-1', '2-2', '10-10'].map((range) => {
+        const [from, to] = range.split('-');
+        return { from: from!, to: to! };
+      });
+      const producers = [{ producerId: 'p', sequenceNumber: '20', setAside: ranges }];
+      expect(
+        new SequenceHistory({ saved: [{ partitionKey: 'a', producers }] }).toJSON()[0]!.producers[0],
+      ).toMatchObject({
+        setAside: [
+          { from: '1', to: '10' },
+          { from: '12', to: '12' },
+        ],
+      });
+    });
+
     test('refuses one more than it holds, and does not go past it', () => {
       const many = Array.from({ length: 1_000 }, (_, index) => record(`b${2 * index}`));
       history.setAside(many);
@@ -246,6 +267,16 @@ describe('SequenceHistory', () => {
     expect(['p', 'q', 'r'].map((producer) => history.has(record('a1', producer)))).toEqual([false, true, true]);
   });
 
+  test('remembers 100,000 keys, and 16 producers of each, unless it is told otherwise', () => {
+    const history = new SequenceHistory();
+    for (let key = 0; key <= 100_000; key++) {
+      history.add({ partitionKey: `${key}`, sequence: { producerId: 'p', sequenceNumber: 1n } });
+    }
+    for (let producer = 0; producer <= 16; producer++) history.add(record('a1', `p${producer}`));
+    const keys = history.toJSON();
+    expect([keys.length, keys[0]!.partitionKey, keys.at(-1)!.producers.length]).toEqual([100_000, '2', 16]);
+  });
+
   test('remembers the latest producers of a key, few or many of them, in the order in which they wrote last', () => {
     const writers = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 100 });
     fc.assert(
@@ -264,6 +295,7 @@ describe('SequenceHistory', () => {
 
   test.each([
     [{ maxKeys: 0 }, 'maxKeys must be a positive whole number, got 0'],
+    [{ saved: 1 }, 'saved must be the result of toJSON of a history'],
     [{ maxProducersPerKey: 1.5 }, 'maxProducersPerKey must be a positive whole number, got 1.5'],
     ...[
       { partitionKey: 'a' },

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import {
   DynamoDbParkingStore,
+  MemoryParkingStore,
   type ParkedKey,
   type ParkedRecord,
   type ParkingItem,
   type ParkingTableClient,
 } from '../../../../lib/core/consumer';
+import type { ParkedKeys } from '../../../../lib/core/consumer/parking-store';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../../lib/core/foundation/function-environment';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 
@@ -24,7 +27,7 @@ const record = (partitionKey: string, text: string, more: Partial<ParkedRecord> 
   ...more,
 });
 
-async function recordsOf(store: DynamoDbParkingStore, key: ParkedKey): Promise<ParkedRecord[]> {
+async function recordsOf(store: ParkedKeys, key: ParkedKey): Promise<ParkedRecord[]> {
   const records: ParkedRecord[] = [];
   for await (const each of store.records(key)) records.push(each);
   return records;
@@ -40,7 +43,7 @@ test('gives back each record as it was parked', async () => {
     record('a', '', { isCorrupt: true }),
   ];
   const key = await store.save(parkedKey('a', records.length), records);
-  expect(await recordsOf(store, key!)).toEqual(records);
+  expect(await recordsOf(store, key!)).toStrictEqual(records);
 });
 
 test.each([
@@ -102,6 +105,18 @@ describe('a damaged table is not taken for one in which less is parked', () => {
     await expect(recordsOf(store, key)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
   });
 
+  test('records that are gone between others', async () => {
+    for (const text of ['3', '4']) key = (await store.save({ ...key, next: key.next + 1 }, [record('a', text)]))!;
+    const { id, part } = table.all.find((item) => item.part!.S!.startsWith('000000000002'))!;
+    table.deleteItem({ Key: { id: id!, part: part! } } as never);
+    await expect(recordsOf(store, key)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
+  });
+
+  test('a last write that is not there', async () => {
+    const place = { ...(key.place as object), last: 'another' };
+    await expect(recordsOf(store, { ...key, place })).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
+  });
+
   test.each<[string, object]>([
     ['no answer', undefined!],
     ['an answer without a table', { Responses: {} }],
@@ -128,6 +143,117 @@ test('a write that fails is not taken for one that somebody else has come before
   const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
   await expect(store.remove({ ...key, first: 1 })).rejects.toBe(failed);
   expect(await store.find(['a'])).toMatchObject(new Map([['a', { revision: key.revision }]]));
+});
+
+test('keys that were not read are asked for again, and a list goes on page by page', async () => {
+  const table = new ParkingTable();
+  const names = Array.from({ length: 600 }, (_, number) => `key ${number}`);
+  for (const name of names) await storeOn(table).save(parkedKey(name, 1), [record(name, '1')]);
+  const store = storeOn(table, {
+    batchGetItem: async ({ RequestItems: { Parked } }) => {
+      const [first, ...others] = Parked!.Keys;
+      const { Responses } = table.batchGetItem({ RequestItems: { Parked: { Keys: [first!] } } });
+      return { Responses, UnprocessedKeys: others.length === 0 ? {} : { Parked: { Keys: others } } };
+    },
+    query: async (input) => {
+      const { Items } = table.query(input as never);
+      const rest = Items.filter(({ part }) => part!.S! > (input.ExclusiveStartKey?.part.S ?? ''));
+      return { Items: rest.slice(0, 1), ...(rest.length > 1 && { LastEvaluatedKey: rest[0] }) };
+    },
+  });
+  expect([...(await store.find(names)).keys()].sort()).toEqual([...names].sort());
+  const listed: string[] = [];
+  for await (const { partitionKey } of store.keys()) listed.push(partitionKey);
+  expect(listed.sort()).toEqual([...names].sort());
+});
+
+const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('base64url')}`;
+
+test.each([
+  ['is short', 'k'.repeat(498), 'k'.repeat(498)],
+  ['is long', 'k'.repeat(499), hashOf('k'.repeat(499))],
+  ['is empty', '', hashOf('')],
+  ['could be taken for a hash', 'sha256:x', hashOf('sha256:x')],
+])(
+  'an item has its key for a name, or the hash of one that %s, as in a table of an earlier version',
+  async (_, key, name) => {
+    const table = new ParkingTable();
+    await storeOn(table).save(parkedKey(key, 1), [record(key, '1')]);
+    expect(table.all.find((item) => 'revision' in item)!.part!.S).toBe(name);
+  },
+);
+
+test.each<[string, object]>([
+  ['tableName', { tableName: '' }],
+  ['tableName', { tableName: 1 }],
+  ['consumer', { consumer: '' }],
+  ['consumer', { consumer: 'c'.repeat(129) }],
+  ['consumer', { consumer: 1 }],
+  ['rememberDays', { rememberDays: 0 }],
+  ['rememberDays', { rememberDays: Number.POSITIVE_INFINITY }],
+  ['rememberDays', { rememberDays: Number.NaN }],
+])('refuses a wrong %s: %j', (field, options) => {
+  const whole = { tableName: 'Parked', consumer: 'c'.repeat(128), rememberDays: 0.5 };
+  const client = new ParkingTable() as never;
+  expect(new DynamoDbParkingStore(client, whole).consumer).toBe(whole.consumer);
+  expect(() => new DynamoDbParkingStore(client, { ...whole, ...options })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
+  );
+});
+
+test('refuses a client that lacks a method', () => {
+  expect(() => new DynamoDbParkingStore({} as never, { tableName: 'Parked', consumer: 'c' })).toThrow('getItem');
+});
+
+const CHANGED = Object.assign(new Error('changed'), { name: 'ConditionalCheckFailedException' });
+const rowsIn = (table: ParkingTable): ParkingItem[] => table.all.filter((item) => 'bytes' in item);
+
+test('who parks a key that another has just parked takes the records back', async () => {
+  const table = new ParkingTable();
+  const both = [1, 2].map(() => storeOn(table).save(parkedKey('a', 1), [record('a', '1')]));
+  expect((await Promise.all(both)).filter((saved) => saved === undefined)).toHaveLength(1);
+  expect(rowsIn(table)).toHaveLength(1);
+});
+
+test('records whose write had no answer stay, where another has gone on behind them', async () => {
+  const table = new ParkingTable();
+  const store = storeOn(table);
+  const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
+  const unanswered = storeOn(table, {
+    putItem: async (input) => {
+      table.putItem(input);
+      if (!('revision' in input.Item)) return {};
+      await store.save({ ...(await store.find(['a'])).get('a')!, tries: 3 });
+      throw CHANGED;
+    },
+  });
+  expect(await unanswered.save({ ...key, next: 2 }, [record('a', '2')])).toBeUndefined();
+  const now = (await store.find(['a'])).get('a')!;
+  expect((await recordsOf(store, now)).map(({ data }) => String(data))).toEqual(['1', '2']);
+});
+
+test('a key whose deletion had no answer is removed', async () => {
+  const table = new ParkingTable();
+  const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
+  const unanswered = storeOn(table, {
+    deleteItem: async (input) => {
+      table.deleteItem(input as never);
+      if (input.ConditionExpression !== undefined) throw CHANGED;
+      return {};
+    },
+  });
+  expect(await unanswered.remove({ ...key, first: 1 })).toBe(true);
+});
+
+test('records are deleted when the next write of their key says that they are done', async () => {
+  const table = new ParkingTable();
+  const store = storeOn(table);
+  let key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
+  for (const text of ['2', '3']) key = (await store.save({ ...key, next: key.next + 1 }, [record('a', text)]))!;
+  key = (await store.save({ ...key, first: 1 }))!;
+  expect(rowsIn(table)).toHaveLength(2);
+  await store.save({ ...key, first: 3 });
+  expect(rowsIn(table)).toHaveLength(0);
 });
 
 test('every read of a key is strongly consistent', async () => {
@@ -185,13 +311,19 @@ describe('the store of a function', () => {
   });
 });
 
-test('of two who change a key, one is told that the other has', async () => {
-  const store = storeOn(new ParkingTable());
+test.each<[string, () => ParkedKeys]>([
+  ['DynamoDbParkingStore', () => storeOn(new ParkingTable())],
+  ['MemoryParkingStore', () => new MemoryParkingStore()],
+])('of two who change a key in a %s, one is told that the other has', async (_, made) => {
+  const store = made();
   const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
   const changed = await store.save({ ...key, tries: 3 });
   expect(changed).toMatchObject({ tries: 3 });
   expect(await store.save({ ...key, tries: 4 })).toBeUndefined();
+  expect((await recordsOf(store, changed!)).map(({ data }) => String(data))).toEqual(['1']);
+  const longer = (await store.save({ ...changed!, next: 2 }, [record('a', '2')]))!;
+  expect(await recordsOf(store, changed!)).toHaveLength(1);
   expect(await store.remove(key)).toBe(false);
-  expect(await store.remove({ ...changed!, first: 1 })).toBe(true);
+  expect(await store.remove({ ...longer, first: 2 })).toBe(true);
   expect(await store.find(['a'])).toEqual(new Map());
 });

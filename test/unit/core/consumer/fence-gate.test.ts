@@ -160,6 +160,11 @@ describe('FenceGate', () => {
     expect(await store.wait({ moveId: 'm', partitionKey: 'a' }, 0)).toMatchObject({ hasEnded: false });
   });
 
+  test('waits for no time where it may not, and lets go', async () => {
+    expect(await read(['a:start m', 'a1'], gate({ maxWaitMs: 0 }))).toEqual([['a1']]);
+    expect(clock.now()).toBe(0);
+  });
+
   test.each([-1, Number.NaN, Infinity])('refuses to wait for %d ms', (maxWaitMs) => {
     expect(() => new FenceGate({ maxWaitMs })).toThrow(InvalidArgumentError);
   });

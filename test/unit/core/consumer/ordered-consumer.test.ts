@@ -5,9 +5,11 @@ import {
   type OrderedConsumerOptions,
   type RecordContext,
   RecordDoneError,
+  type RecordFailure,
   type ShardRecord,
   type UserRecord,
 } from '../../../../lib/core/consumer';
+import { EvenShardsError } from '../../../../lib/core/foundation/errors';
 import { fenceData } from '../../../../lib/core/foundation/fence';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
 import { VirtualClock } from '../../../../lib/testing';
@@ -390,6 +392,11 @@ describe('whatever a handler throws', () => {
   test.each([
     ['nothing', undefined, 'undefined: not an Error'],
     ['a text', 'no way there', 'no way there'],
+    [
+      'an error that quotes data',
+      new EvenShardsError('CODE', 'it holds a secret', { summary: 'it holds something' }),
+      'EvenShardsError: it holds something',
+    ],
     ['a symbol', Symbol('s'), 'symbol: not an Error'],
     ['an error whose cause is itself', cyclic, 'Error: a circle'],
     [
@@ -550,6 +557,97 @@ describe('the retrier', () => {
     expect(await w.retry()).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
     expect(w.effects).toEqual(['a1']);
     expect(await parkedKeys(w)).toMatchObject([{ records: 2, tries: 1 }]);
+    // This one waits as long as the first did after its first retry.
+    expect((await w.parking.find(['a'])).get('a')!.dueAt - w.clock.now()).toBe(0.75 * MINUTE_MS);
+  });
+
+  /** Parks so many records of a key, whose handler does this when they are tried again. */
+  const parkedWorld = async (count: number, again: (w: World, text: string) => Promise<void>) => {
+    let isAgain = false;
+    const failures: RecordFailure[] = [];
+    const onFailure = (failure: RecordFailure) => void failures.push(failure);
+    const w: World = world({ onFailure }, async (record) => {
+      if (isAgain) await again(w, textOf(record));
+    });
+    w.poison.add('a1');
+    await w.deliver(Array.from({ length: count }, (_, index) => `a${index + 1}`));
+    w.poison.clear();
+    failures.length = 0;
+    w.clock.nowMs += MINUTE_MS;
+    isAgain = true;
+    const key = async () => (await w.parking.find(['a'])).get('a');
+    return { w, key, failures };
+  };
+
+  test('leaves the rest of a key to the next when its time is over', async () => {
+    const stop = new AbortController();
+    const { w, key } = await parkedWorld(3, async (_, text) => {
+      if (text === 'a2' && !stop.signal.aborted) stop.abort();
+    });
+    const summary = await w.clock.runUntil(w.consumer.retryParked({ signal: stop.signal }));
+    expect(summary).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
+    expect(await key()).toMatchObject({ first: 1, tries: 0, dueAt: w.clock.now() });
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
+  });
+
+  test.each([
+    ['a hundred records', 0, 120, 100],
+    ['five seconds', 2_500, 3, 2],
+  ])('saves how far it came after %s', async (_, recordMs, hangsAt, saved) => {
+    const { w, key } = await parkedWorld(150, async (__, text) => {
+      await w.clock.sleep(text === `a${hangsAt}` ? 10 * MINUTE_MS : recordMs);
+    });
+    void w.consumer.retryParked();
+    await w.clock.runUntil(w.clock.sleep(20_000));
+    expect(await key()).toMatchObject({ first: saved });
+  });
+
+  test.each([
+    ['a record', 3, 3],
+    ['a hundred records, and handles no more', 150, 100],
+  ])('changes nothing of a key that another has begun with meanwhile, behind %s', async (_, count, handled) => {
+    const lease = { holder: 'another', until: Number.MAX_SAFE_INTEGER };
+    const { w, key } = await parkedWorld(count, async (__, text) => {
+      if (text === 'a1') await w.parking.save({ ...(await key())!, lease });
+    });
+    expect(await w.retry()).toMatchObject({ keys: 0, records: handled, stillParked: 1 });
+    expect(w.effects).toHaveLength(handled);
+    expect(await key()).toMatchObject({ first: 0, lease });
+  });
+
+  test('says what was saved of a key that another has changed at the same moment', async () => {
+    const { w, failures } = await parkedWorld(2, async () => {
+      jest.spyOn(w.parking, 'save').mockResolvedValueOnce(undefined);
+      throw new Error('again');
+    });
+    expect(await w.retry()).toMatchObject({ keys: 0, stillParked: 1 });
+    expect(failures).toMatchObject([{ partitionKey: 'a', attempt: 4, isParked: true }]);
+    expect(await parkedKeys(w)).toMatchObject([{ tries: 4 }]);
+    jest.restoreAllMocks();
+  });
+
+  test.each([
+    ['skips', 1, 1],
+    ['drops', 0, 0],
+  ] as const)('counts no try where a person %s what fails at this moment', async (verb, stillParked, records) => {
+    const { w } = await parkedWorld(2, async () => {
+      await (verb === 'skips' ? w.parking.skip('a') : w.parking.drop('a'));
+      throw new Error('too late');
+    });
+    expect(await w.retry()).toMatchObject({ keys: 1 - stillParked, records: 0, stillParked });
+    expect(await parkedKeys(w)).toEqual(records === 0 ? [] : [expect.objectContaining({ records, tries: 0 })]);
+  });
+
+  test('does not handle again what it has handled, nor does the batch that brings it again', async () => {
+    const w = world();
+    await w.deliver(['a1']);
+    const other = world({ parking: w.parking });
+    other.poison.add('a1');
+    await other.deliver(['a1', 'a2']);
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 2 });
+    await w.deliver(['a1', 'a2']);
+    expect(w.effects).toEqual(['a1', 'a2']);
   });
 
   test.each([
@@ -745,7 +843,7 @@ describe('a person', () => {
     const w = await deadKey();
     expect(await w.parking.skip('a')).toBe(true);
     const [left] = await parkedKeys(w);
-    expect(left).toEqual({ partitionKey: 'a', records: 1, since: expect.any(Date), tries: 0, dead: false });
+    expect(left).toStrictEqual({ partitionKey: 'a', records: 1, since: expect.any(Date), tries: 0, dead: false });
     await w.retry();
     expect(w.effects).toEqual(['a2']);
   });

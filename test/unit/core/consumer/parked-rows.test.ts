@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { ParkedRecord, ParkingItem, ParkingTableClient } from '../../../../lib/core/consumer';
 import { ParkedRows, type RowsPlace } from '../../../../lib/core/consumer/parked-rows';
+import { segmentBytes } from '../../../../lib/core/consumer/parked-segment';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 
 const recordsFrom = (start: number, count: number, bytes: number): ParkedRecord[] =>
@@ -74,6 +75,33 @@ test('whoever appends, ends in between and deletes what is done: what counts is 
     }
   });
   await fc.assert(play, { numRuns: 50 });
+});
+
+test('what an interrupted write or deletion left holds nobody up', async () => {
+  const { rows, table } = pagedRows(10);
+  let { place } = await rows.append(EMPTY, 0, recordsFrom(0, 2, 200_000));
+  for (let abandoned = 0; abandoned < 4; abandoned++) {
+    const before = new Set(table.all);
+    await rows.append(place, 2, recordsFrom(2, 1, 400_000));
+    // The first item of a write need not be the first to arrive.
+    const [first] = table.all.filter((item) => !before.has(item));
+    table.deleteItem({ Key: { id: first!.id!, part: first!.part! } } as never);
+  }
+  ({ place } = await rows.append(place, 2, recordsFrom(2, 1, 400_000)));
+  const [done] = table.all;
+  table.deleteItem({ Key: { id: done!.id!, part: done!.part! } } as never);
+  const read: number[] = [];
+  for await (const { data } of rows.read('k', 2, 3, place)) read.push(data.length);
+  expect(read).toEqual([400_000]);
+});
+
+test('a record that fills its items to the last byte is read', async () => {
+  const { rows, table } = pagedRows(10);
+  const ITEM_BYTES = 380_000;
+  const head = segmentBytes(recordsFrom(0, 1, 100_000)).length - 100_000;
+  const { place } = await rows.append(EMPTY, 0, recordsFrom(0, 1, ITEM_BYTES - head));
+  expect(table.all.map(({ bytes }) => bytes!.B!.length)).toEqual([ITEM_BYTES]);
+  for await (const { data } of rows.read('k', 0, 1, place)) expect(data).toHaveLength(ITEM_BYTES - head);
 });
 
 test('what is taken back leaves nothing behind', async () => {

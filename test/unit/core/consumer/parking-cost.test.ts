@@ -69,6 +69,26 @@ test('to park a key takes two marks, the item of its records and that of the key
   expect(cost.requests).toEqual({ putItem: 2 });
 });
 
+test('what is parked is found by a query for each part that has any, and costs as before when none is left', async () => {
+  const { store, cost } = countedStore();
+  const key = await store.save(parkedKey('a'), [record('a')]);
+  cost.requests = {};
+  for await (const _ of store.keys());
+  expect(cost.requests).toEqual({ getItem: 1, query: 1 });
+  expect(await store.remove({ ...key!, first: 1 })).toBe(true);
+  cost.requests = {};
+  expect(await store.find(['a', 'b'])).toEqual(new Map());
+  expect(cost.requests).toEqual({ getItem: 1 });
+});
+
+test('keys that are parked at the same time share their marks', async () => {
+  const { store, cost } = countedStore();
+  const names = Array.from({ length: 20 }, (_, number) => `key ${number}`);
+  await Promise.all(names.map((name) => store.save(parkedKey(name), [record(name)])));
+  expect(cost.requests.updateItem).toBeLessThan(10);
+  expect((await store.find(names)).size).toBe(20);
+});
+
 test('a batch whose keys are not parked writes nothing', async () => {
   const { store, cost } = countedStore();
   await store.save(parkedKey('p'), [record('p')]);
