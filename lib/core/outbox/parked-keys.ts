@@ -7,8 +7,6 @@ import type { RelaySummary } from './relay-summary';
 /** A key whose rows wait in a table of their own, and not in memory. */
 interface ParkedKey {
   readonly partitionKey: string;
-  /** How often its first row was tried on its own. */
-  tries: number;
   /** A row of it was rejected, perhaps with others that are in order: its rows are tried one by one. */
   isSuspect: boolean;
   dueAtMs: number;
@@ -124,7 +122,6 @@ export class ParkedKeys {
     for (const { partitionKey, tries } of found.slice(0, MOST_KEYS)) {
       if (this.keys.has(partitionKey)) continue;
       const key = this.keyOf(partitionKey, { mayHaveRows: true });
-      key.tries = tries;
       key.isSuspect = tries > 0;
       // When the last try was is not known, and this worker may end before a long wait does. So each begins with the shortest.
       if (tries > 0) key.dueAtMs = this.retryAt(1);
@@ -208,7 +205,8 @@ export class ParkedKeys {
     if (this.isStopping) return;
     for (const { partitionKey } of rows) this.keys.get(partitionKey)!.mayHaveRows = true;
     for (const key of keys) if (key.pending === 0 && !key.mayHaveRows) this.keys.delete(key.partitionKey);
-    for (const { partitionKey, tries } of delivered) if (tries > 0) this.clear(this.keys.get(partitionKey)!);
+    // The row that was to blame is gone.
+    for (const { partitionKey, tries } of delivered) if (tries > 0) this.keys.get(partitionKey)!.isSuspect = false;
     for (const { row, error } of rejected) {
       const key = this.keys.get(row.partitionKey)!;
       if (areSuspect) await this.countTry(key, row, error);
@@ -232,21 +230,14 @@ export class ParkedKeys {
     const isGivenUp = tries >= maxTries;
     if (isGivenUp) {
       await this.database.giveUp(row, error);
-      this.clear(key);
+      key.isSuspect = false;
       this.summary.givenUp += 1;
     } else {
       await this.database.countTry(row, error);
-      key.tries = tries;
       key.dueAtMs = Math.max(key.dueAtMs, this.retryAt(tries));
     }
     this.summary.rejections += 1;
     this.settings.onRejected(new OutboxRowError(row.id, row.partitionKey, tries, isGivenUp, { cause: error }));
-  }
-
-  /** The row that was to blame is gone. */
-  private clear(key: ParkedKey): void {
-    key.tries = 0;
-    key.isSuspect = false;
   }
 
   private retryAt(tries: number): number {
@@ -266,7 +257,6 @@ export class ParkedKeys {
     if (key === undefined) {
       key = {
         partitionKey,
-        tries: 0,
         isSuspect: false,
         dueAtMs: this.settings.clock.now(),
         isUnderWay: false,

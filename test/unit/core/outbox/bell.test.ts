@@ -8,6 +8,7 @@ test('whoever sleeps wakes when it rings, or when the time is over', async () =>
   expect(clock.now()).toBe(100);
   clock.schedule(() => bell.ring(), 10);
   await clock.runUntil(bell.sleep(100));
+  await clock.runOut();
   expect(clock.now()).toBe(110);
 });
 

@@ -1,7 +1,8 @@
 import type { HeldRange, OutboxDatabase, OutboxRow, ParkedRow } from '../../../../lib/core/outbox/outbox-database';
+import { OutboxLeaseError, type OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
 import { ParkedKeys, type PutRows } from '../../../../lib/core/outbox/parked-keys';
 import type { RelaySettings } from '../../../../lib/core/outbox/relay-options';
-import type { RelaySummary } from '../../../../lib/core/outbox/relay-summary';
+import { noRelaySummary, type RelaySummary } from '../../../../lib/core/outbox/relay-summary';
 import { VirtualClock } from '../../../../lib/testing';
 
 const MOST_KEYS = 10_000;
@@ -33,6 +34,64 @@ test.each([
   expect((await loaded(count)).isFull).toBe(isFull);
 });
 
+test('keys that were left in the table follow when half of the others are gone', async () => {
+  const clock = new VirtualClock();
+  const left = new Set(Array.from({ length: MOST_KEYS + 1 }, (_, number) => `key ${number}`));
+  const loads: number[] = [];
+  const database: Partial<OutboxDatabase> = {
+    parkedKeys: async (_, limit) => {
+      loads.push(left.size);
+      return [...left].slice(0, limit).map((partitionKey) => ({ partitionKey, tries: 0 }));
+    },
+    readParked: async (_, keys) =>
+      keys
+        .filter(({ partitionKey }) => left.has(partitionKey))
+        .map(({ partitionKey }) => ({ id: 1n, partitionKey, tries: 0 }) as ParkedRow),
+    removeParked: async (gone) => {
+      for (const { partitionKey } of gone) left.delete(partitionKey);
+    },
+  };
+  let changes = 0;
+  const parked = new ParkedKeys(
+    database as OutboxDatabase,
+    { number: 1 } as HeldRange,
+    { clock, windowRows: 100, windowBytes: 100 } as unknown as RelaySettings,
+    noRelaySummary(),
+    async (rows, ends) => rows.forEach((row) => ends.delivered(row)),
+    () => {
+      changes += 1;
+    },
+  );
+  await parked.load();
+  const running = parked.run();
+  const untilEmpty = async (): Promise<void> => {
+    while (left.size > 0) await clock.sleep(1);
+  };
+  await clock.runUntil(untilEmpty());
+  parked.stop();
+  await clock.runUntil(running);
+  expect(loads).toHaveLength(2);
+  expect(loads[1]).toBeLessThan(MOST_KEYS / 2 + 200);
+  expect(parked.isFull).toBe(false);
+  // Whoever waits for room hears of each put.
+  expect(changes).toBeGreaterThan(MOST_KEYS / 32);
+});
+
+test('a range that another worker has is not begun', async () => {
+  const database: Partial<OutboxDatabase> = { parkedKeys: async () => undefined };
+  const settings = { clock: new VirtualClock() } as unknown as RelaySettings;
+  const [range, summary] = [{ number: 1 } as HeldRange, noRelaySummary()];
+  const parked = new ParkedKeys(
+    database as OutboxDatabase,
+    range,
+    settings,
+    summary,
+    async () => {},
+    () => {},
+  );
+  await expect(parked.load()).rejects.toThrow(OutboxLeaseError);
+});
+
 test('a key that is left in the table is not known', async () => {
   const parked = await loaded(MOST_KEYS + 1);
   expect([`key-${MOST_KEYS - 1}`, `key-${MOST_KEYS}`].map((key) => parked.has(key))).toEqual([true, false]);
@@ -44,13 +103,22 @@ describe('the rows of a key that go to two streams', () => {
     const read = { id, hasEnded: false };
     return { id, partitionKey: 'key', data: new Uint8Array(), sequence, read, tries: 0 };
   };
-  const [first, second] = [rowOf(1n), rowOf(2n)];
+  let [first, second, third] = [rowOf(1n), rowOf(2n), rowOf(3n)];
+  beforeEach(() => {
+    [first, second, third] = [rowOf(1n), rowOf(2n), rowOf(3n)];
+  });
 
   /** Parked keys over a table, and what is put of them. */
-  function parkedOver(isRefused: (row: OutboxRow, put: number) => boolean) {
+  function parkedOver(
+    isRefused: (row: OutboxRow, put: number) => boolean,
+    { maxTries, ...lost }: { maxTries?: number } & Partial<OutboxDatabase> = {},
+  ) {
     let table: ParkedRow[] = [];
     const puts: bigint[][] = [];
     let reads = 0;
+    const told: OutboxRowError[] = [];
+    const summary = noRelaySummary();
+    const withoutRow = (gone: OutboxRow) => table.filter(({ id }) => id !== gone.id);
     const clock = new VirtualClock();
     const database: Partial<OutboxDatabase> = {
       park: async (_, rows) => {
@@ -64,9 +132,15 @@ describe('the rows of a key that go to two streams', () => {
         return found;
       },
       removeParked: async (gone) => {
-        table = table.filter((row) => !gone.includes(row));
+        for (const row of gone) table = withoutRow(row);
       },
-      countTry: async () => {},
+      countTry: async (row) => {
+        table = table.map((each) => (each.id === row.id ? { ...each, tries: each.tries + 1 } : each));
+      },
+      giveUp: async (row) => {
+        table = withoutRow(row);
+      },
+      ...lost,
     };
     const put: PutRows = async (rows, ends) => {
       const going = rows.filter((row) => ends.mayGo(row));
@@ -76,20 +150,70 @@ describe('the rows of a key that go to two streams', () => {
         else ends.delivered(row);
       }
     };
-    const settings = { clock, windowRows: 10, windowBytes: 1_000, retryMs: 1, onRejected: () => {} };
+    const onRejected = (error: OutboxRowError) => void told.push(error);
+    const settings = { clock, windowRows: 10, windowBytes: 1_000, retryMs: 1, maxTries, onRejected };
     const parked = new ParkedKeys(
       database as OutboxDatabase,
       { number: 1 } as HeldRange,
       settings as unknown as RelaySettings,
-      {} as RelaySummary,
+      summary,
       put,
       () => {},
     );
     const untilEmpty = async (): Promise<void> => {
       while (parked.has('key')) await clock.sleep(1);
     };
-    return { parked, puts, clock, untilEmpty, left: () => table.map(({ id }) => id), reads: () => reads };
+    const all = async (rows: OutboxRow[]): Promise<void> => {
+      for (const row of rows) parked.expect(row);
+      await parked.park(rows);
+      const running = parked.run();
+      await clock.runUntil(untilEmpty());
+      parked.stop();
+      await clock.runUntil(running);
+    };
+    const left = () => table.map(({ id }) => id);
+    return { parked, puts, clock, untilEmpty, all, left, reads: () => reads, told, summary };
   }
+
+  test('are given up after so many tries, each by itself, and those behind go on together', async () => {
+    const { all, puts, told, summary } = parkedOver((row, put) => put === 1 || row.id === 1n, { maxTries: 3 });
+    await all([first, second, third]);
+    expect(puts).toEqual([[1n, 2n, 3n], [1n], [1n], [1n], [2n, 3n]]);
+    expect(told.map(({ id, tries, isGivenUp }) => [id, tries, isGivenUp])).toEqual([
+      [1n, 1, false],
+      [1n, 2, false],
+      [1n, 3, true],
+    ]);
+    expect(summary).toMatchObject({ parked: 3, rejections: 3, givenUp: 1 });
+    expect(first.read.hasEnded).toBe(true);
+  });
+
+  test('are tried one by one until the one that was to blame is gone', async () => {
+    const { all, puts, told } = parkedOver((row, put) => put === 1 || (row.id === 2n && put === 3));
+    await all([first, second, third]);
+    expect(puts).toEqual([[1n, 2n, 3n], [1n], [2n], [2n], [3n]]);
+    expect(told.map(({ id }) => id)).toEqual([2n]);
+  });
+
+  test('are parked when they are rejected, while nothing else happens, and are tried one by one', async () => {
+    const { parked, puts, clock, untilEmpty } = parkedOver(() => false);
+    const running = parked.run();
+    await clock.runUntil(clock.sleep(10));
+    for (const row of [first, second]) parked.reject(row);
+    await clock.runUntil(untilEmpty());
+    parked.stop();
+    await clock.runUntil(running);
+    expect(puts).toEqual([[1n], [2n]]);
+  });
+
+  test.each<[string, Partial<OutboxDatabase>]>([
+    ['parks', { park: async () => false }],
+    ['reads what is parked', { readParked: async () => undefined }],
+  ])('end their range where another worker has it when this one %s', async (_, lost) => {
+    const { parked, clock } = parkedOver(() => false, lost);
+    parked.reject(first);
+    await expect(clock.runUntil(parked.run())).rejects.toThrow(OutboxLeaseError);
+  });
 
   test('are all put, though one stream takes a later row than the other refuses', async () => {
     const { parked, puts, clock, untilEmpty, left } = parkedOver((row, put) => put === 1 && row === first);
@@ -142,17 +266,17 @@ describe('the rows of a key that go to two streams', () => {
     expect([puts.flat(), left()]).toEqual([[1n, 1n, 1n, 2n], []]);
   });
 
-  test('are all put, though one comes to the table when a later one is gone', async () => {
+  test('are all put, though some come to the table when a later one is gone', async () => {
     const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
-    for (const row of [first, second]) parked.expect(row);
-    await parked.park([second]);
+    for (const row of [first, second, third]) parked.expect(row);
+    await parked.park([third]);
     const running = parked.run();
     await clock.runUntil(clock.sleep(10));
-    await parked.park([first]);
+    await parked.park([first, second]);
     await clock.runUntil(untilEmpty());
     parked.stop();
     await clock.runUntil(running);
-    expect([puts, left()]).toEqual([[[2n], [1n]], []]);
+    expect([puts, left()]).toEqual([[[3n], [1n, 2n]], []]);
   });
 
   test('are read when they are in the table, and not over and over before', async () => {
@@ -188,7 +312,11 @@ describe('keys that an earlier worker has parked', () => {
   const SECOND_MS = 1_000;
 
   /** When each key is read, and how much of it, where nothing but refusals comes of it. */
-  async function readsOf(keys: { partitionKey: string; tries: number }[], untilMs: number, windowRows = 10) {
+  async function readsOf(
+    keys: { partitionKey: string; tries: number }[],
+    untilMs: number,
+    { windowRows = 10, readMs = 0 } = {},
+  ) {
     const clock = new VirtualClock();
     const reads: { atMs: number; keys: string[]; maxRows: number; maxBytes: number }[] = [];
     const tries = new Map(keys.map((key) => [key.partitionKey, key.tries]));
@@ -197,6 +325,7 @@ describe('keys that an earlier worker has parked', () => {
       readParked: async (_, wanted, limits) => {
         const names = wanted.map(({ partitionKey }) => partitionKey);
         reads.push({ atMs: clock.now(), keys: names, ...limits });
+        if (readMs > 0) await clock.sleep(readMs);
         return names.map((partitionKey) => {
           const read = { id: 1n, hasEnded: false };
           const sequence = { producerId: 'outbox', sequenceNumber: 1n };
@@ -250,7 +379,7 @@ describe('keys that an earlier worker has parked', () => {
     '%d keys with %d tries are read together, in windows that are one in all',
     async (count, tries, maxRows, maxBytes) => {
       const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
-      const [first] = await readsOf(keys, 2 * SECOND_MS, 100);
+      const [first] = await readsOf(keys, 2 * SECOND_MS, { windowRows: 100 });
       expect(first).toMatchObject({ keys: keys.map(({ partitionKey }) => partitionKey), maxRows, maxBytes });
     },
   );
@@ -260,5 +389,7 @@ describe('keys that an earlier worker has parked', () => {
     const reads = await readsOf(keys, 0);
     expect(reads.slice(0, 4).map((read) => read.keys.length)).toEqual([32, 32, 32, 32]);
     expect(new Set(reads.flatMap((read) => read.keys)).size).toBe(200);
+    // While all four are at work nothing more is read.
+    expect(await readsOf(keys, SECOND_MS - 1, { readMs: SECOND_MS })).toHaveLength(4);
   });
 });

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { relaySettings } from '../../../../lib/core/outbox/relay-options';
+import { systemClock } from '../../../../lib/core/foundation/clock';
+import { OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
+import { type OutboxRelayOptions, relaySettings } from '../../../../lib/core/outbox/relay-options';
 
 const documented = [
   ...readFileSync('lib/core/outbox/relay-options.ts', 'utf8').matchAll(/@default (\d+).*\n\s+\*\/\s+(\w+)\?: number/g),
@@ -28,6 +30,24 @@ test.each([
   for (const value of [0, 1.5, most + 1, Number.NaN, '1' as never]) {
     expect(() => relaySettings({ [name]: value })).toThrow(expect.objectContaining({ field: name }));
   }
+});
+
+test.each<[string, OutboxRelayOptions]>([
+  ['schema', { schema: '' }],
+  ['schema', { schema: 'pg_outbox' }],
+  ['schema', { schema: 'select' }],
+  ['source', { envelope: { cloudEvents: { source: '' } } }],
+  ['source', { envelope: { cloudEvents: { source: 1 as never } } }],
+  ['defaultType', { envelope: { cloudEvents: { source: '/', defaultType: '' } } }],
+])('refuses a wrong %s: %j', (field, options) => {
+  expect(() => relaySettings(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+});
+
+test('takes the time of the system, and needs nobody who hears of rejected rows', () => {
+  const { clock, onRejected } = relaySettings({ envelope: { cloudEvents: { source: '/' } } });
+  expect(clock).toBe(systemClock);
+  const cause = new Error('too large');
+  expect(onRejected(new OutboxRowError(1n, 'key', 1, false, { cause }))).toBeUndefined();
 });
 
 test('a lost connection is a warning of the process, unless somebody listens', () => {

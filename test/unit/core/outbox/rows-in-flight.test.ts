@@ -30,6 +30,24 @@ test.each([
   expect([inFlight.isFullFor('a'), inFlight.isFullFor('b'), inFlight.isFull]).toEqual([true, false, false]);
 });
 
+test.each([
+  ['rows', { maxRowsInFlight: 16, maxBytesInFlight: 1_000_000 }],
+  ['bytes', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 1_600 }],
+])('no more is read when all %s are in flight, and a row that has ended leaves room', (_, limits) => {
+  const inFlight = new RowsInFlight(limits);
+  const rows = [...'aabbccddeeffgghh'].map((key, index) => rowOf({ key, bytes: 100 }, index));
+  for (const row of rows) {
+    expect(inFlight.isFull).toBe(false);
+    inFlight.add(row);
+  }
+  for (const row of rows.slice(0, 2)) {
+    expect([inFlight.isFull, inFlight.isFullFor('a')]).toEqual([true, true]);
+    inFlight.remove(row);
+    expect([inFlight.isFull, inFlight.isFullFor('a'), inFlight.isFullFor('b')]).toEqual([false, false, true]);
+    inFlight.add(row);
+  }
+});
+
 describe('the pieces of a window', () => {
   test('are the window, in order, and none is empty', () => {
     fc.assert(

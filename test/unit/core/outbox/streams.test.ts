@@ -1,0 +1,52 @@
+import type { OutboxRow } from '../../../../lib/core/outbox/outbox-database';
+import { type RecordSink, Streams } from '../../../../lib/core/outbox/streams';
+
+const sink = (skipsRejected = false): RecordSink => ({
+  skipsRejected,
+  putAll: async () => ({ delivered: 0, rejected: 0 }),
+});
+const rowOf = (id: bigint, topic?: string) => ({ id, partitionKey: 'key', topic }) as OutboxRow;
+
+test('one producer takes all rows, whatever their topic', () => {
+  const producer = sink();
+  const streams = new Streams(producer);
+  const rows = [rowOf(1n, 'a'), rowOf(2n)];
+  expect([streams.hasTopics, streams.divide(rows)]).toEqual([false, [[producer, rows]]]);
+});
+
+test('the producer of a topic takes its rows, in order', () => {
+  const [a, b] = [sink(), sink()];
+  const streams = new Streams({ a, b });
+  const rows = [rowOf(1n, 'b'), rowOf(2n, 'a'), rowOf(3n, 'b')];
+  const divided = streams.divide(rows);
+  expect(streams.hasTopics).toBe(true);
+  expect(divided.map(([stream]) => (stream === a ? 'a' : stream === b && 'b'))).toEqual(['b', 'a']);
+  expect(divided.map(([, own]) => own)).toEqual([[rows[0], rows[2]], [rows[1]]]);
+});
+
+test.each([
+  [undefined, 'no topic'],
+  ['t'.repeat(81), `topic ${'t'.repeat(80)}`],
+])('rows of a topic without a producer are rejected, each by itself: %s', async (topic, what) => {
+  const rows = [rowOf(1n, topic), rowOf(2n, topic)];
+  const [[stream, own]] = new Streams({ a: sink() }).divide(rows) as [[RecordSink, OutboxRow[]]];
+  const rejected: unknown[] = [];
+  const observer = { rejected: (...rejection: unknown[]) => void rejected.push(rejection) };
+  expect(await stream.putAll(own, observer)).toEqual({ delivered: 0, rejected: 2 });
+  const error = expect.objectContaining({ code: 'OUTBOX_TOPIC', message: expect.stringMatching(`got ${what}$`) });
+  expect(rejected).toEqual([
+    [0, rows[0], error],
+    [1, rows[1], error],
+  ]);
+});
+
+const shared = sink();
+test.each<[string, string, RecordSink | Record<string, RecordSink>]>([
+  ['none', 'producer', {}],
+  ['one that skips what is rejected', 'producer.skipsRejected', sink(true)],
+  ['one of a topic that does', 'producer.a.skipsRejected', { a: sink(true) }],
+  ['one for two topics', 'producer', { a: shared, b: shared }],
+])('refuses producers: %s', (_, field, producers) => {
+  const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
+  expect(() => new Streams(producers)).toThrow(refused);
+});
