@@ -16,7 +16,7 @@ export function indexMover(
     const update = async () => {
       // The wait for the budget, or for another attempt, may have been long, so the counts may have changed.
       const now = await judging.ofTheMoment();
-      if (now !== judgedBy && !isSameSharding(now.shards, judgedBy.shards)) throw new JudgedByOtherCounts();
+      if (!isSameSharding(now.shards, judgedBy.shards)) throw new JudgedByOtherCounts();
       return client.updateItem(itemMove(config, stray));
     };
     try {

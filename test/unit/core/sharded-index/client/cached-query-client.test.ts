@@ -112,8 +112,10 @@ describe('cachedQueryClient', () => {
 
   test('keeps what it has, and asks anew where it is told to be fresh or consistent', async () => {
     const table = blogs(5);
-    const client = cachedQueryClient(table, newCache());
+    const cache = newCache();
+    const client = cachedQueryClient(table, cache);
     await fanOutQuery(client, config, request);
+    const { size } = cache;
     table.put({ day: { S: 'monday#0' }, id: { S: '999' } });
     const ids = async (from: QueryClient, more = {}) =>
       (await fanOutQuery(from, config, { ...request, ...more })).items.map(idOf);
@@ -124,6 +126,7 @@ describe('cachedQueryClient', () => {
     expect(await ids(client)).not.toContain('999');
     table.put({ day: { S: 'monday#0' }, id: { S: '997' } });
     expect(await ids(client.fresh, { consistentRead: true })).toContain('997');
+    expect(cache.size).toBe(size);
     expect(await ids(client)).not.toContain('999');
     expect(await ids(client.fresh)).toContain('999');
     expect(await ids(client)).toContain('999');

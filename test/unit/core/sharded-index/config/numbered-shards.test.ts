@@ -63,11 +63,15 @@ describe('an index with shards numbered', () => {
     expect(indexStrayOf(config, { ...item, statusShard: stored })).toBeUndefined();
   });
 
-  test.each(['suffix', 'prefix'] as const)('as a %s: a value may contain the separator', (shardPlacement) => {
-    const config: ShardedIndexConfig = { ...byStatus, shardPlacement };
+  test.each(['suffix', 'prefix'] as const)('as a %s: a value may contain the separator', async (shardPlacement) => {
+    const config: ShardedIndexConfig = { ...byStatus, shardPlacement, separator: '#' };
     const item: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'a#b' } };
     const { statusShard } = shardAttributes(config, plainItem(item));
-    expect(indexStrayOf(config, { ...item, statusShard: { S: statusShard as string } })).toBeUndefined();
+    const stored: DynamoDbItem = { ...item, createdAt: { N: '1' }, statusShard: { S: statusShard as string } };
+    expect(indexStrayOf(config, stored)).toBeUndefined();
+    const index = new FakeIndex(config);
+    index.put(stored);
+    expect((await fanOutQuery(index, config, { value: 'a#b' })).items).toEqual([stored]);
   });
 
   test('in a fixed width: other digits are malformed', () => {

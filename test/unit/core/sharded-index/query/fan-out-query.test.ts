@@ -122,6 +122,7 @@ describe('fanOutQuery', () => {
       const bytes = Buffer.byteLength(JSON.stringify(event(0, 0)));
       const page = (maxPageBytes: number) => fanOutQuery(seedEvents(), byTime, {}, { maxPageBytes });
       expect((await page(bytes * 3)).items).toHaveLength(3);
+      await expect(page(0)).rejects.toThrow('maxPageBytes must be');
       const smallest = await page(1);
       expect(smallest.items).toHaveLength(1);
       const rest = await fanOutQuery(seedEvents(), byTime, { cursor: smallest.cursor });

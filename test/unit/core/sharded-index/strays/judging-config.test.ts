@@ -1,0 +1,96 @@
+import {
+  calculatedShard,
+  type DynamoDbItem,
+  reshardItems,
+  type ShardCount,
+  type ShardedConfigSource,
+  type ShardedIndexConfig,
+  type StrayScanError,
+} from '../../../../../lib/core';
+import { JudgingConfig } from '../../../../../lib/core/sharded-index/strays/judging-config';
+import { FakeTable } from '../../../../support/fakes/fake-table';
+import { indexConfig } from '../../../../support/index-config';
+
+const counted = (count: number, byValue: Record<string, number> = {}): ShardedIndexConfig => {
+  const both = (each: number): ShardCount => ({ write: each, read: each });
+  const values = Object.entries(byValue).map(([value, each]) => [value, both(each)] as const);
+  return indexConfig({
+    tableKey: ['id'],
+    keyLayout: 'single-attribute',
+    sortKeyAttributes: [],
+    shards: { default: both(count), byValue: Object.fromEntries(values) },
+  });
+};
+
+/** A source of the counts of the moment, which the function tells. */
+const sourceOf = (count: () => ShardedIndexConfig): ShardedConfigSource => ({
+  initial: counted(1),
+  forReading: async () => count(),
+});
+
+describe('the configuration by which items are judged', () => {
+  test.each<[string, ShardedIndexConfig[], boolean]>([
+    ['of counts that stay', [counted(4), counted(4), counted(4)], false],
+    ['of counts that grow', [counted(2), counted(4), counted(4, { open: 6 })], false],
+    ['of a count that falls', [counted(4), counted(2)], true],
+    ['of a value that falls', [counted(2, { open: 5 }), counted(2, { open: 4 })], true],
+    ['of a value that falls back to the others', [counted(2, { open: 5 }), counted(2)], true],
+    ['of a count that falls and grows again', [counted(4), counted(2), counted(4)], true],
+  ])('%s: tells once whether one has fallen', async (_, configs, fell) => {
+    const moments = [...configs];
+    const judging = new JudgingConfig(sourceOf(() => moments.shift()!));
+    for (const config of configs) expect(await judging.ofTheMoment()).toEqual(config);
+    expect([judging.takeFall(), judging.takeFall()]).toEqual([fell, false]);
+    expect(judging.initial).toEqual(counted(1));
+  });
+});
+
+describe('reshardItems by the counts of the moment', () => {
+  const ITEMS = 30;
+
+  /** A table that is right by four shards, in pages of ten. */
+  function table(): FakeTable {
+    const items = new FakeTable(['id'], 10);
+    for (let number = 0; number < ITEMS; number++) {
+      const shard = { S: `open#${calculatedShard(`o-${number}`, 4)}` };
+      items.put({ id: { S: `o-${number}` }, status: { S: 'open' }, shard });
+    }
+    return items;
+  }
+  const fallsAt = (scans: number, of: FakeTable) => sourceOf(() => counted(of.scans.length < scans ? 4 : 2));
+  const shardOf = ({ shard }: DynamoDbItem): string => (shard as { S: string }).S;
+
+  test('begins again when a count was lowered, so that no item is left in the shards that become empty', async () => {
+    const items = table();
+    const report = await reshardItems(items, fallsAt(2, items));
+    expect(report.resumePoint).toBeUndefined();
+    expect(report.itemsScanned).toBeGreaterThan(ITEMS);
+    for (const item of items.items.values()) expect(shardOf(item)).toMatch(/^open#[01]$/);
+  });
+
+  test('begins again behind a failure, too', async () => {
+    const items = table();
+    const onStray = () => {
+      throw new Error('disk full');
+    };
+    const { report }: StrayScanError = await reshardItems(items, fallsAt(2, items), { onStray }).catch(
+      (error) => error,
+    );
+    const rest = await reshardItems(items, counted(2), { resumeFrom: report.resumePoint! });
+    expect(rest.itemsScanned).toBe(ITEMS);
+  });
+
+  test('moves no item by a count that was lowered since it was judged', async () => {
+    const items = table();
+    for (const item of items.items.values()) items.put({ ...item, shard: { S: 'open#9' } });
+    let asked = 0;
+    await reshardItems(
+      items,
+      sourceOf(() => counted(asked++ < 2 ? 4 : 2)),
+    );
+    expect(items.updates.length).toBeGreaterThanOrEqual(ITEMS);
+    for (const { ExpressionAttributeValues: values } of items.updates) {
+      expect(values![':expected'].S).toMatch(/^open#[01]$/);
+    }
+  });
+});
