@@ -16,6 +16,8 @@ interface Condition {
 export function conditionHolds(condition: Condition, item: DynamoDbItem = {}): boolean {
   const { ConditionExpression: expression } = condition;
   if (expression === undefined) return true;
+  const given = Object.values(condition.ExpressionAttributeValues ?? { none: null });
+  if (given.length === 0 || given.includes(undefined as never)) throw new Error('a service refuses empty values');
   const stored = storedItem(item);
   const alternatives = expression.split(' OR ').map((text) => text.replace(/^\((.*)\)$/, '$1').split(' AND '));
   const held = alternatives.map((terms) => terms.map((term) => holds(term, condition, stored)));

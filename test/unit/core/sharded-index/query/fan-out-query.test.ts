@@ -86,6 +86,12 @@ describe('fanOutQuery', () => {
       expect([found.at(0), found.at(-1)]).toEqual([`event-${first}`, `event-${last}`]);
     });
 
+    test('has the events at both ends of a range between two bounds', async () => {
+      const between: [string, string] = ['2020-01-01T00:15:00.000Z', '2020-01-01T00:45:00.000Z'];
+      const found = await pages(seedEvents(), byTime, { sortKey: { between }, limit: 2 });
+      expect(found.flatMap(ids)).toEqual(['event-1', 'event-2', 'event-3']);
+    });
+
     test('puts small service pages together', async () => {
       const { items, stats } = await fanOutQuery(seedEvents({ pageItems: 3 }), byTime, {});
       expect(ids(items)).toEqual(Array.from({ length: 100 }, (_, number) => `event-${number}`));

@@ -14,6 +14,7 @@ import {
   isEmptyRange,
   type KeyTerm,
   prefixRange,
+  type RangeEnd,
   rangeTerm,
   type SortKeyRange,
   termBehind,
@@ -21,6 +22,8 @@ import {
 
 const S = (text: string) => ({ S: text });
 const N = (text: string): SortableValue => ({ N: text });
+const LONGEST = S('x'.repeat(1_024));
+const Y: RangeEnd = { value: S('y'), inclusive: true };
 const B = (...bytes: number[]) => ({ B: Uint8Array.from(bytes) });
 
 describe('the neighbour of a value', () => {
@@ -150,8 +153,55 @@ describe('the condition that reads a range', () => {
       false,
       { operator: '=', operands: [N('1')] },
     ],
+    [prefixRange(S('ab')), 1, true, { operator: 'begins_with', operands: [S('ab')] }],
+    [prefixRange(S('ab')), -1, false, { operator: 'begins_with', operands: [S('ab')] }],
+    [{ lower: { value: S('a'), inclusive: true } }, 1, false, { operator: '>=', operands: [S('a')] }],
+    [{ lower: { value: S('a'), inclusive: false } }, 1, false, { operator: '>', operands: [S('a')] }],
+    [{ upper: { value: S('a'), inclusive: true } }, 1, false, { operator: '<=', operands: [S('a')] }],
+    [{ upper: { value: S('a'), inclusive: false } }, 1, false, { operator: '<', operands: [S('a')] }],
+    [
+      { lower: { value: N('1'), inclusive: true }, upper: { value: N('2'), inclusive: false } },
+      1,
+      false,
+      { operator: 'BETWEEN', operands: [N('1'), predecessorOf(N('2'))!] },
+    ],
+    [
+      { lower: { value: S('a'), inclusive: false }, upper: { value: S('b'), inclusive: false } },
+      1,
+      false,
+      { operator: 'BETWEEN', operands: [S('a\0'), S('b')] },
+    ],
+    [
+      { lower: { value: S('a'), inclusive: true }, upper: { value: S('b'), inclusive: true } },
+      1,
+      false,
+      { operator: 'BETWEEN', operands: [S('a'), S('b')] },
+    ],
+    // A key has no room for the text behind the longest one.
+    [{ lower: { value: LONGEST, inclusive: false }, upper: Y }, 1, false, { operator: '>', operands: [LONGEST] }],
+    [
+      { lower: { value: LONGEST, inclusive: false }, upper: Y },
+      -1,
+      false,
+      { operator: 'BETWEEN', operands: [LONGEST, Y.value] },
+    ],
   ])('of %j in direction %d (early: %p) is %j', (range, direction, early, term) => {
     expect(rangeTerm(range, direction, early)).toEqual(term);
+  });
+
+  test.each<[RangeEnd, RangeEnd, boolean]>([
+    [{ value: S('a'), inclusive: true }, { value: S('a'), inclusive: true }, false],
+    [{ value: S('a'), inclusive: true }, { value: S('a'), inclusive: false }, true],
+    [{ value: S('a'), inclusive: false }, { value: S('a'), inclusive: true }, true],
+    [{ value: S('a'), inclusive: false }, { value: S('a\0'), inclusive: false }, true],
+    [{ value: S('a'), inclusive: false }, { value: S('a\0'), inclusive: true }, false],
+    [{ value: S('a'), inclusive: true }, { value: S('b'), inclusive: false }, false],
+    [{ value: S('b'), inclusive: true }, { value: S('a'), inclusive: true }, true],
+    [{ value: LONGEST, inclusive: false }, { value: LONGEST, inclusive: true }, true],
+    [{ value: LONGEST, inclusive: false }, Y, false],
+    [{ value: N('2'), inclusive: true }, { value: N('1'), inclusive: false }, true],
+  ])('from %j to %j there is nothing: %p', (lower, upper, isEmpty) => {
+    expect(isEmptyRange({ lower, upper })).toBe(isEmpty);
   });
 
   test.each<[string, SortKeyRange, 1 | -1, boolean]>([

@@ -175,12 +175,16 @@ describe('findStrays', () => {
   test('reports progress after every page, with a point to go on from', async () => {
     const progress: (string | undefined)[] = [];
     const scanned: number[] = [];
-    await findStrays(tableOf(50, 20), byStatus, {
+    const clock = new VirtualClock();
+    const scan = findStrays(tableOf(50, 20), byStatus, {
+      clock,
       onProgress: ({ itemsScanned, resumePoint }) => {
         scanned.push(itemsScanned);
         progress.push(resumePoint);
       },
     });
+    await clock.runUntil(scan);
+    expect(clock.nowMs).toBe(0);
     expect(scanned).toEqual([20, 40, 50]);
     expect(progress).toEqual([expect.any(String), expect.any(String), undefined]);
   });

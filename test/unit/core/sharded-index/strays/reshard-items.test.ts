@@ -133,10 +133,12 @@ describe('reshardItems', () => {
 
   test('moves an item whose value was changed meanwhile to a shard of the new value', async () => {
     const table = tableOf(1);
+    const getItem = jest.spyOn(table, 'getItem');
     const report = await reshardItems(
       meanwhile(table, () => table.put({ ...key(0), status: { S: 'paid' } })),
       byStatus,
     );
+    expect(getItem.mock.calls).toMatchObject([[{ ConsistentRead: true }, {}]]);
     expect(report.outcomes.moved).toBe(1);
     expect(table.read(key(0))).toEqual({ ...key(0), status: { S: 'paid' }, shard: shardOf(0, 'paid') });
   });

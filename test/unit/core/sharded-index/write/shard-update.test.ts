@@ -109,7 +109,7 @@ describe('shardUpdate', () => {
 
   test.each<[unknown, string]>([
     [null, 'expression must be an object, got null'],
-    [{ UpdateExpression: 5 }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
+    [{ UpdateExpression: null }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
     [{ UpdateExpression: 'SET =5' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
     [{ UpdateExpression: 'SET [0] = :a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
     [{ UpdateExpression: 'REMOVE .a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
