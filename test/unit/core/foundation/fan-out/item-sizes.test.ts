@@ -16,7 +16,7 @@ describe('itemBytes', () => {
     ['what is too long for a number by its text', { n: { N: `1E${'9'.repeat(400)}` } }, 403],
     ['binary', { b: { B: Uint8Array.of(1, 2, 3) } }, 4],
     ['null and boolean', { n: { NULL: true }, b: { BOOL: false } }, 4],
-    ['sets', { s: { SS: ['a', 'bc'] }, n: { NS: ['1', '2'] }, b: { BS: [Uint8Array.of(1)] } }, 11],
+    ['sets', { s: { SS: ['a', 'bc'] }, n: { NS: ['1', '2'] }, b: { BS: [Uint8Array.of(1, 2)] } }, 12],
     ['a list', { l: { L: [{ S: 'ab' }, { NULL: true }] } }, 9],
     ['a map', { m: { M: { k: { S: 'ab' } } } }, 8],
   ])('counts %s', (_, item, bytes) => {

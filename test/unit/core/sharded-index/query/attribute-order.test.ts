@@ -14,10 +14,20 @@ describe('compareAttributeValues', () => {
     );
   });
 
-  test('puts U+FF5E before U+10000, where UTF-16 has them the other way round', () => {
-    expect('\uff5e' < '\u{10000}').toBe(false);
-    expect(compareAttributeValues({ S: '\uff5e' }, { S: '\u{10000}' })).toBeLessThan(0);
-  });
+  test.each([
+    ['a', '\ud7ff'],
+    ['\ud7ff', '\ue000'],
+    ['\ue000', '\uff5e'],
+    ['\ue000', '\u{10000}'],
+    ['\uffff', '\u{10000}'],
+    ['\u{10000}', '\u{10ffff}'],
+  ])(
+    'orders characters by their code points, where UTF-16 has some the other way round: %j before %j',
+    (less, more) => {
+      expect(compareAttributeValues({ S: less }, { S: more })).toBeLessThan(0);
+      expect(compareAttributeValues({ S: more }, { S: less })).toBeGreaterThan(0);
+    },
+  );
 
   test('orders binary by unsigned bytes', () => {
     expect(compareAttributeValues({ B: Uint8Array.of(127) }, { B: Uint8Array.of(128) })).toBeLessThan(0);

@@ -53,18 +53,21 @@ function filled(shards: number, count: number, bytes: number, shardOf: (number: 
   return index;
 }
 
-test('one history keeps the sizes of two tables apart, though their indexes have one name', async () => {
+test.each([
+  ['two tables, though their indexes have one name', { tableName: 'Small' }, { tableName: 'Large' }],
+  ['two indexes of a table', { indexName: 'ofSmall' }, { indexName: 'ofLarge' }],
+])('one history keeps the sizes of %s apart', async (_, ofSmall, ofLarge) => {
   const [small, large] = [
     filled(10, 200, 100, (number) => number % 10),
     filled(10, 200, 8_000, (number) => number % 10),
   ];
-  const unitsOf = async (index: FakeIndex, tableName: string, history: FanOutHistory): Promise<number> => {
-    const { stats } = await fanOutQuery(index, { ...timeIndex(10), tableName }, { limit: 25 }, { history });
+  const unitsOf = async (index: FakeIndex, names: object, history: FanOutHistory): Promise<number> => {
+    const { stats } = await fanOutQuery(index, { ...timeIndex(10), ...names }, { limit: 25 }, { history });
     return stats.consumedReadUnits;
   };
   const shared = new FanOutHistory();
-  await unitsOf(small, 'Small', shared);
-  expect(await unitsOf(large, 'Large', shared)).toBe(await unitsOf(large, 'Large', new FanOutHistory()));
+  await unitsOf(small, ofSmall, shared);
+  expect(await unitsOf(large, ofLarge, shared)).toBe(await unitsOf(large, ofLarge, new FanOutHistory()));
 });
 
 test('the page behind a change from runs to items at random takes at most four more waves, and the next one no more', async () => {

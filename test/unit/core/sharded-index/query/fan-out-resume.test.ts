@@ -129,18 +129,27 @@ describe('fanOutItems', () => {
     expect(sorted(taken)).toEqual(upTo(200).filter((number) => number % 2 === 0));
   });
 
-  test('goes on behind the last item that a limit has let through', async () => {
-    const config = configOf(3, 1);
-    const index = jobs(config, 100);
+  test('goes on behind the last item that a limit has let through, though the answer had more', async () => {
+    const config = configOf(1, 1);
+    const index = jobs(config, 400);
+    for (const item of index.all()) index.put({ ...item, late: { N: numberOf(item) >= 100 ? '1' : '0' } });
+    const request: FanOutItemsRequest = {
+      value: 'open',
+      sortKey: { priority: { eq: 0 } },
+      limit: 20,
+      filterExpression: '#late = :yes',
+      expressionAttributeNames: { '#late': 'late' },
+      expressionAttributeValues: { ':yes': { N: '1' } },
+    };
     const taken: number[] = [];
     let resumeAt: string | undefined;
     do {
-      const stream = fanOutItems(index, config, { value: 'open', limit: 7, resumeAt });
+      const stream = fanOutItems(index, config, { ...request, resumeAt });
       for await (const item of stream) taken.push(numberOf(item));
       expect(stream.stats.waves).toBe(1);
       resumeAt = stream.resumePoint;
     } while (resumeAt !== undefined);
-    expect(sorted(taken)).toEqual(upTo(100).filter((number) => number % 2 === 0));
+    expect(sorted(taken)).toEqual(upTo(400).filter((number) => number >= 100 && number % 6 === 0));
   });
 
   test('goes on with the shards that it had to do without', async () => {
