@@ -29,6 +29,7 @@ describe('planHotItem', () => {
     { readsPerSecond: 1, itemKb: 0 },
     { readsPerSecond: 1, cacheSeconds: 0 },
     { readsPerSecond: 1, caches: 0 },
+    { readsPerSecond: 1, caches: 100_001 },
   ])('refuses %j', (traffic) => {
     expect(() => planHotItem(traffic)).toThrow(InvalidArgumentError);
   });

@@ -76,6 +76,19 @@ describe('planStream', () => {
     expect(limits).toContainEqual({ limit: 'the busiest shard of keys spread by hash', used: (3 / 4) * 5 });
   });
 
+  test('has no rule for keys of which nothing is known', () => {
+    expect(planStream(steady).rules.map(({ rule }) => rule)).toEqual([
+      'records written',
+      'bytes written',
+      'bytes read by shared consumers',
+    ]);
+  });
+
+  test('counts each poll of each consumer', () => {
+    const { limits } = planStream({ ...steady, consumers: 2, pollsPerSecond: 2 });
+    expect(limits).toContainEqual({ limit: 'reads of a shard by shared consumers', used: 0.8 });
+  });
+
   test('names the busiest key where its share is known', () => {
     const busiestKey = { limit: 'the busiest key', used: 0.5 };
     expect(planStream({ ...steady, hottestKeyShare: 0.1 }).limits).toContainEqual(busiestKey);

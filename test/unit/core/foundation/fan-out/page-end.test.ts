@@ -1,7 +1,9 @@
 import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
+import { PageEnd } from '../../../../../lib/core/foundation/fan-out/page-end';
+import { PageInProgress } from '../../../../../lib/core/foundation/fan-out/page-in-progress';
 import { readPolicy } from '../../../../../lib/core/foundation/fan-out/read-policy';
 import { gatherPage } from '../../../../../lib/core/foundation/fan-out/scatter-gather';
-import { ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-buffer';
+import { type BufferRead, ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-buffer';
 import type { ShardReader } from '../../../../../lib/core/foundation/fan-out/shard-reader';
 import type { ComparePositions } from '../../../../../lib/core/foundation/fan-out/total-order';
 
@@ -49,6 +51,54 @@ async function pageOf(shards: number, limit?: number) {
 }
 
 describe('PageEnd', () => {
+  const order: ComparePositions<number> = (a, b) => a.item - b.item || a.shard - b.shard;
+  const answerOf = (items: number[]) => ({ items, next: 'next', itemsRead: 1, consumedReadUnits: 0.5, itemSizes: [] });
+
+  /** A page of so many items, and its end as the answers of three shards tell it. */
+  function endOf(limit: number) {
+    const buffers = [0, 1, 2].map((shard) => new ShardBuffer<number>(readerOf(shard, 3), 3));
+    const end = new PageEnd(buffers, order, new PageInProgress({ limit }));
+    const answered = (shard: number, items: number[]): void => {
+      end.answered(buffers[shard]!, buffers[shard]!.absorb(answerOf(items), undefined));
+    };
+    const needs = (shard: number): number | boolean => {
+      const read: BufferRead<number> = { buffer: buffers[shard]! };
+      return end.narrow(read) && (read.until?.item ?? true);
+    };
+    end.begin();
+    return {
+      buffers,
+      end,
+      answered,
+      needs,
+      held: () => buffers.map(({ buffered }) => buffered.map(({ item }) => item)),
+    };
+  }
+
+  test('needs everything of every shard as long as fewer items have come than the page has room for', () => {
+    const { answered, needs } = endOf(3);
+    answered(0, [1, 4]);
+    expect([0, 1, 2].map(needs)).toEqual([true, true, true]);
+  });
+
+  test('needs nothing behind the worst item that the page can have, and nothing of a shard that was read so far', () => {
+    const { answered, needs, held } = endOf(2);
+    answered(0, [1, 4]);
+    expect([0, 1, 2].map(needs)).toEqual([false, 4, 4]);
+    answered(1, [2, 9]);
+    expect([0, 1, 2].map(needs)).toEqual([false, false, 2]);
+    expect(held()).toEqual([[1], [2], []]);
+  });
+
+  test('counts what earlier waves have found', () => {
+    const { end, answered, needs, held } = endOf(4);
+    answered(0, [1, 2, 3]);
+    end.begin();
+    answered(1, [4, 5]);
+    expect(needs(2)).toBe(4);
+    expect(held()).toEqual([[1, 2, 3], [4], []]);
+  });
+
   test.each([
     ['a limit', LIMIT],
     ['bytes', undefined],
