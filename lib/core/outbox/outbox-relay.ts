@@ -1,4 +1,5 @@
 import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { sleepUnlessAborted } from '../foundation/pause';
 import { Bell } from './bell';
 import { Connection } from './connection';
 import { WITHOUT_ENVELOPE } from './envelope';
@@ -109,7 +110,8 @@ export class OutboxRelay {
           if (!wasConnected || !this.mayConnectAgain(error)) throw error;
           this.totals.reconnects += 1;
           this.settings.onReconnect(error as Error);
-          if (!signal?.aborted) await this.bell.sleep(this.settings.leaseMs);
+          // Not by the bell, which the ranges have rung when they ended.
+          await sleepUnlessAborted(this.settings.leaseMs, this.settings.clock, signal);
         }
       }
       return this.summary();

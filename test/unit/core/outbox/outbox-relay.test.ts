@@ -1,11 +1,18 @@
-import { EventEmitter } from 'node:events';
-import { OUTBOX_SCHEMA_VERSION, OutboxReadOnlyError, OutboxRelay } from '../../../../lib/core/outbox';
+import { EventEmitter, getEventListeners } from 'node:events';
+import {
+  OUTBOX_SCHEMA_VERSION,
+  OutboxReadOnlyError,
+  OutboxRelay,
+  type OutboxRelayOptions,
+} from '../../../../lib/core/outbox';
 import type { PostgresClient, PostgresPool, PostgresQuery } from '../../../../lib/core/outbox/postgres-client';
 import { VirtualClock } from '../../../../lib/testing';
 
 const SECOND_MS = 1_000;
 const READ_ONLY = { code: '25006', message: 'cannot execute UPDATE in a read-only transaction' };
 const BROKEN = { message: 'Connection terminated unexpectedly' };
+
+const NOTHING_NEW = [{ snapshot: '3:3:', first_id: null, has_rows: false }];
 
 /** What an outbox of one range answers, in which nobody puts a row. */
 const ANSWERS: [begins: string, rows: object[] | ((values: unknown[]) => object[])][] = [
@@ -31,7 +38,7 @@ const ANSWERS: [begins: string, rows: object[] | ((values: unknown[]) => object[
     ],
   ],
   ['SELECT partition_key, tries', [{ partition_key: null }]],
-  ['SELECT seen', [{ snapshot: '3:3:', first_id: null, has_rows: false }]],
+  ['SELECT seen', NOTHING_NEW],
   ['SELECT * FROM outbox.verify', [{ verified_rows: 0, missing_rows: 0 }]],
   ['SELECT * FROM outbox.lag', [{ waiting_rows: 0, waiting_seconds: 0, parked_rows: 0 }]],
 ];
@@ -41,6 +48,10 @@ class StubPool extends EventEmitter implements PostgresPool {
   readonly totalCount = 1;
   readonly connections: EventEmitter[] = [];
   readonly asked: string[] = [];
+  /** How each connection was given back: whether as a broken one. */
+  readonly released: unknown[] = [];
+  /** What a statement that begins like this answers instead. */
+  readonly answers = new Map<string, object[]>();
   /** What each worker holds: nobody anything, but for what a test says. */
   holdings: object[] = [{ is_mine: true, ranges: 0 }];
 
@@ -54,11 +65,13 @@ class StubPool extends EventEmitter implements PostgresPool {
       const failure = this.failing(text);
       if (failure !== undefined) throw Object.assign(new Error(), failure);
       if (text.startsWith('SELECT pid')) return { rows: this.holdings, rowCount: this.holdings.length };
-      const answer = ANSWERS.find(([begins]) => text.trim().startsWith(begins))?.[1] ?? [];
+      const own = [...this.answers].find(([begins]) => text.trim().startsWith(begins))?.[1];
+      const answer = own ?? ANSWERS.find(([begins]) => text.trim().startsWith(begins))?.[1] ?? [];
       const rows = typeof answer === 'function' ? answer(values) : answer;
       return { rows, rowCount: rows.length };
     };
-    const connection = Object.assign(new EventEmitter(), { query, release: () => {} });
+    const release = (isBroken: unknown) => void this.released.push(isBroken);
+    const connection = Object.assign(new EventEmitter(), { query, release });
     this.connections.push(connection);
     this.emit('connect', connection);
     return connection as unknown as PostgresClient & { release(): void };
@@ -66,8 +79,23 @@ class StubPool extends EventEmitter implements PostgresPool {
 }
 
 const producer = { putAll: async () => ({ delivered: 0, rejected: 0 }) };
-const relayOn = (pool: PostgresPool, clock: VirtualClock) =>
-  new OutboxRelay(pool, producer, { clock, onReconnect: () => {} });
+const relayOn = (postgres: PostgresPool | PostgresClient, clock: VirtualClock, options: OutboxRelayOptions = {}) =>
+  new OutboxRelay(postgres, producer, { clock, onReconnect: () => {}, ...options });
+
+/** Runs a relay for so long, does something meanwhile, and returns how often each statement was asked that begins like this. */
+async function countsOf(pool: StubPool, forMs: number, options: OutboxRelayOptions = {}, meanwhile = () => {}) {
+  const clock = new VirtualClock();
+  const relay = relayOn(pool, clock, { ...options, clock });
+  const abort = new AbortController();
+  const running = relay.run({ signal: abort.signal });
+  await clock.runUntil(clock.sleep(SECOND_MS / 2));
+  meanwhile();
+  await clock.runUntil(clock.sleep(forMs - SECOND_MS / 2));
+  abort.abort();
+  await clock.runUntil(running);
+  const count = (begins: string) => pool.asked.filter((text) => text.trim().startsWith(begins)).length;
+  return { count, relay, endedAt: clock.now() };
+}
 
 describe('a server that takes no writes', () => {
   /** When a relay gives up, if to take a range fails like this; after an hour it is told to end. */
@@ -116,6 +144,7 @@ test('a pool and its connections have no listener of a relay that has ended, nor
   const relay = relayOn(pool, clock);
   await clock.runUntil(relay.run({ signal: abort.signal }));
   await clock.runUntil(relay.verify());
+  expect([getEventListeners(abort.signal, 'abort'), pool.released]).toEqual([[], [false, false]]);
   const emitters = [pool, ...pool.connections];
   expect(pool.connections).toHaveLength(2);
   // What a pool hears of its connections from their beginning stays with them.
@@ -129,6 +158,151 @@ test('a connection that breaks while it verifies ends the verification, and not 
   const pool = new StubPool((text) => (text.includes('verify()') ? BROKEN : undefined));
   await expect(clock.runUntil(relayOn(pool, clock).verify())).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
   expect(() => pool.connections[0]!.emit('error', new Error('broken'))).not.toThrow();
+  expect(pool.released).toEqual([true]);
+});
+
+test('a relay runs once at a time, and again when it has ended', async () => {
+  const clock = new VirtualClock();
+  const relay = relayOn(new StubPool(), clock);
+  for (const _ of [1, 2]) {
+    const abort = new AbortController();
+    const running = relay.run({ signal: abort.signal });
+    await expect(relay.run()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'run' });
+    abort.abort();
+    await clock.runUntil(running);
+  }
+});
+
+test('a relay that is told to end does so at once, however long it would have slept', async () => {
+  const { endedAt } = await countsOf(new StubPool(), 5 * SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
+  expect(endedAt).toBe(5 * SECOND_MS);
+});
+
+describe('a connection of a pool that is lost', () => {
+  test.each(['error', 'end'])(
+    'with the event %s is replaced after a wait, which is counted and told',
+    async (event) => {
+      const pool = new StubPool();
+      const told: Error[] = [];
+      const options = { leaseMs: 2 * SECOND_MS, onReconnect: (error: Error) => void told.push(error) };
+      const { relay } = await countsOf(pool, 2 * SECOND_MS, options, () => pool.connections[0]!.emit(event));
+      expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
+      const again = await countsOf(pool, 4 * SECOND_MS, options, () => pool.connections[1]!.emit(event));
+      expect(pool.connections).toHaveLength(3);
+      expect([relay, again.relay].map((each) => each.summary().reconnects)).toEqual([1, 1]);
+      expect(told).toMatchObject([{ code: 'OUTBOX_CONNECTION' }, { code: 'OUTBOX_CONNECTION' }]);
+    },
+  );
+
+  test('over and over, by a statement that fails, is replaced once in each wait', async () => {
+    const pool = new StubPool((text) => (text.trim().startsWith('SELECT seen') ? { code: '53100' } : undefined));
+    await countsOf(pool, 9.5 * SECOND_MS);
+    expect(pool.connections).toHaveLength(10);
+  });
+
+  test.each<[string, string, object, object]>([
+    ['it was to be checked', 'SELECT to_regclass', BROKEN, { code: 'OUTBOX_CONNECTION' }],
+    ['Postgres says what comes again', 'SELECT seen', { code: '42P01' }, { code: '42P01' }],
+  ])('ends the relay when %s', async (_, begins, failure, error) => {
+    const clock = new VirtualClock();
+    const pool = new StubPool((text) => (text.trim().startsWith(begins) ? failure : undefined));
+    await expect(clock.runUntil(relayOn(pool, clock).run())).rejects.toMatchObject(error);
+    expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
+  });
+
+  test('and is a client ends the relay, which has no other', async () => {
+    const clock = new VirtualClock();
+    const pool = new StubPool();
+    const relay = relayOn(await pool.connect(), clock);
+    await clock.runUntil(relay.verify());
+    const running = relay.run();
+    await clock.runUntil(clock.sleep(SECOND_MS));
+    pool.connections[0]!.emit('end');
+    await expect(clock.runUntil(running)).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
+    expect([pool.connections.length, pool.released]).toEqual([1, []]);
+  });
+});
+
+describe('a pool that gives no connection', () => {
+  const REFUSED = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  test.each<[string, Error, string]>([
+    ['as the system says', REFUSED, 'ECONNREFUSED'],
+    ['without a code', new Error('timeout'), 'OUTBOX_CONNECTION'],
+  ])('%s ends the relay', async (_, failure, code) => {
+    const clock = new VirtualClock();
+    const pool = Object.assign(new StubPool(), { connect: () => Promise.reject(failure) });
+    await expect(clock.runUntil(relayOn(pool, clock).run())).rejects.toMatchObject({ code });
+  });
+
+  test('in time ends the relay, and one that comes later is closed', async () => {
+    const clock = new VirtualClock();
+    const [pool, slow] = [new StubPool(), new StubPool()];
+    slow.connect = async () => {
+      await clock.sleep(31 * SECOND_MS);
+      return pool.connect();
+    };
+    await expect(clock.runUntil(relayOn(slow, clock).run())).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
+    expect(clock.now()).toBe(30 * SECOND_MS);
+    await clock.runOut();
+    expect(pool.released).toEqual([true]);
+  });
+});
+
+test('a notification wakes a relay that sleeps', async () => {
+  const options = { pollMs: 3_600 * SECOND_MS };
+  const [quiet, woken] = [new StubPool(), new StubPool()];
+  const { count } = await countsOf(quiet, SECOND_MS, options);
+  const wakes = await countsOf(woken, SECOND_MS, options, () => woken.connections[0]!.emit('notification'));
+  expect(wakes.count('SELECT seen')).toBeGreaterThan(count('SELECT seen'));
+});
+
+test.each([
+  ['one that holds a range', 3],
+  ['one that holds none', 0],
+])('slots are rotated every half a minute, by %s', async (_, rotations) => {
+  const pool = new StubPool();
+  if (rotations === 0) pool.answers.set('SELECT number, lock', []);
+  const { count } = await countsOf(pool, 100 * SECOND_MS);
+  expect(count('SELECT outbox.rotate')).toBe(rotations);
+});
+
+test.each([
+  ['ends where each other has one range', 1, true],
+  ['waits where another has two, which gives one back', 2, false],
+])('a worker without a range that should not stand by %s', async (_, ranges, ends) => {
+  const clock = new VirtualClock();
+  const pool = new StubPool();
+  pool.answers.set('SELECT number, lock', []);
+  pool.holdings = [{ is_mine: true, ranges: 0 }, { ranges: 1 }, { ranges }];
+  const abort = new AbortController();
+  clock.schedule(() => abort.abort(), 10 * SECOND_MS);
+  await clock.runUntil(relayOn(pool, clock).run({ signal: abort.signal, standsBy: false }));
+  expect(clock.now() < 10 * SECOND_MS).toBe(ends);
+});
+
+test('a worker stands by without a range, unless it is told not to', async () => {
+  const pool = new StubPool();
+  pool.answers.set('SELECT number, lock', []);
+  const { endedAt } = await countsOf(pool, 5 * SECOND_MS);
+  expect(endedAt).toBe(5 * SECOND_MS);
+});
+
+test('a worker takes a range that is free though another worker has none either, and the next at once', async () => {
+  const pool = new StubPool();
+  pool.holdings = [{ is_mine: true, ranges: 0 }, { ranges: 0 }];
+  const { count } = await countsOf(pool, SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
+  expect([count('SELECT pg_try_advisory_lock('), count('SELECT number, lock')]).toEqual([1, 2]);
+});
+
+test('a worker that has lost a range gives it back, goes on, and may take it again', async () => {
+  let looks = 0;
+  const pool = new StubPool((text) => {
+    // The first look finds that another worker has the range.
+    if (text.trim().startsWith('SELECT seen')) pool.answers.set('SELECT seen', looks++ === 0 ? [] : NOTHING_NEW);
+    return undefined;
+  });
+  const { count } = await countsOf(pool, SECOND_MS);
+  expect([count('SELECT pg_try_advisory_lock('), count('SELECT pg_advisory_unlock(')]).toEqual([2, 2]);
 });
 
 test.each([
