@@ -73,6 +73,16 @@ describe('ReadyPacks', () => {
     expect(ready.hasTurns).toBe(false);
   });
 
+  test('sends a lane to a hash key where all lanes before it ended while they waited', () => {
+    const ready = readyPacks(0);
+    const ended = laneOf('a', 7n);
+    ready.push(ended);
+    ended.end();
+    expect(hashKeysOf(ready, 0)).toEqual([]);
+    ready.push(laneOf('b', 7n));
+    expect(hashKeysOf(ready, 0)).toMatchObject([{ lanes: ['b'] }]);
+  });
+
   test('does not let a record out with company that it no longer has', () => {
     const ready = readyPacks(5);
     const lane = laneOf('a', 7n, 8n);
