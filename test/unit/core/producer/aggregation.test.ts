@@ -79,7 +79,9 @@ describe('OrderedProducer with aggregation', () => {
   test('fills an aggregate to its size limit, and sends a larger record alone', async () => {
     const { clock, kinesis, producer, userRecords } = setUp({}, { maxAggregateBytes: 1_000 });
     const sizes = [300, 300, 300, 300, 5_000, 300, 300];
-    await clock.runUntil(Promise.all(sizes.map((size) => producer.put(record('a', 'x'.repeat(size))))));
+    const puts = sizes.map((size) => producer.put(record('a', 'x'.repeat(size))));
+    const positions = (await clock.runUntil(Promise.all(puts))).map(({ subSequenceNumber }) => subSequenceNumber);
+    expect(positions).toEqual([0, 1, 2, undefined, undefined, 0, 1]);
     const stored = kinesis.records();
     expect(stored.map((each) => deaggregate(each).length)).toEqual([3, 1, 1, 2]);
     for (const { data } of stored.filter(({ data }) => data.length !== 5_000)) expect(data.length).toBeLessThan(1_000);
@@ -173,11 +175,11 @@ describe('OrderedProducer with a sequence', () => {
     expect(new Set(userRecords().map(({ sequence }) => sequence!.producerId)).size).toBe(1);
   });
 
-  test('gives every copy of a record the same number', async () => {
+  test.each(['per-key', 'packed'] as const)('gives every copy of a record the same number: %s', async (aggregation) => {
     let lost = 1;
     const { clock, producer, userRecords } = setUp(
       { requestFate: () => (lost-- > 0 ? { appliedLateByMs: 500 } : 'answered') },
-      { sequence: true },
+      { sequence: true, aggregation },
     );
     await clock.runUntil(Promise.all(['1', '2'].map((data) => producer.put(record('a', data)))));
     await clock.runOut();

@@ -161,6 +161,27 @@ describe('ReadyLanes', () => {
     expect([1, 2, 3].map(() => keysOf(ready.takeBatch(500, 0)))).toEqual([['a'], ['b'], ['c']]);
   });
 
+  test.each([
+    ['none', ['large', 'busy']],
+    ['per-key', ['large']],
+  ] as const)('sends what its shard has room for, with the aggregation %s: %j', (aggregation, expected) => {
+    const ready = readyLanes(aggregation);
+    ready.remap(TWO_SHARDS, 0);
+    const busy = laneOf('busy', 'low', 1_000);
+    for (let more = 1; more < 50; more++) busy.add(new SilentRecord(busy.head.record));
+    for (const lane of [laneOf('large', 'low', 970_000), busy]) ready.push(lane);
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(expected);
+  });
+
+  test('fills a request to no more than 10 MiB with aggregates', () => {
+    const ready = readyLanes('per-key');
+    // Its two records would still fit, but not with what an aggregate adds.
+    const two = laneOf('two', 'low', 14_990);
+    two.add(new SilentRecord(two.head.record));
+    for (const lane of [laneOf('large', 'low', 10 * 1024 * 1024 - 30_000), two]) ready.push(lane);
+    expect([1, 2].map(() => keysOf(ready.takeBatch(500, 0)))).toEqual([['large'], ['two']]);
+  });
+
   test('fills a request to 10 MiB', () => {
     const ready = readyLanes();
     for (let key = 0; key < 11; key++) ready.push(laneOf(String(key), 'low', 1024 * 1024));

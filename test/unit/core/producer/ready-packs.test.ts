@@ -1,6 +1,7 @@
 import { deaggregate, HASH_KEY_SPACE } from '../../../../lib/core';
 import { systemClock } from '../../../../lib/core/foundation/clock';
 import { Lane } from '../../../../lib/core/producer/lane';
+import type { OutgoingRecord } from '../../../../lib/core/producer/outgoing-record';
 import { hashKeyOfEntry, Placement } from '../../../../lib/core/producer/placement';
 import { ReadyPacks } from '../../../../lib/core/producer/ready-packs';
 import { ShardMap } from '../../../../lib/core/producer/shard-map';
@@ -162,6 +163,15 @@ describe('ReadyPacks', () => {
     const most = MAX_REQUEST_BYTES - MAX_PACK_BYTES - overhead;
     expect(requestsAfter(most)).toEqual([2]);
     expect(requestsAfter(most + 1)).toEqual([1, 1]);
+  });
+
+  test('counts for each unit what it adds to a pack', () => {
+    const ready = readyPacks(0);
+    for (const bytes of [100, 200]) ready.push(laneOf(String(bytes), ...Array(bytes).fill(7n)));
+    const [{ bytes, lanes }] = ready.takeBatch(1, 0) as [OutgoingRecord];
+    const [first, second] = lanes.map(({ unit }) => unit!.bytes) as [number, number];
+    expect(first + second).toBe(bytes);
+    expect(second).toBeGreaterThan(first);
   });
 
   test('parks a shard that has had its share, until it may try again', () => {

@@ -19,6 +19,14 @@ describe('ShardMap', () => {
     expect(map.contradicts(hashKey, 'b')).toBe(shardId !== 'b');
   });
 
+  test('leaves out a shard that is listed without its id or an end of its range', () => {
+    const { ShardId, HashKeyRange } = shard('c', 20, 29);
+    const { StartingHashKey, EndingHashKey } = HashKeyRange;
+    const parts = [{}, { ShardId }, { HashKeyRange }, { ShardId, HashKeyRange: { StartingHashKey } }];
+    const incomplete = new ShardMap([...parts, { ShardId, HashKeyRange: { EndingHashKey } }, shard('a', 0, 9)]);
+    expect([0n, 20n].map((hashKey) => incomplete.shardIdOf(hashKey))).toEqual(['a', undefined]);
+  });
+
   test('says nothing of a gap, nor of a shard that it does not know', () => {
     expect(map.shardIdOf(20n)).toBeUndefined();
     expect(new ShardMap([shard('b', 10, 19)]).shardIdOf(9n)).toBeUndefined();
