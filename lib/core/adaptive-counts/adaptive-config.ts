@@ -91,7 +91,7 @@ export function countedValue(config: ShardedIndexConfig, value: string | number 
  */
 export function countedValues(config: ShardedIndexConfig, values: readonly (string | number)[]): string[] | undefined {
   if (config.valueAttribute === undefined) return undefined;
-  const names = values.map((value) => valueName(config, value) ?? '');
+  const names = values.map((value) => valueName(config, value)!);
   return [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_BYTES);
 }
 

@@ -23,7 +23,7 @@ export function configWithCounts(
     const { value } = count;
     const larger = largerOf(floorOf(config, value), count);
     if (value === undefined) others = sameOr(before?.shards.default, larger);
-    else byValue.set(value, sameOr(Object.hasOwn(known, value) ? known[value] : undefined, larger));
+    else byValue.set(value, sameOr(known[value], larger));
   }
   const isAsBefore =
     before?.shards.default === others &&

@@ -97,7 +97,7 @@ function valueOfKey(
   if (keyLayout === 'multi-attribute') return { value: first };
   if (shardPlacement === 'prefix') {
     const begin = first.indexOf(separator) + separator.length;
-    return begin >= separator.length && begin < first.length ? { value: first.slice(begin) } : undefined;
+    return begin > separator.length && begin < first.length ? { value: first.slice(begin) } : undefined;
   }
   const end = first.lastIndexOf(separator);
   return end > 0 ? { value: first.slice(0, end) } : undefined;
@@ -133,5 +133,5 @@ function wantedOf({ consumed, refused }: SeenKeys, shards: number): Omit<WriteMi
 }
 
 function mean(numbers: readonly number[]): number {
-  return numbers.length === 0 ? 0 : numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+  return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }

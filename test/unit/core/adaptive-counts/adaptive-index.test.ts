@@ -63,6 +63,16 @@ describe('the configuration of an adaptive index', () => {
     expect(() => make({}, { ...adaptiveConfig, tableName } as never)).toThrow('config.tableName must be');
   });
 
+  test('is refused with a maximum that is none', () => {
+    const none = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 0 } };
+    expect(() => make({}, none)).toThrow('config.adaptive.maximum must be a whole number from 1 to 10000, got 0');
+  });
+
+  test('is waited for as long as its answer takes, by the clock of the system too', async () => {
+    answer = () => new Promise((resolve) => setTimeout(() => resolve(counts), 20));
+    expect(open(await make({ clock: undefined }).forReading()).write).toBe(4);
+  });
+
   test('has fixed counts, those that values have grown to', async () => {
     expect(await make().forReading()).toEqual({
       ...adaptiveConfig,

@@ -54,6 +54,7 @@ describe('decideCounts', () => {
         [known('open', 8_000, 8_000)],
         NOON,
       )[0]!.decision;
+    expect(decideAt(0)).not.toBe('raise');
     expect(decideAt(149)).not.toBe('raise');
     expect(decideAt(150)).toBe('raise');
   });
@@ -81,6 +82,15 @@ describe('decideCounts', () => {
   test('believes the source that tells of more writes, minute by minute', () => {
     const sources = [known('open', 100, 8_000), known('open', 8_000, 100)];
     expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'raise', shards: 10 }]);
+    const accepted = known('open', 200, 200).minutes.map((minute) => ({ ...minute, throttled: 60 }));
+    for (const both of [
+      [known('open', 8_000, 8_000), { value: 'open', minutes: accepted }],
+      known('open', 8_000, 8_000)
+        .minutes.map((minute) => ({ value: 'open', minutes: [minute] }))
+        .reverse(),
+    ]) {
+      expect(decideCounts(adaptiveConfig, [], both, NOON)).toMatchObject([{ decision: 'raise', shards: 10 }]);
+    }
   });
 
   test('never exceeds the maximum of the configuration', () => {

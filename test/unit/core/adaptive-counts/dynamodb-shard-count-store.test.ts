@@ -121,6 +121,53 @@ test.each([[undefined], [null], [{}], [{ Items: null }]])('refuses an answer wit
   await expect(storeOf(answer).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });
 
+test('a first count is written where there is none, and each other one in place of the version before', async () => {
+  const sent: object[] = [];
+  const failures: (Error | undefined)[] = [
+    undefined,
+    undefined,
+    Object.assign(new Error('refused'), { name: 'ConditionalCheckFailedException' }),
+    new Error('throttled'),
+  ];
+  const putItem = async ({ Item: _item, ...condition }: { Item: object }) => {
+    sent.push(condition);
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+  };
+  const store = new DynamoDbShardCountStore({ query: async () => ({}), putItem } as never, adaptiveConfig);
+  const write = (expected: number) =>
+    store.writeCount({ ...texts, value: 'open', write: 1, read: 2, version: expected + 1 }, expected);
+  expect([await write(0), await write(1), await write(1)]).toEqual([true, true, false]);
+  await expect(write(1)).rejects.toThrow('throttled');
+  const common = { TableName: 'counts', ExpressionAttributeNames: { '#version': 'version' } };
+  expect(sent.slice(0, 2)).toEqual([
+    { ...common, ConditionExpression: 'attribute_not_exists(#version)' },
+    { ...common, ConditionExpression: '#version = :version', ExpressionAttributeValues: { ':version': { N: '1' } } },
+  ]);
+});
+
+test('counts are read strongly consistent, from page to page', async () => {
+  const starts: unknown[] = [];
+  const query = async ({ ConsistentRead, ...input }: IndexQueryInput) => {
+    starts.push([ConsistentRead, 'ExclusiveStartKey' in input ? input.ExclusiveStartKey : 'none']);
+    return { Items: [], ...(starts.length === 1 && { LastEvaluatedKey: { at: 1 } }) };
+  };
+  await new DynamoDbShardCountReader({ query } as never, adaptiveConfig).readCounts();
+  expect(starts).toEqual([
+    [true, 'none'],
+    [true, { at: 1 }],
+  ]);
+});
+
+test('a client that cannot write is no client of a store', () => {
+  expect(() => new DynamoDbShardCountStore({ query: async () => ({}) } as never, adaptiveConfig)).toThrow('putItem');
+});
+
+test('damaged counts are named by their item, where it is known', () => {
+  expect(new CorruptShardCountError('the count', '=open').message).toMatch(/writes, in the item "=open"$/);
+  expect(new CorruptShardCountError('the count').message).toMatch(/writes$/);
+});
+
 test.each([
   ['open', '=open'],
   ['*', '=*'],

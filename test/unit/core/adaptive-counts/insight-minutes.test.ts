@@ -37,6 +37,17 @@ describe('insightMinutes', () => {
     expect(open).toEqual({ value: 'open', minutes: [{ start: NOON, admitted: 600_000, throttled: 300_000 }] });
   });
 
+  test('takes the shards of a value together, of which one is not used', () => {
+    const keys = [key(['open#0'], 0), key(['open#7'], FULL)];
+    expect(minutesOf({ accessed: keys }, adaptiveConfig, 10)).toEqual([{ value: 'open', minutes: [] }]);
+  });
+
+  test('has the minutes in order, whatever the order of a report', () => {
+    const { Keys, Datapoints } = key(['open#0'], FULL, FULL, FULL);
+    const [open] = minutesOf({ accessed: [{ Keys, Datapoints: Datapoints!.toReversed() }] });
+    expect(open!.minutes.map(({ start }) => (start - NOON) / 60_000)).toEqual([0, 1, 2]);
+  });
+
   test('counts refused attempts where a report has them: 8,000 wanted a second, of which one shard takes 1,000', () => {
     const p = (7 / 8) ** (1 / 3);
     const refused = 480_000 * (p + p ** 2 + p ** 3);
@@ -57,6 +68,7 @@ describe('insightMinutes', () => {
     ['multi-attribute', 'a#b'],
     ['multi-attribute', undefined],
     ['single-attribute', undefined],
+    ['single-attribute', 'a'],
   ] as const)('finds the value in a key that a writer has made: %s, %s', (keyLayout, value) => {
     const { adaptive: _adaptive, version: _version, ...fixed } = adaptiveConfig;
     const config = { ...fixed, keyLayout, valueAttribute: value === undefined ? undefined : 'status' };
@@ -91,7 +103,7 @@ describe('insightMinutes', () => {
 
   test('finds the value behind the shard where that comes first, and leaves out what has no shard or no value', () => {
     const config: ShardedIndexConfig = { ...adaptiveConfig, keyLayout: 'single-attribute', shardPlacement: 'prefix' };
-    const keys = ['0#open', 'open', '0#'].map((each) => key([each], FULL));
+    const keys = ['0#open', 'open', '0#', '#paid'].map((each) => key([each], FULL));
     expect(minutesOf({ accessed: keys }, config).map(({ value }) => value)).toEqual(['open']);
   });
 

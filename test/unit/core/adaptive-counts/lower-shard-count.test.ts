@@ -1,4 +1,10 @@
-import { endDrain, lowerShardCount, raiseShardCount, ShardCountChangedError } from '../../../../lib/core';
+import {
+  endDrain,
+  InvalidIndexConfigError,
+  lowerShardCount,
+  raiseShardCount,
+  ShardCountChangedError,
+} from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 import { countText, FakeCountTable, type Fate } from '../../../support/fakes/fake-count-table';
@@ -33,6 +39,24 @@ describe('lowering a shard count', () => {
     expect(countText(lowered)).toBe('2/8');
     expect(clock.now()).toBe(15 * 60_000 + 45_000);
     expect(countText(await end(lowered.version))).toBe('2/2');
+  });
+
+  test('waits for the copies of writers alone where writes take no time', async () => {
+    const lowered = lowerShardCount(adaptiveConfig, table.store(), { to: 2, ...why }, { clock, longestWriteMs: 0 });
+    expect(countText(await clock.runUntil(lowered))).toBe('2/8');
+    expect(clock.now()).toBe(45_000);
+  });
+
+  test('says so if the count is changed between its read and its write', async () => {
+    const store = { ...table.store(), writeCount: async () => false };
+    const lowered = lowerShardCount(adaptiveConfig, store, { to: 2, ...why }, { clock });
+    await expect(clock.runUntil(lowered)).rejects.toThrow(ShardCountChangedError);
+  });
+
+  test('is refused for an index with fixed counts', async () => {
+    const fixed = { ...adaptiveConfig, version: 1 as const, adaptive: undefined };
+    await expect(lowerShardCount(fixed, table.store(), { to: 2, ...why })).rejects.toThrow(InvalidIndexConfigError);
+    await expect(endDrain(fixed, table.store(), { version: 2, ...why })).rejects.toThrow(InvalidIndexConfigError);
   });
 
   test('waits all of the time again when it is repeated', async () => {

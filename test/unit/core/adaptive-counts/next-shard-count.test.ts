@@ -52,6 +52,7 @@ describe('nextShardCount', () => {
       1,
     ],
     ['looks at metrics that are three minutes late', situation(1, [minute(5, 8_000), minute(4, 8_000)]), 10],
+    ['or five', situation(1, [minute(7, 8_000), minute(6, 8_000)]), 10],
     ['but not at old ones', situation(1, [minute(8, 8_000), minute(7, 8_000)]), 1],
     ['waits until all writers know the count', situation(1, run(2, 8_000), { since: NOON - MINUTE }), 1],
     ['but not longer', situation(1, run(2, 8_000), { since: NOON - 2 * MINUTE }), 10],
@@ -70,9 +71,14 @@ describe('nextShardCount', () => {
     ['too early', situation(1, run(1, 8_000))],
     ['too early', situation(10, run(9, 8_000))],
     ['enough shards', situation(20, run(30, 8_000))],
+    ['enough shards', situation(3, run(10, 1_600))],
     ['at maximum', situation(10, run(2, 80_000), { maximum: 10 })],
   ] as const)('names what it has decided: %s', (decision, given) => {
     expect(nextShardCount(given).decision).toBe(decision);
+  });
+
+  test('needs no shard for no writes', () => {
+    expect(nextShardCount(situation(1, [])).needed).toBe(0);
   });
 
   test('says why', () => {

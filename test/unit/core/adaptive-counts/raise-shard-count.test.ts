@@ -80,6 +80,29 @@ describe('raising a shard count', () => {
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 
+  test('reads the count once if nobody else changes it', async () => {
+    let reads = 0;
+    const store = table.store();
+    const readCount: typeof store.readCount = (value) => {
+      reads += 1;
+      return store.readCount(value);
+    };
+    await clock.runUntil(raise(4, { store: { ...store, readCount } }));
+    expect(reads).toBe(1);
+  });
+
+  test('throws what the store throws if a write fails, and nobody can look whether it was made', async () => {
+    const store = table.store();
+    let isDown = false;
+    const writeCount = () => {
+      isDown = true;
+      return Promise.reject(new Error('no answer'));
+    };
+    const readCount: typeof store.readCount = (value) =>
+      isDown ? Promise.reject(new Error('down')) : store.readCount(value);
+    await expect(raise(4, { store: { ...store, writeCount, readCount } })).rejects.toThrow('no answer');
+  });
+
   test('throws what the store throws if a write fails', async () => {
     await expect(raise(4, { store: table.store(undefined, () => 'failed') })).rejects.toThrow('failed');
   });
@@ -134,10 +157,21 @@ describe('raising a shard count', () => {
 
   test.each([
     ['reason', { reason: '' }],
+    ['reason', { reason: 'x'.repeat(501) }],
     ['changedBy', { changedBy: 'x'.repeat(101) }],
   ])('refuses a wrong %s', async (field, wrong) => {
     const refused = raiseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why, ...wrong });
     await expect(refused).rejects.toThrow(`${field} must be a text`);
+  });
+
+  test.each([
+    [1, 1],
+    [500, 100],
+  ])('takes a reason of %d characters and a name of %d, and a value of 1,023 bytes', async (reason, name) => {
+    const change = { value: 'v'.repeat(1_023), to: 2, reason: 'x'.repeat(reason), changedBy: 'x'.repeat(name) };
+    expect(countText(await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), change, { clock })))).toBe(
+      '2/2',
+    );
   });
 
   test.each([[null], [undefined], ['x'], [{}]])('refuses %j in place of a change', async (change) => {

@@ -46,7 +46,7 @@ describe('a WriteReporter', () => {
   test('reports a minute in which the index has refused writes of a value, with those that it took', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     await succeed('open');
-    await succeed('open', 3);
+    await succeed('open', 2);
     await succeed('open', 1, 4);
     await fail('open');
     expect(reports).toEqual([]);
@@ -139,6 +139,8 @@ describe('a WriteReporter', () => {
     const { reporter, problems, clock, fail } = reporterAt(adaptiveConfig, true);
     const error = refusal();
     await expect(reporter.watch('open', () => Promise.reject(error))).rejects.toBe(error);
+    const other = new Error('another');
+    await expect(reporter.watch('open', () => Promise.reject(other))).rejects.toBe(other);
     await fail('open');
     clock.now += 60_000;
     await expect(reporter.watch('open', async () => 'written')).resolves.toBe('written');
@@ -158,9 +160,13 @@ describe('a WriteReporter', () => {
   });
 
   test('takes a number of attempts that is none for one', async () => {
-    const { reporter } = reporterAt();
+    const { reporter, reports, clock, succeed, fail } = reporterAt();
     const answer = { $metadata: { attempts: { valueOf: 'x', toString: 'x' } } };
     await expect(reporter.watch('open', async () => answer)).resolves.toBe(answer);
+    await fail('open');
+    clock.now += 60_000;
+    await succeed('open');
+    expect(reports).toMatchObject([{ admitted: 1, throttled: 1 }]);
   });
 
   test('does not hold a write up for longer than a second while a report is not answered', async () => {
@@ -181,7 +187,9 @@ describe('a WriteReporter', () => {
   test('refuses a value that the index cannot have, and units that are none, before it sends anything', async () => {
     const { reporter } = reporterAt();
     const send = jest.fn();
-    await expect(reporter.watch('', send)).rejects.toMatchObject({ code: 'INVALID_INDEX_VALUE' });
+    for (const value of ['', Number.NaN]) {
+      await expect(reporter.watch(value, send)).rejects.toMatchObject({ code: 'INVALID_INDEX_VALUE' });
+    }
     await expect(reporter.watch('open', send, 0)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     expect(send).not.toHaveBeenCalled();
     expect(() => reporterAt({ ...adaptiveConfig, adaptive: undefined } as never)).toThrow('config.adaptive');
@@ -189,10 +197,19 @@ describe('a WriteReporter', () => {
 
   test('writes, and does not report, a value that is too long for a key with a minute before it', async () => {
     const { reporter, reports, problems, clock, succeed, fail } = reporterAt();
-    await fail('x'.repeat(1_010));
+    await fail('x'.repeat(1_008));
     expect(await reporter.watch('x'.repeat(2_000), async () => 'written')).toBe('written');
     clock.now += 60_000;
     await succeed('open');
     expect([reports, problems]).toEqual([[], []]);
+    await fail('x'.repeat(1_007));
+    clock.now += 60_000;
+    await succeed('open');
+    expect(reports).toMatchObject([{ throttled: 1 }]);
+  });
+
+  test('goes by the time of day where no other is given', async () => {
+    const reporter = new WriteReporter({ updateItem: async () => ({}) }, adaptiveConfig);
+    expect(await reporter.watch('open', async () => 'written')).toBe('written');
   });
 });

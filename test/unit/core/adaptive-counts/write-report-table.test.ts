@@ -1,0 +1,21 @@
+import type { DynamoDbItem } from '../../../../lib/core';
+import { reportKey, reportOf } from '../../../../lib/core/adaptive-counts/write-report-table';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const item = { admitted: { N: '0' }, throttled: { N: '5' } };
+
+test.each(['open', '*', '', undefined])('a report of the value %p is read as it was written', (value) => {
+  expect(reportOf(reportKey(NOON, value), item)).toEqual({ value, start: NOON, admitted: 0, throttled: 5 });
+});
+
+test.each<[string, DynamoDbItem]>([
+  ['alarm', item],
+  ['2026-11-21T12:00', item],
+  ['2026-11-21T12:00x', item],
+  ['2026-11-21T25:00=open', item],
+  ['2026-11-21T12:00=open', {}],
+  ['2026-11-21T12:00=open', { ...item, admitted: { N: '-1' } }],
+  ['2026-11-21T12:00=open', { ...item, throttled: { S: '5' } }],
+])('the item %p with %j is no report', (key, other) => {
+  expect(reportOf(key, other)).toBeUndefined();
+});
