@@ -34,6 +34,9 @@ test('a move has ended when its item says so, and is remembered for its days fro
   expect(asked.map((input) => input.ExpressionAttributeValues)).toEqual(
     Array(3).fill(expect.objectContaining(halfADay)),
   );
+  await new DynamoDbFenceStore(client, { tableName: 'fences', consumer: 'c' }).end(move);
+  const eightDays = { N: String(1_000 + 8 * 86_400) };
+  expect(asked.pop()!.ExpressionAttributeValues).toMatchObject({ ':expiresAt': eightDays });
   const [waited, ended] = ['waitedMs', 'hasEnded'].map((name) => ({ [`#${name}`]: name, '#expiresAt': 'expiresAt' }));
   expect(asked.map((input) => input.ExpressionAttributeNames)).toEqual([waited, ended, waited]);
   now.mockRestore();

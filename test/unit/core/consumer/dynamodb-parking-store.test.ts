@@ -139,7 +139,11 @@ describe('a damaged table is not taken for one in which less is parked', () => {
 test('a write that fails is not taken for one that somebody else has come before', async () => {
   const table = new ParkingTable();
   const failed = new Error('no way there');
-  const store = storeOn(table, { deleteItem: () => Promise.reject(failed) });
+  const deleteItem: ParkingTableClient['deleteItem'] = async (input) => {
+    if (input.ConditionExpression !== undefined) throw failed;
+    return table.deleteItem(input as never);
+  };
+  const store = storeOn(table, { deleteItem });
   const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
   await expect(store.remove({ ...key, first: 1 })).rejects.toBe(failed);
   expect(await store.find(['a'])).toMatchObject(new Map([['a', { revision: key.revision }]]));
@@ -243,6 +247,7 @@ test('a key whose deletion had no answer is removed', async () => {
     },
   });
   expect(await unanswered.remove({ ...key, first: 1 })).toBe(true);
+  expect(rowsIn(table)).toEqual([]);
 });
 
 test('records are deleted when the next write of their key says that they are done', async () => {

@@ -116,6 +116,10 @@ describe('a batch', () => {
     await w.deliver(['a1', 'b1', 'c1', 'd1', 'a2', 'b2', 'c2', 'd2']);
     expect(most).toBe(3);
     expect(w.effects).toHaveLength(8);
+    const answeredAt = w.clock.now();
+    await w.clock.runOut();
+    // No timer is left.
+    expect(w.clock.now()).toBe(answeredAt);
   });
 
   test('tries a record again in place', async () => {
@@ -170,6 +174,9 @@ describe('a batch', () => {
     w.poison.add('a1');
     await w.deliver(['a1', 'a2']);
     await w.deliver(['a1', 'a2', 'a3']);
+    const save = jest.spyOn(w.parking, 'save');
+    await w.deliver(['a1', 'a2', 'a3']);
+    expect(save).not.toHaveBeenCalled();
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 3 }]);
   });
 
@@ -293,12 +300,13 @@ describe('a batch', () => {
       },
       { parking: new MemoryParkingStore() },
     );
-    const change = (SequenceNumber: string, eventName: string) => ({
+    const [sk, id] = [{ N: '1' }, { S: 'x' }];
+    const change = (SequenceNumber: string, eventName: string, Keys: object) => ({
       eventSource: 'aws:dynamodb',
       eventName,
-      dynamodb: { Keys: { sk: { N: '1' }, id: { S: 'x' } }, SequenceNumber },
+      dynamodb: { Keys, SequenceNumber },
     });
-    const event = { Records: [change('1', 'INSERT'), change('2', 'MODIFY')] };
+    const event = { Records: [change('1', 'INSERT', { sk, id }), change('2', 'MODIFY', { id, sk })] };
     expect(await consumer.handler(event, { getRemainingTimeInMillis: () => MINUTE_MS })).toEqual({
       batchItemFailures: [],
     });
@@ -397,6 +405,7 @@ describe('whatever a handler throws', () => {
       new EvenShardsError('CODE', 'it holds a secret', { summary: 'it holds something' }),
       'EvenShardsError: it holds something',
     ],
+    ['a long text', 'x'.repeat(400), 'x'.repeat(300)],
     ['a symbol', Symbol('s'), 'symbol: not an Error'],
     ['an error whose cause is itself', cyclic, 'Error: a circle'],
     [
@@ -559,6 +568,10 @@ describe('the retrier', () => {
     expect(await parkedKeys(w)).toMatchObject([{ records: 2, tries: 1 }]);
     // This one waits as long as the first did after its first retry.
     expect((await w.parking.find(['a'])).get('a')!.dueAt - w.clock.now()).toBe(0.75 * MINUTE_MS);
+    w.poison.delete('a2');
+    w.poison.add('a3');
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
   });
 
   /** Parks so many records of a key, whose handler does this when they are tried again. */
@@ -833,8 +846,13 @@ describe('a person', () => {
     const w = await deadKey();
     expect(await w.parking.resume('a')).toBe(true);
     expect(await parkedKeys(w)).toMatchObject([{ tries: 0, lastError: 'Error: poison' }]);
+    let tries = 0;
     for (const dead of [0, 0, 1]) {
       expect(await w.retry()).toMatchObject({ stillParked: 1, dead });
+      // The waits begin anew, too.
+      const { dueAt, retries } = (await w.parking.find(['a'])).get('a')!;
+      expect(dueAt - w.clock.now()).toBe(0.75 * 30_000 * 2 ** retries);
+      expect(retries).toBe(++tries);
       w.clock.nowMs += 20 * MINUTE_MS;
     }
   });
@@ -875,13 +893,15 @@ test.each([
   expect(() => world(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
-test('refuses what handles no record, and a context that does not tell the time that is left', async () => {
+test('refuses what handles no record, a context that does not tell the time that is left, and data that is no bytes', async () => {
   const refused = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
   expect(() => new OrderedConsumer('handle' as never, { parking: new MemoryParkingStore() })).toThrow(
     refused('handle'),
   );
   const { consumer } = world();
   await expect(consumer.handler(kinesisEvent(shardOf(['a1'])), {} as never)).rejects.toEqual(refused('context'));
+  const text = { ...shardOf(['a1'])[0]!, data: 'a1' as never };
+  await expect(consumer.process([text])).rejects.toEqual(refused('data'));
 });
 
 const KINESIS = { partitionKey: 'a', sequenceNumber: '1', data: 'YQ==' };
