@@ -26,7 +26,7 @@ export class Backlog {
   remove({ bytes }: PendingRecord): void {
     this.records -= 1;
     this.bytes -= bytes;
-    for (const lookAgain of this.waiting.splice(0)) lookAgain();
+    while (this.waiting.length > 0) this.waiting.shift()!();
   }
 
   /** Waits until there is room behind the lane's records. It returns undefined if there is room now. */
