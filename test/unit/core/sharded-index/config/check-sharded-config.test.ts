@@ -83,13 +83,46 @@ describe('checkShardedConfig', () => {
     expect(() => checkShardedConfig(config as never)).toThrow(message);
   });
 
-  test('refuses attributes that decide a shard which is drawn at random', () => {
-    const message = 'config.shardedBy must be empty if the strategy is random';
-    expect(() => checkShardedConfig({ ...table(), strategy: 'random' })).toThrow(message);
+  test.each<[object, string]>([
+    [{ strategy: 'random' }, 'config.shardedBy must be empty if the strategy is random'],
+    [{ shardedBy: ['a', 'b', 'c', 'd', 'e'] }, 'config.shardedBy must be an array of 1 to 4 attribute names'],
+    [{ shardedBy: ['number'] }, 'config.shardedBy must be attributes other than the partition key'],
+    [{ valueAttribute: 'client', shardedBy: ['client'] }, 'config.shardedBy must be attributes that differ among'],
+    [{ valueAttribute: 'line' }, 'config.valueAttribute must be another attribute than the sort key'],
+    [{ shardAttribute: 'pk' }, 'config.shardAttribute must be the partition key, number'],
+    [{ keyLayout: 'multi-attribute' }, 'config.keyLayout must be single-attribute for a configuration without'],
+    [{ separator: undefined }, 'config.separator must be'],
+    [{ firstShard: undefined }, 'config.firstShard must be'],
+    [{ shards: { default: { write: 5, read: 5, since: 0 } } }, 'config.shards.default.since must be'],
+  ])('refuses a table with %j', (part, message) => {
+    expect(() => checkShardedConfig({ ...table(), ...part } as never)).toThrow(message);
+  });
+
+  test.each<[ShardedConfig, Partial<ShardedConfig>]>([
+    [table(), { shardedBy: ['a', 'b', 'c', 'd'] } as Partial<ShardedTableConfig>],
+    [table(), { shards: { default: { write: 5, read: 6, since: 5 } } }],
+    [index(), { tableName: 'x'.repeat(1_024), tableKey: ['id', 'x'.repeat(1_024)] }],
+    [index(), { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd'] }],
+  ])('takes configuration %# of what its bounds allow', (config, part) => {
+    expect(() => checkShardedConfig({ ...config, ...part } as never)).not.toThrow();
+  });
+
+  test.each([null, 5])('refuses %p, which is no configuration', (config) => {
+    expect(() => checkShardedConfig(config as never)).toThrow('config must be a configuration as ShardedIndex');
   });
 
   test.each<[Partial<ShardedIndexConfig>, string]>([
     [{ shards: { default: { write: 5, read: 5, since: 2 } } }, 'config.shards must be counts without since'],
+    [{ shards: { default: { write: 0.5, read: 5 } } }, 'config.shards.default.write must be'],
+    [{ shards: { ...index().shards, byvalue: {} } as never }, 'config.shards must be made of default and byValue'],
+    [{ tableName: '' }, 'config.tableName must be a non-empty string'],
+    [{ valueAttribute: '' }, 'config.valueAttribute must be a non-empty string'],
+    [{ tableKey: ['a', 'b', 'c'] }, 'config.tableKey must be an array of 1 to 2 attribute names'],
+    [{ tableKey: [5 as never] }, 'config.tableKey must be an array of 1 to 2 attribute names'],
+    [
+      { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd', 'e'] },
+      'config.sortKeyAttributes must be an array of 0 to 4 attribute names',
+    ],
     [{ firstShard: -1 }, 'config.firstShard must be a whole number of at least 0'],
     [{ firstShard: 0.5 }, 'config.firstShard must be a whole number of at least 0'],
     [{ separator: '' }, 'config.separator must be a text without digits'],
