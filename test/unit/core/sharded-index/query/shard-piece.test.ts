@@ -143,3 +143,24 @@ test.each(
   expect(shown).toEqual(order === 'ascending' ? numbers : numbers.toReversed());
   for (const { Limit } of index.requests) expect(Limit).toBeGreaterThan(0);
 });
+
+test('unordered pages show each of many items of one sort key once', async () => {
+  const config = indexConfig({
+    shards: { default: { write: 3, read: 3 } },
+    strategy: 'random',
+    valueAttribute: undefined,
+    sortKeyAttributes: ['a'],
+  });
+  const index = new FakeIndex(config);
+  for (let number = 0; number < 30; number++) {
+    index.put({ jobId: { S: String(number) }, shard: N(number % 3), a: N(number < 24 ? 1 : 2) });
+  }
+  const shown: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await fanOutQuery(index, config, { order: 'unordered', limit: 2, cursor });
+    shown.push(...page.items.map(({ jobId }) => (jobId as { S: string }).S));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  expect([shown.length, new Set(shown).size]).toEqual([30, 30]);
+});
