@@ -115,7 +115,7 @@ export class RegistryCommits {
     for (const call of this.waiting) {
       const decided = call.decide(state);
       const added = decided.changes.filter(({ owner }) => !changes.has(owner));
-      if (tell.length > 0 && changes.size + added.length > this.options.maxEntries) break;
+      if (changes.size + added.length > this.options.maxEntries) break;
       for (const change of decided.changes) changes.set(change.owner, change);
       takeBack.unshift(state.assume(decided.changes));
       tell.push(decided.tell);

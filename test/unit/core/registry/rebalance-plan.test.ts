@@ -165,14 +165,16 @@ describe('rebalancePlan', () => {
     ]);
   });
 
-  test('moves one heavy owner and no light ones, and says what the heaviest shard is then, which may be the new one', () => {
-    const owners = ownersOn(
-      [1, 5, 1, 1, 1].map((weight) => [0, weight]),
-      2,
-    );
-    const { moves } = rebalancePlan(owners, uniformRanges(2, SPACE));
-    expect(moves.map(({ owner, heaviest }) => [owner, heaviest])).toEqual([['owner-1', 5]]);
-  });
+  test.each([4, 5])(
+    'moves an owner of weight %d and no light ones, and says what the heaviest shard is then',
+    (heavy) => {
+      for (let at = 0; at < 5; at++) {
+        const placement = Array.from({ length: 5 }, (_, index) => [0, index === at ? heavy : 1] as const);
+        const { moves } = rebalancePlan(ownersOn(placement, 2), uniformRanges(2, SPACE));
+        expect(moves.map(({ owner, heaviest }) => [owner, heaviest])).toEqual([[`owner-${at}`, heavy]]);
+      }
+    },
+  );
 
   test('leaves what stays on a shard even within the shard', () => {
     const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(1) });
