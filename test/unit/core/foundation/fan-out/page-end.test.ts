@@ -1,6 +1,6 @@
 import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
 import { PageEnd } from '../../../../../lib/core/foundation/fan-out/page-end';
-import { PageInProgress } from '../../../../../lib/core/foundation/fan-out/page-in-progress';
+import { type PageBounds, PageInProgress } from '../../../../../lib/core/foundation/fan-out/page-in-progress';
 import { readPolicy } from '../../../../../lib/core/foundation/fan-out/read-policy';
 import { gatherPage } from '../../../../../lib/core/foundation/fan-out/scatter-gather';
 import { type BufferRead, ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-buffer';
@@ -54,10 +54,10 @@ describe('PageEnd', () => {
   const order: ComparePositions<number> = (a, b) => a.item - b.item || a.shard - b.shard;
   const answerOf = (items: number[]) => ({ items, next: 'next', itemsRead: 1, consumedReadUnits: 0.5, itemSizes: [] });
 
-  /** A page of so many items, and its end as the answers of three shards tell it. */
-  function endOf(limit: number) {
+  /** The end of a page with these bounds, as the answers of three shards tell it. */
+  function endOf(bounds: PageBounds<number>) {
     const buffers = [0, 1, 2].map((shard) => new ShardBuffer<number>(readerOf(shard, 3), 3));
-    const end = new PageEnd(buffers, order, new PageInProgress({ limit }));
+    const end = new PageEnd(buffers, order, new PageInProgress(bounds));
     const answered = (shard: number, items: number[]): void => {
       end.answered(buffers[shard]!, buffers[shard]!.absorb(answerOf(items), undefined));
     };
@@ -76,13 +76,13 @@ describe('PageEnd', () => {
   }
 
   test('needs everything of every shard as long as fewer items have come than the page has room for', () => {
-    const { answered, needs } = endOf(3);
+    const { answered, needs } = endOf({ limit: 3 });
     answered(0, [1, 4]);
     expect([0, 1, 2].map(needs)).toEqual([true, true, true]);
   });
 
   test('needs nothing behind the worst item that the page can have, and nothing of a shard that was read so far', () => {
-    const { answered, needs, held } = endOf(2);
+    const { answered, needs, held } = endOf({ limit: 2 });
     answered(0, [1, 4]);
     expect([0, 1, 2].map(needs)).toEqual([false, 4, 4]);
     answered(1, [2, 9]);
@@ -90,8 +90,17 @@ describe('PageEnd', () => {
     expect(held()).toEqual([[1], [2], []]);
   });
 
+  test('comes with the first item that the bytes of the page have no room for', () => {
+    const { answered, needs, held } = endOf({ maxBytes: 200, bytesOf: () => 100, roughly: () => 2 });
+    answered(0, [1, 4]);
+    expect(needs(2)).toBe(true);
+    answered(1, [2, 9]);
+    expect(needs(2)).toBe(4);
+    expect(held()).toEqual([[1, 4], [2], []]);
+  });
+
   test('counts what earlier waves have found', () => {
-    const { end, answered, needs, held } = endOf(4);
+    const { end, answered, needs, held } = endOf({ limit: 4 });
     answered(0, [1, 2, 3]);
     end.begin();
     answered(1, [4, 5]);

@@ -16,6 +16,10 @@ test.each<FanOutOptions>([
   expect(readPolicy(options)).toMatchObject(options);
 });
 
+test('a query that says nothing has 50 requests in flight, makes five attempts, and waits up to 50 ms, then up to a second', () => {
+  expect(readPolicy({})).toMatchObject({ concurrency: 50, attempts: 5, backoffBaseMs: 50, backoffCapMs: 1_000 });
+});
+
 test.each<[string, unknown, string]>([
   ['concurrency', 0, 'a whole number of at least 1'],
   ['attempts', 1.5, 'a whole number of at least 1'],
