@@ -14,7 +14,7 @@ const WHOLE_MS = 1_800_000;
  * @param {{ number: number }[]} mutants which of the switches
  * @param {number} workers how many processes look
  * @param {(mutant: object, outcome: string, by?: string) => void} say hears of each mutant: it is caught, or hangs a test, or
- *   survived, or is unreached, or undecided, because its test fails without it as well
+ *   ends its process, or survived, or is unreached, or undecided, because its test fails without it as well
  */
 export async function judge(suites, mutants, workers, say) {
   const { testsOf, isConstant } = await baseline(suites);
@@ -70,25 +70,36 @@ async function startHost(suites, constant = -1) {
     env: { ...process.env, MUTANT: String(constant) },
     execArgv: ['--max-old-space-size=4000'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // What its tests have started ends with it.
+    detached: true,
   });
+  const end = () => {
+    process.off('exit', end);
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  };
+  process.on('exit', end);
   const ask = (message, limitMs) =>
     new Promise((resolve) => {
       let timer;
-      const end = (answer) => {
+      const settle = (answer) => {
         clearTimeout(timer);
         child.removeAllListeners();
         resolve(answer);
       };
-      const endAfter = (ms) => {
+      const settleAfter = (ms) => {
         clearTimeout(timer);
-        timer = setTimeout(() => end({ outcome: 'hangs' }), ms);
+        timer = setTimeout(() => settle({ outcome: 'hangs' }), ms);
       };
       // A test that loops hears of no limit of its own.
       child.on('message', (answer) =>
-        answer.limitMs === undefined ? end(answer) : endAfter(answer.limitMs + PAUSE_MS),
+        answer.limitMs === undefined ? settle(answer) : settleAfter(answer.limitMs + PAUSE_MS),
       );
-      child.on('exit', () => end({ outcome: 'caught', by: 'the end of its process' }));
-      endAfter(limitMs);
+      child.on('exit', () => settle({ outcome: 'ends' }));
+      settleAfter(limitMs);
       child.send(message);
     });
   const loaded = await ask({ suites }, WHOLE_MS);
@@ -96,6 +107,6 @@ async function startHost(suites, constant = -1) {
     ask,
     reached: loaded.reached,
     verdictOn: (number, tests) => (loaded.outcome === undefined ? ask({ number, tests }, PAUSE_MS) : loaded),
-    end: () => void child.kill('SIGKILL'),
+    end,
   };
 }

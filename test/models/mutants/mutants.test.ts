@@ -13,3 +13,12 @@ describe.each([...mutants, ...models])('the mutant of: $rule', ({ file, text, re
     expect(existsSync(suite)).toBe(true);
   });
 });
+
+test('a mutant that no test can find is one of a line that is there', () => {
+  const lines = readFileSync('test/models/mutants/equivalents.tsv', 'utf8').trimEnd().split('\n');
+  const gone = lines.filter((line) => {
+    const [file, text] = line.split('\t');
+    return !existsSync(file!) || !readFileSync(file!, 'utf8').includes(text!);
+  });
+  expect(gone).toEqual([]);
+});

@@ -12,6 +12,7 @@ const { ModuleMocker } = require('jest-mock');
 const ROOT = process.cwd();
 const { sources, moduleNames } = JSON.parse(readFileSync(process.env.MUTANTS_PLAN, 'utf8'));
 const { setTimeout, clearTimeout } = globalThis;
+const LONGEST_MS = 60_000;
 
 /** The mutant of what is computed when a file is loaded, or -1. */
 const constant = Number(process.env.MUTANT);
@@ -102,9 +103,10 @@ function collect(suite, block, above) {
 async function runAll() {
   const runs = [];
   for (const each of allTests) {
+    await prepare(each);
     reached = new Set();
     const start = performance.now();
-    const failure = await failureOf(each, 60_000);
+    const failure = await failureOf(each, LONGEST_MS);
     runs.push({ name: each.name, ms: performance.now() - start, reached: [...reached], failure: failure?.message });
   }
   return runs;
@@ -114,8 +116,10 @@ async function runAll() {
 async function verdictOn(tests) {
   for (const { index, limitMs } of tests) {
     const test = allTests[index];
+    process.send({ limitMs: LONGEST_MS });
+    const unprepared = await prepare(test);
     process.send({ limitMs });
-    const failure = await failureOf(test, limitMs);
+    const failure = unprepared ?? (await failureOf(test, limitMs));
     if (failure === undefined) continue;
     const by = `${test.name}: ${failure.message.split('\n')[0]}`;
     if (failure.isLate) return { outcome: 'hangs', by };
@@ -126,31 +130,44 @@ async function verdictOn(tests) {
   return { outcome: 'survived' };
 }
 
-async function failureOf({ run, blocks }, limitMs) {
+async function failureOf(test, limitMs) {
   stray = undefined;
   let timer;
   const late = new Promise((end) => {
     timer = setTimeout(() => end(Object.assign(new Error('has no end'), { isLate: true })), limitMs);
   });
-  const failed = (error) => (error instanceof Error ? error : new Error(String(error)));
-  const failure = await Promise.race([wholeTest(run, blocks).then(() => stray, failed), late]);
+  const failure = await Promise.race([wholeTest(test).then(() => stray, errorOf), late]);
   clearTimeout(timer);
   return failure;
 }
 
-async function wholeTest(run, blocks) {
-  const hooks = (type) => blocks.flatMap((block) => block.hooks.filter((hook) => hook.type === type));
-  for (const hook of hooks('beforeAll')) {
-    if (hooksThatRan.has(hook)) continue;
-    hooksThatRan.add(hook);
-    await hook.fn();
-  }
+async function wholeTest({ run, blocks }) {
   try {
-    for (const { fn } of hooks('beforeEach')) await fn();
+    for (const { fn } of hooksOf(blocks, 'beforeEach')) await fn();
     await run();
   } finally {
-    for (const { fn } of hooks('afterEach').reverse()) await fn();
+    for (const { fn } of hooksOf(blocks, 'afterEach').reverse()) await fn();
   }
+}
+
+/** Runs once what comes before all tests of a block. It returns why that failed. */
+async function prepare({ blocks }) {
+  for (const hook of hooksOf(blocks, 'beforeAll').filter((each) => !hooksThatRan.has(each))) {
+    hooksThatRan.add(hook);
+    try {
+      await hook.fn();
+    } catch (error) {
+      return errorOf(error);
+    }
+  }
+}
+
+function hooksOf(blocks, type) {
+  return blocks.flatMap(({ hooks }) => hooks.filter((hook) => hook.type === type));
+}
+
+function errorOf(thrown) {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 function isolateModules(load) {

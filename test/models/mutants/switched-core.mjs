@@ -28,7 +28,8 @@ const OPERATORS = {
  * The core with all of its mutants in place, each behind a switch: an operator, a bound, a condition, a call or a default is
  * another one while `isMutant(number)` is true. So a process loads the core once for all of them.
  *
- * @returns the text of each file, and the mutants: the number, the file, and what is there and what stands there instead
+ * @returns the text of each file, and the mutants: the number, the file, a rule with its place, what is there, and what stands there
+ *   instead, and the same as a key which stays when lines above it come and go
  */
 export function switchedCore() {
   const mutants = [];
@@ -42,6 +43,7 @@ export function switchedCore() {
 
 function switched(file, mutants) {
   const source = readFileSync(file, 'utf8');
+  const lines = source.split('\n');
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
   const written = (node) => {
     if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isImportDeclaration(node)) return node.getText();
@@ -49,9 +51,12 @@ function switched(file, mutants) {
     if (ts.isTemplateExpression(node)) return node.getText();
     const alternatives = mutationsOf(node).map(([place, replacement, whole = replacement]) => {
       const { line, character } = tree.getLineAndCharacterOfPosition(place.getStart());
-      const at = `${file}:${line + 1}:${character + 1}`;
-      const rule = `${at}: ${excerpt(place.getText())} -> ${excerpt(replacement) || 'nothing'}`;
-      return [mutants.push({ number: mutants.length, file, rule }) - 1, whole];
+      const text = lines[line].trim();
+      const column = character - lines[line].indexOf(text) + 1;
+      const change = `${excerpt(place.getText())} -> ${excerpt(replacement) || 'nothing'}`;
+      const rule = `${file}:${line + 1}:${character + 1}: ${change}`;
+      const key = [file, text, column, change].join('\t');
+      return [mutants.push({ number: mutants.length, file, rule, key }) - 1, whole];
     });
     return alternatives.reduce(
       (rest, [number, whole]) => `(isMutant(${number}) ? ${whole || 'undefined'} : ${rest})`,

@@ -11,8 +11,9 @@ export class TransactionalTable extends FakeIndex {
     for (const write of writes) {
       const { Item, Key, ...condition } = { Item: undefined, Key: undefined, ...Object.values(write)[0] };
       const item = there.get(keysOf((Item ?? Key)!));
-      const { ExpressionAttributeValues: values = {} } = condition as Partial<TransactCondition>;
-      if (!conditionHolds({ ...condition, ExpressionAttributeValues: typed(values) }, item)) return false;
+      const { ExpressionAttributeValues: values } = condition as Partial<TransactCondition>;
+      const given = values && { ExpressionAttributeValues: typed(values) };
+      if (!conditionHolds({ ...condition, ...given }, item)) return false;
     }
     for (const write of writes) {
       if ('Put' in write) this.put(typed(write.Put.Item));
