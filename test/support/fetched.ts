@@ -5,6 +5,9 @@ import { join, resolve } from 'node:path';
 /** Tools and packages that only some tests need: fetched into a cache the first time, and nobody's dependency. */
 const CACHE = resolve('node_modules/.cache');
 
+/** What a test needs that fetches packages for Python. */
+export const PYTHON_NEEDED = 'python3 with venv, and the Python Package Index';
+
 /** The interpreter of an environment that has these packages, for programs that import these modules. Undefined without Python. */
 export function pythonWith(name: string, packages: readonly string[], imports: string): string | undefined {
   const folder = join(CACHE, name);

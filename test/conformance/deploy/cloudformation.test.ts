@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { describeWhere } from '../../support/describe-where';
+import { PYTHON_NEEDED } from '../../support/fetched';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 
 /**
@@ -52,7 +53,9 @@ interface Properties {
 
 type Resources = Record<string, { Properties: Properties; DependsOn?: string; DeletionPolicy?: 'Retain' }>;
 
-describeWhere(fetchEmulator(), 'python3 with venv, and the Python Package Index')('CloudFormation', () => {
+const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
+
+describeIf('CloudFormation', () => {
   let account: Account;
   let cloudFormation: CloudFormation;
   let folder: string;

@@ -10,6 +10,7 @@ import { CfnStream } from 'aws-cdk-lib/aws-kinesis';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import { describeWhere } from '../../support/describe-where';
+import { PYTHON_NEEDED } from '../../support/fetched';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 
 /**
@@ -43,101 +44,100 @@ interface Deployed {
   failsAtEnd?: boolean;
 }
 
-describeWhere(fetchEmulator(), 'python3 with venv, and the Python Package Index')(
-  'the function of a custom resource',
-  () => {
-    let account: Account;
-    let cloudFormation: CloudFormation;
-    let folder: string;
-    let asked: string;
-    let deployments = 0;
+const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
 
-    beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'even-shards-resource-'));
-      mkdirSync(join(folder, 'code'));
-      writeFileSync(join(folder, 'code/index.js'), FUNCTION);
-      asked = join(folder, 'asked');
-      account = await Account.open();
-      const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
-      cloudFormation = new CloudFormation(options);
-      const kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
-      await kinesis.createStream({ StreamName: TAKEN, ShardCount: 1 });
-      kinesis.destroy();
-      await account.cdk('bootstrap', `aws://123456789012/${REGION}`);
-    }, 5 * MINUTES);
+describeIf('the function of a custom resource', () => {
+  let account: Account;
+  let cloudFormation: CloudFormation;
+  let folder: string;
+  let asked: string;
+  let deployments = 0;
 
-    afterAll(async () => {
-      cloudFormation?.destroy();
-      await account?.close();
-      rmSync(folder, { recursive: true });
-    }, MINUTES);
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'even-shards-resource-'));
+    mkdirSync(join(folder, 'code'));
+    writeFileSync(join(folder, 'code/index.js'), FUNCTION);
+    asked = join(folder, 'asked');
+    account = await Account.open();
+    const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
+    cloudFormation = new CloudFormation(options);
+    const kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
+    await kinesis.createStream({ StreamName: TAKEN, ShardCount: 1 });
+    kinesis.destroy();
+    await account.cdk('bootstrap', `aws://123456789012/${REGION}`);
+  }, 5 * MINUTES);
 
-    /** Deploys a stack with the resource; returns its status, and what the function was asked. */
-    async function deploy(stackName: string, { failsAtEnd, ...properties }: Deployed) {
-      writeFileSync(asked, '');
-      const outdir = join(folder, String(deployments++));
-      const stack = new Stack(new App({ outdir }), stackName);
-      const handler = (name: string) =>
-        new LambdaFunction(stack, name, {
-          code: Code.fromAsset(join(folder, 'code')),
-          handler: `index.${name}`,
-          runtime: Runtime.NODEJS_24_X,
-          environment: { ASKED: asked },
-        });
-      const provider = new Provider(stack, 'Provider', {
-        onEventHandler: handler('onEvent'),
-        isCompleteHandler: handler('isComplete'),
-        queryInterval: Duration.seconds(1),
+  afterAll(async () => {
+    cloudFormation?.destroy();
+    await account?.close();
+    rmSync(folder, { recursive: true });
+  }, MINUTES);
+
+  /** Deploys a stack with the resource; returns its status, and what the function was asked. */
+  async function deploy(stackName: string, { failsAtEnd, ...properties }: Deployed) {
+    writeFileSync(asked, '');
+    const outdir = join(folder, String(deployments++));
+    const stack = new Stack(new App({ outdir }), stackName);
+    const handler = (name: string) =>
+      new LambdaFunction(stack, name, {
+        code: Code.fromAsset(join(folder, 'code')),
+        handler: `index.${name}`,
+        runtime: Runtime.NODEJS_24_X,
+        environment: { ASKED: asked },
       });
-      const { serviceToken } = provider;
-      const resource = new CustomResource(stack, 'Thing', {
-        ...{ serviceToken, resourceType: 'Custom::Thing' },
-        properties: { Length: 1, ...properties },
+    const provider = new Provider(stack, 'Provider', {
+      onEventHandler: handler('onEvent'),
+      isCompleteHandler: handler('isComplete'),
+      queryInterval: Duration.seconds(1),
+    });
+    const { serviceToken } = provider;
+    const resource = new CustomResource(stack, 'Thing', {
+      ...{ serviceToken, resourceType: 'Custom::Thing' },
+      properties: { Length: 1, ...properties },
+    });
+    if (failsAtEnd) new CfnStream(stack, 'Taken', { name: TAKEN, shardCount: 1 }).node.addDependency(resource);
+    (stack.node.root as App).synth();
+    await account.cdk('deploy', '--app', outdir, '--require-approval', 'never', '--method', 'change-set');
+    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: stackName });
+    return { status: Stacks[0]!.StackStatus, asked: readFileSync(asked, 'utf8').trimEnd().split('\n') };
+  }
+
+  test(
+    'is asked to delete what another id replaces, when the deployment is done',
+    async () => {
+      expect(await deploy('Replaced', { Name: 'a' })).toEqual({
+        status: 'CREATE_COMPLETE',
+        asked: ['Create nothing as a'],
       });
-      if (failsAtEnd) new CfnStream(stack, 'Taken', { name: TAKEN, shardCount: 1 }).node.addDependency(resource);
-      (stack.node.root as App).synth();
-      await account.cdk('deploy', '--app', outdir, '--require-approval', 'never', '--method', 'change-set');
-      const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: stackName });
-      return { status: Stacks[0]!.StackStatus, asked: readFileSync(asked, 'utf8').trimEnd().split('\n') };
-    }
+      expect(await deploy('Replaced', { Name: 'b' })).toEqual({
+        status: 'UPDATE_COMPLETE',
+        asked: ['Update a as b', 'Delete a as a'],
+      });
+    },
+    5 * MINUTES,
+  );
 
-    test(
-      'is asked to delete what another id replaces, when the deployment is done',
-      async () => {
-        expect(await deploy('Replaced', { Name: 'a' })).toEqual({
-          status: 'CREATE_COMPLETE',
-          asked: ['Create nothing as a'],
-        });
-        expect(await deploy('Replaced', { Name: 'b' })).toEqual({
-          status: 'UPDATE_COMPLETE',
-          asked: ['Update a as b', 'Delete a as a'],
-        });
-      },
-      5 * MINUTES,
-    );
+  test(
+    'is asked to go back, and to delete what was to replace it, when the deployment fails at its end',
+    async () => {
+      expect(await deploy('Replaced', { Name: 'c', failsAtEnd: true })).toEqual({
+        status: 'UPDATE_ROLLBACK_COMPLETE',
+        asked: ['Update b as c', 'Update c as b', 'Delete c as c'],
+      });
+    },
+    5 * MINUTES,
+  );
 
-    test(
-      'is asked to go back, and to delete what was to replace it, when the deployment fails at its end',
-      async () => {
-        expect(await deploy('Replaced', { Name: 'c', failsAtEnd: true })).toEqual({
-          status: 'UPDATE_ROLLBACK_COMPLETE',
-          asked: ['Update b as c', 'Update c as b', 'Delete c as c'],
-        });
-      },
-      5 * MINUTES,
-    );
-
-    test.each<[string, Deployed, string[]]>([
-      ['at once', { Name: 'd', Fails: 'at once' }, ['Create nothing as d']],
-      ['later', { Name: 'e', Fails: 'later' }, ['Create nothing as e', 'Delete e as e']],
-      ['with a response that is too long', { Name: 'f', Length: 5_000 }, ['Create nothing as f']],
-    ])(
-      'which fails %s is asked to delete what it has begun, if it has an id',
-      async (_, properties, requests) => {
-        const end = await deploy(`Failed-${properties.Name}`, properties);
-        expect(end).toEqual({ status: 'ROLLBACK_COMPLETE', asked: requests });
-      },
-      5 * MINUTES,
-    );
-  },
-);
+  test.each<[string, Deployed, string[]]>([
+    ['at once', { Name: 'd', Fails: 'at once' }, ['Create nothing as d']],
+    ['later', { Name: 'e', Fails: 'later' }, ['Create nothing as e', 'Delete e as e']],
+    ['with a response that is too long', { Name: 'f', Length: 5_000 }, ['Create nothing as f']],
+  ])(
+    'which fails %s is asked to delete what it has begun, if it has an id',
+    async (_, properties, requests) => {
+      const end = await deploy(`Failed-${properties.Name}`, properties);
+      expect(end).toEqual({ status: 'ROLLBACK_COMPLETE', asked: requests });
+    },
+    5 * MINUTES,
+  );
+});

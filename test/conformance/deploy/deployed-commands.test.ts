@@ -10,6 +10,7 @@ import { query } from '../../../bin/query';
 import { tail } from '../../../bin/tail';
 import { printed } from '../../support/command';
 import { describeWhere } from '../../support/describe-where';
+import { PYTHON_NEEDED } from '../../support/fetched';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 import { synthesizeOrdersApp } from './orders-app';
 
@@ -20,101 +21,100 @@ import { synthesizeOrdersApp } from './orders-app';
 
 const MINUTES = 60_000;
 
-describeWhere(fetchEmulator(), 'python3 with venv, and the Python Package Index')(
-  'the commands of the second day, on a stack that is deployed',
-  () => {
-    let account: Account;
-    let folder: string;
-    let where: string[];
+const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
 
-    const synthesized = (name: string, shardCount: number, byCustomer = false) =>
-      synthesizeOrdersApp({ outdir: join(folder, name), shardCount, byCustomer });
+describeIf('the commands of the second day, on a stack that is deployed', () => {
+  let account: Account;
+  let folder: string;
+  let where: string[];
 
-    beforeAll(async () => {
-      jest.spyOn(console, 'error').mockImplementation(() => {});
-      folder = mkdtempSync(join(tmpdir(), 'even-shards-second-day-'));
-      account = await Account.open();
-      await account.cdk('bootstrap', `aws://123456789012/${REGION}`);
-      const deployed = synthesized('deployed', 2);
-      const { succeeded, printed: output } = await account.cdk(
-        'deploy',
-        '--app',
-        deployed,
-        '--require-approval',
-        'never',
-      );
-      if (!succeeded) throw new Error(output);
-      where = ['--stack', 'Orders', '--endpoint', account.endpoint];
-    }, 5 * MINUTES);
-    afterAll(async () => {
-      await account?.close();
-      rmSync(folder, { recursive: true });
-    }, MINUTES);
-    afterEach(() => {
-      process.exitCode = undefined;
+  const synthesized = (name: string, shardCount: number, byCustomer = false) =>
+    synthesizeOrdersApp({ outdir: join(folder, name), shardCount, byCustomer });
+
+  beforeAll(async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    folder = mkdtempSync(join(tmpdir(), 'even-shards-second-day-'));
+    account = await Account.open();
+    await account.cdk('bootstrap', `aws://123456789012/${REGION}`);
+    const deployed = synthesized('deployed', 2);
+    const { succeeded, printed: output } = await account.cdk(
+      'deploy',
+      '--app',
+      deployed,
+      '--require-approval',
+      'never',
+    );
+    if (!succeeded) throw new Error(output);
+    where = ['--stack', 'Orders', '--endpoint', account.endpoint];
+  }, 5 * MINUTES);
+  afterAll(async () => {
+    await account?.close();
+    rmSync(folder, { recursive: true });
+  }, MINUTES);
+  afterEach(() => {
+    process.exitCode = undefined;
+  });
+
+  const checked = (app: string) => printed(check, '--account', '--app', app, '--endpoint', account.endpoint);
+
+  test('check finds nothing in what is deployed, and what a further deployment would do', async () => {
+    expect(await checked(join(folder, 'deployed'))).toBe('nothing to look out for; 1 of 1 stack is deployed');
+    expect(process.exitCode).toBeUndefined();
+    expect(await checked(synthesized('next', 16, true))).toMatch(/ShardCount would go from 2 to 16/);
+    expect(process.exitCode).toBe(1);
+  });
+
+  test('put and query find an index by its name, and its table by an output', async () => {
+    for (const [orderId, createdAt] of [
+      ['b', '2026-02'],
+      ['a', '2026-01'],
+      ['c', '2026-03'],
+    ]) {
+      await printed(put, 'TableName', '--item', JSON.stringify({ orderId, status: 'open', createdAt }), ...where);
+    }
+    const text = await printed(query, 'by-status', '--value', 'open', '--json', ...where);
+    expect(text.split('\n').map((line) => JSON.parse(line).orderId)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('put and tail keep the order of each key', async () => {
+    for (const n of [1, 2, 3]) {
+      const item = JSON.stringify({ account: 'one', n });
+      await printed(put, 'StreamName', '--item', item, '--partition-key', 'account', ...where);
+    }
+    const text = await printed(tail, '--from-start', '--once', '--json', ...where);
+    expect(text.split('\n').map((line) => JSON.parse(JSON.parse(line).data).n)).toEqual([1, 2, 3]);
+  });
+
+  test('doctor reads every metric that it asks for', async () => {
+    const examined = async () => {
+      const { looked, found } = JSON.parse(await printed(doctor, '--json', ...where));
+      expect(looked).toBe('1 stream, 1 sharded index or table, 0 ordered consumers');
+      return (found as { id: string }[]).map(({ id }) => id);
+    };
+    // moto leaves the encryption of a template out.
+    expect(await examined()).toContain('notEncrypted');
+    const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
+    const kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
+    const { StreamNames = [] } = await kinesis.listStreams();
+    const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
+    await kinesis.startStreamEncryption({ StreamName: StreamNames[0], ...key });
+    kinesis.destroy();
+    expect(await examined()).toEqual(['idleShards']);
+  });
+
+  test('each says that there is no such stack', async () => {
+    const nowhere = ['--stack', 'Nobody', '--endpoint', account.endpoint];
+    for (const command of [query, tail, doctor]) {
+      await expect(printed(command, ...nowhere)).rejects.toThrow('there is no stack Nobody in the account');
+    }
+  });
+
+  test('each prints the policy that it needs, to read the stack, too', async () => {
+    const { Statement } = JSON.parse(await printed(query, 'by-status', '--permissions', ...where));
+    expect(Statement[0]).toEqual({
+      Effect: 'Allow',
+      Action: ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'],
+      Resource: ['arn:aws:cloudformation:*:*:stack/Orders/*'],
     });
-
-    const checked = (app: string) => printed(check, '--account', '--app', app, '--endpoint', account.endpoint);
-
-    test('check finds nothing in what is deployed, and what a further deployment would do', async () => {
-      expect(await checked(join(folder, 'deployed'))).toBe('nothing to look out for; 1 of 1 stack is deployed');
-      expect(process.exitCode).toBeUndefined();
-      expect(await checked(synthesized('next', 16, true))).toMatch(/ShardCount would go from 2 to 16/);
-      expect(process.exitCode).toBe(1);
-    });
-
-    test('put and query find an index by its name, and its table by an output', async () => {
-      for (const [orderId, createdAt] of [
-        ['b', '2026-02'],
-        ['a', '2026-01'],
-        ['c', '2026-03'],
-      ]) {
-        await printed(put, 'TableName', '--item', JSON.stringify({ orderId, status: 'open', createdAt }), ...where);
-      }
-      const text = await printed(query, 'by-status', '--value', 'open', '--json', ...where);
-      expect(text.split('\n').map((line) => JSON.parse(line).orderId)).toEqual(['a', 'b', 'c']);
-    });
-
-    test('put and tail keep the order of each key', async () => {
-      for (const n of [1, 2, 3]) {
-        const item = JSON.stringify({ account: 'one', n });
-        await printed(put, 'StreamName', '--item', item, '--partition-key', 'account', ...where);
-      }
-      const text = await printed(tail, '--from-start', '--once', '--json', ...where);
-      expect(text.split('\n').map((line) => JSON.parse(JSON.parse(line).data).n)).toEqual([1, 2, 3]);
-    });
-
-    test('doctor reads every metric that it asks for', async () => {
-      const examined = async () => {
-        const { looked, found } = JSON.parse(await printed(doctor, '--json', ...where));
-        expect(looked).toBe('1 stream, 1 sharded index or table, 0 ordered consumers');
-        return (found as { id: string }[]).map(({ id }) => id);
-      };
-      // moto leaves the encryption of a template out.
-      expect(await examined()).toContain('notEncrypted');
-      const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
-      const kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
-      const { StreamNames = [] } = await kinesis.listStreams();
-      const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
-      await kinesis.startStreamEncryption({ StreamName: StreamNames[0], ...key });
-      kinesis.destroy();
-      expect(await examined()).toEqual(['idleShards']);
-    });
-
-    test('each says that there is no such stack', async () => {
-      const nowhere = ['--stack', 'Nobody', '--endpoint', account.endpoint];
-      for (const command of [query, tail, doctor]) {
-        await expect(printed(command, ...nowhere)).rejects.toThrow('there is no stack Nobody in the account');
-      }
-    });
-
-    test('each prints the policy that it needs, to read the stack, too', async () => {
-      const { Statement } = JSON.parse(await printed(query, 'by-status', '--permissions', ...where));
-      expect(Statement[0]).toEqual({
-        Effect: 'Allow',
-        Action: ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'],
-        Resource: ['arn:aws:cloudformation:*:*:stack/Orders/*'],
-      });
-    });
-  },
-);
+  });
+});

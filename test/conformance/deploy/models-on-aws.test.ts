@@ -1,37 +1,37 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { describeWhere } from '../../support/describe-where';
+import { PYTHON_NEEDED } from '../../support/fetched';
 import { clientsOf, compareWithAws } from '../aws/compare-with-aws';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 
-describeWhere(fetchEmulator(), 'python3 with venv, and the Python Package Index')(
-  'a dry run of npm run conformance aws',
-  () => {
-    test('reports every difference of every model, and leaves nothing behind', async () => {
-      const account = await Account.open();
-      const clients = clientsOf({ region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint });
-      try {
-        const dynamodb = withWrongCounts(clients.dynamodb, [5, 50]);
-        const options = { name: 'dry', service: 'moto', settle: async () => {} };
-        const { text, differences } = await compareWithAws({ ...clients, dynamodb }, options);
-        const lines = text.split('\n');
-        // Two heads, each with its line, three comparisons and five questions.
-        expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(4 + 3 + 5);
-        expect(text).toContain('| UpdateShardCount of unequal shards');
-        expect(
-          lines.filter((line) => line.startsWith('the service: ') && line.includes('"ScannedCount":4242')),
-        ).toHaveLength(2);
-        // moto keeps the notation of numbers, and takes any start key: the comparison behind the queries has its differences, too.
-        expect(text).toContain('## Differences: conditional updates, transactions and reads');
-        expect(differences).toBeGreaterThan(3);
-        expect((await clients.dynamodb.listTables({})).TableNames).toEqual([]);
-        expect((await clients.kinesis.listStreams({})).StreamNames).toEqual([]);
-      } finally {
-        clients.destroy();
-        await account.close();
-      }
-    }, 600_000);
-  },
-);
+const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
+
+describeIf('a dry run of npm run conformance aws', () => {
+  test('reports every difference of every model, and leaves nothing behind', async () => {
+    const account = await Account.open();
+    const clients = clientsOf({ region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint });
+    try {
+      const dynamodb = withWrongCounts(clients.dynamodb, [5, 50]);
+      const options = { name: 'dry', service: 'moto', settle: async () => {} };
+      const { text, differences } = await compareWithAws({ ...clients, dynamodb }, options);
+      const lines = text.split('\n');
+      // Two heads, each with its line, three comparisons and five questions.
+      expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(4 + 3 + 5);
+      expect(text).toContain('| UpdateShardCount of unequal shards');
+      expect(
+        lines.filter((line) => line.startsWith('the service: ') && line.includes('"ScannedCount":4242')),
+      ).toHaveLength(2);
+      // moto keeps the notation of numbers, and takes any start key: the comparison behind the queries has its differences, too.
+      expect(text).toContain('## Differences: conditional updates, transactions and reads');
+      expect(differences).toBeGreaterThan(3);
+      expect((await clients.dynamodb.listTables({})).TableNames).toEqual([]);
+      expect((await clients.kinesis.listStreams({})).StreamNames).toEqual([]);
+    } finally {
+      clients.destroy();
+      await account.close();
+    }
+  }, 600_000);
+});
 
 /** A service of which some answers to queries have a wrong count. */
 function withWrongCounts(dynamodb: DynamoDB, calls: readonly number[]): DynamoDB {

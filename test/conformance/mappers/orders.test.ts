@@ -5,7 +5,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
 import { fanOutCount, findStrays, type ShardedIndexConfig } from '../../../lib/core';
 import { describeWhere } from '../../support/describe-where';
-import { pythonWith } from '../../support/fetched';
+import { PYTHON_NEEDED, pythonWith } from '../../support/fetched';
 import { indexConfig } from '../../support/index-config';
 import { createTable } from '../../support/sharded-tables';
 import { DYNAMODB_EMULATORS, type DynamoDbEmulator } from '../dynamodb-emulators';
@@ -96,7 +96,7 @@ describeWhere(isInstalled, 'the npm registry').each(CASES)(
   },
 );
 
-describeWhere(python !== undefined, 'python3 with venv, and the Python Package Index').each(LAYOUTS)(
+describeWhere(python !== undefined, PYTHON_NEEDED).each(LAYOUTS)(
   'the orders of examples/mappers/pynamodb_orders.py, $keyLayout, on $on',
   ({ keyLayout, ...each }) => {
     test('are in the shards of the library, and come in pages, the newest first', async () => {

@@ -7,6 +7,7 @@ import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambd
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { InvocationResult } from '../../../bin/local/functions/function-thread';
 import { describeWhere } from '../../support/describe-where';
+import { PYTHON_NEEDED } from '../../support/fetched';
 import {
   asksUntilComplete,
   type CustomResourceResponse,
@@ -96,7 +97,9 @@ const CASES: [string, string, InvocationResult[], Partial<CustomResourceResponse
   ],
 ];
 
-describeWhere(fetchInterpreter(), 'python3 with venv, and the Python Package Index')('the provider framework', () => {
+const describeIf = describeWhere(fetchInterpreter(), PYTHON_NEEDED);
+
+describeIf('the provider framework', () => {
   let functions: Server;
   let url: string;
   let handlers: FrameworkHandlers;
