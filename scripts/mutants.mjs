@@ -1,12 +1,14 @@
-// Breaks the library in one place after another, and expects tests to fail each time, with a quarter of their usual random
-// cases. The places are those that test/models/mutants/mutants.json names, and those of the models in models.json beside it, each
-// with the test that must fail, in a conformance run where that test needs one; or some of lib/core that chance draws, with the unit
-// tests of their room, and then with all of the core and its models, but for those that equivalents.tsv says no test can find, and
-// why: a mutant that does the same, or an estimate. They are replaced while they are compiled: no file is touched.
+// Breaks the library in one place after another, and expects tests to fail each time, with a quarter of their usual random cases. The
+// places are replaced while they are compiled: no file is touched.
+//
+// - Without --sample: those that test/models/mutants/mutants.json names, and those of the models in models.json beside it, each with the
+//   test that must fail, in a conformance run where that test needs one.
+// - With it: some of lib/core that chance draws, with the unit tests of their room, and those that are left with all of the core, and
+//   with its models but for --tier unit. No test can find those of equivalents.tsv, which says why: they do the same, or are estimates.
 //
 //     npm run mutants [-- --runs 0.25] [words of a rule]
 //     npm run conformance keyspaces mutants [-- --runs 0.25] [words of a rule]
-//     npm run mutants -- --sample 300 --seed 1 [--runs 0.25] [places, such as core/planning or planning/plan-stream.ts:24:]
+//     npm run mutants -- --sample 300 --seed 1 [--tier unit] [--runs 0.25] [places, such as core/planning or planning/plan-stream.ts:24:]
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +29,7 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string', default: '0.25' },
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    tier: { type: 'string', default: 'models' },
     workers: { type: 'string', default: '2' },
     conformance: { type: 'string' },
   },
@@ -108,7 +111,8 @@ async function breakDrawn() {
     const ofRoom = open.filter((mutant) => roomOf(mutant) === room);
     await judge(suitesIn(`test/unit/core/${room}`), ofRoom, workers, keep);
   }
-  await judge([...suitesIn('test/unit/core'), ...suitesIn('test/models/core')], left, workers, say);
+  const longer = values.tier === 'unit' ? [] : suitesIn('test/models/core');
+  await judge([...suitesIn('test/unit/core'), ...longer], left, workers, say);
 }
 
 function roomOf({ file }) {
