@@ -418,6 +418,8 @@ describe('OrderedProducer', () => {
       [{ maxBufferedRecords: 1.5 }, 'maxBufferedRecords must be'],
       [{ maxBufferedBytes: Number.NaN }, 'maxBufferedBytes must be'],
       [{ maxAttempts: -1 }, 'maxAttempts must be'],
+      [{ requestTimeoutMs: 0 }, 'requestTimeoutMs must be'],
+      [{ lingerMs: 1 }, "lingerMs must be absent without aggregation: 'packed'"],
       [{ backoffBaseMs: -1 }, 'backoffBaseMs must be'],
       [{ backoffBaseMs: 2 ** 31 }, 'backoffBaseMs must be a number of milliseconds from 0 to 2147483647'],
       [{ backoffCapMs: Number.POSITIVE_INFINITY }, 'backoffCapMs must be'],

@@ -78,6 +78,8 @@ describe('lightQueryClient', () => {
       const [sdk, own] = wire.requests as [SentRequest, SentRequest];
       const place = ({ protocol, hostname, port, path }: SentRequest) => ({ protocol, hostname, port, path });
       expect(place(own)).toEqual(place(sdk));
+      const scope = ({ headers }: SentRequest) => headers.authorization!.split(',')[0]!.replace(/\/\d{8}\//, '/DAY/');
+      expect(scope(own)).toBe(scope(sdk));
       expect(JSON.parse(own.body)).toEqual(JSON.parse(sdk.body));
       for (const name of ['host', 'content-type', 'x-amz-target', 'x-amz-security-token', 'user-agent']) {
         expect([name, own.headers[name]]).toEqual([name, sdk.headers[name]]);
