@@ -21,7 +21,8 @@ export async function judge(suites, mutants, workers, say) {
   const waiting = mutants.values();
   const lookForNext = async () => {
     let host;
-    for (const { number, ...mutant } of waiting) {
+    for (const mutant of waiting) {
+      const { number } = mutant;
       const tests = testsOf(number);
       if (tests.length === 0) {
         say(mutant, 'unreached');
