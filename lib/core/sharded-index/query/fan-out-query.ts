@@ -100,7 +100,7 @@ export async function fanOutQuery(
     policy,
   );
   const { positions, end, missingShards, stretch, stats } = page;
-  const ties = tiesBefore(config.sortKeyAttributes, page, cursor, filtered);
+  const ties = shardByShard ? [] : tiesBefore(config.sortKeyAttributes, page, cursor, filtered);
   return {
     items: positions.map(({ item }) => projectedItem(item, request.projection)),
     ...(end === undefined ? {} : { cursor: encodeCursor(config, request, end, ties, { sizes, stretch }) }),
