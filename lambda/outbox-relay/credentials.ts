@@ -9,7 +9,7 @@ import { boundedHandler } from '../reshard-client';
 /** How long a connection waits for a password. */
 const PASSWORD_MS = 10_000;
 
-/** The secret does not have the form in which RDS writes secrets. The message quotes nothing of it. */
+/** The secret could not be read in time, or does not have the form in which RDS writes secrets. Nothing of it is quoted. */
 class DatabaseSecretError extends EvenShardsError {
   constructor(problem: string, options?: ErrorOptions) {
     super('DATABASE_SECRET', `the secret of the database ${problem}`, options);
@@ -41,7 +41,10 @@ export async function credentials(
   const read = async (limitMs: number): Promise<Login> => {
     const answer = await callWithin({ ms: limitMs }, (within) =>
       secrets.send(new GetSecretValueCommand({ SecretId: secretArn }), within),
-    );
+    ).catch((cause: Error) => {
+      if (cause.name !== 'TimeoutError') throw cause;
+      throw new DatabaseSecretError(`could not be read: ${cause.message}`, { cause });
+    });
     return loginOf(answer?.SecretString);
   };
   let unused: Login | undefined = await read(withinMs);

@@ -72,7 +72,7 @@ describeOnPostgres('an invocation of the relay function ends before its time is 
 
   test.each([
     ['Postgres says nothing', { code: 'OUTBOX_CONNECTION' }],
-    ['Secrets Manager says nothing', { name: 'TimeoutError' }],
+    ['Secrets Manager says nothing', { code: 'DATABASE_SECRET' }],
   ])('it says so where %s', (name, error) => {
     expect(outcomes[name]!.invocation.error).toMatchObject(error);
   });

@@ -82,10 +82,13 @@ describe('whom the relay logs in as', () => {
     expect(inspect(refusal, { showHidden: true })).not.toContain('hunter2');
   });
 
-  test('a service that does not answer is given up in time', async () => {
+  test('a service that does not answer is given up in time, and the error says what was asked of it', async () => {
     process.env.EVEN_SHARDS_DATABASE_SECRET_ARN = 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:relay';
     answer = new Promise(() => {});
-    await expect(credentials(SERVER, 200)).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(credentials(SERVER, 200)).rejects.toMatchObject({
+      message: '[DATABASE_SECRET] the secret of the database could not be read: no answer within 200 ms',
+      cause: { name: 'TimeoutError' },
+    });
     secrets.closeAllConnections();
   });
 
