@@ -11,14 +11,15 @@ const { ModuleMocker } = require('jest-mock');
 
 const ROOT = process.cwd();
 const { sources, moduleNames } = JSON.parse(readFileSync(process.env.MUTANTS_PLAN, 'utf8'));
-const { setTimeout, clearTimeout } = globalThis;
+const { setTimeout, clearTimeout, setImmediate } = globalThis;
 const LONGEST_MS = 60_000;
 
 /** The mutant of what is computed when a file is loaded, or -1. */
 const constant = Number(process.env.MUTANT);
 let mutant = constant;
 let reached = new Set();
-let stray;
+/** What was thrown outside of a test's own promise, and rejections that nobody has handled yet: jest, too, lets a test handle one later. */
+const strays = new Map();
 const allTests = [];
 const hooksThatRan = new Set();
 
@@ -55,11 +56,9 @@ Module._resolveFilename = (name, ...rest) => {
   const [pattern, place] = moduleNames.find(([each]) => new RegExp(each).test(name)) ?? [];
   return resolve(pattern ? name.replace(new RegExp(pattern), place.replace('<rootDir>', ROOT)) : name, ...rest);
 };
-for (const event of ['unhandledRejection', 'uncaughtException']) {
-  process.on(event, (error) => {
-    stray = error;
-  });
-}
+process.on('uncaughtException', (error) => strays.set(error, error));
+process.on('unhandledRejection', (error, promise) => strays.set(promise, error));
+process.on('rejectionHandled', (promise) => strays.delete(promise));
 process.on('message', async (message) => process.send(await answerTo(message)));
 
 function isMutant(number) {
@@ -131,14 +130,20 @@ async function verdictOn(tests) {
 }
 
 async function failureOf(test, limitMs) {
-  stray = undefined;
+  strays.clear();
   let timer;
   const late = new Promise((end) => {
     timer = setTimeout(() => end(Object.assign(new Error('has no end'), { isLate: true })), limitMs);
   });
-  const failure = await Promise.race([wholeTest(test).then(() => stray, errorOf), late]);
+  const failure = await Promise.race([wholeTest(test).then(firstStray, errorOf), late]);
   clearTimeout(timer);
   return failure;
+}
+
+/** Node.js tells of rejections, and that they were handled, at the end of a turn. */
+async function firstStray() {
+  await new Promise(setImmediate);
+  return [...strays.values()].map(errorOf)[0];
 }
 
 async function wholeTest({ run, blocks }) {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { runInThisContext } from 'node:vm';
 import {
   InvalidPartitionKeyError,
   type OrderedProducer,
@@ -414,6 +415,20 @@ describe('OrderedProducer.putAll', () => {
     clock.schedule(() => end(abort, producer), 100);
     await expect(clock.runUntil(all)).rejects.toThrow(error);
     expect(kinesis.dataOf('a')).toEqual(['x']);
+  });
+
+  test('waits for any number of sources, and Node.js warns of no leak', async () => {
+    // The `process` of a suite is a copy, which hears of no warning.
+    const process = runInThisContext('process') as NodeJS.Process;
+    const warned = jest.fn();
+    process.on('warning', warned);
+    const { clock, producer } = producerOnFakeStream();
+    const idle = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+    const all = Promise.allSettled(Array.from({ length: 11 }, () => producer.putAll(idle)));
+    await clock.runUntil(producer.close());
+    await clock.runUntil(all);
+    process.off('warning', warned);
+    expect(warned).not.toHaveBeenCalled();
   });
 
   test('sends nothing more of a failed key even when answers come within microtasks', async () => {

@@ -75,6 +75,14 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs).toBeLessThan(4_600);
   });
 
+  test('counts for a shard what it was sent before anybody knew the shards', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS });
+    for (const bytes of [900_000, 1]) await clock.runUntil(producer.put(record('a', 'x'.repeat(bytes))));
+    await clock.runUntil(clock.sleep(100));
+    await clock.runUntil(producer.put(record('a', 'x'.repeat(500_000))));
+    expect(kinesis.entries.throttled).toBe(0);
+  });
+
   test('waits 20 ms with a shard that has had its share, so that its next records go together', async () => {
     const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS, roundTripMs: () => 0 });
     await clock.runUntil(producer.put(record('a')));

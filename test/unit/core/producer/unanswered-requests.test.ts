@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
@@ -69,10 +70,9 @@ describe('a request that is not answered', () => {
   });
 
   test('of the SDK is aborted, and its connection closed', async () => {
-    const closed = new Promise<void>((resolve) =>
-      silentServer.once('connection', (socket) => socket.once('close', () => resolve())),
-    );
-    await new Promise<void>((listening) => silentServer.listen(0, '127.0.0.1', listening));
+    const silentServer = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    const connected = once(silentServer, 'connection');
+    await once(silentServer, 'listening');
     const { port } = silentServer.address() as AddressInfo;
     const kinesis = new Kinesis({
       region: 'eu-west-1',
@@ -81,15 +81,19 @@ describe('a request that is not answered', () => {
       maxAttempts: 1,
       requestHandler: new NodeHttpHandler(),
     });
-    const producer = new OrderedProducer(kinesis, { streamName: 'Events', requestTimeoutMs: 100, maxAttempts: 1 });
-    await expect(producer.put(record('a'))).rejects.toMatchObject({ serviceCode: 'TimeoutError' });
-    await closed;
+    const clock = new VirtualClock();
+    const producer = new OrderedProducer(kinesis, { streamName: 'Events', clock, maxAttempts: 1 });
+    const put = clock.runUntil(producer.put(record('a')), async () => {
+      await connected;
+      await new Promise(setImmediate);
+    });
+    const [socket] = await connected;
+    await expect(put).rejects.toMatchObject({ serviceCode: 'TimeoutError' });
+    if (!socket.closed) await once(socket, 'close');
     await producer.close();
     kinesis.destroy();
+    silentServer.close();
   });
-
-  const silentServer = createServer((socket) => socket.resume());
-  afterAll(() => void silentServer.close());
 });
 
 describe('what waits behind a unit in flight', () => {
