@@ -136,13 +136,11 @@ function cursorBehind(
 ): RowCursor | undefined {
   if (end === undefined) return undefined;
   const { clusteringColumns } = config;
-  const last = clusteringColumns.length - 1;
-  if (end.item !== positions.at(-1)?.item) return { ...end, firstOfItsKind: last, sizes };
   const previous = positions.at(-2) ?? before;
   const differing = clusteringColumns.findIndex(
     (column, index) => previous && compareValues(column, end.item.key[index]!, previous.item.key[index]!) !== 0,
   );
-  return { ...end, firstOfItsKind: differing === -1 ? last : differing, sizes };
+  return { ...end, firstOfItsKind: differing === -1 ? clusteringColumns.length - 1 : differing, sizes };
 }
 
 /** The cost of reading rows, without read units, which Amazon Keyspaces does not report. */

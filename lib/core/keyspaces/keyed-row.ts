@@ -62,14 +62,8 @@ export function compareKeys(
   return 0;
 }
 
-/**
- * The order of rows over all shards. If reversed, it is the exact reverse. If the shards come one after another, only the
- * shard counts.
- */
+/** The order of rows over all shards. If reversed, it is the exact reverse. Of one key, only the shard counts. */
 export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): TotalOrder<Keyed> {
-  if (select.shardByShard) {
-    return { compare: (a, b) => a.shard - b.shard, behindAllShards: Number.POSITIVE_INFINITY };
-  }
   const direction = select.reversed ? -1 : 1;
   return {
     compare: (a, b) =>

@@ -25,7 +25,8 @@ type EncodedCursor = [shard: number, firstOfItsKind: number, mean: number, devia
 /** The cursor after a row. It holds one key, whatever the number of shards, and is sealed with the query. */
 export function encodeRowCursor(config: ShardedKeyspacesConfig, select: RowSelect, cursor: RowCursor): string {
   const { shard, item, firstOfItsKind, sizes } = cursor;
-  const sizing = [sizes.mean ?? 0, sizes.deviation].map(Math.round) as [number, number];
+  // The row of the cursor was seen.
+  const sizing = [sizes.mean!, sizes.deviation].map(Math.round) as [number, number];
   const encoded: EncodedCursor = [shard, firstOfItsKind, ...sizing, ...item.key.map(({ text }) => text)];
   return sealedText(queryOf(config, select), encoded);
 }

@@ -21,12 +21,11 @@ export interface ShardSegment {
 export function segmentsBehind(
   config: ShardedKeyspacesConfig,
   select: RowSelect,
-  cursor?: RowCursor,
+  cursor: RowCursor,
   /** Whether a row of this shard with the key of the cursor comes after the cursor. */
-  inclusive = false,
+  inclusive: boolean,
 ): ShardSegment[] {
   const { equal, range } = select;
-  if (cursor === undefined) return [{ equal, range }];
   const { key } = cursor.item;
   const columns = config.clusteringColumns.length;
   if (equal.length === columns) return inclusive ? [{ equal, range }] : [];

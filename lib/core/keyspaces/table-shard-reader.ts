@@ -119,10 +119,10 @@ export class TableShardReader implements ShardReader<KeyedRow> {
 
 /** The rest of a shard: what comes after the cursor, the whole shard, or nothing. */
 function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number): ShardSegment[] {
-  if (cursor === undefined) return segmentsBehind(config, select);
+  if (cursor === undefined) return [select];
   const side = order.compare({ item: cursor.item, shard }, cursor);
   if (!select.shardByShard || side === 0) return segmentsBehind(config, select, cursor, side > 0);
-  return side > 0 ? segmentsBehind(config, select) : [];
+  return side > 0 ? [select] : [];
 }
 
 /** Source: the Amazon Keyspaces developer guide, "Estimate row size": each row is charged for this much metadata. */

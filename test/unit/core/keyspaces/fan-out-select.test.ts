@@ -1,5 +1,6 @@
 import { types } from 'cassandra-driver';
 import {
+  type ClusteringCondition,
   FanOutHistory,
   type FanOutSelectOptions,
   type FanOutSelectRequest,
@@ -96,6 +97,18 @@ describe('the statements', () => {
     expect(statements.every(({ options }) => options.consistency === 6)).toBe(true);
   });
 
+  test.each<[ClusteringCondition, string]>([
+    [{ between: [3, 3] }, '"minute" >= ? AND "minute" <= ?'],
+    [{ gt: 3, lt: 3 }, '"minute" > ? AND "minute" < ?'],
+  ])('have the bounds of %j', async (minute, bounds) => {
+    const table = events(1);
+    await pagesOf(table, { where: { minute } });
+    expect(table.sent[0]).toMatchObject({
+      query: expect.stringMatching(new RegExp(` AND ${bounds.replaceAll('?', '\\?')}$`)),
+      parameters: [day, 0, 3, 3],
+    });
+  });
+
   test('have the whole reverse of the table’s order, and what its columns order', async () => {
     const table = events(1);
     const where = { minute: { eq: 7 }, id: { gt: 3, lte: 9 } };
@@ -109,24 +122,34 @@ describe('the statements', () => {
 });
 
 describe('the cost of going on', () => {
-  test('is one request for a shard where each row has a first column of its own', async () => {
-    const pages = await pagesOf(events(1), { limit: 8 });
-    expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
-    for (const { statements } of pages.slice(1, -1)) {
-      expect(statements.length).toBeLessThanOrEqual(2 * SHARDS);
-      for (const { query } of statements) expect(query).toMatch(/ AND "minute" <=? \?/);
-    }
-  });
+  test.each([1, 8])(
+    'is one request for a shard where each row has a first column of its own: pages of %d',
+    async (limit) => {
+      const pages = await pagesOf(events(1), { limit });
+      expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
+      for (const { statements } of pages.slice(2, -1)) {
+        expect(statements.length).toBeLessThanOrEqual(2 * SHARDS);
+        for (const { query } of statements) expect(query).toMatch(/ AND "minute" <=? \?/);
+      }
+    },
+  );
 
-  test('is never a row before the cursor, where a minute has all rows', async () => {
-    const pages = await pagesOf(events(40), { limit: 8 });
-    expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => index));
-    for (const { statements } of pages.slice(1)) {
-      for (const { query } of statements) expect(query).toMatch(/ AND "minute" (= \? AND "id" >|<) /);
-    }
-    const read = pages.reduce((sum, { page }) => sum + page.stats.rowsRead, 0);
-    expect(read).toBeLessThan(40 * 3);
-  });
+  test.each([
+    [40, 8, 120],
+    [40, 1, 160],
+    [2, 2, 160],
+  ])(
+    'is never a row before the cursor, where a minute has %d rows: pages of %d',
+    async (perMinute, limit, mostRead) => {
+      const pages = await pagesOf(events(perMinute), { limit });
+      expect(pages.flatMap(({ ids }) => ids).sort((a, b) => a - b)).toEqual([...Array(40).keys()]);
+      for (const { statements } of pages.slice(1)) {
+        for (const { query } of statements) expect(query).toMatch(/ AND "minute" (= \? AND "id" >=?|<) /);
+      }
+      const read = pages.reduce((sum, { page }) => sum + page.stats.rowsRead, 0);
+      expect(read).toBeLessThan(mostRead);
+    },
+  );
 
   test('is no row twice where one shard comes after the other', async () => {
     const pages = await pagesOf(events(1), { limit: 4, order: 'unordered' });
@@ -161,6 +184,29 @@ describe('a cursor', () => {
   });
 });
 
+describe('the next page', () => {
+  test('has the row of the next shard with the key of the cursor', async () => {
+    const table = events(1);
+    for (let shard = 0; shard < SHARDS; shard++) table.insert({ day, shard, minute: 40, id: 40, body: shard });
+    const { page } = (await pagesOf(table, { limit: 1 }))[1]!;
+    expect(page.rows).toEqual([{ day, shard: 1, minute: 40, id: 40, body: 1 }]);
+  });
+
+  test('has no row that was written since in front of the cursor', async () => {
+    const table = events(1);
+    const first = await fanOutSelect(table, config, { value: { day }, limit: 2 });
+    table.insert({ day, shard: 0, minute: 38, id: 0 });
+    const { rows } = await fanOutSelect(table, config, { value: { day }, limit: 1, cursor: first.cursor });
+    expect(rows).toMatchObject([{ minute: 37, id: 37 }]);
+  });
+});
+
+test('a shard with static columns alone has no row', async () => {
+  const table = events(1);
+  table.insertStatic({ day: '2020-07-10', shard: 0 });
+  expect((await fanOutSelect(table, config, { value: { day: '2020-07-10' } })).rows).toEqual([]);
+});
+
 describe('several values', () => {
   const days = ['2020-07-09', '2020-07-10', '2020-07-11'];
   const values = days.map((each) => ({ day: each }));
@@ -184,16 +230,20 @@ describe('several values', () => {
     return filled;
   };
 
-  test('come in one order, equal keys in the order of the values, in pages that go on in the midst of them', async () => {
+  test.each([
+    ['descending', 'in the order of the values'],
+    ['ascending', 'in its reverse, as all rows are'],
+  ] as const)('come in one order, %s, equal keys %s, in pages that go on in the midst of them', async (order, _) => {
     const bodies: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await fanOutSelect(table(), counted, { values, limit: 4, cursor });
+      const page = await fanOutSelect(table(), counted, { values, limit: 4, cursor, order });
       expect(page.stats.shards).toBe(7);
       bodies.push(...page.rows.map(({ body }) => body));
       cursor = page.cursor;
     } while (cursor !== undefined);
-    expect(bodies).toEqual(Array.from({ length: 36 }, (_, n) => `${11 - Math.floor(n / 3)} of ${n % 3}`));
+    const descending = Array.from({ length: 36 }, (_, n) => `${11 - Math.floor(n / 3)} of ${n % 3}`);
+    expect(bodies).toEqual(order === 'descending' ? descending : descending.reverse());
   });
 
   test('have the shards of the n-th value n times 10,000 behind those of the first where some are missing', async () => {
@@ -659,13 +709,16 @@ describe('a prefix', () => {
     'of a column of type %s ends before the first text behind it: %j before %j',
     async (type, prefix, behind) => {
       const sent: unknown[][] = [];
-      const execute = async (_: string, parameters: unknown[]) => {
-        sent.push(parameters.slice(2));
+      const execute = async (query: string, parameters: unknown[]) => {
+        sent.push([query.split('"shard" = ? AND ')[1], ...parameters.slice(2)]);
         return { rows: [] };
       };
       const typed: ShardedKeyspacesConfig = { ...titles, clusteringColumns: [{ name: 'title', type, order: 'ASC' }] };
-      await fanOutSelect({ execute }, typed, { value: { day }, where: { title: { beginsWith: prefix } } });
-      expect(sent[0]).toEqual(behind === undefined ? [prefix] : [prefix, behind]);
+      const where = { title: { beginsWith: prefix } };
+      await fanOutSelect({ execute }, typed, { value: { day }, where, order: 'ascending' });
+      expect(sent[0]).toEqual(
+        behind === undefined ? ['"title" >= ?', prefix] : ['"title" >= ? AND "title" < ?', prefix, behind],
+      );
     },
   );
 
@@ -706,6 +759,15 @@ describe('keys that are numbers of the driver’s classes', () => {
     const options = { maxPageBytes: 100_000 };
     const page = await fanOutSelect({ execute }, decimals, { value: { day } }, options);
     expect(page.rows.map(({ shard }) => shard)).toEqual([0, 1, 0, 1]);
+  });
+
+  test('stand in the statement, and not among its parameters, where the driver cannot send them', async () => {
+    const execute = async (query: string, parameters: unknown[]) => {
+      expect(query).toMatch(/ AND "amount" > blobAsDecimal\(0x[0-9a-f]+\)$/);
+      expect(parameters).toHaveLength(2);
+      return { rows: [] };
+    };
+    await fanOutSelect({ execute }, decimals, { value: { day }, where: { amount: { gt: decimal('1', -400) } } });
   });
 
   test('take as many bytes of a page as their texts: the driver writes 1E-400000 as 400 kB of zeros', async () => {

@@ -18,10 +18,10 @@ const upTo = (segment: ShardSegment, key: number[], order: 'ASC' | 'DESC' = 'ASC
 
 describe('the rest of a shard behind a row', () => {
   const within: ShardSegment = { equal: [], range: { lower: end(2, true), upper: end(9, true) } };
-  const behind = (firstOfItsKind: number, inclusive = false) =>
+  const behind = (firstOfItsKind: number, inclusive = false, segment = within) =>
     segmentsBehind(
       configOf('ASC'),
-      { ...within, reversed: false } as unknown as RowSelect,
+      { ...segment, reversed: false } as unknown as RowSelect,
       { item: { key: [value(5), value(1)] }, firstOfItsKind } as RowCursor,
       inclusive,
     );
@@ -37,6 +37,11 @@ describe('the rest of a shard behind a row', () => {
     expect(behind(0)).toEqual([rest]);
     expect(behind(0, true)).toEqual([rest]);
   });
+
+  test('is a row with its key, or nothing, where the query has all columns', () => {
+    const one = { equal: [value(5), value(1)], range: {} };
+    expect([behind(1, true, one), behind(1, false, one)]).toEqual([[one], []]);
+  });
 });
 
 describe('the part of a segment up to a row', () => {
@@ -46,6 +51,8 @@ describe('the part of a segment up to a row', () => {
   test('is cut at the row, whose own value stays', () => {
     expect(upTo(from5, [6, 0])).toEqual({ equal: [], range: { lower: end(5, true), upper: end(6, true) } });
     expect(upTo(from5, [5, 0])).toEqual({ equal: [], range: { lower: end(5, true), upper: end(5, true) } });
+    const upTo7 = { equal: [], range: { upper: end(7, true) } };
+    expect(upTo(upTo7, [6, 0])).toEqual({ equal: [], range: { upper: end(6, true) } });
   });
 
   test('is nothing where the segment begins behind the row', () => {
