@@ -85,12 +85,11 @@ export function countedValue(config: ShardedIndexConfig, value: string | number 
 }
 
 /**
- * The texts of those values that can have counts of their own, each once. Undefined if the index covers the whole table.
+ * The texts of those values that can have counts of their own, each once.
  *
  * @throws InvalidIndexValueError for something that cannot be a value
  */
-export function countedValues(config: ShardedIndexConfig, values: readonly (string | number)[]): string[] | undefined {
-  if (config.valueAttribute === undefined) return undefined;
+export function countedValues(config: ShardedIndexConfig, values: readonly (string | number)[]): string[] {
   const names = values.map((value) => valueName(config, value)!);
   return [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_BYTES);
 }

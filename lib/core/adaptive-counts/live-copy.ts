@@ -80,9 +80,8 @@ export class LiveCopy<T> {
   }
 
   /** Asks, and stops waiting after some milliseconds. The question goes on for other callers. */
-  private async askWithin(ms: number): Promise<Answer<T>> {
+  private askWithin(ms: number): Promise<Answer<T>> {
     const asked = this.ask();
-    if (!Number.isFinite(ms)) return asked;
     return callWithin({ ms, clock: this.clock }, () => asked).catch((cause) => {
       throw cause instanceof ShardCountsUnavailableError ? cause : new ShardCountsUnavailableError({ cause });
     });

@@ -14,8 +14,11 @@ interface Lane extends HandlersWork {
   readonly records: readonly Arrival[];
   /** How many of the records need not come again. */
   ended: number;
-  /** No record from this position on can end yet. A fence ends only when all readers know that its move has ended. */
-  limit: number;
+  /**
+   * Where its first fence is. No record from there on ends before all of them: a fence ends only when all readers know that its
+   * move has ended.
+   */
+  readonly limit: number;
 }
 
 /** One or several attempts that ended without success. */
@@ -55,7 +58,7 @@ export class Batch {
       partitionKey,
       records,
       ended: 0,
-      limit: records.length,
+      limit: firstFence(records),
       busyMs: 0,
     }));
   }
@@ -97,16 +100,12 @@ export class Batch {
   }
 
   private async runLane(lane: Lane, found: ParkedKey | undefined): Promise<void> {
-    if (!lane.records.some(({ isFence }) => isFence)) return void (await this.runInOrder(lane, lane.records, found));
+    if (lane.limit === lane.records.length) return void (await this.runInOrder(lane, lane.records, found));
     const { parking, clock, random, onLetGo, maxMoveWaitMs: maxWaitMs } = this.settings;
     const gate = new FenceGate({ store: parking.moves, clock, random, maxWaitMs, onLetGo });
-    let from = 0;
-    lane.limit = firstFence(lane, from);
     for await (const run of gate.runs(lane.records, this.time.signal)) {
-      lane.limit = firstFence(lane, from);
       // Only now is it known what was parked on the shard that the key comes from.
       if (!(await this.runInOrder(lane, run, await this.find(lane.partitionKey)))) return;
-      from = lane.records.indexOf(run.at(-1)!) + 1;
     }
     lane.ended = lane.records.length;
   }
@@ -187,12 +186,11 @@ export class Batch {
   }
 
   private end(lane: Lane, record: Arrival): void {
-    const index = lane.records.indexOf(record, lane.ended);
-    if (index >= 0) lane.ended = Math.min(index + 1, lane.limit);
+    lane.ended = Math.min(lane.records.indexOf(record, lane.ended) + 1, lane.limit);
   }
 }
 
-function firstFence({ records }: Lane, from: number): number {
-  const index = records.findIndex(({ isFence }, position) => isFence && position >= from);
+function firstFence(records: readonly Arrival[]): number {
+  const index = records.findIndex(({ isFence }) => isFence);
   return index < 0 ? records.length : index;
 }

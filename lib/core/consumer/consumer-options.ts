@@ -125,6 +125,7 @@ export function consumerSettings(handle: RecordHandler, options: OrderedConsumer
   if (!(maxMoveWaitMs >= 0)) {
     throw new InvalidArgumentError('maxMoveWaitMs', maxMoveWaitMs, 'a number of milliseconds, 0 or more');
   }
+  checkEnds({ attemptTimeoutMs, maxMoveWaitMs });
   return {
     ...options,
     ...{ attempts, concurrency, maxTries, maxKeys, attemptTimeoutMs, maxAgeMs, retryMs, maxMoveWaitMs, onCorrupt },
@@ -160,5 +161,12 @@ function checkWhole(fields: Record<string, number>, least: number): void {
 function checkMs(fields: Record<string, number>): void {
   for (const [field, value] of Object.entries(fields)) {
     if (!(value > 0)) throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
+  }
+}
+
+/** A lease of a key must outlast an attempt and end after a crash, and no key waits for a move for ever. */
+function checkEnds(fields: Record<string, number | undefined>): void {
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === Infinity) throw new InvalidArgumentError(field, value, 'a finite number of milliseconds');
   }
 }

@@ -38,8 +38,6 @@ export interface DynamoDbParkingStoreOptions {
 const DEFAULT_REMEMBER_DAYS = 400;
 const SECONDS_PER_DAY = 24 * 60 * 60;
 
-/** The partition keys fall into this many parts. While no key of a part is parked, no key of it is looked up. */
-const PARTS = 256;
 const MARKS = 'marks';
 const KEYS_OF_A_READ = 100;
 const LONGEST_TEXT_BYTES = 500;
@@ -330,9 +328,12 @@ export class DynamoDbParkingStore extends ParkedKeys {
   }
 }
 
-/** Similar keys get different parts, so that the parts are even. */
+/**
+ * The partition keys fall into 256 parts. While no key of a part is parked, no key of it is looked up. Similar keys get different
+ * parts, so that the parts are even.
+ */
 function partOf(partitionKey: string): string {
-  return `p${createHash('sha256').update(partitionKey).digest().readUInt8(0) % PARTS}`;
+  return `p${createHash('sha256').update(partitionKey).digest().readUInt8(0)}`;
 }
 
 /** A text for a key of the table: the text itself, or its hash if it is long, empty, or could be taken for a hash. */

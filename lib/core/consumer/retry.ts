@@ -103,47 +103,41 @@ export class Retry {
 
   /** Returns the key as it is then: without its lease if the turn is over, and with it if there may be more to do. */
   private async handleRecords(leased: ParkedKey): Promise<Turn> {
-    const { settings, time } = this;
+    const { settings } = this;
     const { parking, clock, timeOfDay, onFailure } = settings;
     let { first, tries } = leased;
-    const startedAt = leased.first;
     let savedFirst = first;
     let savedAt = clock.now();
-    let key: ParkedKey | undefined = leased;
+    const saved = async (change: (behind: ParkedKey) => ParkedKey): Promise<Turn> => {
+      const key = await this.change(leased, (now) => change(afterDone(now, first, timeOfDay())));
+      return { done: first - leased.first, key };
+    };
+    const withLease = (behind: ParkedKey): ParkedKey => ({ ...behind, lease: this.lease() });
     for await (const record of parking.records(leased)) {
       const outcome = await this.handle(record, tries + 1);
-      if (outcome === 'unfinished') {
-        key = await this.change(leased, (now) => released(afterDone(now, first, timeOfDay())));
-        return { done: first - startedAt, key };
-      }
+      if (outcome === 'unfinished') return saved(released);
       if (outcome !== 'done') {
         const { error } = outcome;
         tries += 1;
         onFailure({ partitionKey: record.partitionKey, attempt: tries, error, isParked: true });
-        key = await this.change(leased, (now) => {
-          const behind = afterDone(now, first, timeOfDay());
+        const turn = await saved((behind) => {
           // Meanwhile a person has skipped the record.
           if (behind.first > first) return released(behind);
           return released(afterFailure(behind, { tries, error, isRetry: true }, settings));
         });
-        if (key !== undefined) tellIfDead(leased, key, settings);
-        return { done: first - startedAt, key };
+        if (turn.key !== undefined) tellIfDead(leased, turn.key, settings);
+        return turn;
       }
       this.passed.add(record.partitionKey, record.places);
       first += 1;
       tries = 0;
       if (first - savedFirst < SAVED_AFTER_RECORDS && clock.now() - savedAt < SAVED_AFTER_MS) continue;
-      key = await this.change(leased, (now) => ({ ...afterDone(now, first, timeOfDay()), lease: this.lease() }));
-      if (key?.lease?.holder !== this.holder) return { done: first - startedAt, key };
+      const turn = await saved(withLease);
+      if (turn.key?.lease?.holder !== this.holder) return turn;
       savedFirst = first;
       savedAt = clock.now();
     }
-    const isOver = time.signal.aborted;
-    key = await this.change(leased, (now) => {
-      const behind = afterDone(now, first, timeOfDay());
-      return isOver && behind.first < behind.next ? released(behind) : { ...behind, lease: this.lease() };
-    });
-    return { done: first - startedAt, key };
+    return saved(withLease);
   }
 
   private async handle(record: ParkedRecord, attempt: number): Promise<Outcome> {

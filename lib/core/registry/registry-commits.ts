@@ -131,7 +131,7 @@ export class RegistryCommits {
     const next = headAfter(head, id, changes, this.options.maxEntries);
     const written = await this.writeHead(next, id);
     if (written === undefined) return false;
-    if (written === next) applyRecent(this.state!, next);
+    applyRecent(this.state!, next);
     // From here on the commit cannot fail: if its entries are not written now, the next commit writes them first.
     await this.settle(written).catch(() => {});
     return true;

@@ -195,6 +195,7 @@ describe('while the counts cannot be read', () => {
   });
 
   test('three attempts are made, and then none for a second', async () => {
+    clock.nowMs = 60_000;
     const index = make();
     answer = down;
     await expect(clock.runUntil(index.forReading())).rejects.toThrow(ShardCountsUnavailableError);
@@ -314,11 +315,12 @@ describe('an index of which more than 1,000 values have grown', () => {
   test('names a number by its digits, and asks for no value that is too long to have counts', async () => {
     const index = large();
     const long = 'x'.repeat(1_024);
+    const longest = 'x'.repeat(1_023);
     counts.push(grown('1000000000000000000000', 3, 3));
-    const { shards } = await clock.runUntil(index.forReading(undefined, [1e21, long]));
+    const { shards } = await clock.runUntil(index.forReading(undefined, [1e21, long, longest]));
     expect([shards.byValue, asked]).toEqual([
       { '1000000000000000000000': { write: 3, read: 3 } },
-      ['1000000000000000000000'],
+      ['1000000000000000000000', longest],
     ]);
     expect(await clock.runUntil(index.forReading(undefined, [long]))).toEqual(index.initial);
   });
@@ -373,8 +375,8 @@ describe('an index of which more than 1,000 values have grown', () => {
 });
 
 describe('a copy that replaces another', () => {
-  const replaced = async (change: () => void) => {
-    const index = make();
+  const replaced = async (change: () => void, config = adaptiveConfig) => {
+    const index = make({}, config);
     const before = await index.forReading();
     change();
     await pass(10_000);
@@ -398,5 +400,12 @@ describe('a copy that replaces another', () => {
   test('has lower counts where the counts have fallen', async () => {
     const { after } = await replaced(() => (counts = [grown('open', 2, 4)]));
     expect(after.shards.byValue).toEqual({ open: { write: 2, read: 4 } });
+  });
+
+  test('has the other count of an index that covers the whole table', async () => {
+    const { valueAttribute: _, ...config } = adaptiveConfig;
+    counts = [grown(undefined, 4, 4)];
+    const { after } = await replaced(() => (counts = [grown(undefined, 4, 8)]), config);
+    expect(after.shards).toEqual({ default: { write: 4, read: 8 } });
   });
 });

@@ -75,6 +75,7 @@ const damaged: [string, unknown][] = [
 
 test('reads counts as they were written', async () => {
   expect(await answering(GOOD).readCount('open')).toMatchObject({ value: 'open', write: 4, read: 6, version: 3 });
+  expect(await answering({ ...GOOD, read: { N: '10000' } }).readCount('open')).toMatchObject({ read: 10_000 });
   expect(await answering({ ...GOOD, value: { S: '*' } }).readCounts()).toMatchObject([{ value: undefined }]);
 });
 

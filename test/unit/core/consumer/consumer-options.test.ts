@@ -39,3 +39,7 @@ test.each([
 test.each(['attempts', 'concurrency', 'maxTries', 'maxKeys'])('%s is a whole number', (field) => {
   expect(() => settingsOf({ [field]: 2.5 })).toThrow(expect.objectContaining({ field }));
 });
+
+test.each(['attemptTimeoutMs', 'maxMoveWaitMs'])('%s has an end', (field) => {
+  expect(() => settingsOf({ [field]: Infinity })).toThrow(expect.objectContaining({ field }));
+});

@@ -156,6 +156,8 @@ test('keys that were not read are asked for again, and a list goes on page by pa
   const store = storeOn(table, {
     batchGetItem: async ({ RequestItems: { Parked } }) => {
       const [first, ...others] = Parked!.Keys;
+      // DynamoDB takes no more at once.
+      expect(others.length).toBeLessThan(100);
       const { Responses } = table.batchGetItem({ RequestItems: { Parked: { Keys: [first!] } } });
       return { Responses, UnprocessedKeys: others.length === 0 ? {} : { Parked: { Keys: others } } };
     },
@@ -250,6 +252,15 @@ test('a key whose deletion had no answer is removed', async () => {
   expect(rowsIn(table)).toEqual([]);
 });
 
+test('of two who remove a key, the later one finds no mark and takes none away', async () => {
+  const table = new ParkingTable();
+  const key = { ...(await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!, first: 1 };
+  expect(await storeOn(table).remove(key)).toBe(true);
+  const updateItem = jest.fn();
+  expect(await storeOn(table, { updateItem }).remove(key)).toBe(true);
+  expect(updateItem).not.toHaveBeenCalled();
+});
+
 test('records are deleted when the next write of their key says that they are done', async () => {
   const table = new ParkingTable();
   const store = storeOn(table);
@@ -331,4 +342,12 @@ test.each<[string, () => ParkedKeys]>([
   expect(await store.remove(key)).toBe(false);
   expect(await store.remove({ ...longer, first: 2 })).toBe(true);
   expect(await store.find(['a'])).toEqual(new Map());
+});
+
+test('who reads a key of a MemoryParkingStore that is dropped meanwhile reads no more', async () => {
+  const store = new MemoryParkingStore();
+  const records = store.records((await store.save(parkedKey('a', 2), [record('a', '1'), record('a', '2')]))!);
+  expect(await records.next()).toMatchObject({ done: false });
+  await store.drop('a');
+  expect(await records.next()).toEqual({ done: true });
 });

@@ -216,6 +216,12 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2, tries: 1 }]);
   });
 
+  test('gives a handler 30 seconds where no time is set, and a moment to heed its signal', async () => {
+    const w = world({}, () => new Promise(() => {}));
+    expect(await w.clock.runUntil(w.consumer.process(shardOf(['a1'])))).toEqual({ problems: [] });
+    expect(w.clock.now()).toBe(30_000 + 100);
+  });
+
   test('watches each handler, whenever it began, with a timer for all, and has none left when it has answered', async () => {
     const w = world({ concurrency: 2, attemptTimeoutMs: 10_000 }, async (record) => {
       if (textOf(record) === 'b1') await w.clock.sleep(500);
@@ -264,10 +270,13 @@ describe('a batch', () => {
     },
   );
 
-  test('stops in time: what has not begun comes again, and is not parked', async () => {
+  test.each([
+    ['keys', ['a1', 'b1', 'c1', 'd1', 'e1']],
+    ['records of a key', ['a1', 'a2', 'a3', 'a4', 'a5']],
+  ])('stops in time: %s that have not begun come again, and are not parked', async (_, texts) => {
     const w = world({ concurrency: 1 }, () => w.clock.sleep(15_000));
-    expect(await w.deliver(['a1', 'b1', 'c1', 'd1', 'e1'])).toEqual(['4']);
-    expect(w.effects).toEqual(['a1', 'b1', 'c1']);
+    expect(await w.deliver(texts)).toEqual(['4']);
+    expect(w.effects).toEqual(texts.slice(0, 3));
     expect(w.clock.now()).toBeLessThan(MINUTE_MS);
     expect(await parkedKeys(w)).toEqual([]);
   });
@@ -600,6 +609,15 @@ describe('the retrier', () => {
     const summary = await w.clock.runUntil(w.consumer.retryParked({ signal: stop.signal }));
     expect(summary).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
     expect(await key()).toMatchObject({ first: 1, tries: 0, dueAt: w.clock.now() });
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
+  });
+
+  test('goes on with a record that comes while it ends', async () => {
+    const { w } = await parkedWorld(1, async () => {});
+    jest.spyOn(w.parking, 'remove').mockImplementationOnce(async () => {
+      await w.consumer.process(shardOf(['a2'], { from: 2 }));
+      return false;
+    });
     expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
   });
 

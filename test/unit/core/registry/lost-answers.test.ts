@@ -65,6 +65,15 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
     expect(changesOf(written).map(({ owner }) => owner)).toEqual(all.map(({ owner }) => owner));
   });
 
+  test('recognises its commit by the head that a refusal brings, and reads none', async () => {
+    const store = table.store({ ...noSchedule, random: () => 0.9 } as RandomSchedule, 0);
+    const readHead = jest.fn(store.readHead);
+    const { writeHead } = behindAnSdk(store, () => 'retried', []);
+    await new HashKeyLedger({ ...store, readHead, writeHead }, noWait).allocate([{ owner: 'new' }], uniformRanges(4));
+    // One before all entries, and one after them.
+    expect(readHead).toHaveBeenCalledTimes(2);
+  });
+
   test('recognises its commit behind those of others', async () => {
     const other = new HashKeyLedger(table.store(noSchedule, 0));
     fates('retried');

@@ -154,6 +154,15 @@ describe('rebalancePlan', () => {
     );
   });
 
+  test('gives a mover no key of an owner that stays on a shard which another leaves', () => {
+    const placement = [5, 5, 4, 6].map((weight, index) => [index < 2 ? 1 : 0, weight] as const);
+    const [stays, ...others] = ownersOn(placement, 3);
+    const middle = 600n;
+    const { moves } = rebalancePlan([{ ...stays!, hashKey: middle }, ...others], uniformRanges(3, SPACE));
+    expect(moves.map(({ fromShard, toShard }) => `${fromShard} to ${toShard}`)).toEqual(['0 to 1', '1 to 2']);
+    expect(moves[0]!.toHashKey).not.toBe(middle);
+  });
+
   test('relieves the heaviest shard first, and says what is left to relieve', () => {
     const owners = ownersOn([...new Array(3).fill([0, 1]), ...new Array(6).fill([1, 1])], 3);
     const { moves, heaviest } = rebalancePlan(owners, uniformRanges(3, SPACE));
