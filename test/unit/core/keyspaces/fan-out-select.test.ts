@@ -230,21 +230,21 @@ describe('several values', () => {
     return filled;
   };
 
-  test.each([
-    ['descending', 'in the order of the values'],
-    ['ascending', 'in its reverse, as all rows are'],
-  ] as const)('come in one order, %s, equal keys %s, in pages that go on in the midst of them', async (order, _) => {
-    const bodies: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await fanOutSelect(table(), counted, { values, limit: 4, cursor, order });
-      expect(page.stats.shards).toBe(7);
-      bodies.push(...page.rows.map(({ body }) => body));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    const descending = Array.from({ length: 36 }, (_, n) => `${11 - Math.floor(n / 3)} of ${n % 3}`);
-    expect(bodies).toEqual(order === 'descending' ? descending : descending.reverse());
-  });
+  test.each(['descending', 'ascending'] as const)(
+    'come in one order, equal keys in the order of the values, in pages that go on in the midst of them: %s',
+    async (order) => {
+      const bodies: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await fanOutSelect(table(), counted, { values, limit: 4, cursor, order });
+        expect(page.stats.shards).toBe(7);
+        bodies.push(...page.rows.map(({ body }) => body));
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      const descending = Array.from({ length: 36 }, (_, n) => `${11 - Math.floor(n / 3)} of ${n % 3}`);
+      expect(bodies).toEqual(order === 'descending' ? descending : descending.reverse());
+    },
+  );
 
   test('have the shards of the n-th value n times 10,000 behind those of the first where some are missing', async () => {
     const filled = table();
