@@ -49,8 +49,8 @@ export function checkShardedConfig(config: ShardedConfig): void {
 
 function freeze(config: ShardedConfig): void {
   const { tableKey, sortKeyAttributes, shards } = config;
-  for (const part of [tableKey, sortKeyAttributes, shards, shards.byValue]) Object.freeze(part);
-  if (isTableConfig(config)) Object.freeze(config.shardedBy);
+  const { shardedBy } = config as Partial<ShardedTableConfig>;
+  for (const part of [tableKey, sortKeyAttributes, shardedBy, shards, shards.byValue]) Object.freeze(part);
   for (const count of countsOf(shards)) Object.freeze(count);
   CHECKED.add(Object.freeze(config));
 }

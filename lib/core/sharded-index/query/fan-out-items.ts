@@ -6,6 +6,7 @@ import { type FanOutReadOptions, type ReadPolicy, readPolicy } from '../../found
 import { ShardBuffer } from '../../foundation/fan-out/shard-buffer';
 import { shardFlow } from '../../foundation/fan-out/shard-flow';
 import { ShardRequests } from '../../foundation/fan-out/shard-requests';
+import { RecentMap } from '../../foundation/recent-map';
 import { checkIndexShardCount } from '../../foundation/shard-count';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
@@ -60,10 +61,7 @@ export interface FanOutItemStream extends AsyncGenerator<DynamoDbItem, void, und
   readonly resumePoint: string | undefined;
 }
 
-/**
- * The table keys of at least so many items, and of at most twice as many, are kept to recognise an item that is read
- * twice. Usual keys take 10 to 20 MB.
- */
+/** The table keys of so many items are kept to recognise an item that is read twice. Usual keys take 10 to 20 MB. */
 const RECENT_KEYS = 100_000;
 
 /**
@@ -183,16 +181,11 @@ async function* itemsOf(
 
 /** Whether an item is not among the last items. Two items are the same if they have the same identity. */
 function notSeenLately(identityOf: (item: DynamoDbItem) => string): (item: DynamoDbItem) => boolean {
-  let recent = new Set<string>();
-  let older = new Set<string>();
+  const recent = new RecentMap<string, true>(RECENT_KEYS);
   return (item) => {
     const identity = identityOf(item);
-    if (recent.has(identity) || older.has(identity)) return false;
-    recent.add(identity);
-    if (recent.size === RECENT_KEYS) {
-      older = recent;
-      recent = new Set();
-    }
+    if (recent.get(identity)) return false;
+    recent.set(identity, true);
     return true;
   };
 }

@@ -54,10 +54,10 @@ export function indexQuery(
  * shard after shard: it needs the items of one shard or two, and not a share of each.
  */
 function readersOf(query: IndexQuery, shards: readonly IndexShard[]): IndexReaders {
-  const { cursor, shardByShard, request, direction } = query;
+  const { cursor, request, direction } = query;
   const ties = cursor?.ties.at(-1) ?? 0;
-  const amongTies = cursor?.isItem && !shardByShard && request.limit !== undefined && ties >= request.limit;
-  if (!amongTies) return { readers: shards.map((shard) => new IndexShardReader(query, shard)) };
+  if (request.limit === undefined || ties < request.limit)
+    return { readers: shards.map((shard) => new IndexShardReader(query, shard)) };
   const inOrder = direction === 1 ? shards : shards.toReversed();
   return {
     readers: shards.map((shard) => new IndexShardReader(query, shard, piecesBehindTies(query))),

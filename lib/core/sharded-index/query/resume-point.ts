@@ -82,11 +82,10 @@ export class ReadProgress {
   /** Everything of a value up to this shard counts as begun. What was not read yet is kept as a shard without a key. */
   private begin(number: number): void {
     const value = Math.floor(number / MAX_INDEX_SHARDS);
+    const first = value * MAX_INDEX_SHARDS;
     while (this.begun.length <= value) this.begun.push(0);
-    for (let shard = this.begun[value]!; shard <= number % MAX_INDEX_SHARDS; shard++) {
-      this.keys.set(value * MAX_INDEX_SHARDS + shard, undefined);
-    }
-    this.begun[value] = Math.max(this.begun[value]!, (number % MAX_INDEX_SHARDS) + 1);
+    for (let shard = first + this.begun[value]!; shard < number; shard++) this.keys.set(shard, undefined);
+    this.begun[value] = Math.max(this.begun[value]!, number - first + 1);
   }
 }
 

@@ -118,6 +118,7 @@ describe('checkShardedConfig', () => {
     [{ tableName: '' }, 'config.tableName must be a non-empty string'],
     [{ valueAttribute: '' }, 'config.valueAttribute must be a non-empty string'],
     [{ tableKey: ['a', 'b', 'c'] }, 'config.tableKey must be an array of 1 to 2 attribute names'],
+    [{ tableKey: [''] }, 'config.tableKey must be an array of 1 to 2 attribute names'],
     [{ tableKey: [5 as never] }, 'config.tableKey must be an array of 1 to 2 attribute names'],
     [
       { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd', 'e'] },

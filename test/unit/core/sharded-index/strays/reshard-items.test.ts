@@ -214,20 +214,20 @@ describe('reshardItems', () => {
     expect(table.updates).toHaveLength(100);
   });
 
-  test('fails with what it has done, and goes on from there', async () => {
+  test.each([11, 12, 16])('fails with what it has done, and goes on from there: at write %d', async (failing) => {
     const table = tableOf(30, 10);
     const update = table.updateItem.bind(table);
     let updates = 0;
-    const failing = meanwhile(table, () => {});
-    failing.updateItem = async (input) => {
-      if (++updates === 16) throw Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' });
+    table.updateItem = async (input) => {
+      if (++updates === failing) throw Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' });
       return update(input);
     };
-    const failure = await reshardItems(failing, byStatus, { concurrency: 1 }).catch((error: unknown) => error);
+    const failure = await reshardItems(table, byStatus, { concurrency: 1 }).catch((error: unknown) => error);
     const { report } = failure as StrayScanError;
-    expect(report).toMatchObject({ itemsScanned: 15, outcomes: { moved: 15 } });
+    const [done, left] = [failing - 1, 31 - failing];
+    expect(report).toMatchObject({ itemsScanned: done, outcomes: { moved: done } });
     const rest = await reshardItems(table, byStatus, { resumeFrom: report.resumePoint! });
-    expect(rest).toMatchObject({ itemsScanned: 15, outcomes: { moved: 15 } });
+    expect(rest).toMatchObject({ itemsScanned: left, outcomes: { moved: left } });
   });
 
   test.each([
@@ -269,7 +269,7 @@ describe('reshardItems', () => {
   });
 
   test.each<[string, () => Promise<unknown>, string]>([
-    ['a configuration', () => reshardItems(tableOf(1), { ...byStatus, tableKey: [] }), 'config.tableKey must be'],
+    ['a configuration', () => reshardItems(tableOf(0), { ...byStatus, tableKey: [] }), 'config.tableKey must be'],
     ['options', () => reshardItems(tableOf(1), byStatus, 5 as never), 'options must be an object, got 5'],
     ['no options', () => findStrays(tableOf(1), byStatus, null as never), 'options must be an object, got null'],
   ])('refuses %s that cannot be', async (_, call, message) => {

@@ -120,11 +120,17 @@ describe('findStrays of a table that is sharded by its own key', () => {
     put('a', { number: { N: '8' }, client: { S: 'c' } });
     put('b', { client: { S: 'c' } });
     put('c', { number: { N: '7' } });
+    put('d', { InvoiceNumber: { S: '7-9' }, number: { N: '7' }, client: { S: 'c' } });
     const found = new Map<string, string>();
     await findStrays(table, config, {
       onStray: ({ key, reason }) => void found.set((key.ClientTransactionId as { S: string }).S, reason),
     });
-    expect(Object.fromEntries(found)).toEqual({ a: 'otherValue', b: 'otherValue', c: 'invalidValue' });
+    expect(Object.fromEntries(found)).toEqual({
+      a: 'otherValue',
+      b: 'otherValue',
+      c: 'invalidValue',
+      d: 'outOfRange',
+    });
   });
 
   test('goes on from where it stopped, and refuses the point of other counts', async () => {
