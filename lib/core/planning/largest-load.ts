@@ -48,14 +48,19 @@ export function leastOverload(ofOne: number, partitions: number): number {
 
 /** The number of shards that the busiest partition exceeds with at most `probability`. */
 export function likelyMost(shards: number, partitions: number, probability: number): number {
-  let tooFew = 0;
-  let enough = shards;
-  while (enough - tooFew > 1) {
-    const middle = Math.floor((tooFew + enough) / 2);
-    if (isRarerThan(probability, middle, shards, partitions)) enough = middle;
-    else tooFew = middle;
+  return smallestUpTo(shards, (most) => isRarerThan(probability, most, shards, partitions));
+}
+
+/** The smallest number from 1 to `largest` for which something holds that holds for `largest`, and for whatever is above one for which it does. */
+export function smallestUpTo(largest: number, holds: (number: number) => boolean): number {
+  let tooSmall = 0;
+  let found = largest;
+  while (found - tooSmall > 1) {
+    const middle = Math.floor((tooSmall + found) / 2);
+    if (holds(middle)) found = middle;
+    else tooSmall = middle;
   }
-  return enough;
+  return found;
 }
 
 /** f(partitions, k) for all k from `first` to `last`. */

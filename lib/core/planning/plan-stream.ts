@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { MAX_STREAM_SHARDS } from '../foundation/shard-count';
-import { isRarerThan, likelyMost } from './largest-load';
+import { isRarerThan, likelyMost, smallestUpTo } from './largest-load';
 import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
@@ -334,15 +334,7 @@ function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHas
   if (most === 0) return {};
   const whole = Math.ceil(keys / most);
   const suffices = (shards: number) => isRarerThan(probability, most, keys, shards);
-  if (!suffices(MAX_STREAM_SHARDS)) return { whole };
-  let tooFew = 0;
-  let enough = MAX_STREAM_SHARDS;
-  while (enough - tooFew > 1) {
-    const middle = Math.floor((tooFew + enough) / 2);
-    if (suffices(middle)) enough = middle;
-    else tooFew = middle;
-  }
-  return { whole, byHash: enough };
+  return suffices(MAX_STREAM_SHARDS) ? { whole, byHash: smallestUpTo(MAX_STREAM_SHARDS, suffices) } : { whole };
 }
 
 function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | undefined): string[] {

@@ -21,6 +21,6 @@ export function readUnitsPerPage({ shards, items, itemKb }: { shards: number; it
   checkWhole('shards', shards, 1, MAX_PLANNED_SHARDS);
   checkWhole('items', items, 1, 10_000);
   checkPositive('itemKb', itemKb);
-  const asked = Math.min(items, readSize(items, shards, new ItemSizes(itemKb * 1_024)) ?? items);
+  const asked = readSize(items, shards, new ItemSizes(itemKb * 1_024));
   return (shards * Math.max(1, ceilOf((asked * itemKb) / READ_UNIT_KB))) / 2;
 }

@@ -214,9 +214,20 @@ describe('readUnitsPerPage', () => {
     [1, 1, 1, 0.5],
     [1, 25, 1, 3.5],
     [10, 25, 1, 10],
+    [20, 25, 1, 10],
     [100, 25, 0.5, 50],
     [200, 50, 0.2, 100],
   ])('%d shards, a page of %d items of %d KB: %d units', (shards, items, itemKb, units) => {
     expect(readUnitsPerPage({ shards, items, itemKb })).toBe(units);
+  });
+
+  test.each([
+    ['shards', 1, 100_000, [0, 100_001]],
+    ['items', 1, 10_000, [0, 10_001]],
+    ['itemKb', 0.001, 400, [0]],
+  ])('takes %s from %d to %d', (field, least, most, wrong) => {
+    const units = (value: number) => readUnitsPerPage({ shards: 2, items: 1, itemKb: 1, [field]: value });
+    for (const allowed of [least, most]) expect(units(allowed)).toBeGreaterThan(0);
+    for (const value of wrong) expect(() => units(value)).toThrow(`${field} must be`);
   });
 });

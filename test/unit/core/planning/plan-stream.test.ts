@@ -6,6 +6,7 @@ import {
   type StreamTraffic,
   streamShards,
 } from '../../../../lib/core';
+import { moreThan } from '../../../../lib/core/planning/largest-load';
 
 const steady: StreamTraffic = { recordsPerSecond: 5_000, bytesPerSecond: 2_000_000, headRoom: 0 };
 
@@ -13,6 +14,7 @@ describe('planStream', () => {
   test.each<[string, Partial<StreamTraffic>, number, string]>([
     ['records at 1,000 a second', {}, 5, 'records written'],
     ['bytes at 1 MB a second', { bytesPerSecond: 7_500_000 }, 8, 'bytes written'],
+    ['the first of two rules that ask for as many', { bytesPerSecond: 5_000_000 }, 5, 'records written'],
     ['shared consumers at 2 MB a second', { consumers: 6 }, 6, 'bytes read by shared consumers'],
     ['head-room', { headRoom: 0.5 }, 10, 'records written'],
     ['few keys, by their hash', { keys: 50 }, 12, 'keys spread by hash'],
@@ -28,6 +30,7 @@ describe('planStream', () => {
 
   test('needs one shard for nearly nothing', () => {
     expect(streamShards({ recordsPerSecond: 0.1, bytesPerSecond: 0 })).toBe(1);
+    expect(streamShards({ recordsPerSecond: 10, bytesPerSecond: 0, keys: 10 })).toBe(1);
   });
 
   test('says how many shards balanced explicit hash keys save, of which each holds whole keys', () => {
@@ -35,9 +38,23 @@ describe('planStream', () => {
     expect(planStream({ ...steady, keys: 6 })).toMatchObject({ shards: 295, shardsIfBalanced: 6 });
   });
 
+  test.each([20, 21, 22, 23, 24])('asks for no shard too many where %d keys are spread by their hash', (keys) => {
+    const { shards } = planStream({ ...steady, keys });
+    const ofShard = Math.floor(keys / 5);
+    expect(moreThan(ofShard, keys, shards)).toBeLessThan(0.05);
+    expect(moreThan(ofShard, keys, shards - 1)).toBeGreaterThanOrEqual(0.05);
+  });
+
   test('keeps a quarter of every shard free by default', () => {
     expect(streamShards({ recordsPerSecond: 3_000, bytesPerSecond: 0 })).toBe(4);
     expect(streamShards({ recordsPerSecond: 3_001, bytesPerSecond: 0 })).toBe(5);
+  });
+
+  test('asks for no shard because of a binary fraction, however many there are', () => {
+    for (let percent = 0; percent <= 90; percent++) {
+      const traffic = { recordsPerSecond: (100 - percent) * 10 * 9_000, bytesPerSecond: 0, headRoom: percent / 100 };
+      expect(streamShards(traffic)).toBe(9_000);
+    }
   });
 
   test('assumes one consumer that polls each shard once a second, hashed keys, and a chance of 5 % at a load that is always at its peak', () => {
@@ -141,7 +158,12 @@ describe('planStream', () => {
   });
 
   test.each<[string, Partial<StreamTraffic>, string]>([
-    ['a key hotter than a shard', { hottestKeyShare: 0.29 }, 'one key takes 150% of a shard'],
+    [
+      'a key hotter than a shard',
+      { hottestKeyShare: 0.29 },
+      'one key takes 150% of a shard, and a key is in one shard: split',
+    ],
+    ['few keys that are all hotter than a shard', { keys: 3 }, 'one key takes 170% of a shard'],
     ['a key hotter than the head-room', { headRoom: 0.25, hottestKeyShare: 0.16 }, 'one key takes 80% of a shard'],
     [
       'keys too few for their hash',
@@ -154,7 +176,7 @@ describe('planStream', () => {
       {
         bytesPerSecond: undefined,
         recordSizes: [
-          { bytes: 2_000_000, share: 3 },
+          { bytes: 1_048_577, share: 3 },
           { bytes: 100, share: 97 },
         ],
       },
@@ -163,6 +185,24 @@ describe('planStream', () => {
   ])('says that shards do not fix %s', (_, change, sentence) => {
     const { notFixed } = planStream({ ...steady, ...change });
     expect(notFixed).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  test.each<[string, Partial<StreamTraffic>]>([
+    ['as many polls as a shard answers', { consumers: 5 }],
+    ['large records of a mean size alone', { recordsPerSecond: 10, bytesPerSecond: 20_000_000 }],
+    ['records of 1 MiB', { bytesPerSecond: undefined, recordSizes: [{ bytes: 1_048_576, share: 1 }] }],
+    [
+      'as many large records as a shard accepts',
+      {
+        bytesPerSecond: undefined,
+        recordSizes: [
+          { bytes: 2_000_000, share: 2 },
+          { bytes: 100, share: 98 },
+        ],
+      },
+    ],
+  ])('has nothing to say of %s', (_, change) => {
+    expect(planStream({ ...steady, ...change }).notFixed).toEqual([]);
   });
 
   test('allows a key just what the head-room leaves, whatever its binary fraction is', () => {
@@ -191,8 +231,8 @@ describe('planStream', () => {
   test('costs a month at list prices', () => {
     const { monthlyCost } = planStream({ ...steady, enhancedFanOutConsumers: 2, averageOfPeak: 0.5 });
     expect(monthlyCost.shards).toBeCloseTo(5 * 730 * 0.015);
-    expect(monthlyCost.records).toBeCloseTo(5_000 * 0.5 * 730 * 3.6e-3 * 0.014);
-    expect(monthlyCost.fanOut).toBeCloseTo(2 * (5 * 730 * 0.015 + 1e6 * 730 * 3.6e-6 * 0.013));
+    expect(monthlyCost.records).toBeCloseTo(5_000 * 0.5 * 730 * 3.6e-3 * 0.014, 9);
+    expect(monthlyCost.fanOut).toBeCloseTo(2 * (5 * 730 * 0.015 + 1e6 * 730 * 3.6e-6 * 0.013), 9);
     expect(monthlyCost.total).toBeCloseTo(monthlyCost.shards + monthlyCost.records + monthlyCost.fanOut);
     expect(monthlyCost.prices).toBe(LIST_PRICES.asOf);
   });
@@ -220,6 +260,20 @@ describe('planStream', () => {
     [
       { bytesPerSecond: undefined, recordSizes: [{ bytes: -1, share: 1 }] },
       'recordSizes[0].bytes must be a number of at least 0, got -1',
+    ],
+    [
+      {
+        bytesPerSecond: undefined,
+        recordSizes: [
+          { bytes: 1, share: 1 },
+          { bytes: 1, share: -1 },
+        ],
+      },
+      'recordSizes[1].share must be a number of at least 0, got -1',
+    ],
+    [
+      { bytesPerSecond: undefined, recordSizes: [{ bytes: 1, share: 0 }] },
+      'recordSizes must be an array of at least one size with a share above 0',
     ],
     [{ headRoom: 1 }, 'headRoom must be a number from 0 to 0.9, got 1'],
     [{ consumers: 1.5 }, 'consumers must be a whole number from 0 to 1000, got 1.5'],
