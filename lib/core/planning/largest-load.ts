@@ -79,13 +79,15 @@ function tableOf(partitions: number, first: number, last: number, most: number):
       const onLeft = ofLeft.values[j - inLeft.first]!;
       return onLeft + (1 - onLeft) * ofRight.values[k - j - inRight.first]!;
     };
-    const low = Math.max(inLeft.first, k - inRight.last);
-    return binomialMean(k, share, overloaded, low, Math.min(inLeft.last, k - inRight.first));
+    return binomialMean(k, share, overloaded);
   });
   return { first, values };
 }
 
-/** The outcomes that are likely for any number of draws from `first` to `last`. */
+/**
+ * The outcomes that are likely for any number of draws from `first` to `last`. The more draws, the less likely is an outcome below
+ * the mean beside the mean, and the more likely is one above it. The likely outcomes of the others are those that are left.
+ */
 function likelyBetween(first: number, last: number, p: number): { first: number; last: number } {
   return { first: likelyOutcomes(first, p).first, last: likelyOutcomes(last, p).last };
 }
