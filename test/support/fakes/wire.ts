@@ -16,6 +16,8 @@ export type Answer = { statusCode: number; body: object | string } | Error;
 /** The far end of a client of the SDK, as its request handler: what was sent, and who built it. */
 export class Wire {
   readonly requests: SentRequest[] = [];
+  /** What the SDK reads of a handler to know its protocol. */
+  metadata = { handlerProtocol: 'http/1.1' };
   answer: (request: SentRequest, number: number) => Answer = () => ({ statusCode: 200, body: {} });
 
   headers: (text: string) => Record<string, string> = () => ({});

@@ -64,9 +64,8 @@ export class PageEnd<T> {
     this.found += positions.length;
     // The items of leading readers come before all others.
     if (this.buffers.has(buffer)) this.answers.push({ buffer, positions });
-    const { expected, room } = this.page;
-    if (expected === undefined || room === 0 || this.found < LOOK_AGAIN * expected) return;
-    this.look();
+    const { expected = Number.POSITIVE_INFINITY } = this.page;
+    if (this.found >= LOOK_AGAIN * expected) this.look();
   }
 
   private look(): void {

@@ -71,7 +71,7 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
     const blocks = mostBlocks(items) + atLeast + (further[items - 1]! * mean) / BLOCK_BYTES;
     const overFloor = (shards * blocks) / floor;
     const cost = overFloor + SECOND_WAVE_COST * (1 - (1 - atLeast) ** shards);
-    if (cost >= least || (overFloor > MAX_OVER_FLOOR && items > fewest)) continue;
+    if (cost >= least || overFloor > MAX_OVER_FLOOR) continue;
     size = items;
     least = cost;
   }

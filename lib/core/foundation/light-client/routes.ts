@@ -115,7 +115,8 @@ function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route
     unsignedHeaders: header('user-agent'),
     sign: requestSigner(
       { region: signed[1]!, service: signed[2]! },
-      { ...header('host'), ...header('content-type'), ...header('x-amz-target') },
+      // HTTP/2 has the host in a header of another name. AWS demands that one of them is signed: aws/aws-sdk-php#2469.
+      { ...header('host'), ...header(':authority'), ...header('content-type'), ...header('x-amz-target') },
     ),
   };
 }

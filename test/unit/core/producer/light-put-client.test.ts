@@ -88,6 +88,21 @@ describe('lightPutClient', () => {
     );
   });
 
+  test.each([
+    ['http/1.1', 'host'],
+    ['h2', ':authority'],
+  ])('signs over %s in which header the host stands: %s', async (handlerProtocol, name) => {
+    const { wire, light } = clients();
+    wire.metadata = { handlerProtocol };
+    for (let put = 0; put < 2; put++) await light.putRecords(INPUT);
+    expect(wire.senders).toEqual(['SDK', 'light']);
+    for (const { headers } of wire.requests) {
+      expect(headers[name]).toBe('kinesis.eu-west-3.amazonaws.com');
+      expect(headers.authorization).toMatch(new RegExp(`SignedHeaders=([^,]*;)?${name};`));
+    }
+    expect(Object.values(wire.requests[1]!.headers)).not.toContain(undefined);
+  });
+
   const brokenConnection = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
   test.each<[string, Answer, { again: boolean; mayBeThere: boolean }]>([

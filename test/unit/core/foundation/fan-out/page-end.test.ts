@@ -99,6 +99,13 @@ describe('PageEnd', () => {
     expect(held()).toEqual([[1, 4], [2], []]);
   });
 
+  test('hears nothing from readers that lead: the page goes on behind all of their items', () => {
+    const { end, needs } = endOf({ limit: 2 });
+    const leading = new ShardBuffer<number>(readerOf(3, 4), 4);
+    end.answered(leading, leading.absorb(answerOf([1, 2, 3]), undefined));
+    expect([needs(0), leading.bufferedCount]).toEqual([true, 3]);
+  });
+
   test('counts what earlier waves have found', () => {
     const { end, answered, needs, held } = endOf({ limit: 4 });
     answered(0, [1, 2, 3]);

@@ -30,8 +30,8 @@ describe('the reads that a page can pay for', () => {
   /** With items of 100 bytes, a block holds 40. */
   const budgetOf = (
     maxReadUnits: number | undefined,
-    { spent = 0, unitsOfBlock = 0.5, deviation = 0, hides = false } = {},
-  ) => new ReadBudget(maxReadUnits, unitsOfBlock, { consumedReadUnits: spent }, new ItemSizes(100, deviation), hides);
+    { spent = 0, unitsOfBlock = 0.5, mean = 100, deviation = 0, hides = false } = {},
+  ) => new ReadBudget(maxReadUnits, unitsOfBlock, { consumedReadUnits: spent }, new ItemSizes(mean, deviation), hides);
   const reads = (limits: (number | undefined)[]) => limits.map((limit) => ({ buffer, limit }));
   const fitting = (budget: ReadBudget, limits: (number | undefined)[]) =>
     budget.fit(reads(limits)).map(({ limit }) => limit);
@@ -47,6 +47,13 @@ describe('the reads that a page can pay for', () => {
     ['a whole answer without a limit', budgetOf(128), [undefined], [undefined]],
     ['less than an answer without a limit', budgetOf(127.5), [undefined], [Math.floor((255 * 4_096) / 100)]],
     ['fewer items whose sizes vary', budgetOf(1, { deviation: 100 }), [40, 40], [20, 20]],
+    [
+      'one item of each, where two may take a block more',
+      budgetOf(1, { mean: 2_000, deviation: 1_500 }),
+      [5, 5],
+      [1, 1],
+    ],
+    ['one item of each of the first, if two do not fit a block', budgetOf(1, { mean: 3_000 }), [3, 3, 3], [1, 1]],
   ])('are %s', (_, budget, limits, expected) => {
     expect(fitting(budget, limits)).toEqual(expected);
   });

@@ -34,7 +34,7 @@ describe('readSize', () => {
   });
 
   test('pays for a second block where that avoids a second wave', () => {
-    expect(readSize(50, 10, new ItemSizes(1_000))).toBe(8);
+    expect(readSize(10, 5, new ItemSizes(1_000))).toBe(8);
   });
 
   test('asks for the share of a shard and two deviations, however many items are wanted', () => {
