@@ -32,12 +32,12 @@ export function binomialMean(draws: number, p: number, f: (drawn: number) => num
 
 /** The first and the last outcome of a binomial draw that is likely enough to matter. */
 export function likelyOutcomes(draws: number, p: number): { first: number; last: number } {
-  let first = draws;
-  let last = 0;
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
   binomialMean(draws, p, (drawn) => {
     first = Math.min(first, drawn);
     last = Math.max(last, drawn);
-    return 0;
+    return drawn;
   });
   return { first, last };
 }

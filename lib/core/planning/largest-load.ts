@@ -23,8 +23,6 @@ interface Table {
  * 2 log2(n) levels.
  */
 export function moreThan(most: number, shards: number, partitions: number): number {
-  if (most >= shards) return 0;
-  if (most * partitions < shards) return 1;
   return tableOf(partitions, shards, shards, most).values[0]!;
 }
 
@@ -70,7 +68,7 @@ function tableOf(partitions: number, first: number, last: number, most: number):
   const right = partitions - left;
   const share = left / partitions;
   const inLeft = likelyBetween(first, last, share);
-  const inRight = left === right ? inLeft : likelyBetween(first, last, 1 - share);
+  const inRight = likelyBetween(first, last, 1 - share);
   const ofLeft = tableOf(left, inLeft.first, inLeft.last, most);
   const ofRight = left === right ? ofLeft : tableOf(right, inRight.first, inRight.last, most);
 

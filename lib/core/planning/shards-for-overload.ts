@@ -52,7 +52,7 @@ export function mostShardsForOverload(
   const factor = overloadFactor({ utilization: query.utilization });
   let most = atLeast;
   // The bound grows with the number of partitions: the divergence is convex in its reciprocal, and zero at zero.
-  for (let fewer = partitions; fewer >= fewest && boundOf(fewer, probability, factor) > most; fewer--) {
+  for (let fewer = partitions; fewer >= fewest && provenBeyond(fewer, probability, factor) >= most; fewer--) {
     most = shardsAbove(most, fewer, probability, factor);
   }
   return most;
@@ -69,17 +69,11 @@ export function surelyNeedsMoreThan(
   const factor = overloadFactor({ utilization });
   const most = floorOf((shards * factor) / partitions);
   const peak = ceilOf(((most + 1) * partitions) / factor) - 1;
-  return (
-    peak >= shards &&
-    factor < partitions &&
-    leastOverload(binomialTail(peak, 1 / partitions, most), partitions) >= probability
-  );
+  return leastOverload(binomialTail(peak, 1 / partitions, most), partitions) >= probability;
 }
 
 /** The smallest number of shards as above, or `atLeast` if that is more. */
 function shardsAbove(atLeast: number, partitions: number, probability: number, factor: number): number {
-  if (factor >= partitions) return atLeast;
-
   const firstOf = (most: number) => ceilOf((most * partitions) / factor);
   const areBelow = (first: number, end: number) => isRarerThan(probability, first, firstOf(end) - 1, partitions);
   const reach = floorOf((MAX_PLANNED_SHARDS * factor) / partitions);
@@ -105,15 +99,10 @@ function shardsAbove(atLeast: number, partitions: number, probability: number, f
   return Math.max(atLeast, firstOf(most));
 }
 
-/** A number of shards that no peak beyond can be too high for. */
+/** A number of shards that no peak beyond can be too high for: 0 if a partition can bear all shards. */
 function provenBeyond(partitions: number, probability: number, factor: number): number {
-  return Math.log(partitions / probability) / divergence(factor / partitions, 1 / partitions);
-}
-
-/** More than `shardsAbove` can find: where it begins to search, and the rounding of that. */
-function boundOf(partitions: number, probability: number, factor: number): number {
   if (factor >= partitions) return 0;
-  return provenBeyond(partitions, probability, factor) + partitions / factor + 1;
+  return Math.log(partitions / probability) / divergence(factor / partitions, 1 / partitions);
 }
 
 /** The Kullback-Leibler divergence of one coin from another. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { InvalidArgumentError, overloadProbability, shardsForOverload } from '../../../../lib/core';
 import { mostShardsForOverload, surelyNeedsMoreThan } from '../../../../lib/core/planning/shards-for-overload';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { randomRuns } from '../../../support/random-runs';
 
 /** Every placement of the shards, one by one. */
 function byEnumeration(shards: number, partitions: number, factor: number): number {
@@ -147,7 +148,7 @@ describe('overloadProbability', () => {
           );
         },
       ),
-      { numRuns: 300 },
+      { numRuns: randomRuns(300) },
     );
   });
 
@@ -164,6 +165,9 @@ describe('overloadProbability', () => {
   test('counts a partition at exactly its bound as not overloaded, however a double rounds it', () => {
     expect(overloadProbability({ shards: 15, partitions: 3, overload: 0.4 })).toBeCloseTo(exactly(15, 3, 7), 12);
     expect(overloadProbability({ shards: 100, partitions: 1, overload: 0.15 })).toBe(0);
+    expect(overloadProbability({ shards: 99, partitions: 2, utilization: 0.99 })).toBe(
+      overloadProbability({ shards: 99, partitions: 2, overload: 1 / 99 }),
+    );
   });
 
   test('reaches its documented bound', () => {
@@ -176,14 +180,17 @@ describe('overloadProbability', () => {
     [{ shards: 100_001, partitions: 1 }, 'shards must be a whole number from 1 to 100000, got 100001'],
     [{ shards: 1, partitions: 1.5 }, 'partitions must be a whole number from 1 to 10000, got 1.5'],
     [{ shards: 1, partitions: 1, overload: 0 }, 'overload must be a number from 0.01 to 1000, got 0'],
-    [{ shards: 1, partitions: 1, utilization: 1 }, 'utilization must be a number above 0 and at most 0.99, got 1'],
+    ...[0, 0.991, 1, '0.5' as never].map((utilization): [object, string] => [
+      { shards: 1, partitions: 1, utilization },
+      'utilization must be a number above 0 and at most 0.99, got',
+    ]),
     [
       { shards: 1, partitions: 1, overload: 0.5, utilization: 0.5 },
       'overload must be absent if utilization is given, because it follows from utilization, got 0.5',
     ],
   ])('refuses %j', (query, message) => {
-    expect(() => overloadProbability(query)).toThrow(InvalidArgumentError);
-    expect(() => overloadProbability(query)).toThrow(message);
+    expect(() => overloadProbability(query as never)).toThrow(InvalidArgumentError);
+    expect(() => overloadProbability(query as never)).toThrow(message);
   });
 });
 
@@ -195,6 +202,10 @@ describe('shardsForOverload', () => {
     [20, 694],
   ])('golden: on %d partitions, from %d shards on the probability stays below 5 %%', (partitions, shards) => {
     expect(shardsForOverload({ partitions, probability: 0.05 })).toBe(shards);
+  });
+
+  test('golden: two shards are on one of two partitions with a probability of exactly 50 %, which is not below that', () => {
+    expect(shardsForOverload({ partitions: 2, probability: 0.5 })).toBe(3);
   });
 
   test('is not below at the number before, and below at every number after', () => {
@@ -211,7 +222,7 @@ describe('shardsForOverload', () => {
           if (enough > 1) expect(at(enough - 1)).toBeGreaterThanOrEqual(probability);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 
@@ -227,6 +238,10 @@ describe('shardsForOverload', () => {
       }
       expect(shardsForOverload({ partitions, probability, overload })).toBe(last + 1);
     }
+  });
+
+  test('reaches the most partitions', () => {
+    expect(shardsForOverload({ partitions: 10_000, probability: 0.05, overload: 4 })).toBe(24_000);
   });
 
   test('is 1 where no partition can be overloaded', () => {
@@ -257,7 +272,8 @@ describe('mostShardsForOverload', () => {
   test('golden: at 30 % of the limit, 33 partitions need 90 shards, more than 34 do', () => {
     const query = { probability: 0.05, utilization: 0.3 };
     expect([33, 34].map((partitions) => shardsForOverload({ ...query, partitions }))).toEqual([90, 82]);
-    expect(mostShardsForOverload({ ...query, fewest: 30, partitions: 34 }, 1)).toBe(90);
+    const most = [30, 33, 34].map((fewest) => mostShardsForOverload({ ...query, fewest, partitions: 34 }, 1));
+    expect(most).toEqual([90, 90, 82]);
   });
 
   test('is the most that any of these numbers of partitions needs, and at least what it is given', () => {
@@ -275,7 +291,7 @@ describe('mostShardsForOverload', () => {
           expect(most).toBe(Math.max(atLeast, ...each));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 });
@@ -294,8 +310,16 @@ describe('surelyNeedsMoreThan', () => {
           }
         },
       ),
-      { numRuns: 50 },
+      { numRuns: randomRuns(50) },
     );
+  });
+
+  test.each([
+    [2, 15],
+    [4, 70],
+  ])('knows of %d partitions that one less than %d shards is too few', (partitions, shards) => {
+    const query = { partitions, probability: 0.05, utilization: 2 / 3 };
+    expect([shards - 1, shards].map((each) => surelyNeedsMoreThan(each, query))).toEqual([true, false]);
   });
 
   test.each([300, 1_429, 5_000])('knows at once that 10,000 shards are too few on %d busy partitions', (partitions) => {

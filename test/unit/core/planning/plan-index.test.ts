@@ -7,6 +7,7 @@ import {
   readUnitsPerPage,
   shardsForOverload,
 } from '../../../../lib/core';
+import { randomRuns } from '../../../support/random-runs';
 
 function refusalOf(traffic: IndexTraffic): unknown {
   try {
@@ -105,7 +106,7 @@ describe('planIndex', () => {
           return plan(writesPerSecond) <= plan(writesPerSecond + more);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 
@@ -149,7 +150,7 @@ describe('planIndex', () => {
           return plan.overloadProbability < 0.05 && busiest.used <= 1 + 1e-9;
         },
       ),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 
