@@ -123,7 +123,7 @@ export class ShardRequests<T> {
 
   /** Sends a read, and a second time if it is late and the budget allows it. Resolves to the first answer. */
   private hedged(read: BufferRead<T>): Promise<ShardPage<T>> {
-    const { history, hedgeBudget, clock, concurrency } = this.policy;
+    const { history, hedgeBudget, concurrency } = this.policy;
     const first = this.send(read);
     const lateAfterMs = history?.hedgeAfterMs(hedgeBudget);
     if (lateAfterMs === undefined) return first.answer;
@@ -144,8 +144,7 @@ export class ShardRequests<T> {
           },
         );
       };
-      const stopWaiting = clock.schedule(() => {
-        this.timers.delete(stopWaiting);
+      const stopWaiting = this.schedule(() => {
         // A hedge that has to wait for a socket would be late itself.
         if (this.busy >= concurrency || !history?.takeHedge()) return;
         this.context.stats.hedged += 1;
@@ -155,7 +154,6 @@ export class ShardRequests<T> {
         follow(second);
         second.answer.catch(() => undefined).finally(() => this.freeSlot());
       }, lateAfterMs);
-      this.timers.add(stopWaiting);
       follow(first);
     });
   }
@@ -198,12 +196,19 @@ export class ShardRequests<T> {
   }
 
   private sleep(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.policy.clock.schedule(() => {
-        this.timers.delete(cancel);
-        resolve();
-      }, delayMs);
-      this.timers.add(cancel);
-    });
+    return new Promise((resolve) => this.schedule(resolve, delayMs));
+  }
+
+  /** Calls back after some milliseconds, unless the returned function is called first, or the requests are closed. */
+  private schedule(callback: () => void, delayMs: number): () => void {
+    const cancel = this.policy.clock.schedule(() => {
+      this.timers.delete(cancel);
+      callback();
+    }, delayMs);
+    this.timers.add(cancel);
+    return () => {
+      this.timers.delete(cancel);
+      cancel();
+    };
   }
 }

@@ -4,7 +4,7 @@ import { noCost } from '../../../../../lib/core/foundation/fan-out/fan-out-stats
 import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
 import { type FanOutReadOptions, readPolicy } from '../../../../../lib/core/foundation/fan-out/read-policy';
 import { ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-buffer';
-import type { ShardPage, ShardRead } from '../../../../../lib/core/foundation/fan-out/shard-reader';
+import type { ReadFailure, ShardPage, ShardRead } from '../../../../../lib/core/foundation/fan-out/shard-reader';
 import { ShardRequests } from '../../../../../lib/core/foundation/fan-out/shard-requests';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 
@@ -14,6 +14,7 @@ const ANSWER: ShardPage<string> = { items: ['a'], itemsRead: 1, consumedReadUnit
 function requestsOf(
   reads: ((read: ShardRead<string>, clock: VirtualClock) => Promise<ShardPage<string>>)[],
   options: FanOutReadOptions,
+  failure: ReadFailure = 'transient',
 ) {
   const clock = new VirtualClock();
   const buffers = reads.map(
@@ -22,12 +23,11 @@ function requestsOf(
   );
   const stats = noCost(reads.length);
   const policy = readPolicy({ clock, ...options });
-  const failureOf = () => 'transient' as const;
   return {
     clock,
     buffers,
     stats,
-    requests: new ShardRequests(buffers, policy, { stats, sizes: new ItemSizes(), failureOf }),
+    requests: new ShardRequests(buffers, policy, { stats, sizes: new ItemSizes(), failureOf: () => failure }),
   };
 }
 
@@ -35,6 +35,15 @@ const whenAborted = ({ signal }: ShardRead<string>) =>
   new Promise<never>((_, reject) => {
     signal!.addEventListener('abort', () => reject(signal!.reason));
   });
+
+/** A history that has seen 200 answers after a millisecond, and has earned two hedges: an answer is late after 3 ms. */
+function quickHistory(): FanOutHistory {
+  const history = new FanOutHistory();
+  for (let answer = 0; answer < 200; answer++) history.observeLatency(1, 0.01);
+  return history;
+}
+
+const answerAfter = (ms: number) => (_: unknown, clock: VirtualClock) => clock.sleep(ms).then(() => ANSWER);
 
 test('a read that the deadline ends does not make its shard a missing one', async () => {
   const { clock, buffers, requests } = requestsOf([async () => ANSWER, whenAborted], {
@@ -58,12 +67,10 @@ describe('requests that are closed', () => {
       },
       sleep: () => new Promise(() => {}),
     };
-    const history = new FanOutHistory();
-    for (let answer = 0; answer < 200; answer++) history.observeLatency(1, 0.01);
     const failing = () => Promise.reject(new Error('try again'));
     const { buffers, requests } = requestsOf([whenAborted, failing], {
       clock,
-      history,
+      history: quickHistory(),
       hedgeBudget: 0.01,
       deadlineMs: 100,
     });
@@ -73,6 +80,41 @@ describe('requests that are closed', () => {
     requests.close();
     await new Promise(setImmediate);
     expect(left.size).toBe(0);
+  });
+
+  test('have forgotten what was answered, what failed, and the waits that are over', async () => {
+    let cancelled = 0;
+    const clock = new VirtualClock();
+    const counting: Clock = {
+      now: () => clock.now(),
+      sleep: (ms) => clock.sleep(ms),
+      schedule: (callback, delayMs) => {
+        const cancel = clock.schedule(callback, delayMs);
+        return () => {
+          cancelled += 1;
+          cancel();
+        };
+      },
+    };
+    const sent: ShardRead<string>[] = [];
+    const failsOnce = (read: ShardRead<string>) =>
+      sent.push(read) === 1 ? Promise.reject(new Error('try again')) : Promise.resolve(ANSWER);
+    const options = { clock: counting, history: quickHistory(), hedgeBudget: 0.01 };
+    const { buffers, requests } = requestsOf([failsOnce], options);
+    await clock.runUntil(requests.fill({ buffer: buffers[0]! }));
+    expect(cancelled).toBe(2);
+    requests.close();
+    expect(cancelled).toBe(2);
+    expect(sent.map(({ signal }) => signal!.aborted)).toEqual([false, false]);
+  });
+
+  test('count no throttle any more', async () => {
+    const throttled = (_: unknown, clock: VirtualClock) =>
+      clock.sleep(200).then(() => Promise.reject(new Error('slow')));
+    const { clock, buffers, stats, requests } = requestsOf([throttled], { deadlineMs: 100 }, 'throttled');
+    await clock.runUntil(requests.wave(buffers.map((buffer) => ({ buffer }))));
+    await clock.runOut();
+    expect(stats.throttled).toBe(0);
   });
 
   test('send nothing that has waited for its turn', async () => {
@@ -90,13 +132,63 @@ describe('requests that are closed', () => {
   });
 
   test('drop an answer that comes too late', async () => {
-    const { clock, buffers, stats, requests } = requestsOf([(_, clock) => clock.sleep(200).then(() => ANSWER)], {
-      deadlineMs: 100,
-    });
+    const { clock, buffers, stats, requests } = requestsOf([answerAfter(200)], { deadlineMs: 100 });
     await clock.runUntil(requests.wave(buffers.map((buffer) => ({ buffer }))));
     await clock.runOut();
     expect(buffers[0]!.bufferedCount).toBe(0);
     expect(stats).toMatchObject({ requests: 1, waves: 1, itemsRead: 0, consumedReadUnits: 0 });
+  });
+});
+
+test('as many reads are sent at once as the concurrency says, wave after wave', async () => {
+  const { clock, buffers, requests } = requestsOf([10, 10, 10].map(answerAfter), { concurrency: 2 });
+  for (const endMs of [20, 40]) {
+    await clock.runUntil(requests.wave(buffers.map((buffer) => ({ buffer }))));
+    expect(clock.now()).toBe(endMs);
+  }
+});
+
+describe('a late read', () => {
+  test.each([
+    [2, 0.01, 0],
+    [3, 0.01, 1],
+    [4, 0.01, 2],
+    [4, 0, 0],
+  ])(
+    'is sent again if there is room for it: of two, with a concurrency of %d and a budget of %d, %d',
+    async (concurrency, hedgeBudget, hedged) => {
+      const options = { history: quickHistory(), hedgeBudget, concurrency };
+      const { clock, buffers, stats, requests } = requestsOf([100, 100].map(answerAfter), options);
+      await clock.runUntil(requests.wave(buffers.map((buffer) => ({ buffer }))));
+      expect(stats.hedged).toBe(hedged);
+    },
+  );
+
+  test('gives its room back, is aborted when the other one has answered, and tells how long it took at least', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const late = (read: ShardRead<string>, clock: VirtualClock) => {
+      signals.push(read.signal);
+      return signals.length === 1 ? whenAborted(read) : answerAfter(2)(read, clock);
+    };
+    const history = quickHistory();
+    const observed = jest.spyOn(history, 'observeLatency');
+    const options = { history, hedgeBudget: 0.01, concurrency: 3 };
+    const { clock, buffers, requests } = requestsOf([late, answerAfter(2), answerAfter(2)], options);
+    const reads = buffers.map((buffer) => ({ buffer }));
+    await clock.runUntil(requests.wave(reads));
+    expect([clock.now(), ...signals.map((signal) => signal!.aborted)]).toEqual([5, true, false]);
+    expect(observed.mock.calls.map(([ms]) => ms)).toEqual([2, 2, 2, 5]);
+    await clock.runUntil(requests.wave(reads));
+    expect(clock.now()).toBe(7);
+  });
+
+  test('that fails says nothing of how long an answer takes', async () => {
+    const history = quickHistory();
+    const observed = jest.spyOn(history, 'observeLatency');
+    const failing = () => Promise.reject(new Error('try again'));
+    const { clock, buffers, requests } = requestsOf([failing], { history, hedgeBudget: 0.01, attempts: 1 });
+    await expect(clock.runUntil(requests.fill({ buffer: buffers[0]! }))).rejects.toThrow('try again');
+    expect(observed).not.toHaveBeenCalled();
   });
 });
 
