@@ -8,10 +8,15 @@ const CACHE = resolve('node_modules/.cache');
 /** What a test needs that fetches packages for Python. */
 export const PYTHON_NEEDED = 'python3 with venv, and the Python Package Index';
 
+/** The interpreter of an environment that `pythonWith` has made. Beside it are the commands of its packages. */
+export function pythonOf(name: string): string {
+  return join(CACHE, name, 'bin/python');
+}
+
 /** The interpreter of an environment that has these packages, for programs that import these modules. Undefined without Python. */
 export function pythonWith(name: string, packages: readonly string[], imports: string): string | undefined {
   const folder = join(CACHE, name);
-  const python = join(folder, 'bin/python');
+  const python = pythonOf(name);
   if (succeeds(python, '-c', `import ${imports}`)) return python;
   // A virtual environment cannot be moved, so it is made where it stays.
   const isThere =

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fetchedFolder, jarsOf, pythonWith, succeeds } from '../../support/fetched';
+import { fetchedFolder, jarsOf, PYTHON_NEEDED, pythonWith, succeeds } from '../../support/fetched';
 import { NODE_PEER } from './node-peers';
 
 /** A way to put records, in a program of its own. */
@@ -70,7 +70,7 @@ function npmPeer(name: string, peer: string): Peer {
 function pythonPeer(name: string, script: string): Peer {
   return {
     name,
-    needs: 'python3 with venv, and the Python Package Index',
+    needs: PYTHON_NEEDED,
     prepare({ port }) {
       const packages = ['--no-deps', '-r', join(SOURCES, 'python/requirements.txt')];
       const python = pythonWith('peers-python-1', packages, 'aiokpl, boto3, aws_kinesis_agg');

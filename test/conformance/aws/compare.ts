@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { PYTHON_NEEDED } from '../../support/fetched';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from '../deploy/account';
 import { clientsOf, compareWithAws, ESTIMATE } from './compare-with-aws';
 
@@ -33,7 +34,7 @@ async function main(): Promise<void> {
 }
 
 async function dryRun(): Promise<void> {
-  if (!fetchEmulator()) throw new Error('a dry run needs python3 with venv, and the Python Package Index');
+  if (!fetchEmulator()) throw new Error(`a dry run needs ${PYTHON_NEEDED}`);
   const account = await Account.open();
   const clients = clientsOf({ region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint });
   try {

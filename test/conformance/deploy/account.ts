@@ -1,10 +1,11 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { pythonOf, pythonWith } from '../../support/fetched';
 
 /** Where `npm run conformance deploy` put what the runtime of Lambda brings along. */
 const RUNTIME_MODULES = 'RUNTIME_MODULES';
@@ -12,8 +13,7 @@ const RUNTIME_MODULES = 'RUNTIME_MODULES';
 /** By the folder that npm runs in: the comparisons with AWS are bundled elsewhere. A mutant of the emulator has a folder of its own. */
 const HERE = resolve('test/conformance/deploy');
 const EMULATOR_FOLDER = process.env.EMULATOR_FOLDER ?? HERE;
-const FOLDER = resolve('node_modules/.cache/deploy-moto-5.2.5');
-const PYTHON = join(FOLDER, 'bin/python');
+const ENVIRONMENT = 'deploy-moto-5.2.5';
 const CDK = resolve('node_modules/.bin/cdk');
 
 export const REGION = 'us-east-1';
@@ -21,19 +21,15 @@ export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** moto, fetched into a cache the first time. False without Python. */
 export function fetchEmulator(): boolean {
-  if (succeeds(PYTHON, '-c', 'import moto.moto_server.threaded_moto_server, joserfc, antlr4')) return true;
-  // A virtual environment cannot be moved, so it is made where it stays.
-  const requirements = join(HERE, 'requirements.txt');
-  return (
-    succeeds('python3', '-m', 'venv', FOLDER) && succeeds(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', requirements)
-  );
+  const imports = 'moto.moto_server.threaded_moto_server, joserfc, antlr4';
+  return pythonWith(ENVIRONMENT, ['-r', join(HERE, 'requirements.txt')], imports) !== undefined;
 }
 
 /** An account that moto makes up, and the real command line of the CDK, which deploys to it. */
 export class Account {
   static async open(): Promise<Account> {
     const modules = [process.env[RUNTIME_MODULES], resolve('node_modules')].filter(Boolean).join(delimiter);
-    const server = spawn(PYTHON, ['-m', 'emulator.serve', process.execPath, modules], {
+    const server = spawn(pythonOf(ENVIRONMENT), ['-m', 'emulator.serve', process.execPath, modules], {
       cwd: EMULATOR_FOLDER,
       env: {
         ...process.env,
@@ -101,8 +97,4 @@ export class Account {
       CDK_DISABLE_VERSION_CHECK: 'true',
     };
   }
-}
-
-function succeeds(command: string, ...commandArguments: string[]): boolean {
-  return spawnSync(command, commandArguments, { stdio: 'ignore' }).status === 0;
 }

@@ -5,7 +5,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { Client } from 'cassandra-driver';
 import { findStrayRows, selectRow } from '../../../lib/core';
 import { givenRow, shardedRowVectors } from '../../../scripts/vectors/sharded-rows';
-import { jarsOf, pythonWith } from '../../support/fetched';
+import { jarsOf, PYTHON_NEEDED, pythonWith } from '../../support/fetched';
 import { type RunningCassandra, startCassandra } from './cassandra';
 import { tableOf } from './create-table';
 
@@ -50,8 +50,7 @@ function inJava(): Program | undefined {
 }
 
 const PROGRAMS = { python: inPython(), java: inJava() };
-if (PROGRAMS.python === undefined)
-  console.log('SKIPPED: the writer in Python needs python3 with venv, and the Python Package Index');
+if (PROGRAMS.python === undefined) console.log(`SKIPPED: the writer in Python needs ${PYTHON_NEEDED}`);
 if (PROGRAMS.java === undefined) console.log('SKIPPED: the writer in Java needs Maven, and Maven Central');
 const found = Object.entries(PROGRAMS).filter(([, program]) => program !== undefined) as [string, Program][];
 

@@ -26,6 +26,8 @@ export function followPage(page, folder, { tarball, environment = {}, goReplacem
       throw new Error(`${page} shows\n${code}and its command printed\n${printed}`);
     }
   }
+  // That of a page that fails stays, to be looked at.
+  for (const made of [folder, shims]) rmSync(made, { recursive: true, force: true });
 }
 
 /** The blocks of a page, and the file that the paragraph before one names: "In `app.py`:", or "`pom.xml` names ...". */

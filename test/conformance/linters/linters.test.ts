@@ -8,6 +8,7 @@ import { BlogsStack } from '../../../examples/keyspaces-blogs/blogs-stack';
 import { BORDERS, type Border, type Pair } from '../../support/borders/borders';
 import { synthesize } from '../../support/borders/judge';
 import { PAIRS } from '../../support/borders/pairs';
+import { PYTHON_NEEDED } from '../../support/fetched';
 import { synthesizeOrdersApp } from '../deploy/orders-app';
 import explained from './explained.json';
 import {
@@ -29,7 +30,7 @@ import {
  */
 
 const available = fetchLinters();
-if (!available) console.log('SKIPPED: cfn-lint and checkov need python3 with venv, and the Python Package Index');
+if (!available) console.log(`SKIPPED: cfn-lint and checkov need ${PYTHON_NEEDED}`);
 const withGuard = process.env[CFN_GUARD] !== undefined;
 if (!withGuard) console.log('SKIPPED: the validator of cfn-guard has no program for this machine');
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
+import { pythonOf, pythonWith } from '../../support/fetched';
 
 /** A rule that a linter finds broken, and the type of resource, or the kind of interface, that breaks it. */
 export interface Finding {
@@ -15,20 +16,14 @@ export const CFN_GUARD = 'CFN_GUARD';
 /** Where `npm run conformance linters` put the linter that the CDK has for its own libraries. */
 export const AWSLINT = 'AWSLINT';
 
-const FOLDER = resolve('node_modules/.cache/linters-1.58.0-3.3.30');
-const program = (name: string) => join(FOLDER, 'bin', name);
+const ENVIRONMENT = 'linters-1.58.0-3.3.30';
+const program = (name: string) => join(dirname(pythonOf(ENVIRONMENT)), name);
 
 type Resources = Record<string, { Type: string }>;
 
 /** cfn-lint and checkov, fetched into a cache the first time. False without Python. */
 export function fetchLinters(): boolean {
-  if (succeeds(program('cfn-lint'), '--version') && succeeds(program('checkov'), '--version')) return true;
-  const requirements = join(__dirname, 'requirements.txt');
-  // A virtual environment cannot be moved, so it is made where it stays.
-  return (
-    succeeds('python3', '-m', 'venv', FOLDER) &&
-    succeeds(program('python'), '-m', 'pip', 'install', '--quiet', '-r', requirements)
-  );
+  return pythonWith(ENVIRONMENT, ['-r', join(__dirname, 'requirements.txt')], 'cfnlint, checkov') !== undefined;
 }
 
 export function cfnLint(template: string, resources: Resources): Finding[] {
@@ -104,8 +99,4 @@ function json(name: string, linterArguments: string[]): unknown {
   } catch {
     throw new Error(`${name} did not answer: ${stderr}`);
   }
-}
-
-function succeeds(command: string, ...commandArguments: string[]): boolean {
-  return spawnSync(command, commandArguments, { stdio: 'ignore' }).status === 0;
 }
