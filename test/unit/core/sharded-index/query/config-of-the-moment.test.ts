@@ -24,6 +24,7 @@ test.each<[FanOutRequest, unknown]>([
   async (request, values) => {
     const { clock, asked, config, source } = slowSource();
     const options = { clock, deadlineMs: 1_000 };
+    await clock.runUntil(clock.sleep(5_000));
     const read = await clock.runUntil(configOfTheMoment(source, request, options));
     expect(asked).toEqual([[1_000, values]]);
     expect(read).toEqual({ config, left: { clock, deadlineMs: 700 } });

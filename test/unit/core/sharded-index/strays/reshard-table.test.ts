@@ -220,6 +220,8 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     meanwhile(table, () => table.put({ ...stored(places(first)[1]!), amount: { N: '6' } }));
     await reshardItems(table, invoices, { versionAttribute: null });
     expect([...table.items.values()]).toEqual([{ ...stored(places(first)[0]!), amount: { N: '6' } }]);
+    const { Delete } = Object.assign({}, ...table.transactions[0]!.TransactItems);
+    expect(Object.values(Delete.ExpressionAttributeNames)).toEqual(['InvoiceNumber', 'amount', 'tags', 'changedAt']);
   });
 
   test('leaves both of two items alone that are the same item at two places, and says so', async () => {
