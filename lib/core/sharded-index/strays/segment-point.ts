@@ -1,7 +1,7 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
 import { sealedText, unsealedValue } from '../../foundation/sealed-text';
-import { isTableConfig, type ShardCount, type ShardedConfig } from '../config/sharded-index-config';
+import type { ShardCount, ShardedConfig, ShardedTableConfig } from '../config/sharded-index-config';
 import type { SortableValue } from '../query/attribute-order';
 import { decodeValue, encodeValue, sortedEntries } from '../query/cursor';
 
@@ -41,6 +41,7 @@ export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text
 function judgingOf({ purpose, segment, totalSegments }: ScannedSegment, config: ShardedConfig): unknown {
   const { tableName, indexName, tableKey, keyLayout, valueAttribute, shardAttribute, shards, strategy } = config;
   const { firstShard, separator, shardWidth, shardPlacement } = config;
+  const { shardedBy } = config as Partial<ShardedTableConfig>;
   const numbers = ({ write, read, since }: ShardCount) => [write, read, since];
   const byValue = sortedEntries(shards.byValue).map(([value, count]) => [value, numbers(count)]);
   const counts = [numbers(shards.default), byValue];
@@ -53,7 +54,7 @@ function judgingOf({ purpose, segment, totalSegments }: ScannedSegment, config: 
     shardAttribute,
     counts,
     strategy,
-    isTableConfig(config) ? config.shardedBy : [],
+    shardedBy,
     [firstShard, separator, shardWidth, shardPlacement],
   ];
   return [LAYOUT, purpose, judged, segment, totalSegments];

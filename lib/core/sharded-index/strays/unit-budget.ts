@@ -11,7 +11,7 @@ export class UnitBudget {
   private expected = 1;
 
   constructor(
-    private readonly unitsPerSecond: number | undefined,
+    private readonly unitsPerSecond = Number.POSITIVE_INFINITY,
     private readonly clock: Clock,
     private readonly signal: AbortSignal | undefined,
   ) {}
@@ -30,7 +30,7 @@ export class UnitBudget {
   }
 
   private msOf(units: number): number {
-    return this.unitsPerSecond === undefined ? 0 : (units / this.unitsPerSecond) * 1_000;
+    return (units / this.unitsPerSecond) * 1_000;
   }
 }
 

@@ -206,6 +206,26 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect([...table.items.values()]).toEqual(expected);
   });
 
+  test.each<[string, string | undefined]>([
+    ['deleted', undefined],
+    ['given what its place follows from', 'a'],
+  ])('sends nothing for an item that another writer has %s since it was scanned', async (_, client) => {
+    const config: ShardedTableConfig = { ...five, shardedBy: ['client'] };
+    const [place] = shardKeys(config, '7', { ...body(0), client: 'a' });
+    const key = { InvoiceNumber: { S: String(place!.InvoiceNumber) }, ClientTransactionId: { S: 't-0' } };
+    const table = new FakeTable(config.tableKey);
+    table.put({ ...key, client: { S: 'b' } });
+    const scan = table.scan.bind(table);
+    table.scan = async (input) => {
+      const page = await scan(input);
+      table.delete(key);
+      if (client !== undefined) table.put({ ...key, client: { S: client } });
+      return page;
+    };
+    expect((await reshardItems(table, config, options)).outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
+    expect(table.transactions).toEqual([]);
+  });
+
   test('sees the first version of an item that had none', async () => {
     const table = withOne();
     const { changedAt: _, ...unversioned } = stored(places(first)[1]!);
@@ -281,7 +301,9 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     });
     const table = new FakeTable(invoices.tableKey);
     for (const shard of [1, 3]) table.put({ ...at(shard), from: { N: `${shard}` } });
+    const drawing = jest.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValueOnce(0.9);
     expect((await reshardItems(table, random, options)).outcomes.moved).toBe(1);
+    drawing.mockRestore();
     expect(table.read(at(2))).toEqual({ ...at(2), from: { N: '3' } });
     table.put({ ...at(3), from: { N: '3' } });
     expect((await reshardItems(table, random, options)).outcomes.refused).toBe(1);
@@ -302,8 +324,10 @@ describe('reshardItems of a table that is sharded by its own key', () => {
       const CancellationReasons = [{ Code: 'None' }, reason];
       throw Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException', CancellationReasons });
     };
-    const { outcomes } = await reshardItems(table, invoices, { ...options, backoffBaseMs: 0 });
-    expect(outcomes).toMatchObject(helps ? { moved: 1 } : { refused: 1 });
+    const settled: unknown[] = [];
+    const onStray = (_: Stray, ...outcome: unknown[]): void => void settled.push(outcome);
+    await reshardItems(table, invoices, { ...options, backoffBaseMs: 0, onStray });
+    expect(settled).toEqual([helps ? ['moved', undefined] : ['refused', 'cancelled']]);
   });
 
   test('sends a transaction again that is in progress already', async () => {
