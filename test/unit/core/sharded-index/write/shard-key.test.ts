@@ -256,6 +256,18 @@ describe('refused by name', () => {
     ],
     ['no sort key', () => shardKey(five, '121212', {}), InvalidArgumentError, 'item.ClientTransactionId must be'],
     [
+      'no sort key, from which the shard does not follow',
+      () => shardKey({ ...five, shardedBy: ['client'] }, '121212', { client: 'c' }),
+      InvalidArgumentError,
+      'item.ClientTransactionId must be',
+    ],
+    [
+      'an index',
+      () => shardKey(indexConfig({ tableKey: ['jobId', 'part'] }) as never, 'new', { jobId: 'a', part: 'b' }),
+      InvalidIndexConfigError,
+      'config.indexName must be absent: the key of an item does not depend on the shard of an index',
+    ],
+    [
       'a key that is none',
       () => shardKey(five, '121212', null as never),
       InvalidArgumentError,
