@@ -31,6 +31,7 @@ describe('readSize', () => {
   test('accepts a second wave where items are so large that avoiding it would cost more', () => {
     expect(readSize(25, 200, new ItemSizes(1_000))).toBe(4);
     expect(readSize(25, 200, new ItemSizes(4_000))).toBe(1);
+    expect(readSize(10, 5, new ItemSizes(2_000))).toBe(4);
   });
 
   test('pays for a second block where that avoids a second wave', () => {
