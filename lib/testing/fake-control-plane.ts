@@ -47,6 +47,11 @@ export interface FakeControlPlaneOptions {
   /** How long each split and each merge keeps the stream UPDATING, in milliseconds. @default 1000 */
   reshardStepMs?: number;
   /**
+   * How long the parents of a split and of a merge go on taking records when their children are listed, in milliseconds: real ones
+   * may, for a second or so. @default 0
+   */
+  parentsTakeMs?: number;
+  /**
    * How long each request takes, in milliseconds; 0 answers within microtasks, as a cache or a wrapper may. @default 20
    */
   roundTripMs?(): number;
@@ -94,6 +99,7 @@ export class FakeControlPlane {
       controlOptions.ranges ?? uniformRanges(controlOptions.shardCount ?? 1),
       controlOptions.shardLimits,
       () => this.clock.now(),
+      controlOptions.parentsTakeMs,
     );
   }
 

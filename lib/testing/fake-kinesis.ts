@@ -202,7 +202,7 @@ export class FakeKinesis extends FakeControlPlane {
     }
     if (fate === 'failed') return { ErrorCode: 'InternalFailure', ErrorMessage: 'Internal service failure.' };
     if (fate === 'refused') return { ErrorCode: 'InvalidArgumentException', ErrorMessage: 'refused' };
-    const sequenceNumber = this.shardMap.takeSequenceNumber(after);
+    const sequenceNumber = shard.takeSequenceNumber(after);
     if (this.options.keepRecords ?? true) {
       shard.records.push({
         shardId: shard.shardId,

@@ -24,12 +24,27 @@ export class FakeShard {
     readonly startingSequenceNumber: string,
     /** None for a shard the stream was created with, one after a split, two after a merge. */
     readonly parents: readonly FakeShard[],
+    /** Until then its parents take its records. @internal */
+    readonly takesFromMs: number,
     /** @internal */
     readonly bucket: ShardTokenBucket | undefined,
+    /** Those of all open shards, and its own once it is closed. @internal */
+    public numbers: { next: bigint },
   ) {}
 
   get isOpen(): boolean {
     return this.endingSequenceNumber === undefined;
+  }
+
+  /** The next sequence number, larger than every one before and than `after`. @internal */
+  takeSequenceNumber(after = -1n): string {
+    if (after >= this.numbers.next) this.numbers.next = after + 1n;
+    return String(this.numbers.next++);
+  }
+
+  /** The parent that had a hash key. @internal */
+  parentAt(hashKey: bigint): FakeShard {
+    return this.parents.find(({ range }) => range.startingHashKey <= hashKey && hashKey <= range.endingHashKey)!;
   }
 
   /** As ListShards describes it. */

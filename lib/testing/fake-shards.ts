@@ -3,6 +3,9 @@ import { hashPartitionKey } from '../core/foundation/hash-key-space';
 import { FakeShard } from './fake-shard';
 import { type ShardLimits, ShardTokenBucket } from './shard-token-bucket';
 
+/** More than parents take once their children are listed: their sequence numbers are below those of their end. */
+const NUMBERS_BEFORE_END = 1_000_000n;
+
 /** The shards of a stream, closed ones included, and how they split and merge. */
 export class FakeShards {
   readonly all: FakeShard[] = [];
@@ -11,29 +14,22 @@ export class FakeShards {
   private ranges?: HashKeyRange[];
   /** Where keys went since the last reshard: MD5 is what a fast simulation would spend its time on. */
   private readonly byPartitionKey = new Map<string, FakeShard>();
-  private nextSequenceNumber = 0n;
+  /** Of all open shards. */
+  private readonly numbers = { next: 0n };
 
   constructor(
     ranges: readonly HashKeyRange[],
     private readonly limits: ShardLimits | undefined,
     private readonly nowMs: () => number,
+    private readonly parentsTakeMs = 0,
   ) {
     this.open = ranges.map((range) => this.create(range, [], '0'));
   }
 
-  /** The next sequence number, larger than every one before and than `after`. */
-  takeSequenceNumber(after = -1n): string {
-    if (after >= this.nextSequenceNumber) this.nextSequenceNumber = after + 1n;
-    return String(this.nextSequenceNumber++);
-  }
-
+  /** The shard that takes the records of a key now. */
   shardOf(partitionKey: string, explicitHashKey?: string): FakeShard {
-    if (explicitHashKey !== undefined) return this.openShardAt(BigInt(explicitHashKey));
-    let shard = this.byPartitionKey.get(partitionKey);
-    if (shard === undefined) {
-      shard = this.openShardAt(hashPartitionKey(partitionKey));
-      this.byPartitionKey.set(partitionKey, shard);
-    }
+    let shard = this.openShardOf(partitionKey, explicitHashKey);
+    while (shard.takesFromMs > this.nowMs()) shard = shard.parentAt(hashKeyOf(partitionKey, explicitHashKey));
     return shard;
   }
 
@@ -76,9 +72,11 @@ export class FakeShards {
   }
 
   private replace(parents: FakeShard[], ranges: HashKeyRange[]): void {
-    const endingSequenceNumber = this.takeSequenceNumber();
+    for (const parent of parents) parent.numbers = { ...this.numbers };
+    if (this.parentsTakeMs > 0) this.numbers.next += NUMBERS_BEFORE_END;
+    const endingSequenceNumber = String(this.numbers.next++);
     for (const parent of parents) parent.endingSequenceNumber = endingSequenceNumber;
-    const startingSequenceNumber = this.takeSequenceNumber();
+    const startingSequenceNumber = String(this.numbers.next++);
     const children = ranges.map((range) => this.create(range, parents, startingSequenceNumber));
     const position = Math.min(...parents.map((parent) => this.open.indexOf(parent)));
     this.open.splice(position, parents.length, ...children);
@@ -88,9 +86,20 @@ export class FakeShards {
 
   private create(range: HashKeyRange, parents: FakeShard[], startingSequenceNumber: string): FakeShard {
     const shardId = `shardId-${String(this.all.length).padStart(12, '0')}`;
+    const takesFromMs = this.nowMs() + (parents.length > 0 ? this.parentsTakeMs : 0);
     const bucket = this.limits && new ShardTokenBucket(this.limits, this.nowMs());
-    const shard = new FakeShard(shardId, range, startingSequenceNumber, parents, bucket);
+    const shard = new FakeShard(shardId, range, startingSequenceNumber, parents, takesFromMs, bucket, this.numbers);
     this.all.push(shard);
+    return shard;
+  }
+
+  private openShardOf(partitionKey: string, explicitHashKey: string | undefined): FakeShard {
+    if (explicitHashKey !== undefined) return this.openShardAt(BigInt(explicitHashKey));
+    let shard = this.byPartitionKey.get(partitionKey);
+    if (shard === undefined) {
+      shard = this.openShardAt(hashPartitionKey(partitionKey));
+      this.byPartitionKey.set(partitionKey, shard);
+    }
     return shard;
   }
 
@@ -98,4 +107,8 @@ export class FakeShards {
     this.ranges ??= this.open.map(({ range }) => range);
     return this.open[shardIndexOf(hashKey, this.ranges)]!;
   }
+}
+
+function hashKeyOf(partitionKey: string, explicitHashKey: string | undefined): bigint {
+  return explicitHashKey === undefined ? hashPartitionKey(partitionKey) : BigInt(explicitHashKey);
 }

@@ -43,6 +43,25 @@ describe('FakeKinesis', () => {
     expect(codes(await clock.runUntil(put(entry('a', 'x'))))).toEqual([undefined]);
   });
 
+  // kinesalite lets the children of a split begin a second after the stream is ACTIVE again, and its tests have run against AWS.
+  test('lets the parents of a merge go on for a while: what they take comes before their end, and before their child', async () => {
+    const { clock, kinesis, put } = setUp({ shardCount: 2, parentsTakeMs: 1_000, reshardStepMs: 100 });
+    await clock.runUntil(
+      kinesis.mergeShards({ ShardToMerge: 'shardId-000000000000', AdjacentShardToMerge: 'shardId-000000000001' }),
+    );
+    await clock.runUntil(clock.sleep(200));
+    expect(kinesis.openShards.map(({ shardId }) => shardId)).toEqual(['shardId-000000000002']);
+    const [first, second] = (await clock.runUntil(put(entry('6'), entry('1')))).Records!;
+    expect([first!.ShardId, second!.ShardId]).toEqual(['shardId-000000000000', 'shardId-000000000001']);
+    await clock.runUntil(clock.sleep(1_000));
+    const [third] = (await clock.runUntil(put(entry('6')))).Records!;
+    expect(third!.ShardId).toBe('shardId-000000000002');
+    const [parent, , child] = kinesis.shards.map((shard) => shard.describe().SequenceNumberRange!);
+    const { EndingSequenceNumber: end } = parent!;
+    const numbers = [first!.SequenceNumber, end, child!.StartingSequenceNumber, third!.SequenceNumber].map(BigInt);
+    expect(numbers.every((number, index) => index === 0 || numbers[index - 1]! < number)).toBe(true);
+  });
+
   test('fails single entries, or with one all later entries of its shard', async () => {
     const entryFate: FakeKinesisOptions['entryFate'] = ({ Data }) => (String(Data) === 'bad' ? 'failed' : 'stored');
     const records = [entry('6', 'bad'), entry('6'), entry('1')];

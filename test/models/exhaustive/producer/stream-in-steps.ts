@@ -197,7 +197,7 @@ export class StreamInSteps {
 
   private store(entry: PutRecordsRequestEntry): PutRecordsResultEntry {
     const shard = this.shards.shardOf(entry.PartitionKey, entry.ExplicitHashKey);
-    const sequenceNumber = this.shards.takeSequenceNumber();
+    const sequenceNumber = shard.takeSequenceNumber();
     const record = { shardId: shard.shardId, sequenceNumber, partitionKey: entry.PartitionKey, arrivedAtMs: 0 };
     shard.records.push({ ...record, data: Uint8Array.from(entry.Data) });
     return { ShardId: shard.shardId, SequenceNumber: sequenceNumber };

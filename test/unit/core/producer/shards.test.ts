@@ -189,6 +189,21 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(kinesis.calls).toEqual(['listShards']);
   });
 
+  test('asks for the shards no more than once a second while parents take the records of those that Kinesis lists', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ parentsTakeMs: 1_500 });
+    await clock.runUntil(
+      kinesis.updateShardCount({ StreamName: 'Events', TargetShardCount: 2, ScalingType: 'UNIFORM_SCALING' }),
+    );
+    await clock.runUntil(clock.sleep(1_000));
+    kinesis.calls.length = 0;
+    const texts = Array.from({ length: 100 }, (_, index) => String(index));
+    const shardIds: string[] = [];
+    for (const text of texts) shardIds.push((await clock.runUntil(producer.put(record(FIRST, text)))).shardId);
+    expect([...new Set(shardIds)]).toEqual(['shardId-000000000000', 'shardId-000000000001']);
+    expect(kinesis.dataOf(FIRST)).toEqual(texts);
+    expect(kinesis.calls).toEqual(['listShards', 'listShards']);
+  });
+
   describe('that ignore keys (AUTO distribution)', () => {
     const AUTO = { shardCount: 2, streamMode: 'ON_DEMAND', distribution: 'AUTO' } as const;
 

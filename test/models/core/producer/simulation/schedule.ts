@@ -125,6 +125,11 @@ function streamOf(choice: Choice, random: () => number): Schedule['stream'] {
     shardCount: choice.whole(1, 4),
     shardLimits: choice.of(undefined, { recordsPerSecond: choice.whole(5, 60), bytesPerSecond: 5_000 }),
     reshardStepMs: choice.of(1, 100),
+    parentsTakeMs: choice.of(0, 0, 30, 1_000),
+    listShardsAgeMs: choice.of(
+      () => 0,
+      () => random() * 2_000,
+    ),
     roundTripMs: roundTripsOf(choice, random),
     failsWithIt: choice.of('nothing', 'rest of the shard'),
     entryFate: () =>
