@@ -58,7 +58,9 @@ describe('FakeKinesis', () => {
     expect(third!.ShardId).toBe('shardId-000000000002');
     const [parent, , child] = kinesis.shards.map((shard) => shard.describe().SequenceNumberRange!);
     const { EndingSequenceNumber: end } = parent!;
-    const numbers = [first!.SequenceNumber, end, child!.StartingSequenceNumber, third!.SequenceNumber].map(BigInt);
+    const numbers = [first!.SequenceNumber, end, child!.StartingSequenceNumber, third!.SequenceNumber].map((each) =>
+      BigInt(each!),
+    );
     expect(numbers.every((number, index) => index === 0 || numbers[index - 1]! < number)).toBe(true);
   });
 

@@ -69,6 +69,7 @@ describe('handOver', () => {
           const kinesis = new FakeKinesis({
             clock,
             shardCount: 4,
+            parentsTakeMs: among(0, 1_000),
             random,
             requestFate: () => among(...fates),
             entryFate: () => among('stored', 'stored', 'stored', 'throttled', 'failed'),

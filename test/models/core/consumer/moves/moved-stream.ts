@@ -57,6 +57,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
     clock,
     shardCount: 1 + Math.floor(random() * 4),
     random,
+    parentsTakeMs: among([0, 1_000]),
     requestFate: () => among(FATES),
     entryFate: () => among(['stored', 'stored', 'stored', 'throttled', 'failed'] as const),
   });
