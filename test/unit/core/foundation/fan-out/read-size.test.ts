@@ -7,6 +7,7 @@ const unknown = new ItemSizes();
 describe('readSize', () => {
   test.each([
     [10, 1, 10],
+    [10, 2, 7],
     [25, 10, 4],
     [100, 10, 12],
     [100, 100, 2],
@@ -21,6 +22,7 @@ describe('readSize', () => {
   test('fills the last block that is paid for', () => {
     expect(readSize(25, 10, new ItemSizes(200))).toBe(20);
     expect(readSize(25, 10, new ItemSizes(500))).toBe(8);
+    expect(readSize(2, 12, new ItemSizes(2_500))).toBe(1);
   });
 
   test('leaves room in the last block when sizes vary', () => {
@@ -32,11 +34,21 @@ describe('readSize', () => {
     expect(readSize(25, 200, new ItemSizes(1_000))).toBe(4);
     expect(readSize(25, 200, new ItemSizes(4_000))).toBe(1);
     expect(readSize(10, 5, new ItemSizes(2_000))).toBe(4);
+    expect(readSize(7, 3, new ItemSizes(1_000))).toBe(4);
   });
 
-  test('pays for a second block where that avoids a second wave', () => {
-    expect(readSize(10, 5, new ItemSizes(1_000))).toBe(8);
-  });
+  test.each([
+    [10, 5, 1_000, 8],
+    [2, 2, 2_500, 2],
+    [40, 76, 2_500, 3],
+    [150, 32, 1_365, 9],
+    [7, 5, 8_000, 2],
+  ])(
+    'pays for further blocks where they avoid a second wave: %d of %d shards, of %d bytes',
+    (wanted, shards, bytes, size) => {
+      expect(readSize(wanted, shards, new ItemSizes(bytes))).toBe(size);
+    },
+  );
 
   test('asks for the share of a shard and two deviations, however many items are wanted', () => {
     expect(readSize(10_001, 1, unknown)).toBe(10_001);
