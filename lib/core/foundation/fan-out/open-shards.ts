@@ -11,7 +11,7 @@ export interface UnfinishedShard<T> {
 
 /**
  * The shards that may hold further items of a page, in the order of their frontiers. A shard has at most as many of them as
- * the page has places after the shard's frontier.
+ * the page has places after the shard's frontier. The page must have a bound.
  *
  * `worst` is the worst item that the page can still have. It is undefined as long as the buffers hold fewer items than the
  * page has room for.
@@ -22,7 +22,7 @@ export function openShards<T>(
   page: PageInProgress<T>,
 ): { open: UnfinishedShard<T>[]; worst: Position<T> | undefined } {
   const { best, worst } = bestBuffered(buffers, compare, page);
-  const room = worst === undefined ? (page.room ?? page.expected ?? Number.POSITIVE_INFINITY) : best.length;
+  const room = worst === undefined ? (page.room ?? page.expected!) : best.length;
   const open = buffers
     .filter(({ readable }) => readable)
     .map((buffer) => ({ buffer, places: room - countUpTo(best, buffer.frontier, compare) }))

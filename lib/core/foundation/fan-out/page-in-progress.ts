@@ -48,7 +48,8 @@ export class PageInProgress<T> {
 
   /** Whether no further item can have room. */
   get isFull(): boolean {
-    return this.room === 0 || (this.positions.length > 0 && this.roomBytes !== undefined && this.roomBytes <= 0);
+    const { room, roomBytes = Number.POSITIVE_INFINITY } = this;
+    return room === 0 || roomBytes <= 0;
   }
 
   /** The bytes that the page has room for. Undefined if bytes do not bound it. */

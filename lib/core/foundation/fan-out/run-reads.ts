@@ -10,11 +10,11 @@ const RANDOM_STRETCH_PROBABILITY = 0.001;
 
 /**
  * Whether the shards hold runs: consecutive items of the order that lie in one shard, more of them than a page has of a
- * shard on average. The beginning of a page shows this, and so does the page before.
+ * shard on average. The beginning of a page shows this, and so does the page before. The page must have a bound.
  */
-export function isInRuns<T>({ stretch, positions, expected = 0 }: PageInProgress<T>, shards: number): boolean {
+export function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards: number): boolean {
   const atRandom = 1 - Math.log(RANDOM_STRETCH_PROBABILITY) / Math.log(shards);
-  return stretch === undefined ? positions.length > atRandom : stretch > Math.max(atRandom, expected / shards);
+  return stretch === undefined ? positions.length > atRandom : stretch > Math.max(atRandom, expected! / shards);
 }
 
 /**
@@ -45,8 +45,9 @@ export function runReads<T>(
 
   const [first, ...others] = open;
   if (first === undefined) return [];
-  const runs = stretch === undefined ? 1 : Math.ceil(first.places / stretch);
-  const run = Math.ceil(stretch ?? first.places);
+  const length = stretch ?? first.places;
+  const runs = Math.ceil(first.places / length);
+  const run = Math.ceil(length);
   return [
     read(first, worst === undefined ? Math.max(block, run) : first.places),
     ...others.slice(0, runs - 1).map((shard) => read(shard, Math.max(block, run - shard.buffer.bufferedCount))),

@@ -7,7 +7,7 @@ import type { ShardRequests } from './shard-requests';
 interface FlowBounds<T> {
   /** The most shards with a page that is being read, or that was read and not yet returned. */
   width: number;
-  /** The most items that the flow returns. */
+  /** The most items that the flow returns. Whoever has them leaves it. */
   limit: number;
   isNew(item: T): boolean;
 }
@@ -42,7 +42,8 @@ export async function* shardFlow<T>(
   let wanted = limit;
   let asked = 0;
   const readOn = (): void => {
-    for (let slots = width - inFlight.size; slots > 0 && idle.length > 0 && wanted > asked; slots--) {
+    // The last slot is asked for all that is still wanted.
+    for (let slots = width - inFlight.size; idle.length > 0 && wanted > asked; slots--) {
       const share = Math.ceil((wanted - asked) / Math.min(slots, idle.length));
       const buffer = idle.shift()!;
       const arrival = requests.fill({ buffer, limit: evaluatedFor(share, buffer) }).then(() => ({ buffer, share }));
@@ -52,7 +53,7 @@ export async function* shardFlow<T>(
     }
   };
   readOn();
-  while (wanted > 0 && inFlight.size > 0) {
+  while (inFlight.size > 0) {
     const arrived = await requests.inTime(Promise.race(inFlight.values()));
     if (arrived === undefined) break;
     const { buffer, share } = arrived;
@@ -67,5 +68,5 @@ export async function* shardFlow<T>(
     yield { shard: buffer.shard, items, next, missing: buffer.missing };
   }
   const unread = buffers.filter(({ mayHaveMore, missing }) => mayHaveMore || missing);
-  if (wanted > 0 && unread.length > 0) throw new ShardsUnavailableError(unread.map(({ shard }) => shard));
+  if (unread.length > 0) throw new ShardsUnavailableError(unread.map(({ shard }) => shard));
 }

@@ -241,6 +241,14 @@ describe('a shard that fails', () => {
     await expect(jobs.clock.runUntil(rest)).rejects.toThrow('ValidationException');
   });
 
+  test('while the consumer is busy, is no rejection that nobody handles where the consumer leaves', async () => {
+    const jobs = new Jobs(2, 20, { pageItems: 5 }, (_, nth) => (nth > 0 ? named('ValidationException') : 1));
+    const stream = jobs.items();
+    await jobs.next(stream);
+    await jobs.clock.runOut();
+    await expect(stream.return(undefined)).resolves.toMatchObject({ done: true });
+  });
+
   test('lets the others be read to their end before it is named, where a partial answer will do', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard, nth) => (shard === 2 && nth > 0 ? throttle() : 1));
     const { numbers, error } = await jobs.read({}, { onShardFailure: 'partial', attempts: 2 });

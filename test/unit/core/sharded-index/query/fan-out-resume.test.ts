@@ -324,6 +324,21 @@ describe('fanOutCount', () => {
     await expect(fanOutCount(client, config, { value: 'open' }, { attempts: 1 })).rejects.toThrow('down');
   });
 
+  test('goes on from its cursor without a shard that is missing, though a part of it was counted', async () => {
+    const config = configOf(2, 1);
+    const index = jobs(config, 80, { pageItems: 5 });
+    const client = slow(index, ({ ExclusiveStartKey, ExpressionAttributeValues: values }) => {
+      if (ExclusiveStartKey === undefined) return 1;
+      if (Object.values(values).some(({ N }) => N === '1')) return 1_000;
+      throw Object.assign(new Error('down'), { name: 'InternalServerError' });
+    });
+    const options = { clock: client.clock, deadlineMs: 25, attempts: 1, onShardFailure: 'partial' } as const;
+    const first = await client.clock.runUntil(fanOutCount(client, config, { value: 'open' }, options));
+    expect(first).toMatchObject({ count: 10, missingShards: [0] });
+    const rest = await fanOutCount(index, config, { value: 'open', cursor: first.cursor });
+    expect(rest.count).toBe(15);
+  });
+
   test('throws if no shard could be counted, though it may do without some', async () => {
     const down = async () => Promise.reject(Object.assign(new Error('down'), { name: 'InternalServerError' }));
     const options = { attempts: 1, onShardFailure: 'partial' } as const;
