@@ -1,28 +1,4 @@
-import type { DynamoDbItem } from '../../../../../lib/core';
 import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
-import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-bytes';
-
-describe('itemBytes', () => {
-  test.each<[string, DynamoDbItem, number]>([
-    ['a string by its UTF-8 bytes', { ab: { S: 'é' } }, 4],
-    ['a number by pairs of digits', { n: { N: '12.345' } }, 5],
-    ['a minus', { n: { N: '-12.345' } }, 6],
-    ['pairs from the point on', { n: { N: '123.45' } }, 5],
-    ['pairs on both sides of the point', { n: { N: '1.2' } }, 4],
-    ['a number with an exponent as its digits', { n: { N: '1.2e-3' } }, 3],
-    ['a number without its leading and trailing zeros', { n: { N: '1200' } }, 3],
-    ['zero', { n: { N: '0' } }, 2],
-    ['what is no number by its text', { n: { N: 'none' } }, 5],
-    ['what is too long for a number by its text', { n: { N: `1E${'9'.repeat(400)}` } }, 403],
-    ['binary', { b: { B: Uint8Array.of(1, 2, 3) } }, 4],
-    ['null and boolean', { n: { NULL: true }, b: { BOOL: false } }, 4],
-    ['sets', { s: { SS: ['a', 'bc'] }, n: { NS: ['1', '2'] }, b: { BS: [Uint8Array.of(1, 2)] } }, 12],
-    ['a list', { l: { L: [{ S: 'ab' }, { NULL: true }] } }, 9],
-    ['a map', { m: { M: { k: { S: 'ab' } } } }, 8],
-  ])('counts %s', (_, item, bytes) => {
-    expect(itemBytes(item)).toBe(bytes);
-  });
-});
 
 describe('ItemSizes', () => {
   test('knows nothing at first', () => {
