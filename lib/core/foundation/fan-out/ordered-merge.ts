@@ -27,7 +27,7 @@ export async function orderedMerge<T>(
     if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
     if (!blocking.readable) return true;
     const reads = requests.open ? planWave(buffers, compare, page, sizes) : [];
-    const allowed = isBegun(reads) ? budget.fit(inOrderOfFrontiers(reads, compare)) : budget.begin(reads);
+    const allowed = budget.fit(isBegun(reads) ? inOrderOfFrontiers(reads, compare) : reads);
     // The page cannot begin until each shard was read once.
     if (allowed.length > 0 && (allowed.length === reads.length || isBegun(reads))) {
       await requests.wave(allowed);

@@ -26,12 +26,14 @@ export class ReadBudget {
    * As much of the reads as the page can pay for: all that they ask for, or fewer items of each, or one block of each of
    * the first reads. The sizes of the items tell what a read costs.
    */
-  fit<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
+  fit<T>(planned: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const { blocksLeft, atMost } = this;
+    const reads = this.inWholeBlocks(planned);
     if (reads.reduce((sum, { limit }) => sum + this.blocksOf(limit), 0) <= blocksLeft) return reads;
+    const least = this.hides ? itemsInBlock(this.sizes) : 1;
     const each = itemsInBlocks(Math.floor(blocksLeft / reads.length), atMost);
-    if (each >= 1) return upTo(each, reads);
-    return this.leastOf(reads.slice(0, Math.floor(blocksLeft / blocksOf(1, atMost))));
+    if (each >= least) return upTo(each, reads);
+    return this.leastOf(reads.slice(0, Math.floor(blocksLeft / blocksOf(least, atMost))));
   }
 
   /** How many of the first reads the page can pay for in full; at least one. */
@@ -44,21 +46,20 @@ export class ReadBudget {
     return further === -1 ? reads.length : Math.max(1, further);
   }
 
-  /**
-   * The reads by which a page begins. If a filter can hide items, each read asks for the whole block that it costs anyway.
-   * Otherwise the filter could hide all of the few items, and the next page would begin with the same reads again.
-   */
-  begin<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
-    const fitting = this.fit(reads);
-    if (this.maxReadUnits === undefined || !this.hides) return fitting;
-    const least = itemsInBlock(this.sizes);
-    return fitting.map((read) => (read.limit === undefined ? read : { ...read, limit: Math.max(read.limit, least) }));
-  }
-
   /** The same reads with one block each, which is the least with which a page can begin. */
   leastOf<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const least = itemsInBlock(this.sizes);
     return this.hides ? reads.map((read) => ({ ...read, limit: least })) : upTo(least, reads);
+  }
+
+  /**
+   * If a filter can hide items, each read asks for the whole block that it costs anyway. Otherwise the filter could hide all of
+   * the few items, and the page would go on with the same reads again, none of which tells how large the items are.
+   */
+  private inWholeBlocks<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
+    if (this.maxReadUnits === undefined || !this.hides) return reads;
+    const least = itemsInBlock(this.sizes);
+    return reads.map((read) => (read.limit === undefined ? read : { ...read, limit: Math.max(read.limit, least) }));
   }
 
   /** Items count as larger than the mean by one standard deviation. */

@@ -5,14 +5,14 @@ import { ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-bu
 const reader = { shard: 0, exhausted: false, read: () => Promise.reject(new Error('nothing is read here')) };
 const buffer = new ShardBuffer<number>(reader, 1);
 
-/** The limits of the reads by which a page begins. A block holds 40 items. */
+/** What the reads of a page ask for in the end. A block holds 40 items. */
 function limitsOf(limits: (number | undefined)[], bounds: { maxReadUnits?: number; hides: boolean }) {
   const { maxReadUnits, hides } = bounds;
   const budget = new ReadBudget(maxReadUnits, 0.5, { consumedReadUnits: 0 }, new ItemSizes(100), hides);
-  return budget.begin(limits.map((limit) => ({ buffer, limit }))).map(({ limit }) => limit);
+  return budget.fit(limits.map((limit) => ({ buffer, limit }))).map(({ limit }) => limit);
 }
 
-describe('the reads by which a page begins', () => {
+describe('the reads of a page', () => {
   test.each([
     ['ask for all of their block, if a filter can hide items', { maxReadUnits: 200, hides: true }, [40, 50, undefined]],
     ['ask for what was planned, if nothing is hidden', { maxReadUnits: 200, hides: false }, [3, 50, undefined]],
@@ -54,6 +54,13 @@ describe('the reads that a page can pay for', () => {
       [1, 1],
     ],
     ['one item of each of the first, if two do not fit a block', budgetOf(1, { mean: 3_000 }), [3, 3, 3], [1, 1]],
+    ['fewer items of each, where a filter can hide some', budgetOf(2, { hides: true }), [100, 100], [81, 81]],
+    [
+      'a block of the first, where a filter can hide items whose sizes vary',
+      budgetOf(2.5, { hides: true, mean: 2_000, deviation: 1_500 }),
+      [3, 3, 3, 3, 3],
+      [2, 2],
+    ],
   ])('are %s', (_, budget, limits, expected) => {
     expect(fitting(budget, limits)).toEqual(expected);
   });

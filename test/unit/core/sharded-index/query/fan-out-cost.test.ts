@@ -70,6 +70,15 @@ test.each([
   expect(await unitsOf(large, ofLarge, shared)).toBe(await unitsOf(large, ofLarge, new FanOutHistory()));
 });
 
+test('a page without a history asks by the sizes that its cursor carries', async () => {
+  const index = filled(10, 200, 1_000, (number) => number % 10);
+  const secondOf = async (history?: FanOutHistory) => {
+    const { cursor } = await fanOutQuery(index, timeIndex(10), { limit: 25 }, { history });
+    return fanOutQuery(index, timeIndex(10), { limit: 25, cursor }, { history });
+  };
+  expect(await secondOf()).toEqual(await secondOf(new FanOutHistory()));
+});
+
 test('the page behind a change from runs to items at random takes at most four more waves, and the next one no more', async () => {
   for (const [shards, limit, bytes] of [
     [10, 25, 4_000],
