@@ -120,11 +120,14 @@ describe('lowering a shard count', () => {
     await expect(clock.runUntil(lowered)).rejects.toThrow(ShardCountChangedError);
   });
 
-  test('refuses more shards than writers use, a value that has not grown, and a wait that is none', async () => {
+  test('refuses more shards than writers use, a value that has not grown, a wait that is none, and no reason', async () => {
     await expect(lower(9)).rejects.toThrow('to must be a whole number from 1 to 8, got 9');
     const other = lowerShardCount(adaptiveConfig, table.store(), { ...why, value: 'paid', to: 1 });
     await expect(other).rejects.toThrow('value must be a value that has grown, got "paid"');
     const negative = lowerShardCount(adaptiveConfig, table.store(), { ...why, to: 1 }, { longestWriteMs: -1 });
     await expect(negative).rejects.toThrow('longestWriteMs must be');
+    const unsaid = lowerShardCount(adaptiveConfig, table.store(), { ...why, reason: '', to: 1 }, { clock });
+    await expect(clock.runUntil(unsaid)).rejects.toThrow('reason must be a text of 1 to 500 characters');
+    expect(table.written.map(countText)).toEqual(['1/8', '8/8']);
   });
 });
