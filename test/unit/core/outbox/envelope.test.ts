@@ -1,0 +1,29 @@
+import { cloudEvents } from '../../../../lib/core/outbox/envelope';
+
+const ROW = {
+  id: 7n,
+  partitionKey: 'k',
+  sequence: { producerId: 'p' },
+  headers: { tenant: 'a' },
+  createdAt: new Date(0),
+};
+const ATTRIBUTES = {
+  specversion: '1.0',
+  id: 'p/7',
+  source: '/shop',
+  type: 'event',
+  time: '1970-01-01T00:00:00.000Z',
+  partitionkey: 'k',
+  tenant: 'a',
+};
+
+const eventOf = (data: Uint8Array) => Buffer.from(cloudEvents({ source: '/shop' }).dataOf({ ...ROW, data })).toString();
+
+test.each<[string, Uint8Array, string]>([
+  ['JSON as it stands', Buffer.from('{"n":1.0}'), '"datacontenttype":"application/json","data":{"n":1.0}'],
+  ['other text as a string', Buffer.from('{"n'), '"datacontenttype":"text/plain","data":"{\\"n"'],
+  ['text with a mark of its byte order', Buffer.from('\ufeffa'), '"datacontenttype":"text/plain","data":"\ufeffa"'],
+  ['no text as base64', Buffer.of(0xff), '"datacontenttype":"application/octet-stream","data_base64":"/w=="'],
+])('an event has %s', (_, data, members) => {
+  expect(eventOf(data)).toBe(`${JSON.stringify(ATTRIBUTES).slice(0, -1)},${members}}`);
+});
