@@ -3,12 +3,14 @@
 //
 // - Without --sample: those that test/models/mutants/mutants.json names, and those of the models in models.json beside it, each with the
 //   test that must fail, in a conformance run where that test needs one.
-// - With it: some of lib/core that chance draws, with the unit tests of their room, and those that are left with all of the core, and
-//   with its models but for --tier unit. No test can find those of equivalents.tsv, which says why: they do the same, or are estimates.
+// - With it: some of lib/core that chance draws, with the unit tests of their room, and those that are left with the integration tests
+//   that have the room's name and import it, such as test/integration/outbox-relay.test.ts on a real Postgres; then with the unit tests
+//   of all of the core, and with its models. A tier leaves out the longer ones. No test can find those of equivalents.tsv, which says
+//   why: they do the same, or are estimates.
 //
 //     npm run mutants [-- --runs 0.25] [words of a rule]
 //     npm run conformance keyspaces mutants [-- --runs 0.25] [words of a rule]
-//     npm run mutants -- --sample 300 --seed 1 [--tier unit] [--runs 0.25] [places, such as core/planning or planning/plan-stream.ts:24:]
+//     npm run mutants -- --sample 300 --seed 1 [--tier unit | integration] [--runs 0.25] [places, such as core/planning or planning/plan-stream.ts:24:]
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,10 +37,10 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
-// A suite that is killed takes nothing away.
-const temporary = mkdtempSync(join(tmpdir(), 'mutants-'));
+// A suite that is killed takes nothing away. A server of Postgres gets into a folder of this name, whoever runs it.
+const temporary = mkdtempSync(join(tmpdir(), 'cdk-even-shards-mutants-'));
 for (const variable of ['TMPDIR', 'TMP', 'TEMP']) process.env[variable] = temporary;
-process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 9 }));
 process.on('SIGINT', () => process.exit(130));
 
 const { runs } = values;
@@ -106,13 +108,27 @@ async function breakDrawn() {
     else say(mutant, reason.startsWith('estimate') ? 'estimate' : 'equivalent', reason);
   }
   const left = [];
-  const keep = (mutant, outcome, by) => (CATCHES.includes(outcome) ? say(mutant, outcome, by) : left.push(mutant));
   for (const room of new Set(open.map(roomOf))) {
-    const ofRoom = open.filter((mutant) => roomOf(mutant) === room);
-    await judge(suitesIn(`test/unit/core/${room}`), ofRoom, workers, keep);
+    let ofRoom = open.filter((mutant) => roomOf(mutant) === room);
+    for (const suites of [suitesIn(`test/unit/core/${room}`), integrationOf(room)]) {
+      const rest = [];
+      const keep = (mutant, outcome, by) => (CATCHES.includes(outcome) ? say(mutant, outcome, by) : rest.push(mutant));
+      await judge(suites, ofRoom, workers, keep);
+      ofRoom = rest;
+    }
+    left.push(...ofRoom);
   }
-  const longer = values.tier === 'unit' ? [] : suitesIn('test/models/core');
-  await judge([...suitesIn('test/unit/core'), ...longer], left, workers, say);
+  const models = values.tier === 'models' ? suitesIn('test/models/core') : [];
+  await judge([...suitesIn('test/unit/core'), ...models], left, workers, say);
+}
+
+/** The integration tests of a room that run its code in their own process. */
+function integrationOf(room) {
+  if (values.tier === 'unit') return [];
+  return suitesIn('test/integration').filter(
+    (suite) =>
+      suite.startsWith(`test/integration/${room}-`) && readFileSync(suite, 'utf8').includes(`lib/core/${room}'`),
+  );
 }
 
 function roomOf({ file }) {

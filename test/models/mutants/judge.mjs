@@ -1,11 +1,13 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const HOST = join(import.meta.dirname, 'suite-host.cjs');
 /** A test that takes so many times as long as without a mutant, and some seconds more, waits for ever. */
 const ENDLESS = 10;
 const PAUSE_MS = 3_000;
 const WHOLE_MS = 1_800_000;
+const GRACE_MS = 5_000;
 
 /**
  * Lets the tests of some suites look for mutants of the switched core. Each mutant meets the tests that reach it, the quick ones first.
@@ -17,6 +19,7 @@ const WHOLE_MS = 1_800_000;
  *   ends its process, or survived, or is unreached, or undecided, because its test fails without it as well
  */
 export async function judge(suites, mutants, workers, say) {
+  if (mutants.length === 0) return;
   const { testsOf, isConstant } = await baseline(suites);
   const waiting = mutants.values();
   const lookForNext = async () => {
@@ -28,19 +31,19 @@ export async function judge(suites, mutants, workers, say) {
         say(mutant, 'unreached');
         continue;
       }
-      if (isConstant(number)) host = host?.end();
+      if (isConstant(number)) host = await host?.end();
       host ??= await startHost(suites, isConstant(number) ? number : undefined);
       let verdict = await host.verdictOn(number, tests);
       if (verdict.outcome === 'undecided' && !isConstant(number)) {
         // An earlier mutant may have left something behind.
-        host.end();
+        await host.end();
         host = await startHost(suites);
         verdict = await host.verdictOn(number, tests);
       }
-      if (isConstant(number) || !['caught', 'survived'].includes(verdict.outcome)) host = host.end();
+      if (isConstant(number) || !['caught', 'survived'].includes(verdict.outcome)) host = await host.end();
       say(mutant, verdict.outcome, verdict.by);
     }
-    host?.end();
+    await host?.end();
   };
   await Promise.all(Array.from({ length: workers }, lookForNext));
 }
@@ -49,7 +52,7 @@ export async function judge(suites, mutants, workers, say) {
 async function baseline(suites) {
   const host = await startHost(suites);
   const { runs } = await host.ask({ baseline: true }, WHOLE_MS);
-  host.end();
+  await host.end();
   for (const { name, failure } of runs)
     if (failure) console.log(`left out, since it fails without a mutant: ${name}: ${failure}`);
   const constants = new Set(host.reached);
@@ -74,15 +77,23 @@ async function startHost(suites, constant = -1) {
     // What its tests have started ends with it.
     detached: true,
   });
-  const end = () => {
-    process.off('exit', end);
+  /** Returns whether the process, or one that its tests have started, was still there. */
+  const signal = (name) => {
     try {
-      process.kill(-child.pid, 'SIGKILL');
+      return process.kill(-child.pid, name);
     } catch {
-      // It has ended by itself.
+      return false;
     }
   };
-  process.on('exit', end);
+  const kill = () => signal('SIGKILL');
+  process.prependListener('exit', kill);
+  /** What its tests have started hears that it is gone: a killed server of Postgres would leave some of the system's memory behind. */
+  const end = async () => {
+    child.kill('SIGKILL');
+    for (let waitedMs = 0; waitedMs < GRACE_MS && signal(0); waitedMs += 20) await sleep(20);
+    kill();
+    process.off('exit', kill);
+  };
   const ask = (message, limitMs) =>
     new Promise((resolve) => {
       let timer;

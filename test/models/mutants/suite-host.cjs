@@ -60,6 +60,8 @@ process.on('uncaughtException', (error) => strays.set(error, error));
 process.on('unhandledRejection', (error, promise) => strays.set(promise, error));
 process.on('rejectionHandled', (promise) => strays.delete(promise));
 process.on('message', async (message) => process.send(await answerTo(message)));
+// Nobody waits for it any more.
+process.on('disconnect', () => process.exit());
 
 function isMutant(number) {
   reached.add(number);
