@@ -229,7 +229,7 @@ export class OutboxRelay {
           rotatedAtMs = clock.now();
           await database.rotate();
         }
-        if (!signal?.aborted) await this.bell.sleep(leaseMs);
+        await this.bell.sleep(leaseMs);
       }
     } finally {
       for (const { relay } of this.ranges.values()) relay.stop();

@@ -25,19 +25,15 @@ export interface RangePosition {
 
 type Step = ReadRow | { readonly endOf: Batch } | { readonly beginOf: Batch };
 
-/** Rows are forgotten in strides, not one by one. */
-const STRIDE = 4_096;
-
 /** Follows rows from when they are read, in order, to when they have ended, in any; knows behind which none is open. */
 export class Progress {
-  private steps: Step[] = [];
-  private first = 0;
+  private readonly steps: Step[] = [];
 
   constructor(private position: RangePosition) {}
 
   /** Rows that were read and are not forgotten. */
   get length(): number {
-    return this.steps.length - this.first;
+    return this.steps.length;
   }
 
   begin(batch: Batch): void {
@@ -54,17 +50,15 @@ export class Progress {
 
   /** The position behind which nothing is open. */
   reached(): RangePosition {
-    for (; this.first < this.steps.length; this.first++) {
-      const step = this.steps[this.first]!;
+    let passed = 0;
+    for (const step of this.steps) {
       if ('beginOf' in step) this.position = { ...this.position, to: step.beginOf.to };
       else if ('endOf' in step) this.position = { from: step.endOf.to, afterId: 0n };
       else if (step.hasEnded) this.position.afterId = step.id;
       else break;
+      passed += 1;
     }
-    if (this.first >= STRIDE || this.first === this.steps.length) {
-      this.steps = this.steps.slice(this.first);
-      this.first = 0;
-    }
+    this.steps.splice(0, passed);
     const { from, to, afterId } = this.position;
     // Of a batch of which no row has ended nothing need be known.
     return afterId === 0n ? { from, afterId } : { from, to, afterId };

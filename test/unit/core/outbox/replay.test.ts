@@ -57,7 +57,10 @@ describe.each(['sent', 'new'] as const)('rows as %s', (as) => {
     ['no more than there were when it began', { firstId: 4n, lastId: 7n }, 2, [[4, 5], []]],
     ['none, where there are none', { firstId: 6n }, 0, [[]]],
   ])('are %s', async (_, options, count, windows) => {
-    expect(await replayed({ ...options, as })).toEqual({ count, windows });
+    const putAll = jest.fn(takesAll);
+    expect(await replayed({ ...options, as }, putAll)).toEqual({ count, windows });
+    // Rows that are put anew go to the outbox.
+    expect(putAll).toHaveBeenCalledTimes(as === 'new' ? 0 : windows.length - 1);
   });
 
   test('are none behind a signal', async () => {
