@@ -13,7 +13,7 @@ import {
 } from '../../../../lib/core/resharding/reshard-stream';
 import { skewOf } from '../../../../lib/core/resharding/skew';
 import { MAX_SKEW } from '../../../../lib/core/resharding/thresholds';
-import { UPDATE_HISTORY_TAG } from '../../../../lib/core/resharding/update-history';
+import { formatUpdateHistory, UPDATE_HISTORY_TAG } from '../../../../lib/core/resharding/update-history';
 import {
   type CallFate,
   FakeControlPlane,
@@ -260,6 +260,18 @@ describe('the daily limit', () => {
     kinesis.tags.clear();
     kinesis.calls.length = 0;
   }
+
+  test('allows as many splits and merges as it takes where an update, the last but one, has left the stream uneven', async () => {
+    const boundaries = uniformRanges(41).map(({ startingHashKey }) => startingHashKey);
+    const { kinesis, clock } = setUp({ ranges: rangesBetween(boundaries.slice(3)) });
+    const updates = [80, 40, 80, 40, 80, 40, 80, 160, 40].map((shardCount) => ({ time: 0, shardCount }));
+    kinesis.tags.set(UPDATE_HISTORY_TAG, formatUpdateHistory(updates));
+    const { openShardCount, plan } = await clock.runUntil(
+      inspectStream(kinesis, { streamName: 'Events', shardCount: 40 }, HOUR_MS),
+    );
+    expect([openShardCount, plan.some(({ type }) => type === 'update')]).toEqual([39, false]);
+    expect(plan.length).toBeGreaterThan(30);
+  });
 
   test('is got around by splits when others have used up the day: from 4 to 32', async () => {
     const run = setUp({ shardCount: 4 });
