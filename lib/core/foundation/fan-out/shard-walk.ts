@@ -19,7 +19,7 @@ export async function shardWalk<T>(
   budget: ReadBudget,
   growth = 2,
 ): Promise<boolean> {
-  let width = page.expected === undefined ? buffers.length : 1;
+  let width = 1;
   for (const buffer of buffers) {
     while (buffer.mayHaveMore) {
       const { head } = buffer;
@@ -59,11 +59,10 @@ function readsOf<T>(
 ): BufferRead<T>[] {
   const wanted = page.expected;
   if (wanted === undefined) return buffers.filter(({ starving }) => starving).map((buffer) => ({ buffer }));
-  const readable = buffers.filter((buffer) => buffer.readable);
-  const [first] = readable;
+  const [first, ...following] = buffers.filter((buffer) => buffer.readable);
   if (first === undefined) return [];
   const all = evaluatedFor(wanted, first);
-  const others = othersOf(readable, buffers, wanted, all, width - 1);
+  const others = othersOf(first, following, buffers, wanted, all, width - 1);
   const share = Math.min(wanted, Math.max(itemsInBlock(sizes), Math.ceil(wanted / others.length)));
   return [{ buffer: first, limit: all }, ...others.map((buffer) => ({ buffer, limit: evaluatedFor(share, buffer) }))];
 }
@@ -73,7 +72,8 @@ function readsOf<T>(
  * items as the shards that were read to their end. Until one was, it is assumed to have as many as it is asked for.
  */
 function othersOf<T>(
-  [first, ...others]: readonly ShardBuffer<T>[],
+  first: ShardBuffer<T>,
+  others: readonly ShardBuffer<T>[],
   buffers: readonly ShardBuffer<T>[],
   wanted: number,
   asked: number,
@@ -85,8 +85,8 @@ function othersOf<T>(
   const ended = buffers.filter(({ readable, missing }) => !readable && !missing);
   const ofShard = ended.length > 0 ? sum(ended, 'evaluated') / ended.length : asked;
   const expectedOf = (buffer: ShardBuffer<T>): number =>
-    buffer.bufferedCount + Math.min(1, passing) * Math.max(0, ofShard - buffer.evaluated);
-  let left = wanted - (first === undefined ? 0 : expectedOf(first));
+    buffer.bufferedCount + passing * Math.max(0, ofShard - buffer.evaluated);
+  let left = wanted - expectedOf(first);
   let count = 0;
   while (count < Math.min(most, others.length) && left > 0) {
     left -= expectedOf(others[count]!);

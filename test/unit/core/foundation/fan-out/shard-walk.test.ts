@@ -1,0 +1,52 @@
+import { noCost } from '../../../../../lib/core/foundation/fan-out/fan-out-stats';
+import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
+import { PageInProgress } from '../../../../../lib/core/foundation/fan-out/page-in-progress';
+import { ReadBudget } from '../../../../../lib/core/foundation/fan-out/read-budget';
+import { readPolicy } from '../../../../../lib/core/foundation/fan-out/read-policy';
+import { ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-buffer';
+import { ShardRequests } from '../../../../../lib/core/foundation/fan-out/shard-requests';
+import { shardWalk } from '../../../../../lib/core/foundation/fan-out/shard-walk';
+
+/** The shards that each wave of a page asks. Each shard has so many items, and an answer has at most `most` of them. */
+async function wavesOf(shards: number[], limit: number | undefined, most = 1_000): Promise<number[][]> {
+  const stats = noCost(shards.length);
+  const sizes = new ItemSizes();
+  const waves: number[][] = [];
+  const buffers = shards.map((count, shard) => {
+    const read = async ({ from = 0, limit: wanted = count }: { from?: unknown; limit?: number }) => {
+      waves[stats.waves - 1] = [...(waves[stats.waves - 1] ?? []), shard];
+      const end = Math.min(count, (from as number) + Math.min(wanted, most));
+      const items = Array.from({ length: end - (from as number) }, (_, item) => item);
+      const next = end < count ? end : undefined;
+      return { items, next, itemsRead: items.length, consumedReadUnits: 0.5, itemSizes: [] };
+    };
+    return new ShardBuffer<number>({ shard, exhausted: false, read }, shards.length);
+  });
+  const requests = new ShardRequests(buffers, readPolicy({}), { stats, sizes, failureOf: () => 'final' });
+  const budget = new ReadBudget(undefined, 0.5, stats, sizes, false);
+  await shardWalk(buffers, new PageInProgress<number>({ limit }), sizes, requests, budget);
+  requests.close();
+  return waves;
+}
+
+describe('a page that goes from shard to shard', () => {
+  test.each([
+    ['one that has all', [9, 9, 9, 9], 9, [[0]]],
+    [
+      'twice as many with each wave while they are empty',
+      Array<number>(9).fill(0),
+      1,
+      [[0], [1, 2], [3, 4, 5, 6], [7, 8]],
+    ],
+    ['as many as it most likely needs', [1, 1, 1, 1], 2, [[0], [1]]],
+    ['one more where that is not enough', [1, 1, 1, 1], 3, [[0], [1, 2]]],
+    ['twice as many while they have little', Array<number>(7).fill(1), 7, [[0], [1, 2], [3, 4, 5, 6]]],
+    ['all at once without a bound', [1, 1, 0, 1], undefined, [[0, 1, 2, 3]]],
+  ])('asks %s', async (_, shards, limit, waves) => {
+    expect(await wavesOf(shards, limit)).toEqual(waves);
+  });
+
+  test('asks the next one, too, where an answer does not hold all that was wanted', async () => {
+    expect((await wavesOf([9, 9, 9], 10, 2)).slice(0, 2)).toEqual([[0], [0, 1]]);
+  });
+});
