@@ -111,6 +111,18 @@ describe('a shard', () => {
     expect(await readTo(job('c', '2026', 0))).toEqual(job('c', '2026', 0));
   });
 
+  test('leaves room for what earlier pages have read, in its first read alone', async () => {
+    const limits: unknown[] = [];
+    const query = async ({ Limit }: IndexQueryInput) => {
+      limits.push(Limit);
+      return { ...answerOf(), LastEvaluatedKey: job(`c${limits.length}`, '2026', 0) };
+    };
+    const [reader] = indexQuery({ query }, byTimeAndId, { cursor: behind(job('b', '2026', 1), [2, 0]) }).readers;
+    const { next } = await reader!.read({ limit: 5 });
+    await reader!.read({ limit: 5, from: next });
+    expect(limits).toEqual([7, 5]);
+  });
+
   test('goes on behind a page that ended between two times, at no item', async () => {
     const request = { cursor: behind({ at: { S: '2026' } }, [-1, -1]) };
     const next = job('a', '2027', 0);
