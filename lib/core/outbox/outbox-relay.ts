@@ -184,7 +184,6 @@ export class OutboxRelay {
     const client = pooled ?? (this.postgres as PostgresClient);
     const onLost = (error?: Error): void => {
       this.lost ??= error ?? new Error('the connection has ended');
-      for (const { relay } of this.ranges.values()) relay.stop();
       this.bell.ring();
     };
     const onNotification = (): void => {

@@ -233,9 +233,13 @@ test.each([
 });
 
 describe('a connection of a pool that is lost', () => {
-  test('is given back at once, however long it is until the next look at the ranges', async () => {
+  test.each([
+    ['holds a range', true],
+    ['stands by', false],
+  ])('is given back at once by a worker that %s, however seldom that looks at the ranges', async (_, isFree) => {
     const clock = new VirtualClock();
     const pool = new StubPool();
+    if (!isFree) pool.answers.set('SELECT number, lock', []);
     const abort = new AbortController();
     const relay = relayOn(pool, clock, { leaseMs: 3_600 * SECOND_MS });
     const running = relay.run({ signal: abort.signal });
@@ -247,22 +251,6 @@ describe('a connection of a pool that is lost', () => {
     await clock.runUntil(running);
     const nothing = { relayed: 0, parked: 0, rejections: 0, givenUp: 0 };
     expect(relay.summary()).toEqual({ ...nothing, reconnects: 1 });
-  });
-
-  test('is not read from any more, though a look at the ranges has no answer yet', async () => {
-    const clock = new VirtualClock();
-    const pool = new StubPool();
-    const abort = new AbortController();
-    const running = relayOn(pool, clock).run({ signal: abort.signal });
-    await clock.runUntil(clock.sleep(SECOND_MS / 2));
-    pool.silentOn = 'SELECT pid';
-    await clock.runUntil(clock.sleep(SECOND_MS));
-    pool.connections[0]!.emit('end');
-    pool.asked.length = 0;
-    await clock.runUntil(clock.sleep(10 * SECOND_MS));
-    expect(pool.asked).toEqual([]);
-    abort.abort();
-    await clock.runUntil(running);
   });
 
   test.each(['error', 'end'])(
