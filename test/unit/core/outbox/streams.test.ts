@@ -50,3 +50,8 @@ test.each<[string, string, RecordSink | Record<string, RecordSink>]>([
   const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
   expect(() => new Streams(producers)).toThrow(refused);
 });
+
+test('says how a producer that skips what is rejected is to be made', () => {
+  const message = 'producer.skipsRejected must be false: make it without skipRejected, got true';
+  expect(() => new Streams(sink(true))).toThrow(message);
+});
