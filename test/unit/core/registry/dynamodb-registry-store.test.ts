@@ -84,23 +84,25 @@ describe('the head', () => {
       { owner: 'bob', version: 3, weight: 1 },
     ],
   };
-  const written: RegistryItem[] = [];
-  const storeThat = (putItem: () => Promise<object>) => new DynamoDbRegistryStore({ putItem } as never, 'Keys');
+  const storeThat = (putItem: (input: RegistryItem) => Promise<object>) =>
+    new DynamoDbRegistryStore({ putItem } as never, 'Keys');
+  let written: RegistryItem | undefined;
+  beforeEach(() =>
+    storeThat(async ({ Item }) => {
+      written = Item;
+      return {};
+    }).writeHead(head, 2),
+  );
 
   test('is read as it was written, with the owners that have no hash key', async () => {
-    const client = {
-      putItem: async ({ Item }: { Item: RegistryItem }) => void written.push(Item),
-      getItem: async () => ({ Item: written[0] }),
-    };
-    const store = new DynamoDbRegistryStore(client as never, 'Keys');
-    written.length = 0;
-    expect(await store.writeHead(head, 2)).toBe(true);
+    const store = new DynamoDbRegistryStore({ getItem: async () => ({ Item: written }) } as never, 'Keys');
     expect(await store.readHead()).toEqual(head);
   });
 
   test('that stands there already comes back where a write is refused', async () => {
     const refusal = Object.assign(new Error('refused'), { name: 'ConditionalCheckFailedException' });
-    expect(await storeThat(() => Promise.reject({ ...refusal, Item: written[0] })).writeHead(head, 2)).toEqual(head);
+    expect(await storeThat(async () => ({})).writeHead(head, 2)).toBe(true);
+    expect(await storeThat(() => Promise.reject({ ...refusal, Item: written })).writeHead(head, 2)).toEqual(head);
     expect(await storeThat(() => Promise.reject(refusal)).writeHead(head, 2)).toBe(false);
   });
 
