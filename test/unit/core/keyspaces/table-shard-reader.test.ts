@@ -1,3 +1,4 @@
+import { ItemSizes } from '../../../../lib/core/foundation/fan-out/item-sizes';
 import type { FanOutSelectRequest } from '../../../../lib/core/keyspaces';
 import { columnValue } from '../../../../lib/core/keyspaces/column-value';
 import { rowOrder } from '../../../../lib/core/keyspaces/keyed-row';
@@ -38,4 +39,25 @@ test('a shard that begins behind this row is not read', async () => {
     sent: [],
     page: { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] },
   });
+});
+
+test.each([
+  ['the row of its cursor, where the read begins with it', 0, [6, 5]],
+  ['no row more, where the read begins behind the row of its cursor', 1, [5, 5]],
+])('a shard leaves room for %s', async (_, firstOfItsKind, expected) => {
+  const minute = { name: 'minute', type: 'int', order: 'ASC' } as const;
+  const timed = keyspacesConfig({ clusteringColumns: [minute, id!] });
+  const sizes: unknown[] = [];
+  const execute = async (_query: string, _parameters: unknown[], { fetchSize }: { fetchSize?: number }) => {
+    sizes.push(fetchSize);
+    return { rows: [], pageState: `page ${sizes.length}` };
+  };
+  const select = rowSelect(timed, { value: { day: 'd' } });
+  const item = { key: [columnValue('minute', minute, 3), columnValue('id', id!, 5)], row: {} };
+  const cursor = { shard: 1, item, firstOfItsKind, sizes: new ItemSizes() };
+  const query = { client: { execute }, config: timed, select, order: rowOrder(timed, select), cursor, columns: ['id'] };
+  const reader = new TableShardReader(query, { number: 1, partition: select.partitions[0]!, shard: 1 });
+  const { next } = await reader.read({ limit: 5 });
+  await reader.read({ limit: 5, from: next });
+  expect(sizes).toEqual(expected);
 });
