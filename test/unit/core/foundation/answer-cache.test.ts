@@ -41,4 +41,20 @@ describe('AnswerCache', () => {
     answerSecond(2);
     expect(await Promise.all([second, third])).toEqual([2, 2]);
   });
+
+  const keeping = (text: unknown) => {
+    return new AnswerCache<number>({ get: () => text as string, set: () => undefined }, String, Number);
+  };
+
+  test.each([
+    ['the text of an answer', '12', 12],
+    ['nothing', undefined, undefined],
+    ['null', null, undefined],
+  ])('answers from a cache that has %s', (_, text, answer) => {
+    expect(keeping(text).kept('q')).toBe(answer);
+  });
+
+  test.each([Promise.resolve('12'), 12])('refuses a cache that answers by no text: %p', (text) => {
+    expect(() => keeping(text).kept('q')).toThrow('cache.get must be a function that returns a text or undefined');
+  });
 });

@@ -3,10 +3,10 @@ import { pause, Stopped } from '../../../../lib/core/foundation/pause';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
 describe('a pause', () => {
-  test('lasts as long as it is told to', async () => {
+  test.each([1, 100])('of %d ms lasts as long as it is told to', async (delayMs) => {
     const clock = new VirtualClock();
-    await clock.runUntil(pause(100, clock, undefined));
-    expect(clock.now()).toBe(100);
+    await clock.runUntil(pause(delayMs, clock, undefined));
+    expect(clock.now()).toBe(delayMs);
   });
 
   test.each([0, -1])('of %d ms waits for no clock', async (delayMs) => {
