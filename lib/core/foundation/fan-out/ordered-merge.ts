@@ -25,8 +25,7 @@ export async function orderedMerge<T>(
   for (;;) {
     const blocking = takeSettled(buffers, compare, page);
     if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
-    if (!blocking.readable) return true;
-    const reads = requests.open ? planWave(buffers, compare, page, sizes) : [];
+    const reads = requests.open && blocking.readable ? planWave(buffers, compare, page, sizes) : [];
     const allowed = budget.fit(isBegun(reads) ? inOrderOfFrontiers(reads, compare) : reads);
     // The page cannot begin until each shard was read once.
     if (allowed.length > 0 && (allowed.length === reads.length || isBegun(reads))) {
