@@ -113,7 +113,7 @@ interface ShardYield {
  * as have passed so far.
  */
 export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit }: ShardYield): number {
-  const estimate = matched === evaluated ? wanted : Math.ceil((wanted * evaluated) / Math.max(matched, 1));
+  const estimate = Math.ceil((wanted * evaluated) / Math.max(matched, 1));
   return Math.min(MOST_ITEMS, Math.max(wanted, Math.min(estimate, MAX_GROWTH * largestLimit)));
 }
 

@@ -80,6 +80,7 @@ describe('evaluatedFor', () => {
 
   test('asks for more by the share that passes the filter', () => {
     expect(evaluatedFor(5, { evaluated: 20, matched: 10, largestLimit: 20 })).toBe(10);
+    expect(evaluatedFor(5, { evaluated: 20, matched: 1, largestLimit: 100 })).toBe(100);
   });
 
   test('asks for at most four times as much as before, however little passes', () => {

@@ -43,6 +43,7 @@ describe('where shards hold runs, and a block holds four items,', () => {
 
   test.each([
     ['a block of each shard that was not read', [shardWith(30), shardWith(2), shardWith(30, 1)], 10, undefined, [4, 2]],
+    ['a block of the only shard that was not read', [shardWith(30, 1), shardWith(30)], 10, undefined, [4]],
     ['the first shard alone, if no run is known', [shardWith(30, 0), shardWith(30, 0)], undefined, undefined, [30]],
     [
       'a run of as many shards as have places',

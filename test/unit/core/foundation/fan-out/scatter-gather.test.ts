@@ -57,5 +57,5 @@ test('a page that an item has moved on ends short, and the next one goes on behi
     readPolicy({}),
   );
   expect(page.positions.map(({ item }) => item.name)).toEqual(['moved']);
-  expect([page.end, page.stats.requests]).toMatchObject([{ item: { at: 2 } }, 3]);
+  expect(page).toMatchObject({ end: { item: { at: 2 } }, stretch: 1, stats: { requests: 3 } });
 });

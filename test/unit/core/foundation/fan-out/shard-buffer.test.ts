@@ -28,6 +28,11 @@ const answer = (items: number[], { next, until }: { next?: number; until?: numbe
 const end = (item: number) => (buffer: ShardBuffer<number>) => buffer.dropBehind(at(item), compare);
 const take = (buffer: ShardBuffer<number>) => buffer.advance();
 const drain = (buffer: ShardBuffer<number>) => void buffer.drain();
+
+test('a shard of which the page needs nothing is not read', () => {
+  const reader = { shard: 0, exhausted: true, read: () => Promise.reject(new Error('nothing is read here')) };
+  expect(new ShardBuffer<number>(reader, 1)).toMatchObject({ readable: false, mayHaveMore: false });
+});
 const giveUp = (buffer: ShardBuffer<number>) => buffer.giveUp();
 
 test.each<[string, ReturnType<typeof stateAfter>, Partial<ReturnType<typeof stateAfter>>]>([
