@@ -7,8 +7,8 @@ import { ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-bu
 import { ShardRequests } from '../../../../../lib/core/foundation/fan-out/shard-requests';
 import { shardWalk } from '../../../../../lib/core/foundation/fan-out/shard-walk';
 
-/** The shards that each wave of a page asks. Each shard has so many items, and an answer has at most `most` of them. */
-async function wavesOf(shards: number[], limit: number | undefined, most = 1_000): Promise<number[][]> {
+/** The shards that each wave of a page asks, and whether items may follow the page. Each shard has so many items, and an answer has at most `most` of them. */
+async function walk(shards: number[], limit: number | undefined, most = 1_000) {
   const stats = noCost(shards.length);
   const sizes = new ItemSizes();
   const waves: number[][] = [];
@@ -24,9 +24,9 @@ async function wavesOf(shards: number[], limit: number | undefined, most = 1_000
   });
   const requests = new ShardRequests(buffers, readPolicy({}), { stats, sizes, failureOf: () => 'final' });
   const budget = new ReadBudget(undefined, 0.5, stats, sizes, false);
-  await shardWalk(buffers, new PageInProgress<number>({ limit }), sizes, requests, budget);
+  const more = await shardWalk(buffers, new PageInProgress<number>({ limit }), sizes, requests, budget);
   requests.close();
-  return waves;
+  return { waves, more };
 }
 
 describe('a page that goes from shard to shard', () => {
@@ -43,10 +43,17 @@ describe('a page that goes from shard to shard', () => {
     ['twice as many while they have little', Array<number>(7).fill(1), 7, [[0], [1, 2], [3, 4, 5, 6]]],
     ['all at once without a bound', [1, 1, 0, 1], undefined, [[0, 1, 2, 3]]],
   ])('asks %s', async (_, shards, limit, waves) => {
-    expect(await wavesOf(shards, limit)).toEqual(waves);
+    expect((await walk(shards, limit)).waves).toEqual(waves);
   });
 
   test('asks the next one, too, where an answer does not hold all that was wanted', async () => {
-    expect((await wavesOf([9, 9, 9], 10, 2)).slice(0, 2)).toEqual([[0], [0, 1]]);
+    expect((await walk([9, 9, 9], 10, 2)).waves.slice(0, 2)).toEqual([[0], [0, 1]]);
+  });
+
+  test.each([
+    ['goes on where it is full', [3, 3], 3, true],
+    ['ends with the last item of the last shard', [3, 3], 7, false],
+  ])('%s', async (_, shards, limit, more) => {
+    expect((await walk(shards, limit)).more).toBe(more);
   });
 });

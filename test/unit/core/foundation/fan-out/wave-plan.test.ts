@@ -25,7 +25,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, item
 
 describe('the next wave of a page', () => {
   test('without a bound reads what is empty, and what has less than half as much as the fullest shard', () => {
-    const buffers = [10, 6, 4, 0].map((count, shard) => shardWith(shard, upTo(count)));
+    const buffers = [10, 5, 4, 0].map((count, shard) => shardWith(shard, upTo(count)));
     expect(readsOf(buffers)).toEqual([
       [2, undefined],
       [3, undefined],
@@ -51,5 +51,13 @@ describe('the next wave of a page', () => {
 
   test('asks for nothing behind the worst item that the page can have', () => {
     expect(readsOf([shardWith(0, [1, 2], true), shardWith(1, [5])], 2)).toEqual([]);
+  });
+
+  test('asks the shards before the worst item that the page can have for what they may have up to it', () => {
+    const buffers = [shardWith(0, [1]), shardWith(1, [2]), shardWith(2, [3, 4, 5, 6, 7, 8])];
+    expect(readsOf(buffers, 8, 1_000)).toEqual([
+      [0, 7],
+      [1, 6],
+    ]);
   });
 });
