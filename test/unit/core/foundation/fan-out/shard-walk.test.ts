@@ -1,6 +1,7 @@
+import { ShardsUnavailableError } from '../../../../../lib/core/foundation/fan-out/fan-out-errors';
 import { noCost } from '../../../../../lib/core/foundation/fan-out/fan-out-stats';
 import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
-import { PageInProgress } from '../../../../../lib/core/foundation/fan-out/page-in-progress';
+import { type PageBounds, PageInProgress } from '../../../../../lib/core/foundation/fan-out/page-in-progress';
 import { ReadBudget } from '../../../../../lib/core/foundation/fan-out/read-budget';
 import { readPolicy } from '../../../../../lib/core/foundation/fan-out/read-policy';
 import { ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-buffer';
@@ -8,7 +9,11 @@ import { ShardRequests } from '../../../../../lib/core/foundation/fan-out/shard-
 import { shardWalk } from '../../../../../lib/core/foundation/fan-out/shard-walk';
 
 /** The shards that each wave of a page asks, and whether items may follow the page. Each shard has so many items, and an answer has at most `most` of them. */
-async function walk(shards: number[], limit: number | undefined, most = 1_000) {
+async function walk(
+  shards: number[],
+  bounds: PageBounds<number>,
+  { most = 1_000, maxReadUnits = undefined as number | undefined, isOver = false } = {},
+) {
   const stats = noCost(shards.length);
   const sizes = new ItemSizes();
   const waves: number[][] = [];
@@ -23,8 +28,9 @@ async function walk(shards: number[], limit: number | undefined, most = 1_000) {
     return new ShardBuffer<number>({ shard, exhausted: false, read }, shards.length);
   });
   const requests = new ShardRequests(buffers, readPolicy({}), { stats, sizes, failureOf: () => 'final' });
-  const budget = new ReadBudget(undefined, 0.5, stats, sizes, false);
-  const more = await shardWalk(buffers, new PageInProgress<number>({ limit }), sizes, requests, budget);
+  const budget = new ReadBudget(maxReadUnits, 0.5, stats, sizes, false);
+  if (isOver) requests.close();
+  const more = await shardWalk(buffers, new PageInProgress<number>(bounds), sizes, requests, budget);
   requests.close();
   return { waves, more };
 }
@@ -43,17 +49,26 @@ describe('a page that goes from shard to shard', () => {
     ['twice as many while they have little', Array<number>(7).fill(1), 7, [[0], [1, 2], [3, 4, 5, 6]]],
     ['all at once without a bound', [1, 1, 0, 1], undefined, [[0, 1, 2, 3]]],
   ])('asks %s', async (_, shards, limit, waves) => {
-    expect((await walk(shards, limit)).waves).toEqual(waves);
+    expect((await walk(shards, { limit })).waves).toEqual(waves);
   });
 
   test('asks the next one, too, where an answer does not hold all that was wanted', async () => {
-    expect((await walk([9, 9, 9], 10, 2)).waves.slice(0, 2)).toEqual([[0], [0, 1]]);
+    expect((await walk([9, 9, 9], { limit: 10 }, { most: 2 })).waves.slice(0, 2)).toEqual([[0], [0, 1]]);
   });
 
   test.each([
-    ['goes on where it is full', [3, 3], 3, true],
-    ['ends with the last item of the last shard', [3, 3], 7, false],
-  ])('%s', async (_, shards, limit, more) => {
-    expect((await walk(shards, limit)).more).toBe(more);
+    ['goes on where it is full', { limit: 3 }, true],
+    ['goes on where an item has no room', { maxBytes: 3, bytesOf: () => 2 }, true],
+    ['ends with the last item of the last shard', { limit: 7 }, false],
+  ])('%s', async (_, bounds, more) => {
+    expect((await walk([3, 3], bounds)).more).toBe(more);
+  });
+
+  test('reads a block though it may not cost as much, for it has to begin', async () => {
+    expect(await walk([3, 3], { limit: 3 }, { maxReadUnits: 0.1 })).toEqual({ waves: [[0]], more: true });
+  });
+
+  test('fails if its time is over before it begins', async () => {
+    await expect(walk([3, 3], { limit: 3 }, { isOver: true })).rejects.toThrow(ShardsUnavailableError);
   });
 });
