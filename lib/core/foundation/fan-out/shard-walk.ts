@@ -59,8 +59,8 @@ function readsOf<T>(
 ): BufferRead<T>[] {
   const wanted = page.expected;
   if (wanted === undefined) return buffers.filter(({ starving }) => starving).map((buffer) => ({ buffer }));
-  const [first, ...following] = buffers.filter((buffer) => buffer.readable);
-  if (first === undefined) return [];
+  // The shard that the walk has reached can be read.
+  const [first, ...following] = buffers.filter((buffer) => buffer.readable) as [ShardBuffer<T>, ...ShardBuffer<T>[]];
   const all = evaluatedFor(wanted, first);
   const others = othersOf(first, following, buffers, wanted, all, width - 1);
   const share = Math.min(wanted, Math.max(itemsInBlock(sizes), Math.ceil(wanted / others.length)));

@@ -392,9 +392,6 @@ describe('a relay that ends', () => {
   });
 
   test('does not mind that a window fails which it has asked for', async () => {
-    const heard: unknown[] = [];
-    const hear = (reason: unknown) => void heard.push(reason);
-    process.on('unhandledRejection', hear);
     const clock = new VirtualClock();
     const putAll: PutAll = async (rows, observer) => {
       await clock.sleep(200);
@@ -413,9 +410,9 @@ describe('a relay that ends', () => {
     await clock.runUntil(clock.sleep(50));
     relay.stop();
     await clock.runUntil(running);
+    // At the end of a turn Node.js tells of rejections that nobody has handled, and jest fails the test.
     await new Promise(setImmediate);
-    process.off('unhandledRejection', hear);
-    expect([windows, heard]).toEqual([2, []]);
+    expect(windows).toBe(2);
   });
 
   test('because another worker has its range sends nothing more of what is parked', async () => {
