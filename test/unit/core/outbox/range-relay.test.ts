@@ -128,6 +128,14 @@ test('a row that has ended keeps no data in memory while one before it has not',
   await clock.runUntil(running);
 });
 
+/** Runs a relay for so long, and until it has ended. */
+async function runFor(ms: number, relay: RangeRelay, clock: VirtualClock): Promise<void> {
+  const running = relay.run();
+  await clock.runUntil(clock.sleep(ms));
+  relay.stop();
+  await clock.runUntil(running);
+}
+
 const DELIVERED = { shardId: 'shard', sequenceNumber: '1', attempts: 1 };
 
 /** A stream that takes each row after so long, and notes it. */
@@ -299,10 +307,7 @@ test('a relay goes on within a batch where it was saved', async () => {
   const { putAll } = streamTaking(clock, () => 0);
   const position = { from: '3:3:', to: '4:4:', afterId: 3n };
   const { relay, told } = idleRelay([[keyed(4n)], [keyed(5n)]], putAll, { clock }, { position });
-  const running = relay.run();
-  await clock.runUntil(clock.sleep(0));
-  relay.stop();
-  await clock.runUntil(running);
+  await runFor(0, relay, clock);
   expect(told.windows).toEqual([
     { from: '3:3:', firstId: 0n, afterId: 3n },
     { from: '3:3:', firstId: 0n, afterId: 4n },
@@ -315,10 +320,7 @@ test('a batch of which all rows are of other ranges is passed, and that is saved
   const { putAll } = streamTaking(clock, () => 0);
   const { relay, told, fill } = idleRelay([[]], putAll, { clock });
   fill();
-  const running = relay.run();
-  await clock.runUntil(clock.sleep(2_000));
-  relay.stop();
-  await clock.runUntil(running);
+  await runFor(2_000, relay, clock);
   expect(told.saved).toEqual([[{ from: '5:5:', afterId: 0n }, []]]);
 });
 
@@ -328,10 +330,7 @@ test('no window goes to a stream that has as many rows as may be in flight, unti
   const options = { clock, maxRowsInFlight: 2, saveMs: 60_000 };
   const { relay, fill } = idleRelay([[keyed(1n)], [keyed(2n)], [keyed(3n)]], putAll, options);
   fill();
-  const running = relay.run();
-  await clock.runUntil(clock.sleep(5_000));
-  relay.stop();
-  await clock.runUntil(running);
+  await runFor(5_000, relay, clock);
   expect(taken).toEqual([
     { id: 1n, atMs: 0 },
     { id: 2n, atMs: 0 },
@@ -384,10 +383,7 @@ describe('a relay that ends', () => {
     };
     const { relay, fill } = idleRelay([[]], putAll, { clock }, { readWindow });
     fill();
-    const running = relay.run();
-    await clock.runUntil(clock.sleep(50));
-    relay.stop();
-    await clock.runUntil(running);
+    await runFor(50, relay, clock);
     expect([windows, taken]).toEqual([1, []]);
   });
 
@@ -406,10 +402,7 @@ describe('a relay that ends', () => {
     };
     const { relay, fill } = idleRelay([[]], putAll, { clock }, { readWindow });
     fill();
-    const running = relay.run();
-    await clock.runUntil(clock.sleep(50));
-    relay.stop();
-    await clock.runUntil(running);
+    await runFor(50, relay, clock);
     // At the end of a turn Node.js tells of rejections that nobody has handled, and jest fails the test.
     await new Promise(setImmediate);
     expect(windows).toBe(2);
@@ -495,10 +488,7 @@ describe('a row that the stream refuses', () => {
     };
     const { relay, fill, summary, tries, left } = relayWithTable([[keyed(1n), keyed(2n)]], putAll, { clock });
     fill();
-    const running = relay.run();
-    await clock.runUntil(clock.sleep(10_000));
-    relay.stop();
-    await clock.runUntil(running);
+    await runFor(10_000, relay, clock);
     expect(taken).toEqual([1n, 2n, 1n, 1n, 1n]);
     expect(summary).toEqual({ ...noRelaySummary(), relayed: 2, parked: 1, rejections: 2 });
     expect([tries, left()]).toEqual([[1, 2], 0]);
@@ -520,10 +510,7 @@ describe('a row that the stream refuses', () => {
     const options = { clock, maxRowsInFlight: 8 };
     const { relay, fill, left } = relayWithTable([[rowOf(1n), rowOf(2n)]], putAll, options);
     fill();
-    const running = relay.run();
-    await clock.runUntil(clock.sleep(10_000));
-    relay.stop();
-    await clock.runUntil(running);
+    await runFor(10_000, relay, clock);
     expect([taken, left()]).toEqual([[1n, 1n, 2n], 0]);
   });
 
