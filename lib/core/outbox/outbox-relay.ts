@@ -29,6 +29,9 @@ export interface RelayRunOptions {
 /** What a relay that ends has to save is small: without an answer by then, others send some rows again. */
 const LAST_STATEMENT_MS = 3_000;
 
+/** A function that another role has created in another schema must not be called in place of one of Postgres. */
+const SAFE_PATH = 'SET search_path = pg_catalog, pg_temp';
+
 /** A primary that has just become a replica may still have its name. */
 const LONGEST_READ_ONLY_MS = 60_000;
 
@@ -148,12 +151,18 @@ export class OutboxRelay {
 
   private async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
-    if (!isPool(this.postgres)) return work(new Connection(this.postgres, patience));
+    const safely = async (connection: Connection): Promise<T> => {
+      await connection.query({ text: SAFE_PATH });
+      const result = await work(connection);
+      await connection.query({ text: 'RESET search_path' });
+      return result;
+    };
+    if (!isPool(this.postgres)) return safely(new Connection(this.postgres, patience));
     const client = await connect(this.postgres, patience);
     client.on('error', ignore);
     let isBroken = true;
     try {
-      const result = await work(new Connection(client, patience));
+      const result = await safely(new Connection(client, patience));
       isBroken = false;
       return result;
     } finally {
@@ -196,7 +205,9 @@ export class OutboxRelay {
     client.on('notification', onNotification);
     let isBroken = true;
     try {
-      const database = new OutboxDatabase(new Connection(client, patience), this.settings.schema, this.settings.shape);
+      const connection = new Connection(client, patience);
+      await connection.query({ text: SAFE_PATH });
+      const database = new OutboxDatabase(connection, this.settings.schema, this.settings.shape);
       await database.check();
       await database.join(this.settings.statementTimeoutMs);
       onConnected();

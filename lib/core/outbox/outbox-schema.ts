@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../foundation/errors';
+import { FIRST_SCHEMA_VERSION } from './first-schema';
 import type { PostgresClient } from './postgres-client';
 import { RESERVED_WORDS } from './reserved-words';
 
@@ -6,15 +7,19 @@ import { RESERVED_WORDS } from './reserved-words';
 export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
 
 /** The version of the schema that this library works with. */
-export const OUTBOX_SCHEMA_VERSION = 2;
+export const OUTBOX_SCHEMA_VERSION = FIRST_SCHEMA_VERSION;
 
 /** Names that begin with `pg_` are for Postgres itself. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/;
 
-/** The version of the schema in a database; 0 if it is not there. */
+/**
+ * The version of the schema in a database; 0 if it is not there. It reads a table only: a view of that name would run
+ * functions of whoever made it.
+ */
 export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
   const there = await client.query({
-    text: 'SELECT to_regclass($1) IS NOT NULL AS there',
+    text: `SELECT EXISTS (SELECT FROM pg_catalog.pg_class
+      WHERE oid = pg_catalog.to_regclass($1::text) AND relkind = 'r') AS there`,
     values: [`${schema}.settings`],
   });
   if (!there.rows[0].there) return 0;

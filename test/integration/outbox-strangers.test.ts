@@ -1,0 +1,202 @@
+import type { Client, Pool } from 'pg';
+import { OrderedProducer } from '../../lib/core';
+import { systemClock } from '../../lib/core/foundation/clock';
+import { migrateOutbox, OutboxRelay, outboxMigrationsOf } from '../../lib/core/outbox';
+import { FakeKinesis } from '../../lib/testing/fake-kinesis';
+import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+import { setTraps } from '../support/postgres/traps';
+
+const EVENT = '{"a":1}';
+
+/** Each way to put an event, as a writer's statement. */
+const PUTS = [
+  ...["'k'", 'pg_catalog.gen_random_uuid()', '7::bigint', "'v'::varchar"].flatMap((key) =>
+    ['text', 'json', 'jsonb', 'bytea'].map((type) => `SELECT outbox.put(${key}, '${EVENT}'::${type})`),
+  ),
+  ...['json', 'jsonb', 'text'].map(
+    (type) => `SELECT outbox.put('k', 'x', 1, 'type', '{"traceparent":"${'0'.repeat(55)}"}'::${type}, 'even')`,
+  ),
+  ...['text', 'json', 'jsonb', 'bytea'].map(
+    (type) => `SELECT outbox.put_all(ARRAY['k', 'l'], ARRAY['${EVENT}', '2']::${type}[])`,
+  ),
+  `SELECT outbox.put_all('{a}', '{"{}"}', '{1}', '{t}', '{"{}"}', '{even}')`,
+  "SELECT outbox.put_all(ARRAY[pg_catalog.gen_random_uuid()], ARRAY['x'])",
+  "SELECT outbox.lock('{a,b}')",
+  'SELECT outbox.lock(ARRAY[1, 2])',
+  `SELECT outbox.put(pg_catalog.repeat('😀', 128), pg_catalog.repeat('x', 9000), topic => 'odd')`,
+  `INSERT INTO outbox.message (partition_key, data, headers, topic) VALUES ('k', '${EVENT}', '{"a":"b"}', 'even')`,
+  `INSERT INTO outbox.message (partition_key, bytes, topic) VALUES ('k', '\\xff', 'odd')`,
+];
+
+/** What the owner of an outbox calls. */
+const OWNER_CALLS = [
+  "SELECT outbox.grant_put('outbox_writer')",
+  "SELECT outbox.grant_relay('outbox_relay')",
+  "SELECT outbox.grant_put('outbox_relay')",
+  'SELECT outbox.accept_records_of(1048576)',
+  'SELECT outbox.notify(true)',
+  "SELECT outbox.retain('0')",
+  'SELECT outbox.divide(2)',
+  'SELECT * FROM outbox.lag()',
+  'SELECT * FROM outbox.verify()',
+  'SELECT outbox.rotate()',
+  'SELECT * FROM outbox.sent',
+  'SELECT outbox.restored()',
+];
+
+describeOnPostgres('an outbox beside strangers', () => {
+  let server: PostgresServer;
+  const connections: Client[] = [];
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    const admin = await server.connect();
+    for (const role of ['owner', 'relay', 'writer', 'stranger'])
+      await admin.query(`CREATE ROLE outbox_${role} LOGIN PASSWORD '${role}'`);
+    await admin.end();
+  }, 60_000);
+  afterEach(() => Promise.all(connections.splice(0).map((connection) => connection.end())));
+  afterAll(() => server?.stop());
+
+  async function connect(database: string, role: string): Promise<Client> {
+    const connection = await server.connect(urlOf(database, role));
+    connections.push(connection);
+    return connection;
+  }
+
+  /** A database in which every role may create functions in `public`, as by default on PostgreSQL 14. */
+  async function createDatabase(name: string, settings: string[] = []): Promise<void> {
+    const admin = await server.connect(await server.createDatabase(name));
+    await admin.query('GRANT CREATE ON SCHEMA public TO PUBLIC');
+    await admin.query(`GRANT CREATE ON DATABASE ${name} TO outbox_owner`);
+    for (const setting of settings) await admin.query(`ALTER DATABASE ${name} SET ${setting}`);
+    await admin.end();
+  }
+
+  const urlOf = (database: string, role: string): string =>
+    server.urlOf(database, role === 'postgres' ? {} : { user: `outbox_${role}`, password: role });
+
+  /** Uses an outbox from the migration to the replay, with every role; returns the statements of the relay and the migrations. */
+  async function useOutbox(database: string, migratingRole = 'owner'): Promise<string[]> {
+    const statements: string[] = [];
+    const heard = (connection: Client): Client => {
+      const { query } = connection;
+      connection.query = ((...given: unknown[]) => {
+        statements.push(typeof given[0] === 'string' ? given[0] : (given[0] as { text: string }).text);
+        return (query as (...all: unknown[]) => unknown).apply(connection, given);
+      }) as never;
+      return connection;
+    };
+    const owner = await connect(database, migratingRole);
+    const writer = await connect(database, 'writer');
+    await migrateOutbox(heard(owner));
+    for (const call of OWNER_CALLS) await owner.query(call);
+    for (const put of PUTS) await writer.query(put);
+    const pool = server.pool(urlOf(database, 'relay'), 4);
+    pool.on('connect', (connection) => heard(connection as Client));
+    await relayAll(pool);
+    for (const call of OWNER_CALLS.filter((each) => !each.includes('grant'))) await owner.query(call);
+    return statements;
+  }
+
+  /** Relays what is there to two topics, with rows that a stream rejects; then verifies, and replays in both ways. */
+  async function relayAll(pool: Pool): Promise<void> {
+    const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
+    const refused = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
+    refused.putRecords = async () => {
+      throw Object.assign(new Error('refused'), { name: 'ValidationException' });
+    };
+    const producerFor = (stream: FakeKinesis) =>
+      new OrderedProducer(stream, { streamName: 'Events', backoffBaseMs: 1, maxAttempts: 1 });
+    const relay = new OutboxRelay(
+      pool,
+      { even: producerFor(kinesis), odd: producerFor(refused) },
+      {
+        leaseMs: 20,
+        saveMs: 20,
+        retryMs: 20,
+        pollMs: 50,
+        rotateMs: 100,
+        maxTries: 2,
+        envelope: { cloudEvents: { source: '/s' } },
+      },
+    );
+    const abort = new AbortController();
+    const running = relay.run({ signal: abort.signal });
+    const hasEnded = running.catch((error) => error);
+    for (let looks = 0; looks < 300; looks++) {
+      const { waitingRows } = await relay.verify();
+      if (waitingRows === 0 && relay.summary().givenUp > 0) break;
+      await systemClock.sleep(20);
+    }
+    abort.abort();
+    const summary = await hasEnded;
+    expect(summary).toMatchObject({ relayed: expect.any(Number), givenUp: expect.any(Number), reconnects: 0 });
+    expect(await relay.verify()).toMatchObject({ missingRows: 0, waitingRows: 0 });
+    await relay.replay({ partitionKey: 'no such key' });
+    await relay.replay({ as: 'new', partitionKey: 'no such key' });
+  }
+
+  test('calls only functions, operators and aggregates of Postgres and its own, with every role', async () => {
+    await createDatabase('honest');
+    const statements = await useOutbox('honest');
+    // First what a stranger can do where nobody has changed the path; then the path that helps a stranger most.
+    for (const [index, path] of ['"$user", public', 'public, pg_catalog'].entries()) {
+      for (const role of ['owner', 'postgres']) {
+        const database = `trapped_${index}_${role}`;
+        await createDatabase(database, [`search_path = ${path}`]);
+        const stranger = await connect(database, 'stranger');
+        const traps = await setTraps(stranger, [...statements, ...outboxMigrationsOf('outbox').map(({ sql }) => sql)]);
+        expect(await traps.control(path)).toEqual(['an aggregate', 'a function', 'an operator']);
+        await useOutbox(database, role);
+        expect(await traps.sprung()).toEqual([]);
+      }
+    }
+  }, 60_000);
+
+  test('has functions that know where to find what they call, and views and indexes of which Postgres knows it', async () => {
+    await createDatabase('described');
+    const owner = await connect('described', 'owner');
+    await migrateOutbox(owner);
+    const { rows: functions } = await owner.query(
+      `SELECT oid::regprocedure AS name FROM pg_proc
+       WHERE pronamespace = 'outbox'::regnamespace AND prosqlbody IS NULL
+         AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)`,
+    );
+    expect(functions).toEqual([]);
+    // What the bodies that were parsed at their creation, the views, the defaults and the indexes refer to.
+    const { rows: foreign } = await owner.query(
+      `SELECT DISTINCT pg_describe_object(refclassid, refobjid, refobjsubid) AS name
+       FROM (SELECT * FROM pg_depend WHERE classid <> 0 OFFSET 0) d, LATERAL pg_identify_object(classid, objid, 0) o, LATERAL pg_identify_object(refclassid, refobjid, 0) r
+       WHERE (o.schema = 'outbox' OR o.identity LIKE 'outbox.%' OR o.identity LIKE '% outbox.%')
+         AND coalesce(r.schema, 'pg_catalog') NOT IN ('outbox', 'pg_catalog')`,
+    );
+    expect(foreign).toEqual([]);
+    expect(
+      (
+        await owner.query(
+          "SELECT count(*)::int AS bodies FROM pg_proc WHERE pronamespace = 'outbox'::regnamespace AND prosqlbody IS NOT NULL",
+        )
+      ).rows,
+    ).not.toEqual([{ bodies: 0 }]);
+  });
+
+  test("does not run a cast of a caller's own type with the rights of the owner", async () => {
+    await createDatabase('casts');
+    const owner = await connect('casts', 'owner');
+    await migrateOutbox(owner);
+    await owner.query("SELECT outbox.grant_put('outbox_writer')");
+    const writer = await connect('casts', 'writer');
+    await writer.query(`
+      CREATE TYPE public.disguise AS (name text);
+      CREATE FUNCTION public.who(public.disguise) RETURNS text LANGUAGE sql AS 'SELECT current_user::text';
+      CREATE CAST (public.disguise AS text) WITH FUNCTION public.who(public.disguise)`);
+    await writer.query("SELECT outbox.put(ROW('x')::public.disguise, 'x')");
+    await writer.query("SELECT outbox.put_all(ARRAY[ROW('x')::public.disguise], ARRAY['x'])");
+    await writer.query("SELECT outbox.lock(ARRAY[ROW('x')::public.disguise])");
+    const { rows } = await owner.query('SELECT DISTINCT partition_key FROM outbox.message');
+    expect(rows).toEqual([{ partition_key: 'outbox_writer' }]);
+  });
+});

@@ -1,0 +1,131 @@
+import type { Client } from 'pg';
+
+/** Types that Postgres converts into each other by itself: with one of them a stranger's function is a better match. */
+const ALIKE = [
+  ['smallint', 'integer', 'bigint', 'real', 'double precision', 'numeric'],
+  ['text', 'character varying', 'name', 'bpchar'],
+];
+
+/** Functions of no language but C may have arguments of these types. */
+const OF_C_ONLY = /"any"|internal|cstring|trigger|language_handler/;
+
+export interface Traps {
+  /**
+   * Springs a function, an operator and an aggregate with a statement that is not protected, and sets them again.
+   *
+   * @returns the kinds that were sprung
+   */
+  control(searchPath: string): Promise<string[]>;
+  /** Names of the functions and operators that a session has called in place of those of Postgres. */
+  sprung(): Promise<string[]>;
+}
+
+/**
+ * Creates functions and operators in `public`, as any role may that has the right, for whatever some statements call: with the
+ * arguments of those of Postgres, which a search path can put first, and with arguments that are a better match.
+ *
+ * @param statements SQL: each name before a parenthesis and each operator in it gets its traps
+ */
+export async function setTraps(stranger: Client, statements: readonly string[]): Promise<Traps> {
+  await stranger.query('SET search_path = pg_catalog, pg_temp');
+  const sql = statements.join('\n').replaceAll(/--.*$/gm, '');
+  const names = [...new Set([...sql.matchAll(/([a-z_][a-z0-9_]*)\s*\(/g)].map(([, name]) => name!))];
+  const symbols = [...new Set(sql.replaceAll(/'[^']*'/g, '').match(/[+\-*/<>=~!@#%^&|]+/g))];
+  await trapFunctions(stranger, names);
+  await trapOperators(stranger, symbols);
+  const sprung = async (): Promise<string[]> => {
+    const { rows } = await stranger.query(
+      "SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL ORDER BY 1",
+    );
+    return rows.map(({ sequencename }) => sequencename);
+  };
+  return {
+    sprung,
+    async control(searchPath) {
+      await stranger.query(`SET search_path = ${searchPath}`);
+      await stranger.query("SELECT count(1), random() * 33554431, hashtextextended('x'::text, 1)");
+      await stranger.query('SET search_path = pg_catalog, pg_temp');
+      const found = await sprung();
+      for (const name of found) await stranger.query('SELECT setval($1, 1, false)', [`public."${name}"`]);
+      const kinds = { 'an aggregate': 'count', 'a function': 'hashtextextended', 'an operator': '*' };
+      return Object.entries(kinds).flatMap(([kind, name]) => (found.includes(name) ? [kind] : []));
+    },
+  };
+}
+
+async function trapFunctions(stranger: Client, names: readonly string[]): Promise<void> {
+  const { rows } = await stranger.query(
+    `SELECT p.proname AS name, p.proretset AS "isSet", format_type(p.prorettype, NULL) AS result,
+       ARRAY(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY u (t, n) ORDER BY n) AS types
+     FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname = ANY($1) AND p.prokind <> 'p'`,
+    [names],
+  );
+  const made = new Set<string>();
+  for (const { name, isSet, result, types } of rows) {
+    for (const each of signatures(types)) {
+      const signature = `${name}(${each.join(', ')})`;
+      if (made.has(signature)) continue;
+      made.add(signature);
+      await trap(stranger, name, signature, isSet ? `SETOF ${resultFor(result, each)}` : resultFor(result, each));
+    }
+  }
+}
+
+async function trapOperators(stranger: Client, symbols: readonly string[]): Promise<void> {
+  const { rows } = await stranger.query(
+    `SELECT oprname AS symbol, format_type(oprresult, NULL) AS result,
+       array_remove(ARRAY[format_type(nullif(oprleft, 0), NULL), format_type(nullif(oprright, 0), NULL)], NULL) AS types
+     FROM pg_operator WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprname = ANY($1)`,
+    [symbols],
+  );
+  const made = new Set<string>();
+  for (const { symbol, result, types } of rows) {
+    for (const each of signatures(types)) {
+      const key = `${symbol} ${each.join()}`;
+      if (made.has(key)) continue;
+      made.add(key);
+      const name = `trap_${made.size}`;
+      if (!(await trap(stranger, symbol, `${name}(${each.join(', ')})`, resultFor(result, each)))) continue;
+      const sides = each.length === 2 ? `LEFTARG = ${each[0]}, RIGHTARG = ${each[1]}` : `RIGHTARG = ${each[0]}`;
+      await stranger.query(`CREATE OPERATOR public.${symbol} (FUNCTION = public.${name}, ${sides})`).catch(ignore);
+    }
+  }
+}
+
+/** The arguments themselves, and all that are alike, one by one and all at once. */
+function signatures(types: readonly string[]): string[][] {
+  if (types.some((type) => type === '"any"')) {
+    return ['integer', 'bigint', 'text', 'bytea', 'anyelement'].flatMap((type) =>
+      [1, 2, 3, 4, 5].map((count) => Array.from({ length: count }, () => type)),
+    );
+  }
+  if (types.some((type) => OF_C_ONLY.test(type))) return [];
+  const others = (type: string): string[] => ALIKE.find((alike) => alike.includes(type)) ?? [type];
+  const one = types.flatMap((type, index) => others(type).map((other) => types.with(index, other)));
+  const all = ALIKE.flatMap((alike) =>
+    alike.map((other) => types.map((type) => (alike.includes(type) ? other : type))),
+  );
+  return [[...types], ...one, ...all];
+}
+
+function resultFor(result: string, types: readonly string[]): string {
+  if (result === 'void') return 'void';
+  if (result.startsWith('any')) return types.some((type) => type.startsWith('any')) ? result : 'text';
+  return result === 'record' || OF_C_ONLY.test(result) ? 'text' : result;
+}
+
+/** @returns whether Postgres takes it */
+async function trap(stranger: Client, name: string, signature: string, result: string): Promise<boolean> {
+  const sequence = `public."${name}"`;
+  await stranger.query(`CREATE SEQUENCE IF NOT EXISTS ${sequence}; GRANT ALL ON SEQUENCE ${sequence} TO PUBLIC`);
+  const end = result === 'void' || result.startsWith('SETOF') ? 'RETURN' : 'RETURN NULL';
+  const body = `BEGIN PERFORM pg_catalog.nextval('${sequence}'); ${end}; END`;
+  return stranger
+    .query(`CREATE FUNCTION public.${signature} RETURNS ${result} LANGUAGE plpgsql AS $trap$ ${body} $trap$`)
+    .then(() => true, ignore);
+}
+
+/** Postgres takes no trap of some types, such as one whose result has no type. */
+function ignore(): boolean {
+  return false;
+}
