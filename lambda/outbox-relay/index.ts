@@ -1,3 +1,4 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import { Pool } from 'pg';
 import { callWithin } from '../../lib/core/foundation/call-within';
 import {
@@ -14,6 +15,8 @@ import {
   STREAMS,
   type StreamOfTopic,
 } from '../../lib/core/foundation/function-environment';
+import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
+import { isRefusal } from '../../lib/core/outbox/lasting-errors';
 import { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
@@ -24,6 +27,7 @@ import { loggable, loggableMessage } from '../loggable';
 import { putClient } from '../put-client';
 import { requiredEnvironment } from '../required-environment';
 import { credentials } from './credentials';
+import { firstConnection } from './first-connection';
 import { OutboxReport } from './outbox-report';
 
 /** This long before the end, no more rows are read, so that those in flight can end and progress can be saved. */
@@ -59,7 +63,18 @@ const metrics = functionMetrics();
 
 const kinesis = putClient();
 
-export const handler = loggable(handle);
+export const handler = loggable(async (_event: unknown, context: TimedInvocation) => {
+  let refusals = 0;
+  try {
+    return await relayInTime(context);
+  } catch (error) {
+    if (isRefusal(error)) refusals = 1;
+    throw error;
+  } finally {
+    metrics.addMetric(OUTBOX_METRICS.refusals, MetricUnit.Count, refusals);
+    metrics.publishStoredMetrics();
+  }
+});
 
 function theStream(): StreamOfTopic {
   const number = (name: string): number | undefined => (process.env[name] ? Number(process.env[name]) : undefined);
@@ -71,7 +86,7 @@ function theStream(): StreamOfTopic {
 }
 
 /** Relays until the invocation's time is nearly up. It ends at once if other processes hold all ranges of keys. */
-async function handle(_event: unknown, context: TimedInvocation): Promise<RelaySummary> {
+async function relayInTime(context: TimedInvocation): Promise<RelaySummary> {
   const leftMs = (reservedMs: number): number => timeLeft(context, reservedMs);
   const requestMs = (): number => Math.min(REQUEST_TIMEOUT_MS, leftMs(LAST_ANSWER_MS));
   const pool = await connections(leftMs(LAST_READ_MS));
@@ -102,6 +117,7 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
   const report = new OutboxReport(relay, metrics);
   report.start();
   try {
+    await firstConnection(pool, leftMs(LAST_READ_MS));
     return await relay.run({ signal: AbortSignal.timeout(leftMs(LAST_READ_MS)), standsBy: false });
   } finally {
     await Promise.all([...producers.values()].map((producer) => producer.close()));

@@ -51,6 +51,13 @@ export interface OutboxMonitoringOptions {
    * @default true
    */
   readonly missingRowsAlarm?: boolean;
+
+  /**
+   * Whether to raise an alarm when the relay refuses to run.
+   *
+   * @default true
+   */
+  readonly refusalAlarm?: boolean;
 }
 
 /** The alarms of the relay of an outbox. One that is switched off is absent. */
@@ -61,6 +68,8 @@ export interface OutboxAlarms extends WatchedAlarms {
   readonly failures?: cloudwatch.Alarm;
   /** Rows are missing. */
   readonly missingRows?: cloudwatch.Alarm;
+  /** The relay refuses to run. */
+  readonly refusals?: cloudwatch.Alarm;
 }
 
 /** Metrics that are three minutes late look like three silent minutes. The others are those in which the relay was last heard of. */
@@ -117,6 +126,19 @@ export function outboxMissingRows(relay: IOutboxRelayFunction): AlarmDefinition 
   };
 }
 
+export function outboxRefusals(relay: IOutboxRelayFunction): AlarmDefinition {
+  return {
+    severity: 'page',
+    metric: relay.metric(OUTBOX_METRICS.refusals, { period: REPORTING_PERIOD }),
+    description:
+      `The outbox relay ${relay.functionName} refuses to run, so no row is sent: each invocation ends with the same error. Its ` +
+      'log has the error, with a code and what to change.' +
+      seeMonitoring('an-outbox-relay-refuses-to-run'),
+    ...ONE_OF_FIVE_MINUTES,
+    threshold: 0,
+  };
+}
+
 export function outboxWidgets(relay: IOutboxRelayFunction, alarms: OutboxAlarms): Rows {
   const period = REPORTING_PERIOD;
   return [
@@ -143,6 +165,7 @@ export function outboxWidgets(relay: IOutboxRelayFunction, alarms: OutboxAlarms)
         right: [
           relay.metric(OUTBOX_METRICS.rejections, { label: 'rejections', period }),
           relay.metric(OUTBOX_METRICS.givenUpRows, { label: 'given up', period }),
+          relay.metric(OUTBOX_METRICS.refusals, { label: 'runs refused', period }),
         ],
         rightAnnotations: lines(alarms.failures, 'alarm of rejections'),
       }),

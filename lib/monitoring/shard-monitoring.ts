@@ -45,6 +45,7 @@ import {
   outboxFailures,
   outboxLag,
   outboxMissingRows,
+  outboxRefusals,
   outboxWidgets,
 } from './outbox-monitoring';
 import { type QueryAlarms, type QueryMonitoringOptions, queryAlarms, queryWidgets } from './query-monitoring';
@@ -349,11 +350,12 @@ export class ShardMonitoring extends Construct {
    */
   public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): OutboxAlarms {
     this.checkEnvironment('addOutbox', 'a relay', relay);
-    const { lagAlarm = true, failureAlarm = true, missingRowsAlarm = true } = options;
+    const { lagAlarm = true, failureAlarm = true, missingRowsAlarm = true, refusalAlarm = true } = options;
     const alarms = this.addAlarms<OutboxAlarms>(relay, {
       ...(lagAlarm && { lag: outboxLag(this, relay, options) }),
       ...(failureAlarm && { failures: outboxFailures(this, relay, options) }),
       ...(missingRowsAlarm && { missingRows: outboxMissingRows(relay) }),
+      ...(refusalAlarm && { refusals: outboxRefusals(relay) }),
     });
     this.addRow(`Outbox relay ${relay.functionName}`, outboxWidgets(relay, alarms));
     return alarms;

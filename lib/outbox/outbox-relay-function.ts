@@ -121,6 +121,18 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   public metricGivenUpRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.givenUpRows, props);
   }
+
+  /**
+   * Invocations that ended because the relay refused to run, with an error that the next invocation meets, too: a pooler in
+   * transaction mode, another version of the schema, a missing permission, a wrong password.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricRefusals(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(OUTBOX_METRICS.refusals, props);
+  }
 }
 
 /** The attributes of CloudEvents that are the same for all rows of an outbox. */

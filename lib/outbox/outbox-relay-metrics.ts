@@ -1,7 +1,7 @@
 import { type MetricFamily, maximum, sum } from '../construct/metric-definition';
 import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, OUTBOX_METRICS } from '../core/foundation/function-metrics';
 
-/** What a relay writes of its outbox, twice a minute. */
+/** What a relay writes of its outbox twice a minute, and of itself at the end of each invocation. */
 export const OUTBOX_RELAY_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [FUNCTION_NAME_DIMENSION],
@@ -19,5 +19,6 @@ export const OUTBOX_RELAY_METRICS = {
       'Count',
       'rows that were passed, though nothing says that the stream has them: anything but 0 is a fault',
     ),
+    [OUTBOX_METRICS.refusals]: sum('Count', 'invocations that ended because the relay refused to run'),
   },
 } as const satisfies MetricFamily;

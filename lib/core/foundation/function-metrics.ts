@@ -89,6 +89,8 @@ export const OUTBOX_METRICS = {
   givenUpRows: 'GivenUpRows',
   /** Rows that were passed, though nothing says that the stream has them. */
   missingRows: 'MissingRows',
+  /** Invocations that ended because the relay refused to run: the next invocation would end with the same error. */
+  refusals: 'Refusals',
 } as const;
 
 /** Dimensions of the metrics of a sharded index: the table and the index. */

@@ -11,10 +11,15 @@ interface Asked {
   reject(error: unknown): void;
 }
 
+/** Two relays may use one connection of a pool, one after the other, and somebody may have discarded the statements of the first. */
+let connections = 0;
+
 /** One connection to Postgres: one statement at a time, and none any more when one had no answer, or one to something else. */
 export class Connection {
   /** What has no answer yet. The first is in flight, and the others wait for it. */
   private readonly asked: Asked[] = [];
+  private readonly prepared = new Set<string>();
+  private readonly ordinal = connections++;
   private lost?: OutboxConnectionError;
 
   constructor(
@@ -28,6 +33,12 @@ export class Connection {
       this.asked.push({ query, resolve, reject });
       if (this.asked.length === 1) void this.askAll();
     });
+  }
+
+  /** Removes the prepared statements from the session. */
+  async forgetStatements(): Promise<void> {
+    for (const name of this.prepared) await this.query({ text: `DEALLOCATE ${name}` });
+    this.prepared.clear();
   }
 
   /** Reads what the rows of an answer say. Rows that do not say it are no answer to what was asked. */
@@ -53,8 +64,12 @@ export class Connection {
 
   private async ask(query: PostgresQuery): Promise<Answer> {
     if (this.lost !== undefined) throw this.lost;
+    const { name } = query;
+    const named = name === undefined ? query : { ...query, name: `${name}_${this.ordinal}` };
     try {
-      return await this.patience.for(this.client.query(query));
+      const answer = await this.patience.for(this.client.query(named));
+      if (named.name !== undefined) this.prepared.add(named.name);
+      return answer;
     } catch (error) {
       // Postgres gives its errors a code, and so does the system.
       if ((error as { code?: string }).code !== undefined) throw error;

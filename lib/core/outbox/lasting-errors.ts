@@ -1,39 +1,95 @@
+import { EvenShardsError } from '../foundation/errors';
+import { ProducerAbortedError, ProducerClosedError } from '../producer';
+import { OutboxConnectionError } from './outbox-errors';
+
 /**
- * Classes of errors of Postgres that come again whoever asks again: features that are not there, wrong data, broken
- * constraints, transactions of a wrong kind, logins that are refused, what dependent objects forbid, databases and schemas
- * that are not there, wrong statements, missing tables and columns, and missing permissions. Source: the manual of Postgres,
- * error codes.
+ * Classes of SQLSTATE whose errors return on every connection, because they depend on the statement, the schema, the role or
+ * the data. Source: the manual of Postgres, appendix A, "PostgreSQL Error Codes".
  */
 const LASTING_CLASSES = new Set([
-  '0A',
-  '0L',
-  '0P',
-  '22',
-  '23',
-  '25',
-  '28',
-  '2B',
-  '2F',
-  '38',
-  '39',
-  '3D',
-  '3F',
-  '42',
-  '44',
-  'P0',
+  '09', // triggered action exception
+  '0A', // feature not supported
+  '0B', // invalid transaction initiation
+  '0L', // invalid grantor
+  '0P', // invalid role specification
+  '20', // case not found
+  '21', // cardinality violation
+  '22', // data exception
+  '23', // integrity constraint violation
+  '24', // invalid cursor state
+  '25', // invalid transaction state
+  '26', // invalid SQL statement name: a prepared statement that is not in this session
+  '27', // triggered data change violation
+  '28', // invalid authorization specification
+  '2B', // dependent privilege descriptors still exist
+  '2D', // invalid transaction termination
+  '2F', // SQL routine exception
+  '34', // invalid cursor name
+  '38', // external routine exception
+  '39', // external routine invocation exception
+  '3B', // savepoint exception
+  '3D', // invalid catalog name: a database that does not exist
+  '3F', // invalid schema name
+  '42', // syntax error or access rule violation
+  '44', // WITH CHECK OPTION violation
+  '54', // program limit exceeded
+  '55', // object not in prerequisite state
+  'F0', // configuration file error
+  'P0', // PL/pgSQL error
+]);
+
+/** Errors of other classes that return on every connection, too. */
+const LASTING_CODES = new Set([
+  '57P04', // database dropped
+  '58P01', // undefined file, such as a library that the role preloads
+  'XX001', // data corrupted
+  'XX002', // index corrupted
 ]);
 
 const READ_ONLY_TRANSACTION = '25006';
+
+/** Errors of the classes above that pass. */
+const PASSING_CODES = new Set([
+  READ_ONLY_TRANSACTION, // a primary that has become a replica
+  '25P03', // idle in transaction session timeout
+  '25P04', // transaction timeout
+  '55006', // object in use
+  '55P03', // lock not available
+]);
+
+/** Classes whose errors can pass: connections, transactions that Postgres rolls back, resources, operators, the system. */
+const PASSING_CLASSES = new Set(['08', '40', '53', '57', '58']);
+
+/** What PgBouncer gives as the code of all errors of its own. */
+const PROTOCOL_VIOLATION = '08P01';
+
 const CODE = /^[0-9A-Z]{5}$/;
 
-/** Whether an error of Postgres comes again when another connection asks the same. A read-only server can pass. */
+/** Whether an error of Postgres returns when another connection sends the same statement. A read-only server can pass. */
 export function isLasting(error: unknown): boolean {
   const code = codeOf(error);
-  return code !== READ_ONLY_TRANSACTION && CODE.test(code) && LASTING_CLASSES.has(code.slice(0, 2));
+  if (!CODE.test(code) || PASSING_CODES.has(code)) return false;
+  return LASTING_CODES.has(code) || LASTING_CLASSES.has(code.slice(0, 2));
 }
 
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY_TRANSACTION;
+}
+
+/** Whether the next run would end with the same error: a lasting one of Postgres, or one of this library. */
+export function isRefusal(error: unknown): boolean {
+  const mayPass =
+    error instanceof OutboxConnectionError ||
+    error instanceof ProducerAbortedError ||
+    error instanceof ProducerClosedError;
+  return isLasting(error) || (error instanceof EvenShardsError && !mayPass);
+}
+
+/** Whether something rejects a statement that Postgres accepts from every role, for another reason than a fault that passes. */
+export function isRejection(error: unknown): boolean {
+  const code = codeOf(error);
+  if (!CODE.test(code) || PASSING_CODES.has(code)) return false;
+  return code === PROTOCOL_VIOLATION || !(PASSING_CLASSES.has(code.slice(0, 2)) || LASTING_CODES.has(code));
 }
 
 function codeOf(error: unknown): string {

@@ -3,7 +3,13 @@ import type { ProducerRecord } from '../producer';
 import type { Connection } from './connection';
 import type { RowShape } from './envelope';
 import { DATA_OF_ROW } from './first-schema';
-import { OutboxPermissionError, OutboxRestoredError, OutboxSchemaError, OutboxSequenceError } from './outbox-errors';
+import {
+  OutboxPermissionError,
+  OutboxRestoredError,
+  OutboxRowSecurityError,
+  OutboxSchemaError,
+  OutboxSequenceError,
+} from './outbox-errors';
 import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-schema';
 import type { Batch, RangePosition, ReadRow } from './progress';
 
@@ -47,26 +53,10 @@ const NO_ID = 2n ** 63n - 1n;
 /** What Postgres says to a role without a permission. Source: its manual, error codes. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/**
- * What the planner knows of tables that fill and empty by the minute is never right. It must not read and sort all that waits
- * to find the first rows, with several processes, nor read all that is parked to remove some: each row is the next in an index,
- * or found by one. And what it takes for expensive it would compile for each window anew.
- */
-const PLANNER_SETTINGS = [
-  'enable_seqscan = off',
-  'enable_bitmapscan = off',
-  'enable_sort = off',
-  'enable_hashjoin = off',
-  'enable_mergejoin = off',
-  'max_parallel_workers_per_gather = 0',
-  'jit = off',
-];
-
 /** Every statement that the relay runs. */
 export class OutboxDatabase {
   /** The columns of a row, but for its data. */
   private readonly columns: string;
-  private memberLock?: number;
 
   /** @param shape what a row becomes besides its data; then more of each row is read */
   constructor(
@@ -79,10 +69,17 @@ export class OutboxDatabase {
   }
 
   /**
-   * @throws OutboxSchemaError, OutboxPermissionError or OutboxSequenceError
+   * @throws OutboxRowSecurityError, OutboxSchemaError, OutboxPermissionError or OutboxSequenceError
    * @throws an error unless the relay can work here
    */
   async check(): Promise<void> {
+    const hiding = await this.rows(
+      `SELECT relname FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+         AND relkind IN ('r', 'p') AND row_security_active(oid) ORDER BY relname`,
+      [this.schema],
+    );
+    const tables = hiding.map(({ relname }) => `${this.schema}.${relname}`);
+    if (tables.length > 0) throw new OutboxRowSecurityError(await this.role(), tables);
     const version = await this.unlessDenied(() => this.version());
     if (version !== OUTBOX_SCHEMA_VERSION) throw new OutboxSchemaError(this.schema, version, OUTBOX_SCHEMA_VERSION);
     const missing = await this.missingPermissions();
@@ -94,66 +91,15 @@ export class OutboxDatabase {
     if (Number(sequence?.cache_size ?? 1) !== 1) throw new OutboxSequenceError(this.schema, sequence.cache_size);
   }
 
-  /** Makes the connection known as a worker's, and lets it hear of new rows. The database notices soon if it dies. */
-  async join(statementTimeoutMs: number): Promise<void> {
-    await this.rows('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 4');
-    // Each statement must see what is committed when it begins, whatever the database has for a default.
-    await this.rows(
-      'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE',
-    );
-    // A statement that nobody waits for any more keeps the locks of its session until it ends.
-    await this.rows(
-      `SELECT pg_catalog.set_config('statement_timeout', $1::text, false) FROM pg_catalog.pg_settings
-       WHERE name = 'statement_timeout' AND (setting = '0' OR setting::bigint > $1::bigint)`,
-      [`${statementTimeoutMs}`],
-    );
-    await this.rows(PLANNER_SETTINGS.map((setting) => `SET ${setting}`).join('; '));
-    await this.rows(`LISTEN ${this.schema}`);
-    await this.joinMembers();
-  }
-
-  async leave(): Promise<void> {
-    await this.rows(
-      [
-        ...PLANNER_SETTINGS.map((setting) => setting.split(' ')[0]),
-        'search_path',
-        'statement_timeout',
-        'default_transaction_isolation',
-        'default_transaction_read_only',
-        'default_transaction_deferrable',
-      ]
-        .map((setting) => `RESET ${setting}`)
-        .join('; '),
-    );
-    await this.rows(`UNLISTEN ${this.schema}`);
-    await this.rows('SELECT pg_catalog.pg_advisory_unlock_shared(pg_catalog.hashtext($1::text), $2::int)', [
-      this.schema,
-      this.memberLock,
-    ]);
-  }
-
-  /** Takes a lock that says that this session is a worker: any that nobody else has taken, below 0. */
-  private async joinMembers(): Promise<void> {
-    for (;;) {
-      const [free] = await this.rows(
-        `SELECT lock FROM (SELECT -1 - pg_catalog.floor(pg_catalog.random() * 2147483647)::int AS lock) drawn
-         WHERE pg_catalog.pg_try_advisory_lock_shared(pg_catalog.hashtext($1::text), lock)`,
-        [this.schema],
-      );
-      this.memberLock = free?.lock;
-      if (free !== undefined) return;
-    }
-  }
-
-  /** How many ranges this worker holds, and how many each of the others. */
-  async holdings(): Promise<{ mine: number; others: number[] }> {
+  /** How many ranges this worker holds, and how many each of the others. It is undefined if the session has no lock of a worker. */
+  async holdings(): Promise<{ mine?: number; others: number[] }> {
     const rows = await this.rows(
       `SELECT pid = pg_catalog.pg_backend_pid() AS is_mine, pg_catalog.count(number)::int AS ranges FROM (${this.locks()}) l
        LEFT JOIN ${this.schema}.range r ON r.lock = l.lock GROUP BY pid`,
       [this.schema],
     );
     return {
-      mine: rows.find(({ is_mine }) => is_mine)?.ranges ?? 0,
+      mine: rows.find(({ is_mine }) => is_mine)?.ranges,
       others: rows.filter(({ is_mine }) => !is_mine).map(({ ranges }) => ranges),
     };
   }
@@ -174,9 +120,13 @@ export class OutboxDatabase {
     for (const { number, lock: known } of free) {
       const lock = (await this.lock(known)) ? known : await this.lockAnew(number, known);
       if (lock === undefined) continue;
-      const range = await this.takeOver(number, lock);
+      let range: HeldRange | undefined;
+      try {
+        range = await this.takeOver(number, lock);
+      } finally {
+        if (range === undefined) await this.release({ lock });
+      }
       if (range !== undefined) return range;
-      await this.release({ lock });
     }
     return undefined;
   }

@@ -54,6 +54,41 @@ export class OutboxPermissionError extends EvenShardsError {
   }
 }
 
+/** Tables of the outbox on which row level security is active for the role: it would hide rows from the relay. */
+export class OutboxRowSecurityError extends EvenShardsError {
+  constructor(
+    readonly role: string,
+    /** The tables, such as `outbox.message`. */
+    readonly tables: readonly string[],
+  ) {
+    super(
+      'OUTBOX_ROW_SECURITY',
+      `row level security hides rows of ${tables.join(', ')} from role ${role}; let the owner call ALTER TABLE ... DISABLE ` +
+        'ROW LEVEL SECURITY on each, or give the role BYPASSRLS',
+    );
+  }
+}
+
+/**
+ * A connection that is no session of Postgres of its own: a pooler in transaction or statement mode, or a proxy that rejects
+ * or loses what belongs to the session.
+ */
+export class OutboxPoolerError extends EvenShardsError {
+  constructor(
+    /** What was rejected or lost, or what the relay saw of the pooler. */
+    what: string,
+    options?: ErrorOptions,
+  ) {
+    const needs = 'the relay needs a session of Postgres of its own, but';
+    const advice = 'connect past the pooler, or use its session mode';
+    const reason = options?.cause instanceof Error ? `: ${options.cause.message}` : '';
+    super('OUTBOX_POOLER', `${needs} ${what}${reason}; ${advice}`, {
+      ...options,
+      summary: `${needs} ${what}; ${advice}`,
+    });
+  }
+}
+
 /** A sequence that does not number rows in the order in which they are put. */
 export class OutboxSequenceError extends EvenShardsError {
   constructor(schema: string, cacheSize: string) {

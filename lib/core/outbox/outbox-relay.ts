@@ -11,8 +11,10 @@ import { Patience } from './patience';
 import type { PostgresClient, PostgresPool } from './postgres-client';
 import { RangeRelay } from './range-relay';
 import { type OutboxRelayOptions, type RelaySettings, relaySettings } from './relay-options';
+import { RelaySession } from './relay-session';
 import { noRelaySummary, type RelaySummary } from './relay-summary';
 import { type ReplayOptions, replay } from './replay';
+import { inTransaction } from './session-settings';
 import { type RecordSink, Streams } from './streams';
 
 /** How a relay runs, and until when. */
@@ -29,11 +31,11 @@ export interface RelayRunOptions {
 /** What a relay that ends has to save is small: without an answer by then, others send some rows again. */
 const LAST_STATEMENT_MS = 3_000;
 
-/** A function that another role has created in another schema must not be called in place of one of Postgres. */
-const SAFE_PATH = 'SET search_path = pg_catalog, pg_temp';
-
 /** A primary that has just become a replica may still have its name. */
 const LONGEST_READ_ONLY_MS = 60_000;
+
+/** The application may need all other connections of its pool. */
+const SECOND_CONNECTION_MS = 3_000;
 
 /**
  * Relays an outbox in Postgres to a Kinesis stream: each committed row once, in the order of the commits of its key, as far
@@ -87,10 +89,11 @@ export class OutboxRelay {
    * A worker that gets no range stands by, to take one over when another ends. With `standsBy: false` it ends as soon as every
    * range is held and no other worker has two: for a function, whose next invocation is near.
    *
-   * @throws OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or OutboxRestoredError before anything is sent;
-   *   what the producer throws when it ends; OutboxReadOnlyError; what Postgres throws that will not pass, such as a table
-   *   that is not there or a permission that the relay lacks; and unless a connection of a pool can be replaced by another,
-   *   whatever else it throws, and OutboxConnectionError when it gives no answer
+   * @throws OutboxPoolerError, OutboxRowSecurityError, OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or
+   *   OutboxRestoredError before anything is sent; InvalidArgumentError for a pool of one connection, and for a connection
+   *   in a transaction; what the producer throws when it ends; OutboxReadOnlyError; what Postgres throws that will not pass,
+   *   such as a table that is not there or a permission that the relay lacks; and unless a connection of a pool can be
+   *   replaced by another, whatever else it throws, and OutboxConnectionError when it gives no answer
    */
   async run({ signal, standsBy = true }: RelayRunOptions = {}): Promise<RelaySummary> {
     if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called when the first has ended');
@@ -101,8 +104,8 @@ export class OutboxRelay {
       this.bell.ring();
     };
     signal?.addEventListener('abort', onAbort);
+    let wasConnected = false;
     try {
-      let wasConnected = false;
       while (!signal?.aborted) {
         try {
           await this.relayOverOneConnection(patience, { signal, standsBy }, () => {
@@ -131,7 +134,10 @@ export class OutboxRelay {
    * @throws what Postgres throws; OutboxConnectionError when it gives no answer
    */
   async verify(): Promise<OutboxVerification> {
-    return this.withConnection((connection) => verificationOf(connection, this.settings.schema));
+    const { schema, statementTimeoutMs } = this.settings;
+    return this.withConnection((connection) =>
+      inTransaction(connection, statementTimeoutMs, () => verificationOf(connection, schema)),
+    );
   }
 
   /**
@@ -151,24 +157,8 @@ export class OutboxRelay {
 
   private async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
-    const safely = async (connection: Connection): Promise<T> => {
-      await connection.query({ text: SAFE_PATH });
-      const result = await work(connection);
-      await connection.query({ text: 'RESET search_path' });
-      return result;
-    };
-    if (!isPool(this.postgres)) return safely(new Connection(this.postgres, patience));
-    const client = await connect(this.postgres, patience);
-    client.on('error', ignore);
-    let isBroken = true;
-    try {
-      const result = await safely(new Connection(client, patience));
-      isBroken = false;
-      return result;
-    } finally {
-      if (!isBroken) client.removeListener('error', ignore);
-      client.release(isBroken);
-    }
+    if (isPool(this.postgres)) return borrowed(this.postgres, patience, work);
+    return work(new Connection(this.postgres, patience));
   }
 
   private mayConnectAgain(error: unknown): boolean {
@@ -195,7 +185,10 @@ export class OutboxRelay {
       this.lost ??= error ?? new Error('the connection has ended');
       this.bell.ring();
     };
-    const onNotification = (): void => {
+    const connection = new Connection(client, patience);
+    const session = new RelaySession(connection, this.settings);
+    const onNotification = (message: { payload?: string }): void => {
+      session.hear(message);
       for (const { relay } of this.ranges.values()) relay.wake();
     };
     this.lost = undefined;
@@ -205,16 +198,17 @@ export class OutboxRelay {
     client.on('notification', onNotification);
     let isBroken = true;
     try {
-      const connection = new Connection(client, patience);
-      await connection.query({ text: SAFE_PATH });
       const database = new OutboxDatabase(connection, this.settings.schema, this.settings.shape);
+      await this.checkSession(session);
+      await session.begin();
       await database.check();
-      await database.join(this.settings.statementTimeoutMs);
+      await session.join();
       onConnected();
-      await this.holdRanges(database, options);
-      await database.leave();
+      await this.holdRanges(database, session, options);
+      await session.end();
       isBroken = false;
     } catch (error) {
+      if (this.lost === undefined) await session.end().catch(ignore);
       if (this.lost === undefined || error instanceof OutboxConnectionError) throw error;
       throw new OutboxConnectionError({ cause: error });
     } finally {
@@ -226,14 +220,41 @@ export class OutboxRelay {
     }
   }
 
+  /** Compares the session with that of a second connection of the pool, unless the application needs all others for now. */
+  private async checkSession(session: RelaySession): Promise<void> {
+    const pool = this.postgres;
+    if (!isPool(pool)) return session.check();
+    if (pool.options?.max === 1) throw needsTwoConnections();
+    let isCompared = false;
+    const patience = new Patience(
+      this.settings.clock,
+      Math.min(SECOND_CONNECTION_MS, this.settings.statementTimeoutMs),
+    );
+    try {
+      await borrowed(pool, patience, (other) => {
+        isCompared = true;
+        return session.check(other);
+      });
+    } catch (error) {
+      if (isCompared) throw error;
+      // A pool that does not say how many connections it may have.
+      if (pool.totalCount === 1 && error instanceof OutboxConnectionError) throw needsTwoConnections();
+      await session.check();
+    }
+  }
+
   /** Takes ranges and gives them back as workers come and go, until the signal aborts, or it is to stand by and should not. */
-  private async holdRanges(database: OutboxDatabase, { signal, standsBy }: RelayRunOptions): Promise<void> {
+  private async holdRanges(
+    database: OutboxDatabase,
+    session: RelaySession,
+    { signal, standsBy }: RelayRunOptions,
+  ): Promise<void> {
     const { clock, leaseMs, rotateMs } = this.settings;
     let rotatedAtMs = clock.now();
     try {
       while (!signal?.aborted) {
         this.throwIfFailed();
-        const mayGetRange = await this.balance(database);
+        const mayGetRange = await this.balance(database, session);
         if (!standsBy && this.ranges.size === 0 && !mayGetRange) break;
         if (this.ranges.size > 0 && clock.now() - rotatedAtMs >= rotateMs) {
           rotatedAtMs = clock.now();
@@ -253,10 +274,11 @@ export class OutboxRelay {
    *
    * @returns whether one that has none may get one soon, because another holds two
    */
-  private async balance(database: OutboxDatabase): Promise<boolean> {
+  private async balance(database: OutboxDatabase, session: RelaySession): Promise<boolean> {
     const { mine, others } = await database.holdings();
+    if (mine === undefined) await session.checkLock();
     const fewest = Math.min(...others);
-    if (mine <= fewest) {
+    if (mine === undefined || mine <= fewest) {
       const range = await database.claim(this.ranges.keys());
       if (range !== undefined) {
         // To take it over was a write.
@@ -292,6 +314,33 @@ export class OutboxRelay {
     if (this.failure !== undefined) throw this.failure.error;
     if (this.lost !== undefined) throw this.lost;
   }
+}
+
+/** Does some work with a connection of a pool, and closes the connection if that fails. */
+async function borrowed<T>(
+  pool: PostgresPool,
+  patience: Patience,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const client = await connect(pool, patience);
+  client.on('error', ignore);
+  let isBroken = true;
+  try {
+    const result = await work(new Connection(client, patience));
+    isBroken = false;
+    return result;
+  } finally {
+    if (!isBroken) client.removeListener('error', ignore);
+    client.release(isBroken);
+  }
+}
+
+function needsTwoConnections(): InvalidArgumentError {
+  return new InvalidArgumentError(
+    'postgres',
+    'a pool of 1 connection',
+    'a pool of 2 connections or more: a relay needs two connections, one to relay and one to verify and to find poolers',
+  );
 }
 
 /** Takes a connection of a pool; one that comes too late is closed. */

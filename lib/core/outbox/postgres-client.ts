@@ -12,7 +12,7 @@ export interface PostgresClient {
   query(query: PostgresQuery): Promise<{ rows: any[]; rowCount: number | null }>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
-  on(event: 'notification', listener: (message: { channel: string }) => void): unknown;
+  on(event: 'notification', listener: (message: { channel: string; payload?: string }) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: the events above have listeners of their own
   removeListener(event: string, listener: (...payload: any[]) => void): unknown;
 }
@@ -25,4 +25,6 @@ export interface PostgresPool {
   removeListener?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
   /** Tells a pool from a client. */
   readonly totalCount: number;
+  /** How the pool was made. */
+  readonly options?: { readonly max?: number };
 }

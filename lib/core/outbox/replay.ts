@@ -3,6 +3,7 @@ import type { Connection } from './connection';
 import { OutboxDatabase } from './outbox-database';
 import { OutboxReplayError } from './outbox-errors';
 import type { RelaySettings } from './relay-options';
+import { inTransaction } from './session-settings';
 import type { Streams } from './streams';
 
 /** Which rows are sent again. */
@@ -50,8 +51,13 @@ export async function replay(
     if (value !== undefined && typeof value !== 'bigint') throw new InvalidArgumentError(field, value, 'a bigint');
   }
   const database = new OutboxDatabase(connection, settings.schema, settings.shape);
-  await database.check();
-  const { producerId, lastId } = await database.lastNumber();
+  // A transaction for each window: the stream may be slow.
+  const within = <T>(work: () => Promise<T>): Promise<T> =>
+    inTransaction(connection, settings.statementTimeoutMs, work);
+  const { producerId, lastId } = await within(async () => {
+    await database.check();
+    return database.lastNumber();
+  });
   // What is put again meanwhile has higher numbers.
   const wanted = {
     ...options,
@@ -61,13 +67,13 @@ export async function replay(
   let replayed = 0;
   for (let afterId = (options.firstId ?? 1n) - 1n; !signal?.aborted; ) {
     if (as === 'new') {
-      const put = await database.putAgain(wanted, { afterId, maxRows, maxBytes });
+      const put = await within(() => database.putAgain(wanted, { afterId, maxRows, maxBytes }));
       if (put === undefined) break;
       replayed += put.rows;
       afterId = put.lastId;
       continue;
     }
-    const rows = await database.readSent(wanted, { afterId, maxRows, maxBytes }, producerId);
+    const rows = await within(() => database.readSent(wanted, { afterId, maxRows, maxBytes }, producerId));
     if (rows.length === 0) break;
     const puts = await Promise.all(streams.divide(rows).map(([stream, own]) => stream.putAll(own)));
     const failed = puts.find(({ rejected }) => rejected > 0);

@@ -67,11 +67,26 @@ describe('ShardMonitoring of the relay of an outbox', () => {
     });
   });
 
+  test('raises an alarm when the relay refuses to run', () => {
+    const { refusals } = stack.monitoring.addOutbox(stack.relay);
+
+    expect(refusals).toBeDefined();
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Namespace: 'EvenShards',
+      MetricName: 'Refusals',
+      Statistic: 'Sum',
+      Threshold: 0,
+      ComparisonOperator: 'GreaterThanThreshold',
+      TreatMissingData: 'notBreaching',
+    });
+  });
+
   test('takes another bound, and can be silent', () => {
     stack.monitoring.addOutbox(stack.relay, {
       maxLag: Duration.minutes(1),
       failureAlarm: false,
       missingRowsAlarm: false,
+      refusalAlarm: false,
     });
 
     const template = Template.fromStack(stack);
@@ -79,7 +94,8 @@ describe('ShardMonitoring of the relay of an outbox', () => {
     template.hasResourceProperties('AWS::CloudWatch::Alarm', { Threshold: 60 });
 
     const silent = new RelayStack(new App());
-    silent.monitoring.addOutbox(silent.relay, { lagAlarm: false, failureAlarm: false, missingRowsAlarm: false });
+    const none = { lagAlarm: false, failureAlarm: false, missingRowsAlarm: false, refusalAlarm: false };
+    silent.monitoring.addOutbox(silent.relay, none);
     Template.fromStack(silent).resourceCountIs('AWS::CloudWatch::Alarm', 0);
   });
 });

@@ -4,6 +4,8 @@ import { migrateOutbox, type PostgresClient } from '../../../../lib/core/outbox'
 import { Connection } from '../../../../lib/core/outbox/connection';
 import { type HeldRange, OutboxDatabase, type OutboxRow } from '../../../../lib/core/outbox/outbox-database';
 import { Patience } from '../../../../lib/core/outbox/patience';
+import { relaySettings } from '../../../../lib/core/outbox/relay-options';
+import { RelaySession } from '../../../../lib/core/outbox/relay-session';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { describeOnPostgres } from '../../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../../support/postgres/postgres-server';
@@ -20,6 +22,7 @@ const KEYS = ['a', 'b', 'c', 'd'];
 /** One worker on one side: what it asks, and what it has been told, by which it asks on. */
 interface Worker {
   readonly database: OutboxDatabase;
+  readonly session: RelaySession;
   readonly held: HeldRange[];
   rows: OutboxRow[];
   parked: OutboxRow[];
@@ -109,7 +112,13 @@ describeOnPostgres('the model of an outbox', () => {
       const transactions = new Map<number, ModelTransaction>();
       const sides = [await realSide(), modelSide(model, transactions)];
       const random = seededRandom(seed);
-      for (const { workers } of sides) for (const { database } of workers) await database.join(30_000);
+      for (const { workers } of sides) {
+        for (const { session } of workers) {
+          await session.check();
+          await session.begin();
+          await session.join();
+        }
+      }
       for (let step = 0; step < STEPS; step++) {
         const call = draw(random, model, transactions, `row ${step}`);
         const [real, modelled] = [await call.on(sides[0]!), await call.on(sides[1]!)];
@@ -247,8 +256,10 @@ function draw(
 }
 
 function workerOn(client: PostgresClient): Worker {
-  const database = new OutboxDatabase(new Connection(client, new Patience(systemClock, 30_000)), 'outbox');
-  return { database, held: [], rows: [], parked: [] };
+  const connection = new Connection(client, new Patience(systemClock, 30_000));
+  const session = new RelaySession(connection, relaySettings({}));
+  client.on('notification', (message) => session.hear(message));
+  return { database: new OutboxDatabase(connection, 'outbox'), session, held: [], rows: [], parked: [] };
 }
 
 /** What a worker claims when the keys have been divided anew, and nobody holds a range. */
@@ -270,6 +281,6 @@ function rowText({ id, partitionKey, data }: OutboxRow): string {
   return `${id} ${partitionKey} ${Buffer.from(data)}`;
 }
 
-function sorted({ mine, others }: { mine: number; others: number[] }): unknown {
+function sorted({ mine, others }: { mine?: number; others: number[] }): unknown {
   return [mine, others.toSorted((a, b) => a - b)];
 }

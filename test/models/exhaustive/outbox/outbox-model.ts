@@ -395,6 +395,7 @@ export class OutboxModel {
 }
 
 const nothing = (): object[] => [];
+const settings = (names: readonly string[]): object[] => names.map((name) => ({ name, value: 'as it is' }));
 
 /** Everything that the relay asks. */
 const STATEMENTS: readonly Statement[] = [
@@ -402,9 +403,27 @@ const STATEMENTS: readonly Statement[] = [
   { name: 'reads the version', begins: 'SELECT version FROM', answer: () => [{ version: OUTBOX_SCHEMA_VERSION }] },
   { name: 'checks its permissions', begins: "SELECT privilege || ' on '", answer: nothing },
   { name: 'checks the sequence', begins: 'SELECT cache_size FROM', answer: () => [{ cache_size: '1' }] },
+  { name: 'checks row level security', begins: 'SELECT relname FROM pg_class', answer: nothing },
+  {
+    name: 'reads its lock timeout',
+    begins: "SELECT pg_catalog.current_setting('lock_timeout')",
+    answer: () => [{ lock_timeout: '0', is_first: true }],
+  },
   { name: 'sets', begins: 'SET ', answer: nothing },
-  { name: 'sets its time-out', begins: "SELECT set_config('statement_timeout'", answer: nothing },
-  { name: 'resets', begins: 'RESET ', answer: nothing },
+  { name: 'finds its process', begins: 'SELECT pg_catalog.pg_backend_pid()', answer: () => [{ pid: 1 }] },
+  {
+    name: 'reads its settings',
+    begins: 'SELECT name, pg_catalog.current_setting(',
+    answer: (_, __, [names]) => settings(names),
+  },
+  {
+    name: 'sets its settings',
+    begins: 'SELECT name, pg_catalog.set_config(',
+    answer: (_, __, [names]) => settings(names),
+  },
+  { name: 'checks its lock', begins: 'SELECT EXISTS ( SELECT FROM pg_locks', answer: () => [{ isHeld: true }] },
+  { name: 'notifies itself', begins: 'SELECT pg_notify(', answer: nothing },
+  { name: 'forgets a statement', begins: 'DEALLOCATE ', answer: nothing },
   { name: 'listens', begins: 'LISTEN ', answer: nothing },
   { name: 'listens no more', begins: 'UNLISTEN ', answer: nothing },
   { name: 'sleeps', begins: "SELECT setval('outbox.sleeping'", answer: nothing },

@@ -1,13 +1,54 @@
-import { isLasting, isReadOnly } from '../../../../lib/core/outbox/lasting-errors';
+import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { isLasting, isReadOnly, isRefusal, isRejection } from '../../../../lib/core/outbox/lasting-errors';
+import { OutboxConnectionError, OutboxPoolerError } from '../../../../lib/core/outbox/outbox-errors';
+import { ProducerAbortedError } from '../../../../lib/core/producer';
 
 test.each([
   ['a missing table', { code: '42P01' }, true],
-  ['a class that passes', { code: '53100' }, false],
+  ['a missing prepared statement', { code: '26000' }, true],
+  ['a table without a replica identity', { code: '55000' }, true],
+  ['a lock that is held', { code: '55P03' }, false],
+  ['a limit of the program', { code: '54000' }, true],
+  ['a database that was dropped', { code: '57P04' }, true],
+  ['a server that shuts down', { code: '57P01' }, false],
+  ['a server that starts', { code: '57P03' }, false],
+  ['too many connections', { code: '53300' }, false],
+  ['a lost connection', { code: '08006' }, false],
+  ['a transaction that lost a race', { code: '40001' }, false],
+  ['a full disk', { code: '53100' }, false],
+  ['corrupted data', { code: 'XX001' }, true],
+  ['an internal error', { code: 'XX000' }, false],
+  ['a timeout in a transaction', { code: '25P03' }, false],
   ['a server that takes no writes', { code: '25006' }, false],
   ['another wrong transaction', { code: '25001' }, true],
   ['the system', { code: '42' }, false],
   ['the system, in letters', { code: 'ECONNRESET' }, false],
-  ['nobody', undefined, false],
-])('what %s says comes again: %j, %s', (_, error, lasts) => {
+  ['no error', undefined, false],
+])('isLasting – %s, %j – is %s', (_, error, lasts) => {
   expect([isLasting(error), isReadOnly(error)]).toEqual([lasts, error?.code === '25006']);
+});
+
+test.each([
+  ['a lasting error of Postgres', { code: '28P01' }, true],
+  ['a pooler', new OutboxPoolerError('no'), true],
+  ['a wrong argument', new InvalidArgumentError('postgres', 1, '2'), true],
+  ['a lost connection', new OutboxConnectionError(), false],
+  ['a producer whose time is up', new ProducerAbortedError(), false],
+  ['an error of the system', { code: 'ECONNREFUSED' }, false],
+])('isRefusal – %s – is the same', (_, error, refuses) => {
+  expect(isRefusal(error)).toBe(refuses);
+});
+
+test.each([
+  ['08P01', true],
+  ['0A000', true],
+  ['XX000', true],
+  ['42501', true],
+  ['08006', false],
+  ['57014', false],
+  ['25006', false],
+  ['55P03', false],
+  ['ECONNRESET', false],
+])('isRejection – %s – is %s', (code, rejects) => {
+  expect(isRejection({ code })).toBe(rejects);
 });

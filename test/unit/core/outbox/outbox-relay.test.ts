@@ -12,10 +12,15 @@ const SECOND_MS = 1_000;
 const READ_ONLY = { code: '25006', message: 'cannot execute UPDATE in a read-only transaction' };
 const BROKEN = { message: 'Connection terminated unexpectedly' };
 
+const PROCESS = 'SELECT pg_catalog.pg_backend_pid() AS pid';
+
 const NOTHING_NEW = [{ snapshot: '3:3:', first_id: null, has_rows: false }];
 
 /** What an outbox of one range answers, in which nobody puts a row. */
 const ANSWERS: [begins: string, rows: object[] | ((values: unknown[]) => object[])][] = [
+  ["SELECT pg_catalog.current_setting('lock_timeout')", [{ lock_timeout: '0', is_first: true }]],
+  ['SELECT name, pg_catalog.', ([names]) => (names as string[]).map((name) => ({ name, value: 'as it is' }))],
+  ['SELECT EXISTS', [{ isHeld: true }]],
   ['SELECT to_regclass', [{ there: true }]],
   ['SELECT version', [{ version: OUTBOX_SCHEMA_VERSION }]],
   ['SELECT cache_size', [{ cache_size: '1' }]],
@@ -47,6 +52,7 @@ const ANSWERS: [begins: string, rows: object[] | ((values: unknown[]) => object[
 /** A pool of such connections, of which some statements fail. */
 class StubPool extends EventEmitter implements PostgresPool {
   readonly totalCount = 1;
+  /** Without those that only the processes of two connections were compared with. */
   readonly connections: EventEmitter[] = [];
   readonly asked: string[] = [];
   /** How each connection was given back: whether as a broken one. */
@@ -64,8 +70,14 @@ class StubPool extends EventEmitter implements PostgresPool {
     super();
   }
 
+  private processes = 0;
+
   async connect(): ReturnType<PostgresPool['connect']> {
+    const pid = ++this.processes;
+    let isForComparison = true;
     const query = async ({ text, values = [] }: PostgresQuery) => {
+      if (text === PROCESS) return { rows: [{ pid }], rowCount: 1 };
+      isForComparison = false;
       this.asked.push(text);
       const failure = this.failing(text);
       if (failure !== undefined) throw Object.assign(new Error(), failure);
@@ -76,7 +88,10 @@ class StubPool extends EventEmitter implements PostgresPool {
       const rows = typeof answer === 'function' ? answer(values) : answer;
       return { rows, rowCount: rows.length };
     };
-    const release = (isBroken: unknown) => void this.released.push(isBroken);
+    const release = (isBroken: unknown): void => {
+      if (isForComparison) this.connections.splice(this.connections.indexOf(connection), 1);
+      else this.released.push(isBroken);
+    };
     const connection = Object.assign(new EventEmitter(), { query, release });
     this.connections.push(connection);
     if (this.areNew) this.emit('connect', connection);
@@ -199,7 +214,7 @@ test('a relay that is told to end does so at once, however long it would have sl
 
 test('a relay that is told to end waits three seconds for a last answer', async () => {
   const clock = new VirtualClock();
-  const pool = Object.assign(new StubPool(), { silentOn: 'RESET' });
+  const pool = Object.assign(new StubPool(), { silentOn: 'UNLISTEN' });
   const abort = new AbortController();
   const running = relayOn(pool, clock).run({ signal: abort.signal });
   await clock.runUntil(clock.sleep(SECOND_MS));
@@ -318,7 +333,50 @@ describe('a pool that gives no connection', () => {
     await expect(clock.runUntil(relayOn(slow, clock).run())).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
     expect(clock.now()).toBe(30 * SECOND_MS);
     await clock.runOut();
-    expect(pool.released).toEqual([true]);
+    expect(pool.connections).toEqual([]);
+  });
+});
+
+describe('a pool', () => {
+  const needsTwo = { code: 'INVALID_ARGUMENT', message: expect.stringContaining('needs two connections') };
+
+  /** A pool whose second connection comes so late, and that says so of itself. */
+  function poolWith(clock: VirtualClock, secondAfterMs: number, own: object): StubPool {
+    const pool = Object.assign(new StubPool(), own);
+    const connect = pool.connect.bind(pool);
+    let connections = 0;
+    pool.connect = async () => {
+      if (connections++ > 0) await clock.sleep(secondAfterMs);
+      return connect();
+    };
+    return pool;
+  }
+
+  async function runOn(pool: StubPool, clock: VirtualClock): Promise<void> {
+    const abort = new AbortController();
+    clock.schedule(() => abort.abort(), 10 * SECOND_MS);
+    await clock.runUntil(relayOn(pool, clock).run({ signal: abort.signal }));
+  }
+
+  test.each<[string, object]>([
+    ['says that it has one', { options: { max: 1 } }],
+    ['has opened one, and gives no other', { totalCount: 1 }],
+  ])('of one connection, which %s, is refused', async (_, own) => {
+    const clock = new VirtualClock();
+    const pool = poolWith(clock, 20 * SECOND_MS, own);
+    await expect(runOn(pool, clock)).rejects.toMatchObject(needsTwo);
+    expect(pool.asked).toEqual([]);
+  });
+
+  test.each<[string, number]>([
+    ['needs for a second', SECOND_MS],
+    ['needs for long', 20 * SECOND_MS],
+  ])('whose other connections the application %s relays', async (_, secondAfterMs) => {
+    const clock = new VirtualClock();
+    const pool = poolWith(clock, secondAfterMs, { options: { max: 2 }, totalCount: 2 });
+    await runOn(pool, clock);
+    expect(pool.released).toEqual([false]);
+    expect(pool.asked).toContain('LISTEN outbox');
   });
 });
 

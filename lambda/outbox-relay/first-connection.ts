@@ -1,0 +1,34 @@
+import { systemClock } from '../../lib/core/foundation/clock';
+import { isLasting } from '../../lib/core/outbox/lasting-errors';
+import type { PostgresPool } from '../../lib/core/outbox/postgres-client';
+import { loggableMessage } from '../loggable';
+
+/** An Aurora database that has paused resumes within 15 seconds, or 30 after a day. A wrong host name should fail soon. */
+const LONGEST_MS = 60_000;
+
+const PAUSE_MS = 1_000;
+
+/**
+ * Waits until a database that resumes, starts or fails over accepts a connection.
+ *
+ * @param withinMs how long the invocation can wait
+ * @throws the error of the last attempt, after a minute at most; at once an error that does not pass, such as a wrong password
+ */
+export async function firstConnection(
+  pool: Pick<PostgresPool, 'connect'>,
+  withinMs: number,
+  clock = systemClock,
+): Promise<void> {
+  const endMs = clock.now() + Math.min(withinMs, LONGEST_MS);
+  for (;;) {
+    try {
+      const connection = await pool.connect();
+      connection.release();
+      return;
+    } catch (error) {
+      if (isLasting(error) || clock.now() + PAUSE_MS >= endMs) throw error;
+      console.warn({ message: 'no connection yet', cause: loggableMessage(error as Error) });
+    }
+    await clock.sleep(PAUSE_MS);
+  }
+}
