@@ -563,7 +563,9 @@ describeOnPostgres('an outbox', () => {
     });
 
     test('rejects an outbox of a build before the first release, and so does the relay', async () => {
-      await client.query('DROP SCHEMA outbox CASCADE; CREATE SCHEMA outbox; CREATE TABLE outbox.settings (version integer)');
+      await client.query(
+        'DROP SCHEMA outbox CASCADE; CREATE SCHEMA outbox; CREATE TABLE outbox.settings (version integer)',
+      );
       await client.query('INSERT INTO outbox.settings VALUES (2)');
       const refused = { code: 'OUTBOX_SCHEMA', message: expect.stringContaining('a build before the first release') };
       await expect(migrateOutbox(client)).rejects.toMatchObject(refused);

@@ -18,8 +18,7 @@ const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/;
  */
 export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
   const there = await client.query({
-    text: `SELECT EXISTS (SELECT FROM pg_catalog.pg_class
-      WHERE oid = pg_catalog.to_regclass($1::text) AND relkind = 'r') AS there`,
+    text: `SELECT pg_catalog.to_regclass($1::text) IN (SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'r') AS there`,
     values: [`${schema}.settings`],
   });
   if (!there.rows[0].there) return 0;

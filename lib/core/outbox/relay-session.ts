@@ -48,7 +48,10 @@ export class RelaySession {
       `SELECT pg_catalog.current_setting('lock_timeout') AS lock_timeout,
          pg_catalog.statement_timestamp() OPERATOR(pg_catalog.=) pg_catalog.transaction_timestamp() AS is_first`,
     );
-    const { lock_timeout: lockTimeout, is_first: isFirst } = this.connection.said(() => first);
+    const { lockTimeout, isFirst } = this.connection.said(() => ({
+      lockTimeout: first.lock_timeout,
+      isFirst: first.is_first,
+    }));
     if (isFirst === false) {
       throw new InvalidArgumentError(
         'postgres',

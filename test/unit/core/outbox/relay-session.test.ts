@@ -69,9 +69,9 @@ function sessionOn(
     if (text.startsWith('DEALLOCATE')) at.prepared.delete(text.slice(11));
     if (text.startsWith('SELECT lock FROM')) at.locks.add(LOCK);
     if (text.startsWith('SELECT lock FROM')) return [{ lock: LOCK }];
-    if (text.startsWith('SELECT pg_advisory_unlock_shared')) at.locks.delete(values[1] as number);
+    if (text.startsWith('SELECT pg_catalog.pg_advisory_unlock_shared')) at.locks.delete(values[1] as number);
     if (text.startsWith('SELECT EXISTS')) return [{ isHeld: at.locks.has(values[1] as number) }];
-    if (text.startsWith('SELECT pg_notify')) {
+    if (text.startsWith('SELECT pg_catalog.pg_notify')) {
       clock.schedule(() => session.hear({ payload: 'of a writer' }), 0);
       if (notifiedAfterMs < 60_000) clock.schedule(() => session.hear({ payload: `${values[1]}` }), notifiedAfterMs);
       return [{}];
