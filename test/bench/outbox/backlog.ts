@@ -9,7 +9,7 @@ const dataOf = (bytes: number): string =>
 /** Rows of about 100 bytes over so many keys, as transactions have left them, in the outbox and in the article's table. */
 export async function fillOutbox(client: Client, rows: number, keys: number, dataBytes = DATA_BYTES): Promise<void> {
   await client.query(
-    `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, data)
+    `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, bytes)
      SELECT nextval('outbox.number'), pg_current_xact_id(), s.last_value, outbox.key_hash(k) & 4095, k, d
      FROM (SELECT 'key-' || n % $2 AS k, ${dataOf(dataBytes)} AS d
            FROM generate_series(1, $1::int) n) e, outbox.slot s`,

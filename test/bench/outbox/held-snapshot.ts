@@ -66,7 +66,7 @@ async function whileHeld(
 async function relayChunk(client: Client, relay: OutboxRelay): Promise<void> {
   const before = relay.summary().relayed;
   await client.query(
-    `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, data)
+    `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, bytes)
      SELECT nextval('outbox.number'), pg_current_xact_id(), s.last_value, outbox.key_hash(k) & 4095, k, d
      FROM (SELECT 'key-' || n % ${KEYS} AS k, convert_to(repeat('x', 90), 'UTF8') AS d
            FROM generate_series(1, ${CHUNK}) n) e, outbox.slot s`,

@@ -23,7 +23,7 @@ export async function benchWriters(client: Client): Promise<void> {
     'plain insert into `outbox.message`': (n) =>
       client.query({
         name: 'insert',
-        text: 'INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)',
+        text: 'INSERT INTO outbox.message (partition_key, bytes) VALUES ($1, $2)',
         values: [key(n), data],
       }),
     'the lock in a statement of its own, in a transaction': async (n) => {
@@ -45,7 +45,7 @@ export async function benchWriters(client: Client): Promise<void> {
     '`outbox.put_all` of 100': (n) =>
       client.query({
         name: 'putall',
-        text: 'SELECT outbox.put_all($1, $2)',
+        text: 'SELECT outbox.put_all($1, $2::bytea[])',
         values: [Array.from({ length: 100 }, (_, i) => key(n * 100 + i)), Array(100).fill(data)],
       }),
   };

@@ -160,9 +160,9 @@ async function writeTransaction(
 async function put(session: Client, way: string, rows: readonly CommittedRow[]): Promise<void> {
   const keys = rows.map(({ key }) => key);
   const data = rows.map((row) => Buffer.from(row.data));
-  if (way === 'put_all') await session.query('SELECT outbox.put_all($1, $2)', [keys, data]);
-  else if (way === 'put') await session.query('SELECT outbox.put($1, $2)', [keys[0], data[0]]);
-  else await session.query('INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)', [keys[0], data[0]]);
+  if (way === 'put_all') await session.query('SELECT outbox.put_all($1, $2::bytea[])', [keys, data]);
+  else if (way === 'put') await session.query('SELECT outbox.put($1, $2)', [keys[0], rows[0]!.data]);
+  else await session.query('INSERT INTO outbox.message (partition_key, bytes) VALUES ($1, $2)', [keys[0], data[0]]);
 }
 
 async function isWaiting(admin: Client): Promise<boolean> {

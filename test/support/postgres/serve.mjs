@@ -87,9 +87,13 @@ async function standby() {
   const directory = await mkdtemp(join(tmpdir(), 'postgres-'));
   const client = server.getPgClient('postgres', '127.0.0.1');
   await client.connect();
-  await client.query("SELECT pg_backup_start('standby', true)");
+  const { rows: versions } = await client.query("SELECT current_setting('server_version_num')::int AS number");
+  const isOld = versions[0].number < 150_000;
+  await client.query(`SELECT ${isOld ? "pg_start_backup('standby', true, false)" : "pg_backup_start('standby', true)"}`);
   execFileSync('cp', ['-Rp', `${databaseDir}/.`, directory]);
-  const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop()');
+  const { rows } = await client.query(
+    `SELECT labelfile FROM ${isOld ? 'pg_stop_backup(false)' : 'pg_backup_stop()'}`,
+  );
   await client.end();
   await rm(join(directory, 'postmaster.pid'));
   await writeFile(join(directory, 'backup_label'), rows[0].labelfile);

@@ -119,7 +119,11 @@ export class OutboxModel {
     const known = OutboxModel.known.get(text);
     if (known !== undefined) return known;
     // Where there are topics, a relay reads more of each row.
-    const words = text.replace(/\s+/g, ' ').replace(', type, headers, topic, created_at', '').trim();
+    const words = text
+      .replace(/\s+/g, ' ')
+      .replaceAll('pg_catalog.', '')
+      .replace(', type, headers::jsonb AS headers, topic, created_at', '')
+      .trim();
     const [found, ...others] = STATEMENTS.filter(({ begins }) => words.startsWith(begins));
     if (found === undefined || others.length > 0) throw new Error(`the model knows no statement: ${words}`);
     OutboxModel.known.set(text, found);
@@ -267,7 +271,7 @@ export class OutboxModel {
       .filter((row) => row.id > Number(afterId) && row.bucket >= first && row.bucket <= last)
       .filter((row) => (isNew(row) || xip.includes(row.xid)) && isVisible(row.xid, to))
       .slice(0, maxRows);
-    return withinBytes(found, maxBytes).map(columns);
+    return withinBytes(found, maxBytes).map(({ row, upTo }) => ({ ...columns(row), bytes_up_to: `${upTo}` }));
   }
 
   save([number, fence, from, to, afterId, _, acknowledged]: [
@@ -319,7 +323,7 @@ export class OutboxModel {
     if (this.rangeOf(number, fence) === undefined) return [];
     const found = keys.flatMap((key, index) => {
       const own = this.parked.filter((row) => row.key === key && row.id > Number(afterIds[index]));
-      return withinBytes(own.slice(0, maxRows), maxBytes);
+      return withinBytes(own.slice(0, maxRows), maxBytes).map(({ row }) => row);
     });
     const rows = found.sort((a, b) => a.id - b.id).map((row) => ({ ...columns(row), tries: row.tries }));
     return rows.length > 0 ? rows : [{ id: null }];
@@ -399,26 +403,26 @@ const settings = (names: readonly string[]): object[] => names.map((name) => ({ 
 
 /** Everything that the relay asks. */
 const STATEMENTS: readonly Statement[] = [
-  { name: 'finds the schema', begins: 'SELECT to_regclass($1)', answer: () => [{ there: true }] },
+  { name: 'finds the schema', begins: 'SELECT to_regclass($1::text)', answer: () => [{ there: true }] },
   { name: 'reads the version', begins: 'SELECT version FROM', answer: () => [{ version: OUTBOX_SCHEMA_VERSION }] },
   { name: 'checks its permissions', begins: "SELECT privilege || ' on '", answer: nothing },
   { name: 'checks the sequence', begins: 'SELECT cache_size FROM', answer: () => [{ cache_size: '1' }] },
   { name: 'checks row level security', begins: 'SELECT relname FROM pg_class', answer: nothing },
   {
     name: 'reads its lock timeout',
-    begins: "SELECT pg_catalog.current_setting('lock_timeout')",
+    begins: "SELECT current_setting('lock_timeout')",
     answer: () => [{ lock_timeout: '0', is_first: true }],
   },
   { name: 'sets', begins: 'SET ', answer: nothing },
-  { name: 'finds its process', begins: 'SELECT pg_catalog.pg_backend_pid()', answer: () => [{ pid: 1 }] },
+  { name: 'finds its process', begins: 'SELECT pg_backend_pid()', answer: () => [{ pid: 1 }] },
   {
     name: 'reads its settings',
-    begins: 'SELECT name, pg_catalog.current_setting(',
+    begins: 'SELECT name, current_setting(',
     answer: (_, __, [names]) => settings(names),
   },
   {
     name: 'sets its settings',
-    begins: 'SELECT name, pg_catalog.set_config(',
+    begins: 'SELECT name, set_config(',
     answer: (_, __, [names]) => settings(names),
   },
   { name: 'checks its lock', begins: 'SELECT EXISTS ( SELECT FROM pg_locks', answer: () => [{ isHeld: true }] },
@@ -498,7 +502,7 @@ const STATEMENTS: readonly Statement[] = [
   {
     name: 'reads a window',
     moves: true,
-    begins: 'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key FROM (',
+    begins: 'SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, coalesce(bytes,',
     touches: { reads: ['messages'] },
     answer: (model, _, values) => model.window(values as Parameters<OutboxModel['window']>[0]),
   },
@@ -524,7 +528,7 @@ const STATEMENTS: readonly Statement[] = [
   {
     name: 'reads parked rows',
     begins:
-      'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, tries ' +
+      'SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, data, tries ' +
       'FROM (SELECT FROM outbox.range WHERE number = $5',
     touches: { reads: ['ranges', 'parked'] },
     answer: (model, _, [keys, afterIds, maxRows, maxBytes, number, fence]) =>
@@ -586,12 +590,12 @@ function columns({ id, key, data, topic }: ModelRow): object {
 }
 
 /** The first rows, as long as those before take less than so many bytes. */
-function withinBytes(rows: readonly ModelRow[], maxBytes: number): ModelRow[] {
-  let before = 0;
-  return rows.filter(({ data }) => {
-    const isWithin = before < maxBytes;
-    before += Buffer.byteLength(data);
-    return isWithin;
+function withinBytes(rows: readonly ModelRow[], maxBytes: number): { row: ModelRow; upTo: number }[] {
+  let upTo = 0;
+  return rows.flatMap((row) => {
+    const isWithin = upTo < maxBytes;
+    upTo += Buffer.byteLength(row.key + row.data + (row.topic ?? ''));
+    return isWithin ? [{ row, upTo }] : [];
   });
 }
 

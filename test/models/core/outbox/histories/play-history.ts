@@ -219,13 +219,13 @@ class Play {
   ): Promise<void> {
     if (way === 'put_all') {
       const data = puts.map((put) => Buffer.from(put.data));
-      await run('SELECT outbox.put_all($1, $2)', [puts.map(({ key }) => key), data]);
+      await run('SELECT outbox.put_all($1, $2::bytea[])', [puts.map(({ key }) => key), data]);
       return;
     }
     for (const [index, { key, data }] of puts.entries()) {
       if (index === savepointAfter) await run('SAVEPOINT here');
       if (way === 'put') await run('SELECT outbox.put($1, $2)', [key, data]);
-      else await run('INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)', [key, Buffer.from(data)]);
+      else await run('INSERT INTO outbox.message (partition_key, bytes) VALUES ($1, $2)', [key, Buffer.from(data)]);
     }
     if (savepointAfter !== undefined && savepointAfter < puts.length) await run('ROLLBACK TO here');
   }

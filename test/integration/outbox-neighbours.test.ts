@@ -1,0 +1,269 @@
+import type { Client } from 'pg';
+import { deaggregate, OrderedProducer } from '../../lib/core';
+import { systemClock } from '../../lib/core/foundation/clock';
+import { migrateOutbox, OutboxRelay, type OutboxRelayOptions } from '../../lib/core/outbox';
+import { FakeKinesis } from '../../lib/testing/fake-kinesis';
+import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+
+const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
+const DEADLINE_MS = 15_000;
+
+describeOnPostgres('an outbox in a database that others share', () => {
+  let server: PostgresServer;
+  let owner: Client;
+  let url: string;
+  let databases = 0;
+  let kinesis: FakeKinesis;
+  let reconnects = 0;
+  const abort: AbortController[] = [];
+  const connections: Client[] = [];
+
+  beforeAll(async () => {
+    server = await PostgresServer.start(['wal_level=logical']);
+    const admin = await server.connect();
+    await admin.query("CREATE ROLE writer LOGIN PASSWORD 'writer'; CREATE ROLE relay LOGIN PASSWORD 'relay'");
+    await admin.end();
+  }, 60_000);
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    databases += 1;
+    url = await server.createDatabase(`shared_${databases}`);
+    owner = await connect('postgres');
+    await migrateOutbox(owner);
+    await owner.query("SELECT outbox.grant_put('writer'), outbox.grant_relay('relay')");
+    kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
+    reconnects = 0;
+  });
+  afterEach(async () => {
+    for (const each of abort.splice(0)) each.abort();
+    await Promise.all(connections.splice(0).map((connection) => connection.end()));
+  });
+
+  const urlOf = (role: string): string =>
+    role === 'postgres' ? url : server.urlOf(`shared_${databases}`, { user: role, password: role });
+
+  async function connect(role: string): Promise<Client> {
+    const connection = await server.connect(urlOf(role));
+    connections.push(connection);
+    return connection;
+  }
+
+  function start(options: OutboxRelayOptions = {}): Promise<unknown> {
+    const ending = new AbortController();
+    abort.push(ending);
+    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
+    const onReconnect = () => {
+      reconnects += 1;
+    };
+    const ended = new OutboxRelay(server.pool(urlOf('relay')), producer, { ...FAST, onReconnect, ...options }).run({
+      signal: ending.signal,
+    });
+    ended.catch(() => {});
+    return ended;
+  }
+
+  const records = () => kinesis.records().flatMap((record) => deaggregate(record));
+  const count = async (table: string) =>
+    (await owner.query(`SELECT count(*)::int AS rows FROM outbox.${table}`)).rows[0].rows;
+
+  async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+    for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10))
+      if (await isTrue()) return;
+    throw new Error('it did not come to that');
+  }
+
+  test('works with a publication for all tables, made before or while the relay runs', async () => {
+    await owner.query('CREATE PUBLICATION everything FOR ALL TABLES');
+    const calls = [
+      'accept_records_of(2097152)',
+      "retain('1 hour')",
+      "retain('0')",
+      'notify(true)',
+      'recognize()',
+      'restored()',
+      'divide(2)',
+      'verify()',
+      'rotate()',
+    ];
+    for (const call of calls) await owner.query(`SELECT outbox.${call}`);
+    start();
+    for (let n = 0; n < 100; n++) await owner.query('SELECT outbox.put($1, $2)', [`key ${n % 3}`, `${n}`]);
+    await until(() => records().length === 100);
+    await owner.query('DROP PUBLICATION everything; CREATE PUBLICATION anew FOR ALL TABLES');
+    await owner.query("SELECT outbox.put('k', 'after')");
+    await until(async () => records().length === 101 && (await count('message')) === 0 && (await count('ended')) === 0);
+    expect(reconnects).toBe(0);
+  });
+
+  test('has a primary key in every table', async () => {
+    const { rows } = await owner.query(
+      `SELECT relname FROM pg_class c WHERE relnamespace = 'outbox'::regnamespace AND relkind IN ('r', 'p')
+         AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary)`,
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('empties its slots although a stranger holds the advisory locks of its name', async () => {
+    const stranger = await connect('writer');
+    await stranger.query("SELECT pg_advisory_lock(hashtext('outbox'), n) FROM generate_series(-1, 1) n");
+    start();
+    for (let n = 0; n < 10; n++) await owner.query('SELECT outbox.put($1, $2)', ['k', `${n}`]);
+    await until(async () => records().length === 10 && (await count('message')) === 0);
+  });
+
+  test.each([
+    ['put', (headers: string) => [`SELECT outbox.put('k', 'x', headers => $1::jsonb)`, headers]],
+    ['put_all', (headers: string) => [`SELECT outbox.put_all('{k}', '{x}', NULL, NULL, ARRAY[$1::json])`, headers]],
+    [
+      'a plain INSERT',
+      (headers: string) => ["INSERT INTO outbox.message (partition_key, data, headers) VALUES ('k', 'x', $1)", headers],
+    ],
+  ] as const)('rejects headers of more than 16,384 bytes from %s, whatever their white space', async (_, statement) => {
+    const writer = await connect('writer');
+    const run = (headers: string) => {
+      const [sql, value] = statement(headers);
+      return writer.query(sql!, [value]);
+    };
+    // As Postgres writes it, {"a": "..."} has nine bytes besides the value.
+    await run(`{"a":"${'x'.repeat(16_375)}"}${' '.repeat(50_000)}`);
+    await expect(run(`{"a":"${'x'.repeat(16_376)}"}`)).rejects.toThrow('headers must have at most 16384 bytes');
+    const { rows } = await owner.query('SELECT max(octet_length(headers)) AS bytes FROM outbox.message');
+    expect(rows).toEqual([{ bytes: 16_384 }]);
+  });
+
+  test('reads windows by the bytes of all columns: 3,000 rows with the largest of each are relayed in small windows', async () => {
+    const writer = await connect('writer');
+    await writer.query(
+      `SELECT outbox.put(repeat('😀', 127) || n % 10, 'x', 7, repeat('😀', 256), json_build_object('a', repeat('x', 16375)),
+         repeat('t', 256)) FROM generate_series(1, 3000) n`,
+    );
+    const sizes: number[] = [];
+    const pool = server.pool(urlOf('relay'));
+    pool.on('connect', (connection) => {
+      const query = connection.query.bind(connection) as (statement: { text: string }) => Promise<{ rows: object[] }>;
+      connection.query = (async (statement: { text: string; name?: string }) => {
+        const found = await query(statement);
+        if (statement.name?.includes('window')) sizes.push(JSON.stringify(found.rows).length);
+        return found;
+      }) as never;
+    });
+    const ending = new AbortController();
+    abort.push(ending);
+    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
+    const relay = new OutboxRelay(
+      pool,
+      { ['t'.repeat(256)]: producer },
+      { ...FAST, envelope: { cloudEvents: { source: '/s' } } },
+    );
+    relay.run({ signal: ending.signal }).catch(() => {});
+    await until(() => records().length === 3_000);
+    // 4 MiB a window, and one row above it; JSON writes bytes as longer numbers.
+    expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  test('grants a relay the rights that it uses, and no other', async () => {
+    const { rows } = await owner.query(
+      `SELECT relname AS name, string_agg(privilege_type, ', ' ORDER BY privilege_type) AS rights
+       FROM pg_class c, aclexplode(c.relacl) a WHERE relnamespace = 'outbox'::regnamespace AND grantee = 'relay'::regrole
+       GROUP BY 1 ORDER BY 1`,
+    );
+    expect(Object.fromEntries(rows.map(({ name, rights }) => [name, rights]))).toEqual({
+      ended: 'INSERT',
+      message: 'SELECT',
+      missing: 'SELECT',
+      number: 'SELECT',
+      parked: 'DELETE, INSERT, SELECT, UPDATE',
+      range: 'SELECT, UPDATE',
+      rejected: 'INSERT',
+      sent: 'SELECT',
+      settings: 'SELECT',
+      sleeping: 'UPDATE',
+    });
+  });
+
+  test.each<[string, string]>([
+    ['a uuid', "'00000000-0000-0000-0000-00000000000a'::uuid"],
+    ['a bigint', '9007199254740993::bigint'],
+    ['a varchar', "'v'::varchar(40)"],
+    ['a number', '7'],
+    ['a value of an enum', "'happy'::mood"],
+    ['a key without a type', "'k'"],
+  ])('takes %s as a key, as its text, from each call', async (_, key) => {
+    await owner.query("CREATE TYPE mood AS ENUM ('happy')");
+    await owner.query(`SELECT outbox.put(${key}, 'x'), outbox.lock(ARRAY[${key}])`);
+    await owner.query(`SELECT outbox.put_all(ARRAY[${key}], ARRAY['x'])`);
+    await owner.query(`INSERT INTO outbox.message (partition_key, data) SELECT ${key}, 'x'`);
+    const { rows } = await owner.query(
+      `SELECT DISTINCT partition_key = ${key}::text AS is_its_text FROM outbox.message`,
+    );
+    expect(rows).toEqual([{ is_its_text: true }]);
+  });
+
+  test.each(['plain', '{"path":"C:\\\\temp"}', '{"re":"\\\\d+"}', '\\x41', '\\', '{"a" : 1.10,"a":2}', '😀', ''])(
+    'stores the text %j as it was given, by each call and as each type that holds it',
+    async (text) => {
+      const types = ['text', 'varchar', ...(text.startsWith('{') ? ['json'] : [])];
+      const calls: [string, unknown[]][] = [
+        ['SELECT outbox.put($1, $2)', ['k', text]],
+        ['SELECT outbox.put_all($1, $2)', [['k'], [text]]],
+        ['INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)', ['k', text]],
+        ...types.flatMap((type): [string, unknown[]][] => [
+          [`SELECT outbox.put($1, $2::${type})`, ['k', text]],
+          [`SELECT outbox.put_all($1, $2::${type}[])`, [['k'], [text]]],
+          [`INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2::${type})`, ['k', text]],
+        ]),
+      ];
+      for (const [sql, values] of calls) await owner.query(sql, values);
+      const { rows } = await owner.query('SELECT data FROM outbox.message');
+      expect(rows).toEqual(calls.map(() => ({ data: text })));
+      start();
+      await until(() => records().length === calls.length);
+      expect(new Set(records().map(({ data }) => Buffer.from(data).toString()))).toEqual(new Set([text]));
+    },
+  );
+
+  test('takes bytes that are no text by each call', async () => {
+    const bytes = Buffer.from([0, 255, 92]);
+    await owner.query('SELECT outbox.put($1, $2::bytea)', ['k', bytes]);
+    await owner.query('SELECT outbox.put_all($1, $2::bytea[])', [['k'], [bytes]]);
+    await owner.query('INSERT INTO outbox.message (partition_key, bytes) VALUES ($1, $2)', ['k', bytes]);
+    start();
+    await until(() => records().length === 3);
+    expect(records().map(({ data }) => Buffer.from(data))).toEqual([bytes, bytes, bytes]);
+  });
+
+  test.each(['{"a":"b"}', null])(
+    'takes the headers %j as each type, by each call, with names and without',
+    async (headers) => {
+      for (const type of ['', '::text', '::varchar', '::json', '::jsonb']) {
+        await owner.query(`SELECT outbox.put('k', 'x', headers => $1${type})`, [headers]);
+        await owner.query(`SELECT outbox.put('k', 'x', NULL, 't', $1${type}, 'topic')`, [headers]);
+        await owner.query(`INSERT INTO outbox.message (partition_key, data, headers) VALUES ('k', 'x', $1${type})`, [
+          headers,
+        ]);
+        const array = type === '' ? '' : `${type}[]`;
+        await owner.query(`SELECT outbox.put_all('{k}', '{x}', headers => $1${array})`, [
+          headers === null ? null : [headers],
+        ]);
+      }
+      const { rows } = await owner.query(
+        'SELECT DISTINCT headers::jsonb AS headers, count(*)::int AS rows FROM outbox.message GROUP BY 1',
+      );
+      expect(rows).toEqual([{ headers: headers === null ? null : { a: 'b' }, rows: 20 }]);
+    },
+  );
+
+  test.each([
+    ["INSERT INTO outbox.message (partition_key) VALUES ('k')", /must not be null/],
+    ["INSERT INTO outbox.message (partition_key, data, bytes) VALUES ('k', 'x', 'x')", /got both/],
+    ["SELECT outbox.put('k', NULL::text)", /must not be null/],
+    ["SELECT outbox.put_all('{k,l}', '{x,NULL}')", /must not be null/],
+    ["SELECT outbox.put('k', 'x', 'NaN'::numeric)", /whole number/],
+    ["SELECT outbox.put('k', 'x', headers => 'no JSON'::text)", /invalid input syntax for type json/],
+  ])('rejects %s, and nothing is written', async (sql, message) => {
+    await expect(owner.query(sql)).rejects.toThrow(message);
+    expect(await count('message')).toBe(0);
+  });
+});
