@@ -28,6 +28,17 @@ const BE_DURABLE = `  -- A commit can be visible before it is on disk. The relay
 `;
 
 /**
+ * Whether an event needs no check: most events are small and plain, and fit into every record. A call of `check_event` would
+ * cost them a tenth of the time of a put.
+ *
+ * @param of what comes before the names of its columns
+ */
+const isPlain = (of: string): string =>
+  `octet_length(${of}partition_key) BETWEEN 1 AND 256
+    AND coalesce(octet_length(${of}data), octet_length(${of}bytes)) <= ${SMALL_DATA_BYTES} AND num_nonnulls(${of}data, ${of}bytes) = 1
+    AND num_nonnulls(${of}explicit_hash_key, ${of}type, ${of}headers, ${of}topic) = 0 AND getdatabaseencoding() = 'UTF8'`;
+
+/**
  * Sorts the earliest snapshot first: all others see what it sees. It has the lowest `xmax`. Of snapshots with the same `xmax`
  * it has the most running transactions, because between them transactions have only ended. `xmin` does not order them.
  */
@@ -257,12 +268,6 @@ DECLARE
   most_bytes integer;
   header record;
 BEGIN
-  -- Most events are small and plain, and fit into every record. A transaction compiles each expression that it comes to.
-  IF octet_length(partition_key) BETWEEN 1 AND 256 AND coalesce(octet_length(data), octet_length(bytes)) <= ${SMALL_DATA_BYTES}
-    AND num_nonnulls(data, bytes) = 1 AND num_nonnulls(explicit_hash_key, type, headers, topic) = 0
-    AND getdatabaseencoding() = 'UTF8' THEN
-    RETURN;
-  END IF;
   IF partition_key IS NULL OR num_nulls(data, bytes) = 2 THEN
     RAISE 'partition_key and data must not be null' USING ERRCODE = 'not_null_violation';
   END IF;
@@ -336,8 +341,10 @@ DECLARE
   is_sleeping bigint;
   new_id bigint;
 BEGIN
-  PERFORM ${schema}.check_event(put_event.partition_key, put_event.data, put_event.bytes, put_event.explicit_hash_key,
-    put_event.type, put_event.headers, put_event.topic);
+  IF (${isPlain('put_event.')}) IS NOT TRUE THEN
+    PERFORM ${schema}.check_event(put_event.partition_key, put_event.data, put_event.bytes, put_event.explicit_hash_key,
+      put_event.type, put_event.headers, put_event.topic);
+  END IF;
   PERFORM pg_advisory_xact_lock(hash);
   current_xid := pg_current_xact_id();
 ${BE_DURABLE}  current_slot := pg_sequence_last_value('${schema}.slot');
@@ -367,9 +374,11 @@ BEGIN
     cardinality(put_events.topics)]) THEN
     RAISE 'the arrays of put_all must have the same length' USING ERRCODE = 'array_subscript_error';
   END IF;
-  PERFORM ${schema}.check_event(k, d, b, x, t, h, o) FROM unnest(put_events.partition_keys, put_events.data,
-    put_events.bytes, put_events.explicit_hash_keys, put_events.types, put_events.headers, put_events.topics)
-    u (k, d, b, x, t, h, o);
+  PERFORM ${schema}.check_event(e.partition_key, e.data, e.bytes, e.explicit_hash_key, e.type, e.headers, e.topic)
+  FROM unnest(put_events.partition_keys, put_events.data, put_events.bytes, put_events.explicit_hash_keys,
+    put_events.types, put_events.headers, put_events.topics)
+    e (partition_key, data, bytes, explicit_hash_key, type, headers, topic)
+  WHERE (${isPlain('e.')}) IS NOT TRUE;
   PERFORM ${schema}.lock_keys(put_events.partition_keys);
   current_xid := pg_current_xact_id();
 ${BE_DURABLE}  current_slot := pg_sequence_last_value('${schema}.slot');
@@ -403,8 +412,10 @@ LANGUAGE plpgsql SECURITY DEFINER ${PARSED_AT_RUN} AS $$
 DECLARE
   hash CONSTANT bigint := ${schema}.key_hash(NEW.partition_key);
 BEGIN
-  PERFORM ${schema}.check_event(NEW.partition_key, NEW.data, NEW.bytes, NEW.explicit_hash_key, NEW.type,
-    NEW.headers::jsonb, NEW.topic);
+  IF (${isPlain('NEW.')}) IS NOT TRUE THEN
+    PERFORM ${schema}.check_event(NEW.partition_key, NEW.data, NEW.bytes, NEW.explicit_hash_key, NEW.type,
+      NEW.headers::jsonb, NEW.topic);
+  END IF;
   PERFORM pg_advisory_xact_lock(hash);
   NEW.xid := pg_current_xact_id();
 ${BE_DURABLE}  NEW.bucket := hash & 4095;
