@@ -1,7 +1,7 @@
 import { type DynamoDB, paginateScan } from '@aws-sdk/client-dynamodb';
 import { DynamoDbParkingStore, OrderedConsumer, type ParkingTableClient } from '../../lib/core/consumer';
 import { dynaliteForTests } from '../support/dynalite';
-import { kinesisEvent, shardOf } from '../support/fakes/stream-events';
+import { kinesisEvent, SOURCE, shardOf } from '../support/fakes/stream-events';
 import { createParkingTable, PARKING_TABLE, playParkingStores, type StoreFacts } from '../support/plays/parking-stores';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
@@ -41,7 +41,7 @@ describe('DynamoDbParkingStore', () => {
     );
     const [record] = shardOf(['a']);
     const large = { ...record!, data: Buffer.alloc(10 * 1024 * 1024, 'x') };
-    expect(await consumer.process([large])).toEqual({ problems: [] });
+    expect(await consumer.process([large], { source: SOURCE })).toEqual({ problems: [] });
     fails = false;
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await consumer.retryParked()).toMatchObject({ keys: 1, records: 1, stillParked: 0 });
@@ -78,7 +78,7 @@ describe('DynamoDbParkingStore', () => {
       },
       { parking: one!, attempts: 2 },
     );
-    await consumer.process(shardOf(['a']));
+    await consumer.process(shardOf(['a']), { source: SOURCE });
     expect((await one!.find(['a'])).size).toBe(1);
     expect((await other!.find(['a'])).size).toBe(0);
   });

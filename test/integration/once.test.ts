@@ -6,7 +6,7 @@ import {
   RecordDoneError,
   type ShardRecord,
 } from '../../lib/core/consumer';
-import { shardOf, textOf } from '../support/fakes/stream-events';
+import { SOURCE, shardOf, textOf } from '../support/fakes/stream-events';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 
@@ -46,7 +46,7 @@ describeOnPostgres('once.postgres', () => {
       },
       { parking: new MemoryParkingStore(), concurrency: 1 },
     );
-    expect(await consumer.process(records)).toEqual({ problems: [] });
+    expect(await consumer.process(records, { source: SOURCE })).toEqual({ problems: [] });
   }
 
   const effects = async () =>
@@ -110,7 +110,7 @@ describe('once', () => {
       },
       { parking: new MemoryParkingStore(), attempts: 2 },
     );
-    await consumer.process(shardOf(['a1']));
+    await consumer.process(shardOf(['a1']), { source: SOURCE });
     return tries;
   }
 
@@ -132,7 +132,7 @@ describe('once', () => {
       attempts: 2,
       onFailure: ({ error }) => errors.push(error),
     });
-    await consumer.process(shardOf(['a1']));
+    await consumer.process(shardOf(['a1']), { source: SOURCE });
     expect(errors[0]).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'parking' });
   });
 });

@@ -1,7 +1,7 @@
 import { parked } from '../../bin/parked';
 import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
 import { dynaliteForTests } from '../support/dynalite';
-import { shardOf, textOf } from '../support/fakes/stream-events';
+import { SOURCE, shardOf, textOf } from '../support/fakes/stream-events';
 import { createParkingTable, PARKING_TABLE } from '../support/plays/parking-stores';
 
 describe('even-shards parked', () => {
@@ -45,7 +45,7 @@ describe('even-shards parked', () => {
   });
 
   test('lists keys without their payload, and nothing that steers a terminal', async () => {
-    await consumerOf([]).process(shardOf(['a1', 'b1', 'a2']));
+    await consumerOf([]).process(shardOf(['a1', 'b1', 'a2']), { source: SOURCE });
     const text = await lines();
     expect(text).toMatch(
       /^1 key is parked, 0 of them dead\n\na\n {2}2 records wait for \d+ s, 2 tries\n {2}Error: poison/,
@@ -57,8 +57,8 @@ describe('even-shards parked', () => {
 
   test('shows the record that holds a key up when it is asked to', async () => {
     const consumer = consumerOf([]);
-    await consumer.process(shardOf(['a1']));
-    await consumer.process(shardOf(['a2'], { from: 2 }));
+    await consumer.process(shardOf(['a1']), { source: SOURCE });
+    await consumer.process(shardOf(['a2'], { from: 2 }), { source: SOURCE });
     expect(JSON.parse(await lines('--json', '--payload'))).toMatchObject({
       partitionKey: 'a',
       records: 2,
@@ -67,7 +67,7 @@ describe('even-shards parked', () => {
   });
 
   test('says by its exit code that a key is dead', async () => {
-    await consumerOf([], 2).process(shardOf(['a1']));
+    await consumerOf([], 2).process(shardOf(['a1']), { source: SOURCE });
     expect(await lines()).toContain('a  DEAD');
     expect(process.exitCode).toBe(1);
   });
@@ -75,14 +75,14 @@ describe('even-shards parked', () => {
   test('leaves a record out, and the key goes on behind it', async () => {
     const effects: string[] = [];
     const consumer = consumerOf(effects, 2);
-    await consumer.process(shardOf(['a1', 'a2']));
+    await consumer.process(shardOf(['a1', 'a2']), { source: SOURCE });
     expect(await lines('skip', 'a')).toBe('"a" goes on behind the record that held it up');
     await consumer.retryParked();
     expect(effects).toEqual(['a2']);
   });
 
   test('drops a key', async () => {
-    await consumerOf([]).process(shardOf(['a1', 'a2']));
+    await consumerOf([]).process(shardOf(['a1', 'a2']), { source: SOURCE });
     await lines('drop', 'a');
     expect(await lines()).toBe('no key is parked');
   });

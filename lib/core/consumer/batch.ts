@@ -2,10 +2,11 @@ import { EvenShardsError } from '../foundation/errors';
 import { Attempts, type FailedAttempt, type HandlersWork, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
+import { movesOf } from './fence-store';
 import { afterFailure, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
 import type { ParkedKey } from './parking-store';
 import { isPast, type PassedPlaces } from './passed-places';
-import type { Arrival } from './shard-record';
+import { type Arrival, arrivalsByKey, type SourceBatch } from './shard-record';
 import { Slots } from './slots';
 
 /** The records of one key in a batch, and how far they are done or parked. */
@@ -51,14 +52,14 @@ export class Batch {
     private readonly passed: PassedPlaces,
     unended: UnendedAttempts,
     private readonly time: WorkTime,
-    byKey: ReadonlyMap<string, readonly Arrival[]>,
+    private readonly records: SourceBatch,
   ) {
     this.attempts = new Attempts(settings, unended, new Slots(settings.concurrency), time);
-    this.lanes = Array.from(byKey, ([partitionKey, records]) => ({
+    this.lanes = Array.from(arrivalsByKey(records, settings.onCorrupt), ([partitionKey, ofKey]) => ({
       partitionKey,
-      records,
+      records: ofKey,
       ended: 0,
-      limit: firstFence(records),
+      limit: firstFence(ofKey),
       busyMs: 0,
     }));
   }
@@ -102,7 +103,13 @@ export class Batch {
   private async runLane(lane: Lane, found: ParkedKey | undefined): Promise<void> {
     if (lane.limit === lane.records.length) return void (await this.runInOrder(lane, lane.records, found));
     const { parking, clock, random, onLetGo, maxMoveWaitMs: maxWaitMs } = this.settings;
-    const gate = new FenceGate({ store: parking.moves, clock, random, maxWaitMs, onLetGo });
+    const gate = new FenceGate({
+      store: movesOf(parking.moves, this.records.source),
+      clock,
+      random,
+      maxWaitMs,
+      onLetGo,
+    });
     for await (const run of gate.runs(lane.records, this.time.signal)) {
       // Only now is it known what was parked on the shard that the key comes from.
       if (!(await this.runInOrder(lane, run, await this.find(lane.partitionKey)))) return;

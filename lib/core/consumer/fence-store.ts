@@ -59,6 +59,15 @@ export class MemoryFenceStore implements FenceStore {
   }
 }
 
+/**
+ * The moves of one source. A stream into which another one is copied has the same fences, and what was read of one says nothing
+ * about the other.
+ */
+export function movesOf(store: FenceStore, source: string): FenceStore {
+  const named = ({ moveId, partitionKey }: FencedMove) => ({ moveId: `${source}/${moveId}`, partitionKey });
+  return { end: (move) => store.end(named(move)), wait: (move, waitedMs) => store.wait(named(move), waitedMs) };
+}
+
 /** Tells moves apart, and the partition keys of one move. */
 export function nameOfMove({ moveId, partitionKey }: FencedMove): string {
   return JSON.stringify([moveId, partitionKey]);

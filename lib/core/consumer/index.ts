@@ -30,6 +30,7 @@ export {
   type BatchResponse,
   type InvocationContext,
   OrderedConsumer,
+  type ProcessOptions,
   type RetryEvent,
   type WorkOptions,
 } from './ordered-consumer';

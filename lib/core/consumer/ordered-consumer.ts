@@ -10,7 +10,7 @@ import {
 import { batchMetrics, parkedMetrics } from './metric-lines';
 import { PassedPlaces } from './passed-places';
 import { Retry, type RetrySummary } from './retry';
-import { arrivalsByKey, type ShardRecord, type StreamEvent, shardRecords } from './shard-record';
+import { eventBatch, type ShardRecord, type SourceBatch, type StreamEvent, sourceBatch } from './shard-record';
 
 /** The event that the schedule of the retrier gives the function. */
 export interface RetryEvent {
@@ -31,6 +31,16 @@ export interface BatchResponse {
 export interface WorkOptions {
   /** When it aborts, nothing new begins. What is neither done nor parked then comes again. */
   signal?: AbortSignal;
+}
+
+/** Where a batch comes from, and what ends the work early. */
+export interface ProcessOptions extends WorkOptions {
+  /**
+   * Names the source of the records, in 1 to 2,048 characters: the ARN of the Kinesis stream, or of the table's stream with its label.
+   * The numbers of one source say nothing about those of another, so two sources must not share a name, and a source must keep its
+   * name. A function that reads the same stream has the same source, because Lambda gives it the ARN.
+   */
+  source: string;
 }
 
 /** How far a batch is done or parked. */
@@ -103,10 +113,10 @@ export class OrderedConsumer {
     if (!Array.isArray(Object(event).Records)) {
       throw new InvalidArgumentError('event', event, 'the event of a stream, or { "retryParked": true }');
     }
-    const records = shardRecords(event as StreamEvent);
+    const batch = eventBatch(event as StreamEvent);
     const { clock, concurrency, parking } = this.settings;
     const startedAt = clock.now();
-    const { comesAgain, problems, busyMs } = await this.inTime(context, (time) => this.run(records, time));
+    const { comesAgain, problems, busyMs } = await this.inTime(context, (time) => this.run(batch, time));
     const ms = clock.now() - startedAt;
     if (ms >= LONG_BATCH_MS) console.log(batchMetrics(parking.consumer, { ms, busyMs, concurrency }));
     for (const problem of problems) console.error(problem);
@@ -118,9 +128,11 @@ export class OrderedConsumer {
    * `comesAgain` on if the result has it, before you take a checkpoint.
    *
    * @param records the next records of the shard, in order
+   * @throws InvalidArgumentError if the source has no name, or a record is not one
    */
-  async process(records: Iterable<ShardRecord>, { signal }: WorkOptions = {}): Promise<BatchProgress> {
-    const { busyMs: _, ...progress } = await this.run([...records], this.openTime(signal));
+  async process(records: Iterable<ShardRecord>, options: ProcessOptions): Promise<BatchProgress> {
+    const { source, signal }: Partial<ProcessOptions> = Object(options);
+    const { busyMs: _, ...progress } = await this.run(sourceBatch(source, records), this.openTime(signal));
     return progress;
   }
 
@@ -135,16 +147,10 @@ export class OrderedConsumer {
   }
 
   private async run(
-    records: readonly ShardRecord[],
+    { source, records }: SourceBatch,
     time: WorkTime & { over?: Promise<void> },
   ): Promise<BatchProgress & { busyMs: readonly number[] }> {
-    const batch = new Batch(
-      this.settings,
-      this.passed,
-      this.unended,
-      time,
-      arrivalsByKey(records, this.settings.onCorrupt),
-    );
+    const batch = new Batch(this.settings, this.passed, this.unended, time, { source, records });
     const problems: unknown[] = [];
     const work = batch.run().then(
       (found) => void problems.push(...found),

@@ -3,7 +3,7 @@ import { parseFence } from '../foundation/fence';
 import { CorruptAggregateError } from './consumer-errors';
 import { deaggregate } from './deaggregate';
 import type { ParkedRecord } from './parking-store';
-import { placeOfSequence, placesInShard } from './place';
+import { placeOfSequence, placesInShard, sourceName } from './place';
 
 /** A record as the reader of a shard gets it: one user record, or an aggregate of several. */
 export interface ShardRecord {
@@ -17,6 +17,13 @@ export interface ShardRecord {
   data: Uint8Array;
 }
 
+/** Records of one source. */
+export interface SourceBatch {
+  /** The name of the source in series. */
+  source: string;
+  records: readonly ShardRecord[];
+}
+
 /** A user record of a batch. */
 export interface Arrival extends ParkedRecord {
   /** The position, within the batch, of the record that holds it. */
@@ -28,15 +35,18 @@ export interface Arrival extends ParkedRecord {
  * The user records of a batch by partition key: the keys in the order of their first records, and each key's records in
  * order.
  */
-export function arrivalsByKey(batch: readonly ShardRecord[], onCorrupt: 'throw' | 'raw'): Map<string, Arrival[]> {
+export function arrivalsByKey(
+  { source, records: batch }: SourceBatch,
+  onCorrupt: 'throw' | 'raw',
+): Map<string, Arrival[]> {
   const keys = new Map<string, Arrival[]>();
   for (let position = 0; position < batch.length; position++) {
     const record = batch[position]!;
-    const placeOf = placesInShard(record);
+    const placeOf = placesInShard(source, record);
     for (const userRecord of userRecords(record, onCorrupt)) {
       const { partitionKey, explicitHashKey, sequence, subSequenceNumber, data, isCorrupt } = userRecord;
       const inShard = placeOf(subSequenceNumber);
-      const places = sequence === undefined ? [inShard] : [placeOfSequence(sequence, explicitHashKey), inShard];
+      const places = sequence === undefined ? [inShard] : [placeOfSequence(source, sequence, explicitHashKey), inShard];
       const isFence = parseFence(data) !== undefined;
       // The fields are copied one by one: a spread of records with different fields takes longer than all other work on a
       // record.
@@ -77,9 +87,48 @@ export interface StreamEvent {
 
 const SEQUENCE_NUMBER = /^\d{1,129}$/;
 
-/** @throws InvalidArgumentError for an event that neither service sends, because no failure of it could be reported */
-export function shardRecords({ Records }: StreamEvent): ShardRecord[] {
-  return Records.map((record, index) => shardRecord(Object(record), `event.Records[${index}]`));
+/**
+ * The records of a source that is not an event of Lambda.
+ *
+ * @throws InvalidArgumentError if the source has no name, or a record lacks its place
+ */
+export function sourceBatch(source: unknown, records: Iterable<ShardRecord>): SourceBatch {
+  checkSource('source', source);
+  const all = [...records];
+  for (const [index, record] of all.entries()) {
+    const { shardId, partitionKey, sequenceNumber }: Partial<ShardRecord> = Object(record);
+    checkText(`records[${index}].shardId`, shardId);
+    checkText(`records[${index}].partitionKey`, partitionKey);
+    checkNumber(`records[${index}].sequenceNumber`, sequenceNumber);
+  }
+  return { source: sourceName(source), records: all };
+}
+
+/**
+ * The records of an event. Lambda gives a batch of one source, and names it in each record. An event that was made by hand may name
+ * none: that is a source, too.
+ *
+ * @throws InvalidArgumentError for an event that neither service sends, because no failure of it could be reported
+ */
+export function eventBatch({ Records }: StreamEvent): SourceBatch {
+  const records = Records.map((record, index) => shardRecord(Object(record), `event.Records[${index}]`));
+  const [first, ...others] = Records.map((record) => Object(record).eventSourceARN);
+  if (first !== undefined) checkSource('event.Records[0].eventSourceARN', first);
+  const other = others.findIndex((each) => each !== first);
+  if (other >= 0) {
+    const allowed = 'that of the first record, because a batch has one source';
+    throw new InvalidArgumentError(`event.Records[${other + 1}].eventSourceARN`, others[other], allowed);
+  }
+  return { source: sourceName(first ?? ''), records };
+}
+
+/** An ARN has at most as many. Source: the Kinesis API reference, StreamARN and ConsumerARN. */
+const LONGEST_SOURCE = 2_048;
+
+function checkSource(field: string, source: unknown): asserts source is string {
+  if (typeof source === 'string' && source !== '' && source.length <= LONGEST_SOURCE) return;
+  const allowed = `the ARN of a stream, or another name of the source, of 1 to ${LONGEST_SOURCE} characters`;
+  throw new InvalidArgumentError(field, source, allowed);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what comes from outside is checked field by field

@@ -1,10 +1,14 @@
 import type { ShardRecord, StreamEvent } from '../../../lib/core/consumer';
 
+/** The stream of the records, where a test does not name another. */
+export const SOURCE = 'arn:aws:kinesis:us-east-1:111122223333:stream/orders';
+
 /** The batch of a shard as Lambda's event source mapping gives it. */
-export function kinesisEvent(records: readonly ShardRecord[]): StreamEvent {
+export function kinesisEvent(records: readonly ShardRecord[], source = SOURCE): StreamEvent {
   return {
     Records: records.map(({ shardId, partitionKey, sequenceNumber, data }) => ({
       eventSource: 'aws:kinesis',
+      eventSourceARN: source,
       eventID: `${shardId}:${sequenceNumber}`,
       kinesis: { partitionKey, sequenceNumber, data: Buffer.from(data).toString('base64') },
     })),

@@ -1,7 +1,7 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDbParkingStore, OrderedConsumer, type ShardRecord } from '../../../lib/core/consumer';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { shardOf, textOf } from '../fakes/stream-events';
+import { SOURCE, shardOf, textOf } from '../fakes/stream-events';
 import { createKeyedTable } from '../keyed-table';
 import { createParkingTable, PARKING_TABLE } from './parking-stores';
 
@@ -115,7 +115,7 @@ export async function playConsumerOnDynamoDb(dynamodb: DynamoDB, seed: number): 
 
   let read = 0;
   const readBatch = async (batch: readonly ShardRecord[]): Promise<number> => {
-    const progress = await inProcess((consumer) => consumer.process(batch));
+    const progress = await inProcess((consumer) => consumer.process(batch, { source: SOURCE }));
     if (progress === undefined) return 0;
     return progress.comesAgain === undefined ? batch.length : batch.indexOf(progress.comesAgain);
   };

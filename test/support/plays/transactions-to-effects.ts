@@ -7,6 +7,7 @@ import { type Once, OrderedConsumer, type ParkingStore, type UserRecord } from '
 import { OutboxRelay } from '../../../lib/core/outbox';
 import { OrderedProducer, type PutRecordsClient } from '../../../lib/core/producer';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { SOURCE } from '../fakes/stream-events';
 
 export const STREAM = 'Events';
 
@@ -168,7 +169,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     const batch = records.map(({ PartitionKey, SequenceNumber, Data }) => ({
       ...{ shardId, partitionKey: PartitionKey!, sequenceNumber: SequenceNumber!, data: Data! },
     }));
-    const progress = await inProcess((consumer) => consumer.process(batch));
+    const progress = await inProcess((consumer) => consumer.process(batch, { source: SOURCE }));
     if (progress === undefined) return { done: 0 };
     return { done: progress.comesAgain === undefined ? batch.length : batch.indexOf(progress.comesAgain) };
   }

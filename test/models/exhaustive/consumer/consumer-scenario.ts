@@ -12,6 +12,7 @@ import {
 import type { Clock } from '../../../../lib/core/foundation/clock';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
 import { ParkingTable } from '../../../support/fakes/parking-table';
+import { SOURCE } from '../../../support/fakes/stream-events';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { Heard, stateText } from '../heard';
@@ -173,7 +174,7 @@ class Play {
       this.hear(process.name, 'the time is over');
       time.abort();
     });
-    const progress = process.consumer.process(batch, { signal: time.signal });
+    const progress = process.consumer.process(batch, { source: SOURCE, signal: time.signal });
     const givenUp = isGivenUp ? this.world.answer(`${process.name} is given up`, { writes: ['reader'] }) : undefined;
     const end = await Promise.race([progress, process.hasEnded, ...(givenUp ? [givenUp] : [])]);
     this.reader = [...place, process.name, end?.comesAgain?.sequenceNumber, end === undefined];

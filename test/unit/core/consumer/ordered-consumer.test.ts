@@ -9,11 +9,12 @@ import {
   type ShardRecord,
   type UserRecord,
 } from '../../../../lib/core/consumer';
+import { sourceName } from '../../../../lib/core/consumer/place';
 import { EvenShardsError } from '../../../../lib/core/foundation/errors';
 import { fenceData } from '../../../../lib/core/foundation/fence';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
 import { VirtualClock } from '../../../../lib/testing';
-import { kinesisEvent, shardOf, textOf } from '../../../support/fakes/stream-events';
+import { kinesisEvent, SOURCE, shardOf, textOf } from '../../../support/fakes/stream-events';
 
 const MINUTE_MS = 60_000;
 
@@ -96,7 +97,7 @@ describe('a batch', () => {
     const seen: UserRecord[] = [];
     const w = world({}, async (record) => void seen.push(record));
     await w.deliver(['a1']);
-    await w.clock.runUntil(w.consumer.process([sequenced('a2', Buffer.from('a2'))]));
+    await w.clock.runUntil(w.consumer.process([sequenced('a2', Buffer.from('a2'))], { source: SOURCE }));
     const sequence = { producerId: 'p', sequenceNumber: 2n };
     expect(seen).toStrictEqual([
       { partitionKey: 'a', data: Buffer.from('a1'), subSequenceNumber: 0 },
@@ -218,7 +219,7 @@ describe('a batch', () => {
 
   test('gives a handler 30 seconds where no time is set, and a moment to heed its signal', async () => {
     const w = world({}, () => new Promise(() => {}));
-    expect(await w.clock.runUntil(w.consumer.process(shardOf(['a1'])))).toEqual({ problems: [] });
+    expect(await w.clock.runUntil(w.consumer.process(shardOf(['a1']), { source: SOURCE }))).toEqual({ problems: [] });
     expect(w.clock.now()).toBe(30_000 + 100);
   });
 
@@ -397,7 +398,7 @@ test('once names the place of the record', async () => {
   const w = world({}, async (_, { once }) => void once([]));
   const item = jest.spyOn(w.parking, 'onceItem').mockReturnValue({} as never);
   expect(await w.deliver(['a1'])).toEqual([]);
-  const series = 'shard/shardId-000000000000';
+  const series = `shard/${sourceName(SOURCE)}/shardId-000000000000`;
   expect(item.mock.calls).toEqual([['a', { series, number: expect.stringContaining('1') }]]);
 });
 
@@ -456,7 +457,7 @@ test('a handler may end its own work', async () => {
   const time = new AbortController();
   const w = world({ concurrency: 1 }, async () => time.abort());
   const batch = shardOf(['a1', 'b1', 'c1']);
-  expect(await w.clock.runUntil(w.consumer.process(batch, { signal: time.signal }))).toEqual({
+  expect(await w.clock.runUntil(w.consumer.process(batch, { source: SOURCE, signal: time.signal }))).toEqual({
     comesAgain: batch[0],
     problems: [],
   });
@@ -472,7 +473,10 @@ test('nobody waits in the depth of the stack when the time of many keys is over'
     ...{ shardId: 's', partitionKey: `key ${index}`, sequenceNumber: String(index) },
     data: Buffer.from('x'),
   }));
-  expect(await consumer.process(batch, { signal: time.signal })).toEqual({ comesAgain: batch[0], problems: [] });
+  expect(await consumer.process(batch, { source: SOURCE, signal: time.signal })).toEqual({
+    comesAgain: batch[0],
+    problems: [],
+  });
 });
 
 describe('an attempt that goes on when its invocation has answered', () => {
@@ -534,9 +538,13 @@ describe('a key that moves', () => {
       sequenceNumber: `1${name[1]}`,
     }));
     const first = sequenced('a1', Buffer.from('a1'));
-    expect(await w.clock.runUntil(w.consumer.process([first, fence, ...behind]))).toEqual({ problems: [] });
+    expect(await w.clock.runUntil(w.consumer.process([first, fence, ...behind], { source: SOURCE }))).toEqual({
+      problems: [],
+    });
     expect(w.effects).toEqual(['a1', 'a4']);
-    expect(pass.mock.calls).toEqual([['a', { series: 'producer/7/p', number: expect.stringContaining('3') }]]);
+    expect(pass.mock.calls).toEqual([
+      ['a', { series: `producer/${sourceName(SOURCE)}/7/p`, number: expect.stringContaining('3') }],
+    ]);
   });
 
   test('waits behind its start fence for the shard that it comes from, and is appended if it was parked there', async () => {
@@ -544,8 +552,8 @@ describe('a key that moves', () => {
     w.poison.add('a1');
     const start = { ...end(), shardId: 'shard 2', data: fenceData({ moveId: 'm', side: 'start' }) };
     const behind = shardOf(['a2', 'b1'], { shardId: 'shard 2', from: 3 });
-    const after = w.consumer.process([start, ...behind]);
-    const before = w.consumer.process([...shardOf(['a1']), end()]);
+    const after = w.consumer.process([start, ...behind], { source: SOURCE });
+    const before = w.consumer.process([...shardOf(['a1']), end()], { source: SOURCE });
     expect(await w.clock.runUntil(Promise.all([before, after]))).toStrictEqual([{ problems: [] }, { problems: [] }]);
     expect(w.effects).toEqual(['b1']);
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
@@ -615,7 +623,7 @@ describe('the retrier', () => {
   test('goes on with a record that comes while it ends', async () => {
     const { w } = await parkedWorld(1, async () => {});
     jest.spyOn(w.parking, 'remove').mockImplementationOnce(async () => {
-      await w.consumer.process(shardOf(['a2'], { from: 2 }));
+      await w.consumer.process(shardOf(['a2'], { from: 2 }), { source: SOURCE });
       return false;
     });
     expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
@@ -919,7 +927,7 @@ test('refuses what handles no record, a context that does not tell the time that
   const { consumer } = world();
   await expect(consumer.handler(kinesisEvent(shardOf(['a1'])), {} as never)).rejects.toEqual(refused('context'));
   const text = { ...shardOf(['a1'])[0]!, data: 'a1' as never };
-  await expect(consumer.process([text])).rejects.toEqual(refused('data'));
+  await expect(consumer.process([text], { source: SOURCE })).rejects.toEqual(refused('data'));
 });
 
 const KINESIS = { partitionKey: 'a', sequenceNumber: '1', data: 'YQ==' };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DynamoDbParkingStore, OrderedConsumer, type ParkingTableClient } from '../../../../lib/core/consumer';
 import { ParkingTable } from '../../../support/fakes/parking-table';
-import { shardOf } from '../../../support/fakes/stream-events';
+import { SOURCE, shardOf } from '../../../support/fakes/stream-events';
 
 const BATCHES = 50;
 const KEYS_OF_BATCH = 100;
@@ -94,6 +94,6 @@ test('a batch whose keys are not parked writes nothing', async () => {
   await store.save(parkedKey('p'), [record('p')]);
   cost.requests = {};
   const consumer = new OrderedConsumer(() => {}, { parking: store });
-  expect(await consumer.process(shardOf(['a1', 'b1', 'a2']))).toEqual({ problems: [] });
+  expect(await consumer.process(shardOf(['a1', 'b1', 'a2']), { source: SOURCE })).toEqual({ problems: [] });
   expect(Object.keys(cost.requests).filter((method) => !/get/i.test(method))).toEqual([]);
 });
