@@ -1,9 +1,12 @@
 import { backoffMs } from '../foundation/backoff';
+import { parseFence } from '../foundation/fence';
 import { sleepUnlessAborted } from '../foundation/pause';
 import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
-import { type Once, onceFor, saysDone } from './once';
+import { movesOf } from './fence-store';
+import { AttemptOnce, saysDone } from './once';
 import type { ParkedRecord } from './parking-store';
+import { type Place, placeInParkedKey, sourceOf } from './place';
 import type { Slots } from './slots';
 
 /** How long the work of one invocation may go on. */
@@ -152,31 +155,59 @@ export class Attempts {
         outcome = 'done';
       }
     } catch (error) {
-      outcome = saysDone(error) ? 'done' : { error: running.lateError ?? error, hasEnded: true };
+      outcome = { error: running.lateError ?? error, hasEnded: true };
     }
     this.end(running, outcome);
   }
 
-  private call(running: Running): Promise<void> | void {
+  private call(running: Running): Promise<void> {
+    const { record } = running;
+    return record.isCorrupt ? this.callEach(running) : this.handleOne(running, userRecordOf(record), record.places[0]!);
+  }
+
+  /**
+   * Takes a record apart that could not be taken apart when it arrived. It may succeed now, or throw the same error again. Its user
+   * records count under the key that was parked, because later records of their own keys have not waited for them.
+   */
+  private async callEach(running: Running): Promise<void> {
+    const { record } = running;
+    const { parking } = this.settings;
+    const whole = record.places[0]!;
+    const moves = movesOf(parking.moves, sourceOf(whole));
+    for (const userRecord of deaggregate(record)) {
+      if (running.isOver) throw new AttemptTimeoutError(this.time.attemptTimeoutMs);
+      const { partitionKey, data } = userRecord;
+      const place = placeInParkedKey(record.partitionKey, whole, userRecord);
+      const fence = parseFence(data);
+      if (fence === undefined) await this.handleOne(running, userRecord, place);
+      else {
+        await parking.pass(record.partitionKey, place);
+        if (fence.side === 'end') await moves.end({ moveId: fence.moveId, partitionKey });
+      }
+    }
+  }
+
+  /** Calls the handler. Resolves when the user record has taken effect, now or before. */
+  private async handleOne(running: Running, userRecord: UserRecord, place: Place): Promise<void> {
     const { handle, parking } = this.settings;
     const { record, attempt } = running;
-    let once: Once | undefined;
+    let attemptOnce: AttemptOnce | undefined;
     const context: RecordContext = {
       attempt,
       get signal() {
         return running.signal;
       },
       get once() {
-        once ??= onceFor(parking, record.partitionKey, record.places[0]!);
-        return once;
+        attemptOnce ??= new AttemptOnce(parking, record.partitionKey, place);
+        return attemptOnce.once;
       },
     };
-    return record.isCorrupt ? this.callEach(record, context) : handle(userRecordOf(record), context);
-  }
-
-  /** Takes a record apart that could not be taken apart when it arrived. It may succeed now, or throw the same error again. */
-  private async callEach(record: ParkedRecord, context: RecordContext): Promise<void> {
-    for (const userRecord of deaggregate(record)) await this.settings.handle(userRecord, context);
+    try {
+      await handle(userRecord, context);
+    } catch (error) {
+      if (!saysDone(error, attemptOnce)) throw attemptOnce?.mistake ?? error;
+    }
+    if (attemptOnce?.mistake !== undefined) throw attemptOnce.mistake;
   }
 
   private end(running: Running, outcome: Outcome): void {

@@ -3,7 +3,7 @@ import { Attempts, type FailedAttempt, type HandlersWork, type UnendedAttempts, 
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
 import { movesOf } from './fence-store';
-import { afterFailure, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
+import { afterFailure, mayBeHalfDone, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
 import type { ParkedKey } from './parking-store';
 import { isPast, type PassedPlaces } from './passed-places';
 import { type Arrival, arrivalsByKey, type SourceBatch } from './shard-record';
@@ -177,7 +177,8 @@ export class Batch {
 
   private failed({ partitionKey, isCorrupt }: Arrival, attempt: number, { error, hasEnded }: FailedAttempt): Failed {
     const { attempts, onFailure } = this.settings;
-    const isParked = attempt >= attempts || !hasEnded || isCorrupt === true;
+    const isFinal = isCorrupt === true || mayBeHalfDone(error);
+    const isParked = attempt >= attempts || !hasEnded || isFinal;
     onFailure({ partitionKey, attempt, error, isParked });
     return { error, attempts: attempt, isParked };
   }

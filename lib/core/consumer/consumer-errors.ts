@@ -27,3 +27,16 @@ export class RecordDoneError extends EvenShardsError {
     super('RECORD_DONE', 'not applied: this record, or a later one of its key, has taken effect before');
   }
 }
+
+/**
+ * An attempt has used `once` for several transactions. The first one may have taken effect, and its number then hides the others. The
+ * key of the record is dead until a person has repaired what is missing, and resumes the key or skips the record.
+ */
+export class OnceRepeatedError extends EvenShardsError {
+  constructor() {
+    const problem =
+      'once was used for two transactions in one attempt, and the first one may have taken effect without the other: put all effects of ' +
+      'a record into one transaction, and let a failed transaction fail the attempt';
+    super('ONCE_REPEATED', problem);
+  }
+}

@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+import { checkClient } from '../foundation/client-check';
 import { InvalidArgumentError } from '../foundation/errors';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import type { FencedMove, FenceStore, MoveProgress } from './fence-store';
@@ -46,11 +47,12 @@ const SECONDS_PER_DAY = 24 * 60 * 60;
 export class DynamoDbFenceStore implements FenceStore {
   private readonly retentionSeconds: number;
 
-  /** @throws InvalidArgumentError if `consumer` or `retentionDays` is out of its bounds */
+  /** @throws InvalidArgumentError if the client lacks a method, or if `consumer` or `retentionDays` is out of its bounds */
   constructor(
     private readonly client: FenceTableClient,
     private readonly options: DynamoDbFenceStoreOptions,
   ) {
+    checkClient(client, ['updateItem']);
     const { consumer, retentionDays = DEFAULT_RETENTION_DAYS } = options;
     if (typeof consumer !== 'string' || !/^.{1,256}$/su.test(consumer)) {
       throw new InvalidArgumentError('consumer', consumer, 'a string of 1 to 256 characters');

@@ -6,6 +6,7 @@ import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../foundation/function-enviro
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { DynamoDbFenceStore } from './dynamodb-fence-store';
+import { EitherNumber, EitherString } from './either-value';
 import type { FenceStore } from './fence-store';
 import { ParkedRows, type RowsPlace } from './parked-rows';
 import { type ParkedKey, ParkedKeys, type ParkedRecord } from './parking-store';
@@ -28,8 +29,8 @@ export interface DynamoDbParkingStoreOptions {
   /** Names the consumer, in 1 to 128 characters. Consumers that share a table know nothing of one another. */
   consumer: string;
   /**
-   * How long `once` remembers that a record has taken effect, in days. It must be longer than a record can wait in the stream
-   * and in the table.
+   * How long `once` remembers at least that a record has taken effect, in days. It must be longer than a record can wait in the
+   * stream and in the table.
    * @default 400: a stream keeps records for 365 days at most
    */
   rememberDays?: number;
@@ -160,26 +161,33 @@ export class DynamoDbParkingStore extends ParkedKeys {
   }
 
   onceItem(partitionKey: string, { series, number }: Place) {
-    const expiresAt = Math.floor(Date.now() / 1000 + this.rememberSeconds);
+    const id = this.id('done', shortText(partitionKey));
     return {
       Update: {
         TableName: this.tableName,
-        Key: { [PK]: { S: this.id('done', shortText(partitionKey)) }, [SK]: { S: shortText(series) } },
-        UpdateExpression: 'SET #number = :number, #isDone = :isDone, #expiresAt = :expiresAt',
+        Key: { [PK]: new EitherString(id), [SK]: new EitherString(shortText(series)) },
+        UpdateExpression: 'SET #number = :number, #expiresAt = :expiresAt',
         ConditionExpression: 'attribute_not_exists(#number) OR #number < :number',
-        ExpressionAttributeNames: {
-          '#number': 'number',
-          '#isDone': 'isDone',
-          '#expiresAt': PARKING_TABLE_TIME_TO_LIVE,
-        },
+        ExpressionAttributeNames: { '#number': 'number', '#expiresAt': PARKING_TABLE_TIME_TO_LIVE },
         ExpressionAttributeValues: {
-          ':number': { S: number },
-          ':isDone': { BOOL: true },
-          ':expiresAt': { N: String(expiresAt) },
+          ':number': new EitherString(number),
+          ':expiresAt': new EitherNumber(String(this.expiresAt(id, series, number))),
         },
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
       },
     };
+  }
+
+  /**
+   * Until when `once` remembers a record, in seconds since 1970. Every attempt at the record must write the same item: the caller may
+   * send a `ClientRequestToken`, which DynamoDB accepts for one request only. So the time is on a grid, and each record has its own
+   * grid.
+   */
+  private expiresAt(...record: string[]): number {
+    const now = Math.floor(Date.now() / 1000);
+    const step = Math.ceil(this.rememberSeconds / 4);
+    const phase = createHash('sha256').update(JSON.stringify(record)).digest().readUInt32BE(0) % step;
+    return Math.ceil((now + this.rememberSeconds - phase) / step) * step + phase;
   }
 
   /** The marks of the parts in which a key may be parked. */

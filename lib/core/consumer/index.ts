@@ -9,7 +9,12 @@ export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 export { type Fence, parseFence } from '../foundation/fence';
 export type { HashKeyRange } from '../foundation/hash-key-ranges';
 export type { RecordSequence } from '../foundation/record-sequence';
-export { CorruptAggregateError, CorruptParkedRecordError, RecordDoneError } from './consumer-errors';
+export {
+  CorruptAggregateError,
+  CorruptParkedRecordError,
+  OnceRepeatedError,
+  RecordDoneError,
+} from './consumer-errors';
 export type { OrderedConsumerOptions, RecordContext, RecordFailure, RecordHandler } from './consumer-options';
 export { type DeaggregateOptions, deaggregate, type StreamRecord, type UserRecord } from './deaggregate';
 export { deduplicate } from './deduplicate';

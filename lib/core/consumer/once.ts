@@ -1,4 +1,7 @@
-import { RecordDoneError } from './consumer-errors';
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { InvalidArgumentError } from '../foundation/errors';
+import { OnceRepeatedError, RecordDoneError } from './consumer-errors';
 import type { ParkingStore } from './parking-store';
 import type { Place } from './place';
 
@@ -39,6 +42,9 @@ CREATE TABLE IF NOT EXISTS even_shards_done (
   PRIMARY KEY (consumer, partition_key, series)
 )`;
 
+/** A transaction of DynamoDB has at most one more. */
+const MOST_ITEMS = 99;
+
 /**
  * The row stays locked until the transaction ends, so that a second transaction at the same time sees what the first has
  * done.
@@ -49,51 +55,124 @@ VALUES ($1, $2, $3, $4)
 ON CONFLICT (consumer, partition_key, series)
 DO UPDATE SET number = excluded.number, done_at = now() WHERE done.number < excluded.number`;
 
-export function onceFor(parking: ParkingStore, partitionKey: string, place: Place): Once {
-  const once = <T extends object>(transactItems: readonly T[]): T[] => [
-    parking.onceItem(partitionKey, place) as T,
-    ...transactItems,
-  ];
-  return Object.assign(once, {
-    async postgres(client: OncePostgresClient): Promise<void> {
-      const values = [parking.consumer, partitionKey, place.series, place.number].map(withoutNul);
-      const { rowCount } = await client.query(RAISE_NUMBER, values);
-      if (rowCount !== 1) throw new RecordDoneError();
-    },
-  });
+/** Which attempt has found its record done. An error that a handler makes itself is about its own record. */
+const SAID_BY = new WeakMap<RecordDoneError, AttemptOnce>();
+
+/** The `once` of one attempt at a record. It knows its own condition in what the attempt throws. */
+export class AttemptOnce {
+  /** What the handler gets. */
+  readonly once: Once;
+  /** Set once the attempt has used `once` for a second transaction. */
+  mistake?: OnceRepeatedError;
+  private transactItems?: readonly object[];
+  private ownKey?: Record<string, unknown>;
+  private postgresCalls = 0;
+  private hasRaised = false;
+
+  constructor(
+    private readonly parking: ParkingStore,
+    private readonly partitionKey: string,
+    private readonly place: Place,
+  ) {
+    const once = <T extends object>(transactItems: readonly T[]): T[] => this.inDynamoDb(transactItems);
+    this.once = Object.assign(once, { postgres: (client: OncePostgresClient) => this.inPostgres(client) });
+  }
+
+  private inDynamoDb<T extends object>(transactItems: readonly T[]): T[] {
+    if (!Array.isArray(transactItems) || transactItems.length > MOST_ITEMS) {
+      const got = Array.isArray(transactItems) ? `${transactItems.length} items` : transactItems;
+      throw new InvalidArgumentError(
+        'transactItems',
+        got,
+        `a list of ${MOST_ITEMS} items at most, because once adds one`,
+      );
+    }
+    const { transactItems: before } = this;
+    // A transaction that is sent again after a failure has the same items. An empty list does not show what it is sent with.
+    const isOther = before !== undefined && (before.length === 0 || !isDeepStrictEqual(before, transactItems));
+    if (isOther || this.postgresCalls > 0) throw this.repeated();
+    this.transactItems = [...transactItems];
+    const own = this.parking.onceItem(this.partitionKey, this.place);
+    this.ownKey = Object(own).Update?.Key;
+    return [own as T, ...transactItems];
+  }
+
+  private async inPostgres(client: OncePostgresClient): Promise<void> {
+    if (this.transactItems !== undefined) throw this.repeated();
+    this.postgresCalls += 1;
+    const { consumer } = this.parking;
+    const values = [consumer, this.partitionKey, this.place.series, this.place.number].map(postgresText);
+    const { rowCount } = await client.query(RAISE_NUMBER, values);
+    if (rowCount !== 1) throw this.hasRaised ? this.repeated() : this.doneError();
+    this.hasRaised = true;
+  }
+
+  private doneError(): RecordDoneError {
+    const error = new RecordDoneError();
+    SAID_BY.set(error, this);
+    return error;
+  }
+
+  private repeated(): OnceRepeatedError {
+    this.mistake ??= new OnceRepeatedError();
+    return this.mistake;
+  }
+
+  /** Whether the condition of `once` is among the reasons for which a transaction was cancelled, whichever its position is. */
+  isOwnCondition(reasons: readonly unknown[]): boolean {
+    const ownKey = Object.entries(this.ownKey ?? {});
+    return reasons.some((reason) => {
+      const { Code, Item } = Object(reason);
+      if (Code !== 'ConditionalCheckFailed' || ownKey.length === 0) return false;
+      const item: Record<string, unknown> = Object(Item);
+      const isSame = ownKey.every(([name, value]) => textOf(item[name]) === textOf(value));
+      // The number is lower if the item is that of an earlier record of the key.
+      return isSame && String(textOf(item.number)) >= this.place.number;
+    });
+  }
 }
 
-/** Postgres accepts no NUL in a text, and a partition key may hold one. Different texts stay different. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
+/** An attribute value, or what a document client makes of it. */
+function textOf(value: unknown): unknown {
+  return typeof value === 'string' ? value : Object(value).S;
+}
+
+/** Postgres accepts 2,704 bytes for a row of an index, which has three such texts. */
+const LONGEST_POSTGRES_BYTES = 800;
+const HASHED = 'sha256:';
+
+/**
+ * A text as Postgres takes it: without NUL, which a partition key may hold, and short enough for an index. Different texts stay
+ * different.
+ */
+function postgresText(text: string): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
+  const isShort = Buffer.byteLength(escaped) <= LONGEST_POSTGRES_BYTES && !text.startsWith(HASHED);
+  return isShort ? escaped : `${HASHED}${createHash('sha256').update(text).digest('base64url')}`;
 }
 
 /** How many causes deep the error may be within what a handler throws. */
 const MOST_CAUSES = 10;
 
-/** Whether an error says that the record has taken effect before. */
-export function saysDone(error: unknown): boolean {
+/** Whether an error of an attempt says that the record has taken effect before. */
+export function saysDone(error: unknown, attemptOnce?: AttemptOnce): boolean {
   try {
-    return isDone(error);
+    return isDone(error, attemptOnce);
   } catch {
     // A handler may throw anything, even a value that cannot be read.
     return false;
   }
 }
 
-function isDone(error: unknown): boolean {
+function isDone(error: unknown, attemptOnce: AttemptOnce | undefined): boolean {
   let each: unknown = error;
   for (let cause = 0; cause < MOST_CAUSES && typeof each === 'object' && each !== null; cause++) {
-    if (each instanceof RecordDoneError) return true;
+    if (each instanceof RecordDoneError) return (SAID_BY.get(each) ?? attemptOnce) === attemptOnce;
     const { name, CancellationReasons: reasons, cause: next } = each as Record<string, unknown>;
-    if (name === 'TransactionCanceledException' && Array.isArray(reasons) && isDoneReason(reasons[0])) return true;
+    if (name === 'TransactionCanceledException' && Array.isArray(reasons) && attemptOnce?.isOwnCondition(reasons)) {
+      return true;
+    }
     each = next;
   }
   return false;
-}
-
-/** The condition of `once` is the only one that returns the item that it failed on. */
-function isDoneReason(reason: unknown): boolean {
-  const { Code, Item } = Object(reason);
-  return Code === 'ConditionalCheckFailed' && Object(Item).isDone !== undefined;
 }

@@ -1,4 +1,5 @@
 import { EvenShardsError } from '../foundation/errors';
+import { OnceRepeatedError } from './consumer-errors';
 import type { ConsumerSettings } from './consumer-options';
 import { type ParkedKey, type ParkedRecord, reportOf } from './parking-store';
 import { raised } from './passed-places';
@@ -35,8 +36,18 @@ export function afterFailure(
   const now = timeOfDay();
   const retries = key.retries + (isRetry ? 1 : 0);
   const waitMs = Math.min(LONGEST_RETRY_MS, retryMs * 2 ** retries) * (0.5 + random() / 2);
-  const dead = key.dead || tries >= maxTries || now - key.since >= maxAgeMs;
+  const dead = key.dead || mayBeHalfDone(error) || tries >= maxTries || now - key.since >= maxAgeMs;
   return { ...key, tries, retries, dueAt: now + Math.round(waitMs), dead, lastError: errorText(error) };
+}
+
+/** Whether a part of the record may have taken effect, so that a retry could only hide the rest. */
+export function mayBeHalfDone(error: unknown): boolean {
+  try {
+    return error instanceof OnceRepeatedError;
+  } catch {
+    // A handler may throw anything, even a value that cannot be read.
+    return false;
+  }
 }
 
 /** Tells that a key is dead if it was not before. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RecordSequence } from '../foundation/record-sequence';
+import type { UserRecord } from './deaggregate';
 
 /**
  * Where a record stands among the records of its key that have one origin: one producer with one hash key, or one shard, of one
@@ -53,8 +54,30 @@ export function placesInShard(
 ): (subSequenceNumber: number) => Place {
   const series = `shard/${source}/${record.shardId}`;
   const number = comparable(record.sequenceNumber);
-  return (subSequenceNumber) => ({ series, number: `${number}.${String(subSequenceNumber).padStart(10, '0')}` });
+  return (subSequenceNumber) => ({ series, number: withSubNumber(number, subSequenceNumber) });
 }
+
+/**
+ * The place of a user record in a Kinesis record that was parked whole, among the records of the key that was parked. A sequence
+ * counts by the key of the user record, so the series names that key, too, if it is another one.
+ *
+ * @param whole the place of the Kinesis record in its shard
+ */
+export function placeInParkedKey(parkedKey: string, whole: Place, userRecord: UserRecord): Place {
+  const { partitionKey, explicitHashKey, subSequenceNumber, sequence } = userRecord;
+  if (sequence === undefined) return { series: whole.series, number: withSubNumber(whole.number, subSequenceNumber) };
+  const place = placeOfSequence(sourceOf(whole), sequence, explicitHashKey);
+  if (partitionKey === parkedKey) return place;
+  // The length tells where the key ends, which may have any character.
+  return { series: `parked/${partitionKey.length}/${partitionKey}/${place.series}`, number: place.number };
+}
+
+/** The number of a Kinesis record, and the position of a user record in it. */
+function withSubNumber(number: string, subSequenceNumber: number): string {
+  return `${number.split('.', 1)[0]}.${String(subSequenceNumber).padStart(SUB_NUMBER_DIGITS, '0')}`;
+}
+
+const SUB_NUMBER_DIGITS = 10;
 
 /** Puts the count of the digits before the digits, so that the texts compare as the numbers do. */
 function comparable(digits: string): string {

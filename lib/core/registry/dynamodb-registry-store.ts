@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+import { checkClient } from '../foundation/client-check';
 import { parseHashKey } from '../foundation/hash-key-space';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import { OnwardPages } from '../foundation/onward-pages';
@@ -57,10 +58,13 @@ const RELEASED_ENTRY_SECONDS = 7 * 24 * 60 * 60;
  * time-to-live attribute `expiresAt`. The construct `HashKeyRegistry` makes such a table.
  */
 export class DynamoDbRegistryStore implements RegistryStore {
+  /** @throws InvalidArgumentError if the client lacks a method, or is a document client */
   constructor(
     private readonly client: RegistryTableClient,
     private readonly tableName: string,
-  ) {}
+  ) {
+    checkClient(client, ['getItem', 'putItem', 'scan']);
+  }
 
   async readHead(): Promise<RegistryHead | undefined> {
     const item = await this.read(HEAD_ID);

@@ -1,4 +1,5 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { checkClient } from '../../foundation/client-check';
 import { lightRequest, type SdkClient, type SdkRequestOptions } from '../../foundation/light-client/light-request';
 import { type RoutedCommand, Routes } from '../../foundation/light-client/routes';
 import { type AttributeJson, itemFromJson, itemToJson } from './attribute-json';
@@ -55,8 +56,10 @@ export interface LightQueryOptions {
  * these queries, and `onQuery` does. docs/decisions has the reasons and the measurements.
  *
  * @param dynamoDb the client whose credentials, endpoint and sockets to use; keep it as long as the light client
+ * @throws InvalidArgumentError if it is a document client, or has no `query`
  */
 export function lightQueryClient(dynamoDb: SdkQueryClient, { onQuery }: LightQueryOptions = {}): QueryClient {
+  checkClient(dynamoDb, ['query']);
   const routes = Routes.of(dynamoDb, QUERIES);
   return {
     async query(input: IndexQueryInput, options?: SdkRequestOptions): Promise<IndexQueryOutput> {

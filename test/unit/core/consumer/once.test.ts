@@ -1,74 +1,377 @@
-import { DynamoDbParkingStore, RecordDoneError } from '../../../../lib/core/consumer';
-import { onceFor, saysDone } from '../../../../lib/core/consumer/once';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import {
+  type Clock,
+  DynamoDbParkingStore,
+  type Once,
+  OrderedConsumer,
+  type OrderedConsumerOptions,
+  RecordDoneError,
+} from '../../../../lib/core/consumer';
+import { ParkingTable } from '../../../support/fakes/parking-table';
+import { kinesisEvent, shardOf, textOf } from '../../../support/fakes/stream-events';
 
-const METHODS = ['getItem', 'batchGetItem', 'query', 'putItem', 'updateItem', 'deleteItem'];
-const client = Object.fromEntries(METHODS.map((method) => [method, async () => ({})])) as never;
-const place = { series: 's', number: '7' };
-const once = () => onceFor(new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'c' }), 'k', place);
+beforeEach(() => {
+  jest.spyOn(console, 'log').mockImplementation(() => {});
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
 
-describe('in Postgres', () => {
-  const asking = (rowCount: number | null) => ({ query: jest.fn(async () => ({ rowCount })) });
+type Item = Record<string, unknown>;
+interface Write {
+  Put?: { TableName: string; Item: Item };
+  Update?: { Key: Item; ExpressionAttributeValues: Item };
+}
+const put = (id: string): Write => ({ Put: { TableName: 'Orders', Item: { id: { S: id } } } });
+const stored = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-  test('a record whose number is raised may take effect', async () => {
-    const postgres = asking(1);
-    await once().postgres(postgres);
-    expect(postgres.query).toHaveBeenCalledWith(expect.stringContaining('even_shards_done'), ['c', 'k', 's', '7']);
+/** The transactions of DynamoDB, as far as \`once\` relies on them. */
+class Transactions {
+  readonly effects: string[] = [];
+  private readonly numbers = new Map<string, { key: Item; number: string }>();
+  private readonly requests = new Map<string, string>();
+
+  async write(TransactItems: readonly Write[], token?: string): Promise<void> {
+    const request = JSON.stringify(TransactItems);
+    const before = token === undefined ? undefined : this.requests.get(token);
+    if (before === request) return;
+    if (before !== undefined) throw Object.assign(new Error(), { name: 'IdempotentParameterMismatchException' });
+    const reasons = TransactItems.map(({ Update }) => {
+      if (Update === undefined) return { Code: 'None' };
+      const { key, number } = this.numbers.get(JSON.stringify(Update.Key)) ?? {};
+      const isDone = number !== undefined && number >= stored(Update.ExpressionAttributeValues)[':number'].S;
+      return isDone ? { Code: 'ConditionalCheckFailed', Item: { ...key, number: { S: number } } } : { Code: 'None' };
+    });
+    if (reasons.some(({ Code }) => Code !== 'None')) throw cancelled(...reasons);
+    for (const { Put, Update } of TransactItems) {
+      if (Put !== undefined) this.effects.push((Put.Item.id as { S: string }).S);
+      if (Update === undefined) continue;
+      const number = stored(Update.ExpressionAttributeValues)[':number'].S;
+      this.numbers.set(JSON.stringify(Update.Key), { key: stored(Update.Key), number });
+    }
+    if (token !== undefined) this.requests.set(token, request);
+  }
+}
+
+function cancelled(...CancellationReasons: unknown[]): Error {
+  return Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException', CancellationReasons });
+}
+
+type Handle = (text: string, once: Once, attempt: number) => Promise<unknown> | unknown;
+
+/** Waits for no back-off. The times of attempts and of invocations never end. */
+const impatientClock: Clock = {
+  now: () => 0,
+  sleep: async () => {},
+  schedule: (callback, ms) => {
+    if (ms < 5_000) setImmediate(callback);
+    return () => {};
+  },
+};
+
+/** Delivers the record a1, and others, to a new process. */
+async function deliver(
+  handle: Handle,
+  { texts = ['a1'], ...options }: Partial<OrderedConsumerOptions> & { texts?: string[] } = {},
+) {
+  const table = new ParkingTable();
+  const parking = new DynamoDbParkingStore(table as never, { tableName: 'Parked', consumer: 'c' });
+  const errors: unknown[] = [];
+  const consumer = new OrderedConsumer(
+    (record, { once, attempt }) => handle(textOf(record), once, attempt) as Promise<void>,
+    {
+      ...{ parking, attempts: 2, clock: impatientClock, onFailure: ({ error }) => errors.push(error) },
+      ...options,
+    },
+  );
+  await consumer.handler(kinesisEvent(shardOf(texts)), { getRemainingTimeInMillis: () => 60_000 });
+  const parked = [];
+  for await (const key of parking.parked()) parked.push(key);
+  return { errors, parked, parking, consumer };
+}
+
+describe('once in a transaction', () => {
+  test.each([
+    ['first', (once: Once, item: Write) => once([item])],
+    ['last', (once: Once, item: Write) => [item, ...once<Write>([])]],
+    ['in the middle', (once: Once, item: Write) => [item, ...once<Write>([]), put('another')]],
+  ])('counts a record as done that has taken effect before, with its item %s', async (_, itemsOf) => {
+    const transactions = new Transactions();
+    const handle: Handle = (text, once) => transactions.write(itemsOf(once, put(text)));
+    await deliver(handle);
+    const effects = [...transactions.effects];
+    expect(await deliver(handle)).toMatchObject({ errors: [], parked: [] });
+    expect(transactions.effects).toEqual(effects);
   });
 
-  test.each([0, null])('one whose number is not, of %s rows, has taken effect', async (rowCount) => {
-    const error = await once()
-      .postgres(asking(rowCount))
-      .catch((thrown) => thrown);
-    expect(error).toBeInstanceOf(RecordDoneError);
-    expect(error).toMatchObject({ code: 'RECORD_DONE' });
-    expect(saysDone(error)).toBe(true);
+  test('does not take the condition of a user for its own, whatever attributes the item has', async () => {
+    const done = { isDone: { BOOL: true }, number: { S: '999' } };
+    for (const Item of [
+      done,
+      { ...done, id: { S: 'task' } },
+      { ...done, id: { S: 'task' }, part: { S: 'task' } },
+      undefined,
+      null,
+    ]) {
+      const { parked } = await deliver((text, once) => {
+        once([put(text)]);
+        throw cancelled({ Code: 'ConditionalCheckFailed', Item }, { Code: 'None' });
+      });
+      expect(parked).toHaveLength(1);
+    }
+  });
+
+  test.each(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded', 'ValidationError', 'None'])(
+    'does not count a record as done for the reason %s',
+    async (Code) => {
+      const { parked } = await deliver((text, once) => {
+        const [own] = once([put(text)]);
+        throw cancelled({ Code, Item: { ...stored(own!.Update!.Key), number: { S: '999' } } });
+      });
+      expect(parked).toHaveLength(1);
+    },
+  );
+
+  test('does not count a record as done by the item of an earlier record of its key', async () => {
+    const transactions = new Transactions();
+    let kept: Once | undefined;
+    const { parked } = await deliver(
+      (text, once) => {
+        kept ??= once;
+        return transactions.write(kept([put(text)]));
+      },
+      { texts: ['a1', 'a2'] },
+    );
+    expect(transactions.effects).toEqual(['a1']);
+    expect(parked).toMatchObject([{ records: 1 }]);
+  });
+
+  test('counts a record as done by an error up to ten causes deep', async () => {
+    const within = (error: unknown, causes: number): unknown =>
+      causes === 0 ? error : new Error('failed', { cause: within(error, causes - 1) });
+    for (const [causes, count] of [
+      [0, 0],
+      [9, 0],
+      [10, 1],
+    ] as const) {
+      const { parked } = await deliver((text, once) => {
+        const [own] = once([put(text)]);
+        throw within(
+          cancelled({ Code: 'ConditionalCheckFailed', Item: { ...stored(own!.Update!.Key), number: { S: '999' } } }),
+          causes,
+        );
+      });
+      expect({ causes, count: parked.length }).toEqual({ causes, count });
+    }
+  });
+
+  test.each([
+    ['is no list', { length: 1 }],
+    ['has 100 items', Array.from({ length: 100 }, (_, index) => put(`${index}`))],
+  ])('rejects a transaction that %s', async (_, items) => {
+    const { errors } = await deliver((__, once) => once(items as never));
+    expect(errors[0]).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'transactItems' });
   });
 });
 
-describe('an error says that a record has taken effect', () => {
-  const canceled = (...CancellationReasons: object[]) => ({
-    name: 'TransactionCanceledException',
-    CancellationReasons,
+describe('an attempt that uses once again', () => {
+  const mistake = expect.objectContaining({ code: 'ONCE_REPEATED' });
+
+  test.each<[string, (transactions: Transactions, text: string, once: Once) => Promise<unknown>]>([
+    [
+      'for another transaction',
+      async (transactions, text, once) => {
+        await transactions.write(once([put(text)]));
+        await transactions.write(once([put('b')]));
+      },
+    ],
+    [
+      'for another transaction, without its items',
+      async (transactions, text, once) => {
+        await transactions.write([put(text), ...once<Write>([])]);
+        await transactions.write([put('b'), ...once<Write>([])]);
+      },
+    ],
+    [
+      'for another transaction at the same time, and hides the error',
+      (transactions, text, once) => {
+        const write = async (id: string) => transactions.write(once([put(id)]));
+        return Promise.allSettled([write(text), write('b')]);
+      },
+    ],
+    [
+      'in Postgres',
+      async (transactions, text, once) => {
+        await transactions.write(once([put(text)]));
+        await once.postgres({ query: async () => ({ rowCount: 1 }) });
+      },
+    ],
+  ])('%s has its key die with an error that explains it', async (_, handle) => {
+    const transactions = new Transactions();
+    const dead: string[] = [];
+    const { errors, parked, consumer } = await deliver((text, once) => handle(transactions, text, once), {
+      onDead: ({ partitionKey }) => dead.push(partitionKey),
+    });
+    expect(transactions.effects).toEqual(['a1']);
+    expect(errors).toEqual([mistake]);
+    expect(parked).toMatchObject([
+      { dead: true, lastError: expect.stringContaining('put all effects of a record into one') },
+    ]);
+    expect(dead).toEqual(['a']);
+    expect(await consumer.retryParked()).toMatchObject({ keys: 0, dead: 1 });
   });
-  const done = { Code: 'ConditionalCheckFailed', Item: { isDone: { BOOL: true } } };
 
-  /** An error with another as its cause, and so on. */
-  const within = (error: unknown, causes: number): unknown =>
-    causes === 0 ? error : new Error('failed', { cause: within(error, causes - 1) });
-
-  test.each([
-    ['it is the one of once', new RecordDoneError(), true],
-    ['the first condition of a transaction found it done', canceled(done, { Code: 'None' }), true],
-    ['no error', undefined, false],
-    ['another error', new Error('poison'), false],
-    ['another condition found it done', canceled({ Code: 'None' }, done), false],
-    ['the first condition failed for another reason', canceled({ ...done, Code: 'TransactionConflict' }), false],
-    ['the first condition failed on another item', canceled({ Code: 'ConditionalCheckFailed', Item: {} }), false],
-    ['a transaction without reasons', { name: 'TransactionCanceledException' }, false],
-    ['another error with such reasons', { ...canceled(done), name: 'ThrottlingException' }, false],
-  ])('%s', (_, error, isDone) => {
-    expect(saysDone(error)).toBe(isDone);
+  test('for the same transaction, after an answer was lost, has it take effect once', async () => {
+    const transactions = new Transactions();
+    const { errors, parked } = await deliver(async (text, once) => {
+      await transactions.write(once([put(text)])); // the answer is lost
+      await transactions.write(once([put(text)]));
+    });
+    expect({ errors, parked, effects: transactions.effects }).toEqual({ errors: [], parked: [], effects: ['a1'] });
   });
 
-  test.each([
-    [0, true],
-    [9, true],
-    [10, false],
-  ])('as a cause %d deep: %s', (causes, isDone) => {
-    expect(saysDone(within(new RecordDoneError(), causes))).toBe(isDone);
-    expect(saysDone(within(canceled(done), causes))).toBe(isDone);
+  test('in Postgres, after a roll-back, takes effect', async () => {
+    let calls = 0;
+    const { errors, parked } = await deliver(async (_, once) => {
+      for (let turn = 0; turn < 2; turn++)
+        await once.postgres({ query: async () => ({ rowCount: calls++ < 2 ? 1 : 0 }) });
+    });
+    expect({ errors, parked }).toEqual({ errors: [], parked: [] });
+  });
+
+  test('in Postgres, after a commit, has its key die', async () => {
+    const rows = [1, 0];
+    const { errors, parked } = await deliver(async (_, once) => {
+      for (let turn = 0; turn < 2; turn++) await once.postgres({ query: async () => ({ rowCount: rows.shift()! }) });
+    });
+    expect(errors).toEqual([mistake]);
+    expect(parked).toMatchObject([{ dead: true }]);
   });
 });
 
-describe('in DynamoDB', () => {
-  test('the number of a record is written before everything else, and remembered for its days', () => {
-    const rememberDays = 400;
-    const put = { Put: { TableName: 'Orders' } };
-    const [own, ...others] = once()<object>([put]) as {
-      Update: { ExpressionAttributeValues: Record<string, { N: string }> };
-    }[];
-    expect(others).toEqual([put]);
-    const inDays = (Number(own!.Update.ExpressionAttributeValues[':expiresAt']!.N) - Date.now() / 1_000) / 86_400;
-    expect(inDays).toBeCloseTo(rememberDays, 1);
+describe('the client of the transaction', () => {
+  const sent: Item[] = [];
+  const low = new DynamoDB({
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
   });
+  low.middlewareStack.add(
+    () =>
+      async ({ request }) => {
+        sent.push(JSON.parse(new TextDecoder().decode((request as { body: Uint8Array }).body)));
+        throw new Error('seen');
+      },
+    { step: 'finalizeRequest', priority: 'low' },
+  );
+  const clients: [string, (items: never) => Promise<unknown>, unknown][] = [
+    ['the client of attribute values', (TransactItems) => low.transactWriteItems({ TransactItems }), { S: 'order' }],
+    ['a document client', (TransactItems) => DynamoDBDocument.from(low).transactWrite({ TransactItems }), 'order'],
+    [
+      'a document client with every option',
+      (TransactItems) => {
+        const marshallOptions = {
+          convertEmptyValues: true,
+          removeUndefinedValues: true,
+          convertClassInstanceToMap: true,
+        };
+        return DynamoDBDocument.from(low, { marshallOptions }).transactWrite({ TransactItems });
+      },
+      'order',
+    ],
+  ];
+
+  test.each(clients)('%s sends the number of the record as a string, beside any items', async (_, send, id) => {
+    sent.length = 0;
+    const items = [{ Put: { TableName: 'Orders', Item: { id } } }];
+    await deliver((__, once) => send(once(items) as never), { attempts: 2 });
+    await deliver((__, once) => send([...items, ...once([])] as never), { attempts: 2 });
+    const updates = sent.map(({ TransactItems }) => (TransactItems as Write[]).find(({ Update }) => Update)!.Update!);
+    expect(updates).toHaveLength(4);
+    for (const { Key, ExpressionAttributeValues } of updates) {
+      expect(Key).toEqual({ id: { S: '["c","done","a"]' }, part: { S: expect.stringContaining('shard/') } });
+      expect(ExpressionAttributeValues).toEqual({
+        ':number': { S: '001:1.0000000000' },
+        ':expiresAt': { N: expect.stringMatching(/^\d+$/) },
+      });
+    }
+  });
+});
+
+describe('a token of the caller', () => {
+  test('lets a later attempt be answered as the first one, also after midnight', async () => {
+    for (let day = 0; day < 800; day++) {
+      const midnight = Date.UTC(2026, 0, 1) + day * 86_400_000;
+      const transactions = new Transactions();
+      const now = jest.spyOn(Date, 'now').mockReturnValue(midnight - 1);
+      const { errors, parked } = await deliver(async (text, once, attempt) => {
+        await transactions.write(once([put(text)]), 'token');
+        now.mockReturnValue(midnight + 60_000);
+        if (attempt === 1) throw new Error('the connection was lost');
+      });
+      expect({ day, errors: errors.length, parked, effects: transactions.effects }).toEqual({
+        day,
+        errors: 1,
+        parked: [],
+        effects: ['a1'],
+      });
+      now.mockRestore();
+    }
+  });
+
+  test.each([1, 30, 400])(
+    'leaves the number of a record remembered for %d days, and a quarter more at most',
+    async (rememberDays) => {
+      const store = new DynamoDbParkingStore(new ParkingTable() as never, {
+        tableName: 'Parked',
+        consumer: 'c',
+        rememberDays,
+      });
+      for (let number = 0; number < 200; number++) {
+        const { Update } = store.onceItem('a', { series: 's', number: String(number) });
+        const days = (Number(Update.ExpressionAttributeValues[':expiresAt'].N) - Date.now() / 1_000) / 86_400;
+        expect(days).toBeGreaterThanOrEqual(rememberDays - 0.001);
+        expect(days).toBeLessThanOrEqual(1.25 * rememberDays + 0.001);
+      }
+    },
+  );
+});
+
+describe('once.postgres', () => {
+  test.each([0, null])(
+    'says that a record has taken effect whose number is not raised: of %s rows',
+    async (rowCount) => {
+      const errors: unknown[] = [];
+      const { parked } = await deliver(async (_, once) => {
+        await once.postgres({ query: async () => ({ rowCount }) }).catch((error) => {
+          errors.push(error);
+          throw error;
+        });
+      });
+      expect(errors).toEqual([expect.any(RecordDoneError)]);
+      expect(parked).toEqual([]);
+    },
+  );
+
+  test('of an earlier record says nothing about the present one', async () => {
+    let kept: Once | undefined;
+    const { parked } = await deliver(
+      (_, once) => {
+        const isLater = kept !== undefined;
+        kept ??= once;
+        return kept.postgres({ query: async () => ({ rowCount: isLater ? 0 : 1 }) });
+      },
+      { texts: ['a1', 'a2'] },
+    );
+    expect(parked).toMatchObject([{ records: 1 }]);
+  });
+});
+
+test('an error of the handler itself may say that its record has taken effect', async () => {
+  const { parked } = await deliver(() => {
+    throw new RecordDoneError();
+  });
+  expect(parked).toEqual([]);
 });

@@ -11,7 +11,11 @@ test('a client has all methods that it is asked for', () => {
 test.each<[string, unknown, string]>([
   ['lacks one', { query: () => {} }, '{"query":'],
   ['is missing', undefined, 'undefined'],
-  ['is a document client', { ...client, batchGet: () => {} }, 'a DynamoDBDocument; use plainItem for plain objects'],
+  [
+    'is a document client',
+    { ...client, batchGet: () => {} },
+    'a DynamoDBDocument: pass the client that it was made from',
+  ],
 ])('a client that %s is refused', (_, wrong, got) => {
   expect(() => checkClient(wrong, METHODS)).toThrow(InvalidArgumentError);
   expect(() => checkClient(wrong, METHODS)).toThrow('client must be a client with query, getItem that answers');

@@ -3,6 +3,13 @@ import { REGISTRY_TABLE_TIME_TO_LIVE } from '../../../../lib/core/registry/regis
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 
+/** A store whose client answers nothing but these calls. */
+function storeOf(calls: object): DynamoDbRegistryStore {
+  const unexpected = async () => Promise.reject(new Error('unexpected call'));
+  const client = { getItem: unexpected, putItem: unexpected, scan: unexpected, ...calls };
+  return new DynamoDbRegistryStore(client as never, 'Keys');
+}
+
 /** What the store writes for an entry. */
 async function written(entry: { hashKey?: bigint }): Promise<RegistryItem> {
   const items: RegistryItem[] = [];
@@ -12,7 +19,7 @@ async function written(entry: { hashKey?: bigint }): Promise<RegistryItem> {
       return {};
     },
   };
-  const store = new DynamoDbRegistryStore(client as never, 'Keys');
+  const store = storeOf(client);
   await store.writeEntry({ owner: 'ann', version: 3, weight: 2, ...entry });
   return items[0]!;
 }
@@ -44,7 +51,7 @@ test('entries are read as they were written, strongly consistent, one by one or 
       return { Items: [items[index]], ...(index + 1 < items.length && { LastEvaluatedKey: { index } }) };
     },
   };
-  const store = new DynamoDbRegistryStore(client as never, 'Keys');
+  const store = storeOf(client);
   const ann = { owner: 'ann', version: 3, weight: 2, hashKey: 7n };
   const bob = { owner: 'bob', version: 4, weight: 1 };
   await store.writeEntry(ann);
@@ -59,10 +66,7 @@ test('entries are read as they were written, strongly consistent, one by one or 
 
 test('a write of the first head expects no value, and each other one the version before', async () => {
   const sent: RegistryItem[] = [];
-  const store = new DynamoDbRegistryStore(
-    { putItem: async (input: RegistryItem) => void sent.push(input) } as never,
-    'Keys',
-  );
+  const store = storeOf({ putItem: async (input: RegistryItem) => void sent.push(input) });
   for (const version of [1, 2]) {
     await store.writeHead({ version, recent: [{ owner: 'ann', version, weight: 1 }] }, version - 1);
   }
@@ -84,8 +88,7 @@ describe('the head', () => {
       { owner: 'bob', version: 3, weight: 1 },
     ],
   };
-  const storeThat = (putItem: (input: RegistryItem) => Promise<object>) =>
-    new DynamoDbRegistryStore({ putItem } as never, 'Keys');
+  const storeThat = (putItem: (input: RegistryItem) => Promise<object>) => storeOf({ putItem });
   let written: RegistryItem | undefined;
   beforeEach(() =>
     storeThat(async ({ Item }) => {
@@ -95,7 +98,7 @@ describe('the head', () => {
   );
 
   test('is read as it was written, with the owners that have no hash key', async () => {
-    const store = new DynamoDbRegistryStore({ getItem: async () => ({ Item: written }) } as never, 'Keys');
+    const store = storeOf({ getItem: async () => ({ Item: written }) });
     expect(await store.readHead()).toEqual(head);
   });
 

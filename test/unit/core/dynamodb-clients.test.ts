@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import ts from 'typescript';
+import * as core from '../../../lib/core';
+import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { indexConfig } from '../../support/index-config';
+
+const config = indexConfig();
+const consumer = { tableName: 'Table', consumer: 'c' };
+const cache = { get: () => undefined, set: () => {} };
+
+/** How a user passes a client to each entry point that takes one. */
+const ENTRY_POINTS: Readonly<Record<string, (client: never) => unknown>> = {
+  'new DynamoDbFenceStore': (client) => new core.DynamoDbFenceStore(client, consumer),
+  'new DynamoDbParkingStore': (client) => new core.DynamoDbParkingStore(client, consumer),
+  'DynamoDbParkingStore.fromEnvironment': (client) => core.DynamoDbParkingStore.fromEnvironment(client),
+  'new DynamoDbRegistryStore': (client) => new core.DynamoDbRegistryStore(client, 'Table'),
+  'new DynamoDbShardCountReader': (client) => new core.DynamoDbShardCountReader(client, config),
+  'new DynamoDbShardCountStore': (client) => new core.DynamoDbShardCountStore(client, config),
+  'new WriteReporter': (client) => new core.WriteReporter(client, config, {}),
+  cachedQueryClient: (client) => core.cachedQueryClient(client, cache),
+  fanOutCount: (client) => core.fanOutCount(client, config, { value: 'a' }),
+  fanOutItems: (client) => core.fanOutItems(client, config, { value: 'a' }).next(),
+  fanOutQuery: (client) => core.fanOutQuery(client, config, { value: 'a' }),
+  findStrays: (client) => core.findStrays(client, config),
+  lightQueryClient: (client) => core.lightQueryClient(client),
+  reshardItems: (client) => core.reshardItems(client, config),
+};
+
+/** Operations of DynamoDB: what takes a client with one of them takes a client of DynamoDB. */
+const OPERATIONS = ['getItem', 'putItem', 'updateItem', 'deleteItem', 'query', 'scan', 'transactWriteItems'];
+
+/** The exported functions, constructors and static methods that have a client of DynamoDB among their parameters. */
+function entryPointsOf(path: string): string[] {
+  const options = {
+    module: ts.ModuleKind.Node20,
+    target: ts.ScriptTarget.ES2022,
+    strict: true,
+    types: ['node'],
+    noEmit: true,
+  };
+  const program = ts.createProgram([path], options);
+  const checker = program.getTypeChecker();
+  const file = program.getSourceFile(path)!;
+  const takesClient = (type: ts.Type): boolean =>
+    OPERATIONS.some((operation) => {
+      const member = type.getProperty(operation);
+      const [input] = (member && checker.getTypeOfSymbol(member).getCallSignatures()[0]?.parameters) ?? [];
+      // A client of Postgres has a query, too.
+      const inputType = input && checker.getTypeOfSymbol(input);
+      return ['TableName', 'TransactItems'].some((field) => inputType?.getProperty(field) !== undefined);
+    });
+  const signaturesTakeClient = (signatures: readonly ts.Signature[]): boolean =>
+    signatures.some(({ parameters }) =>
+      parameters.some((parameter) => takesClient(checker.getTypeOfSymbol(parameter))),
+    );
+  return checker.getExportsOfModule(checker.getSymbolAtLocation(file)!).flatMap((exported) => {
+    const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+    if ((symbol.flags & ts.SymbolFlags.Value) === 0) return [];
+    const type = checker.getTypeOfSymbol(symbol);
+    const statics = type
+      .getProperties()
+      .filter((member) => signaturesTakeClient(checker.getTypeOfSymbol(member).getCallSignatures()));
+    return [
+      ...(signaturesTakeClient(type.getConstructSignatures()) ? [`new ${exported.name}`] : []),
+      ...(signaturesTakeClient(type.getCallSignatures()) ? [exported.name] : []),
+      ...statics.map(({ name }) => `${exported.name}.${name}`),
+    ];
+  });
+}
+
+test('this test knows every entry point of the library that takes a client of DynamoDB', () => {
+  const found = entryPointsOf(join(__dirname, '../../../lib/core/index.ts'));
+  expect(found.sort()).toEqual(Object.keys(ENTRY_POINTS).sort());
+});
+
+describe.each(Object.entries(ENTRY_POINTS))('%s', (_, pass) => {
+  const sent = jest.fn(async () => Promise.reject(new Error('sent')));
+  const low = new DynamoDB({ region: 'eu-west-1', requestHandler: { handle: sent } as never });
+
+  test.each([
+    ['DynamoDBDocument', DynamoDBDocument.from(low)],
+    ['DynamoDBDocumentClient', DynamoDBDocumentClient.from(low)],
+  ])('rejects a %s before it sends anything, and says what to pass instead', async (name, client) => {
+    const call = async () => pass(client as never);
+    await expect(call()).rejects.toThrow(InvalidArgumentError);
+    await expect(call()).rejects.toThrow(new RegExp(`^\\[INVALID_ARGUMENT\\] client .*new DynamoDB.*${name}`));
+    expect(sent).not.toHaveBeenCalled();
+  });
+});
+
+beforeAll(() => {
+  process.env.EVEN_SHARDS_PARKING_TABLE_NAME = 'Table';
+  process.env.EVEN_SHARDS_CONSUMER_NAME = 'c';
+});
+afterAll(() => {
+  delete process.env.EVEN_SHARDS_PARKING_TABLE_NAME;
+  delete process.env.EVEN_SHARDS_CONSUMER_NAME;
+});
