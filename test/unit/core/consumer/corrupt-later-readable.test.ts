@@ -1,0 +1,198 @@
+import {
+  MemoryParkingStore,
+  OrderedConsumer,
+  type ParkedKey,
+  type ParkedRecord,
+  type Place,
+  RecordDoneError,
+  type ShardRecord,
+} from '../../../../lib/core/consumer';
+import { fenceData } from '../../../../lib/core/foundation/fence';
+import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
+import { SOURCE, shardOf, textOf } from '../../../support/fakes/stream-events';
+
+/** Stands for a format that this version of the library cannot read, and a later one can. */
+const NEWER_FORMAT = Buffer.from('f3899ac2', 'hex');
+
+interface Packed {
+  text: string;
+  number?: number;
+  data?: Uint8Array;
+}
+
+/** A Kinesis record with records of several keys, "b1" with the key "b". */
+function packOf(packed: readonly Packed[], { partitionKey = 'p', sequenceNumber = '7' } = {}): ShardRecord {
+  const pack = new AggregateBuilder({ maxBytes: 100_000, packUnder: partitionKey });
+  for (const { text, number, data = Buffer.from(text) } of packed) {
+    const sequence = number === undefined ? undefined : { producerId: 'producer', sequenceNumber: BigInt(number) };
+    pack.tryAdd({ partitionKey: text[0]!, data, ...(sequence && { sequence }) });
+  }
+  return { ...shardOf(['x'])[0]!, partitionKey, sequenceNumber, data: Buffer.from(pack.build().data) };
+}
+
+class World {
+  readonly effects: string[] = [];
+  readonly calls: string[] = [];
+  readonly poison = new Set<string>();
+  isNewer = false;
+  readonly parking = new MemoryParkingStore();
+  private readonly done = new Map<string, string>();
+  private readonly readable = new Map<string, Uint8Array>();
+
+  constructor(private readonly options: { slow?: number } = {}) {
+    const { parking } = this;
+    const records = parking.records.bind(parking);
+    const { isNewer, readable } = { isNewer: () => this.isNewer, readable: this.readable };
+    parking.records = async function* (key: ParkedKey) {
+      for await (const record of records(key)) yield isNewer() ? healed(record, readable) : record;
+    };
+    parking.onceItem = ((partitionKey: string, place: Place) => ({ partitionKey, place })) as never;
+  }
+
+  /** A process that can read what the others could not, once it is newer. */
+  process(): OrderedConsumer {
+    return new OrderedConsumer(
+      async (record, { once }) => {
+        const text = textOf(record);
+        this.calls.push(text);
+        if (this.options.slow) await new Promise((resolve) => setTimeout(resolve, this.options.slow));
+        if (this.poison.has(text)) throw new Error('poison');
+        const [{ partitionKey, place }] = once<object>([]) as [{ partitionKey: string; place: Place }];
+        const name = `${partitionKey} ${place.series}`;
+        if (place.number <= (this.done.get(name) ?? '')) throw new RecordDoneError();
+        this.done.set(name, place.number);
+        this.effects.push(text);
+      },
+      { parking: this.parking, attempts: 2, retryMs: 1, attemptTimeoutMs: 100 },
+    );
+  }
+
+  async arrive(record: ShardRecord, consumer = this.process()): Promise<void> {
+    const data = Buffer.concat([NEWER_FORMAT, Buffer.alloc(30), Buffer.from(record.sequenceNumber)]);
+    this.readable.set(data.toString('hex'), record.data);
+    expect(await consumer.process([{ ...record, data }], { source: SOURCE })).toEqual({ problems: [] });
+  }
+
+  async retry(consumer = this.process()): Promise<unknown> {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return consumer.retryParked();
+  }
+}
+
+function healed(record: ParkedRecord, readable: ReadonlyMap<string, Uint8Array>): ParkedRecord {
+  return { ...record, data: readable.get(Buffer.from(record.data).toString('hex')) ?? record.data };
+}
+
+const WITHOUT_SEQUENCE: Packed[] = [{ text: 'a0' }, { text: 'b1' }, { text: 'a2' }];
+/** A pack has runs of several keys. Their numbers rise within a key only. */
+const WITH_SEQUENCE: Packed[] = [
+  { text: 'a0', number: 10 },
+  { text: 'b1', number: 3 },
+  { text: 'a2', number: 11 },
+];
+
+describe.each([
+  ['without a sequence', WITHOUT_SEQUENCE],
+  ['with a sequence', WITH_SEQUENCE],
+])('a corrupt aggregate %s', (_, packed) => {
+  test('stays parked, and takes effect completely and in order once a newer version can read it', async () => {
+    const w = new World();
+    await w.arrive(packOf(packed));
+    expect(await w.retry()).toMatchObject({ stillParked: 1 });
+    expect(w.effects).toEqual([]);
+    w.isNewer = true;
+    expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
+    expect(w.effects).toEqual(['a0', 'b1', 'a2']);
+  });
+
+  test('takes effect once if a user record in it fails, in any process', async () => {
+    const w = new World();
+    w.isNewer = true;
+    w.poison.add('b1');
+    await w.arrive(packOf(packed));
+    expect(await w.retry()).toMatchObject({ stillParked: 1 });
+    expect(w.effects).toEqual(['a0']);
+    w.poison.clear();
+    expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
+    expect(w.effects).toEqual(['a0', 'b1', 'a2']);
+  });
+
+  test('takes effect although later records of its keys have taken effect meanwhile', async () => {
+    const w = new World();
+    await w.arrive(packOf(packed));
+    const later = packed.map(({ text, number }) => ({
+      text: `${text} later`,
+      ...(number !== undefined && { number: number + 50 }),
+    }));
+    await w.process().process([packOf(later, { partitionKey: 'q', sequenceNumber: '8' })], { source: SOURCE });
+    w.isNewer = true;
+    expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
+    expect([...w.effects].sort()).toEqual(['a0', 'a0 later', 'a2', 'a2 later', 'b1', 'b1 later']);
+  });
+});
+
+test('a copy of a corrupt aggregate that its producer left takes no effect', async () => {
+  const w = new World();
+  await w.arrive(packOf(WITH_SEQUENCE));
+  await w.arrive(packOf(WITH_SEQUENCE, { sequenceNumber: '9' }));
+  w.isNewer = true;
+  expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
+  expect(w.effects).toEqual(['a0', 'b1', 'a2']);
+});
+
+test('a readable copy of a corrupt aggregate of one key takes no effect behind it', async () => {
+  const w = new World();
+  const packed = [
+    { text: 'a0', number: 1 },
+    { text: 'a1', number: 2 },
+  ];
+  await w.arrive(packOf(packed, { partitionKey: 'a' }));
+  await w.process().process([packOf(packed, { partitionKey: 'a', sequenceNumber: '9' })], { source: SOURCE });
+  w.isNewer = true;
+  expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
+  expect(w.effects).toEqual(['a0', 'a1']);
+});
+
+test('keys and producers whose names run into each other count apart within a corrupt aggregate', async () => {
+  const w = new World();
+  const pack = new AggregateBuilder({ maxBytes: 100_000, packUnder: 'p' });
+  for (const [partitionKey, producerId, number] of [
+    ['a', 'x/y', 9],
+    ['x/a', 'y', 8],
+    ['a/x', 'y', 7],
+  ] as const) {
+    pack.tryAdd({
+      partitionKey,
+      data: Buffer.from(partitionKey),
+      sequence: { producerId, sequenceNumber: BigInt(number) },
+    });
+  }
+  await w.arrive({ ...packOf(WITH_SEQUENCE), data: Buffer.from(pack.build().data) });
+  w.isNewer = true;
+  expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
+  expect(w.effects).toEqual(['a', 'x/a', 'a/x']);
+});
+
+test('the handler gets no further user record of an aggregate when the time of the attempt is over', async () => {
+  const w = new World({ slow: 60 });
+  await w.arrive(packOf(Array.from({ length: 5 }, (_, index) => ({ text: `a${index}` }))));
+  w.isNewer = true;
+  expect(await w.retry()).toMatchObject({ stillParked: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(w.calls).toEqual(['a0', 'a1']);
+});
+
+test('a fence in a corrupt aggregate ends its move, and is not handled', async () => {
+  const w = new World();
+  const end = jest.spyOn(w.parking.moves, 'end');
+  const fences = (['start', 'end'] as const).map((side) => ({
+    text: 'a',
+    number: side === 'start' ? 1 : 3,
+    data: fenceData({ moveId: `m ${side}`, side }),
+  }));
+  await w.arrive(packOf([fences[0]!, { text: 'a1', number: 2 }, fences[1]!]));
+  w.isNewer = true;
+  expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
+  expect(w.effects).toEqual(['a1']);
+  expect(end.mock.calls).toEqual([[{ moveId: expect.stringMatching(/m end$/), partitionKey: 'a' }]]);
+});
