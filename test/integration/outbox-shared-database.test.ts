@@ -1,0 +1,337 @@
+import type { Client, Pool } from 'pg';
+import { deaggregate, OrderedProducer } from '../../lib/core';
+import { systemClock } from '../../lib/core/foundation/clock';
+import {
+  migrateOutbox,
+  OutboxRelay,
+  type OutboxRelayOptions,
+  type PostgresClient,
+  type PostgresPool,
+} from '../../lib/core/outbox';
+import { FakeKinesis } from '../../lib/testing/fake-kinesis';
+import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import { describeWhere } from '../support/describe-where';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { hasPgBouncer, PgBouncer } from '../support/postgres/pg-bouncer';
+import { type PoolerRules, PoolerStandIn, RDS_PROXY } from '../support/postgres/pooler-stand-in';
+import { PostgresServer } from '../support/postgres/postgres-server';
+
+/** An outbox in a database with poolers, roles that have settings of their own, and row level security. */
+
+/** The fake takes a clock of tests; here it gets the real one. */
+const clock = systemClock as unknown as VirtualClock;
+
+const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
+const LOCKS =
+  "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+describeOnPostgres('an outbox in a database that others share', () => {
+  let server: PostgresServer;
+  let url: string;
+  let client: Client;
+  let databases = 0;
+  const opened: { stop(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    const admin = await server.connect();
+    await admin.query("CREATE ROLE relay LOGIN PASSWORD 'relay'");
+    await admin.end();
+  }, 60_000);
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    databases += 1;
+    url = await server.createDatabase(`shared_${databases}`);
+    client = await server.connect(url);
+    await migrateOutbox(client);
+    await client.query("SELECT outbox.grant_relay('relay')");
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((each) => each.stop()));
+    await client.query('ALTER ROLE relay RESET ALL');
+    await client.end();
+  });
+
+  const roleUrl = () => server.urlOf(`shared_${databases}`, { user: 'relay', password: 'relay' });
+
+  async function open<T extends { stop(): Promise<void> }>(opening: Promise<T>): Promise<T> {
+    const each = await opening;
+    opened.push(each);
+    return each;
+  }
+
+  async function put(...data: string[]): Promise<void> {
+    for (const each of data) await client.query("SELECT outbox.put('k', $1::text)", [each]);
+  }
+
+  /** A relay that runs until its rows have arrived, or for ten seconds. Returns the data that has arrived. */
+  async function relayed(
+    postgres: PostgresPool | PostgresClient,
+    rows: number,
+    { meanwhile, ...options }: OutboxRelayOptions & { meanwhile?: (relay: OutboxRelay) => Promise<unknown> } = {},
+  ): Promise<string[]> {
+    const kinesis = new FakeKinesis({ clock, shardCount: 1 });
+    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
+    const abort = new AbortController();
+    const relay = new OutboxRelay(postgres, producer, { ...FAST, ...options });
+    let hasEnded = false;
+    const running = relay.run({ signal: abort.signal }).finally(() => {
+      hasEnded = true;
+    });
+    running.catch(() => {});
+    const seen = () =>
+      kinesis
+        .records()
+        .flatMap((record) => deaggregate(record))
+        .map(({ data }) => Buffer.from(data).toString());
+    for (let waits = 0; waits < 500 && seen().length < rows && !hasEnded; waits++) await systemClock.sleep(20);
+    try {
+      await meanwhile?.(relay);
+    } finally {
+      abort.abort();
+      await running;
+      await producer.close();
+    }
+    return seen();
+  }
+
+  /** What of a relay is left in sessions that others use: settings, and locks. */
+  async function leftovers(before: unknown[], now: Promise<unknown[]>): Promise<unknown> {
+    const isSame = JSON.stringify(await now) === JSON.stringify(before);
+    return [isSame ? 'the settings of before' : 'other settings', (await client.query(LOCKS)).rowCount];
+  }
+
+  const NOTHING = ['the settings of before', 0];
+
+  describe('behind a pooler in transaction mode', () => {
+    test.each<PoolerRules['takes']>(['the last', 'the first', 'any'])(
+      'run – with a pool, where a transaction takes %s free process – is refused and leaves nothing',
+      async (takes) => {
+        await put('one');
+        const pooler = await open(PoolerStandIn.start(url, { takes }));
+        const before = await pooler.settings();
+        await expect(relayed(pooler, 1)).rejects.toMatchObject({ code: 'OUTBOX_POOLER' });
+        expect(await leftovers(before, pooler.settings())).toEqual(NOTHING);
+      },
+    );
+
+    test.each<PoolerRules['takes']>(['the first', 'any'])(
+      'run – with a client, where a transaction takes %s free process – is refused and leaves nothing',
+      async (takes) => {
+        const pooler = await open(PoolerStandIn.start(url, { takes }));
+        const before = await pooler.settings();
+        await expect(relayed(await pooler.connect(), 1)).rejects.toMatchObject({ code: 'OUTBOX_POOLER' });
+        expect(await leftovers(before, pooler.settings())).toEqual(NOTHING);
+      },
+    );
+
+    test('run – with a client whose process changes later – ends', async () => {
+      // Else it would notice first that it receives no notification.
+      await client.query('SELECT outbox.notify(false)');
+      const pooler = await open(PoolerStandIn.start(url, { takes: 'the last' }));
+      const own = await pooler.connect();
+      const busy = async () => {
+        const other = await pooler.connect();
+        await other.query({ text: 'BEGIN' });
+        await systemClock.sleep(200);
+        await other.query({ text: 'COMMIT' });
+      };
+      await put('one');
+      // The other process does not have the relay's prepared statements either.
+      const code = expect.stringMatching(/^(OUTBOX_POOLER|26000)$/);
+      await expect(relayed(own, 1, { meanwhile: busy })).rejects.toMatchObject({ code });
+    });
+
+    test('verify and replay – use a transaction each, and leave nothing', async () => {
+      await client.query("SELECT outbox.retain('1 hour')");
+      await put('one', 'two');
+      await relayed(server.pool(url), 2);
+      const pooler = await open(PoolerStandIn.start(url, { takes: 'the last' }));
+      const before = await pooler.settings();
+      const kinesis = new FakeKinesis({ clock, shardCount: 1 });
+      const relay = new OutboxRelay(pooler, new OrderedProducer(kinesis, { streamName: 'Events' }), FAST);
+      expect(await relay.verify()).toMatchObject({ waitingRows: 0, missingRows: 0 });
+      expect(await relay.replay()).toBe(2);
+      expect(await leftovers(before, pooler.settings())).toEqual(NOTHING);
+    });
+  });
+
+  test('run – behind a proxy that pins, as RDS Proxy does – relays', async () => {
+    await put('one', 'two', 'three');
+    const proxy = await open(PoolerStandIn.start(url, RDS_PROXY));
+    expect(await relayed(proxy, 3, { meanwhile: (relay) => relay.verify() })).toEqual(['one', 'two', 'three']);
+  });
+
+  test.each([
+    ['SET', /^SET/],
+    ['SET', /set_config/],
+    ['LISTEN', /^LISTEN/],
+  ])('run – behind a proxy that pins, and rejects %s, as %p – is refused and leaves nothing', async (what, rejects) => {
+    const proxy = await open(PoolerStandIn.start(url, { ...RDS_PROXY, rejects }));
+    const before = await proxy.settings();
+    const message = expect.stringContaining(`${what} was rejected: unsupported statement`);
+    await expect(relayed(proxy, 1)).rejects.toMatchObject({ code: 'OUTBOX_POOLER', message });
+    expect(await leftovers(before, proxy.settings())).toEqual(NOTHING);
+  });
+
+  test('run – with a client – gives it back as it was, after the end and after an error', async () => {
+    const own = await server.connect(url);
+    await own.query("SET DateStyle = 'German'; SET statement_timeout = '7s'; SET search_path = 'outbox, public'");
+    const settings = async () => [
+      (await own.query("SELECT name, setting FROM pg_settings WHERE name NOT LIKE '%.%' ORDER BY name")).rows,
+    ];
+    const before = await settings();
+    await put('one');
+    expect(await relayed(own, 1)).toEqual(['one']);
+    expect(await leftovers(before, settings())).toEqual(NOTHING);
+    await client.query('ALTER TABLE outbox.range RENAME TO gone');
+    await expect(relayed(own, 1)).rejects.toMatchObject({ code: expect.any(String) });
+    await client.query('ALTER TABLE outbox.gone RENAME TO range');
+    expect(await leftovers(before, settings())).toEqual(NOTHING);
+    await own.query('BEGIN');
+    await expect(relayed(own, 1)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'postgres' });
+    await own.end();
+  });
+
+  test('run – on a connection whose statements the application has discarded – relays', async () => {
+    const own = await server.connect(url);
+    await put('one');
+    expect(await relayed(own, 1)).toEqual(['one']);
+    await own.query('DISCARD ALL');
+    await put('two');
+    expect(await relayed(own, 1)).toEqual(['two']);
+    await own.end();
+  });
+
+  describeWhere(hasPgBouncer, 'the program pgbouncer')('behind a real PgBouncer', () => {
+    test.each(['transaction', 'statement'] as const)(
+      'run – in %s mode – is refused and leaves nothing',
+      async (mode) => {
+        const bouncer = await open(PgBouncer.start(url, mode));
+        const application = server.pool(bouncer.url, 3);
+        // The sessions that the pooler has opened for the application, all at once.
+        const settings = async () => {
+          const text =
+            "SELECT string_agg(name || setting, ',' ORDER BY name) FROM pg_settings, pg_sleep(0.2) WHERE context = 'user'";
+          return (await Promise.all([1, 2, 3].map(() => application.query(text)))).map(({ rows }) => rows);
+        };
+        const before = await settings();
+        await expect(relayed(server.pool(bouncer.url, 2), 1)).rejects.toMatchObject({ code: 'OUTBOX_POOLER' });
+        expect(await leftovers(before, settings())).toEqual(NOTHING);
+      },
+    );
+
+    test('run – in session mode – relays and leaves nothing', async () => {
+      await put('one', 'two');
+      const bouncer = await open(PgBouncer.start(url, 'session'));
+      const pool: Pool = server.pool(bouncer.url, 2);
+      expect(await relayed(pool, 2, { meanwhile: (relay) => relay.verify() })).toEqual(['one', 'two']);
+      expect((await client.query(LOCKS)).rowCount).toBe(0);
+    });
+
+    test('run – in session mode, if the pooler has no second session to give – relays', async () => {
+      await put('one');
+      const bouncer = await open(PgBouncer.start(url, 'session', 1));
+      expect(await relayed(server.pool(bouncer.url, 2), 1)).toEqual(['one']);
+    });
+  });
+
+  describe('as a role with settings of its own', () => {
+    const HOSTILE = {
+      DateStyle: "'SQL, DMY'",
+      IntervalStyle: 'iso_8601',
+      TimeZone: "'Asia/Kathmandu'",
+      extra_float_digits: '-15',
+      bytea_output: 'escape',
+      client_encoding: 'LATIN1',
+      standard_conforming_strings: 'off',
+      default_transaction_isolation: 'serializable',
+      default_transaction_read_only: 'on',
+      default_transaction_deferrable: 'on',
+      lock_timeout: '1',
+      idle_session_timeout: '300',
+      idle_in_transaction_session_timeout: '100',
+      search_path: "''",
+      enable_indexscan: 'off',
+      exit_on_error: 'on',
+    };
+
+    async function setForRole(settings: Record<string, string>): Promise<void> {
+      for (const [name, value] of Object.entries(settings))
+        await client.query(`ALTER ROLE relay SET ${name} = ${value}`);
+    }
+
+    test('run, verify and replay – with an envelope and topics – do what they do without', async () => {
+      await client.query("SELECT outbox.retain('1 hour')");
+      await setForRole(HOSTILE);
+      await client.query(
+        `SELECT outbox.put('k', 'a\\x5cb'::text, type => 'made', headers => '{"traceparent": "00-1-2-3"}', topic => 't')`,
+      );
+      const pool = server.pool(roleUrl(), 3);
+      let replayed = 0;
+      const [event] = await relayed(pool, 1, {
+        envelope: { cloudEvents: { source: '/shop' } },
+        meanwhile: async (relay) => {
+          // Idle for longer than the role's sessions may be.
+          await systemClock.sleep(400);
+          expect(await relay.verify()).toMatchObject({ waitingRows: 0, missingRows: 0 });
+          replayed = await relay.replay();
+        },
+      });
+      expect(JSON.parse(event!)).toMatchObject({ type: 'made', traceparent: '00-1-2-3' });
+      expect(Math.abs(Date.now() - Date.parse(JSON.parse(event!).time))).toBeLessThan(60_000);
+      expect(replayed).toBe(1);
+    });
+  });
+
+  describe('with row level security', () => {
+    test('run, verify and replay – where an event trigger has enabled it for each table – end with the cause', async () => {
+      await client.query('DROP SCHEMA outbox CASCADE');
+      await client.query(`
+        CREATE FUNCTION secure() RETURNS event_trigger LANGUAGE plpgsql AS $$
+        DECLARE made record;
+        BEGIN
+          FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() WHERE object_type = 'table' LOOP
+            EXECUTE 'ALTER TABLE ' || made.object_identity || ' ENABLE ROW LEVEL SECURITY';
+          END LOOP;
+        END $$;
+        CREATE EVENT TRIGGER secure ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION secure()`);
+      await migrateOutbox(client);
+      await client.query("SELECT outbox.grant_relay('relay')");
+      await put('one');
+      const pool = server.pool(roleUrl(), 3);
+      await expect(relayed(pool, 1)).rejects.toMatchObject({
+        code: 'OUTBOX_ROW_SECURITY',
+        role: 'relay',
+        tables: expect.arrayContaining(['outbox.range', 'outbox.settings']),
+      });
+      const relay = new OutboxRelay(
+        pool,
+        new OrderedProducer(new FakeKinesis({ clock, shardCount: 1 }), { streamName: 'Events' }),
+      );
+      await expect(relay.replay()).rejects.toMatchObject({ code: 'OUTBOX_ROW_SECURITY' });
+      await expect(relay.verify()).rejects.toThrow(/row-level security/);
+    });
+
+    test('run – on which it is enabled meanwhile – ends with the cause, and passes no row', async () => {
+      const pool = server.pool(roleUrl(), 3);
+      await put('one');
+      const meanwhile = async () => {
+        await client.query('ALTER TABLE outbox.message ENABLE ROW LEVEL SECURITY');
+        const { rows } = await client.query(
+          "SELECT inhrelid::regclass AS name FROM pg_inherits WHERE inhparent = 'outbox.message'::regclass",
+        );
+        for (const { name } of rows) await client.query(`ALTER TABLE ${name} ENABLE ROW LEVEL SECURITY`);
+        await put('two');
+        await systemClock.sleep(500);
+      };
+      await expect(relayed(pool, 1, { meanwhile })).rejects.toThrow(/row-level security/);
+      await client.query('ALTER TABLE outbox.message DISABLE ROW LEVEL SECURITY');
+      const { rows } = await client.query(
+        "SELECT inhrelid::regclass AS name FROM pg_inherits WHERE inhparent = 'outbox.message'::regclass",
+      );
+      for (const { name } of rows) await client.query(`ALTER TABLE ${name} DISABLE ROW LEVEL SECURITY`);
+      expect(await relayed(pool, 1)).toContain('two');
+    });
+  });
+});
