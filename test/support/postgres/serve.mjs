@@ -89,11 +89,11 @@ async function standby() {
   await client.connect();
   const { rows: versions } = await client.query("SELECT current_setting('server_version_num')::int AS number");
   const isOld = versions[0].number < 150_000;
-  await client.query(`SELECT ${isOld ? "pg_start_backup('standby', true, false)" : "pg_backup_start('standby', true)"}`);
-  execFileSync('cp', ['-Rp', `${databaseDir}/.`, directory]);
-  const { rows } = await client.query(
-    `SELECT labelfile FROM ${isOld ? 'pg_stop_backup(false)' : 'pg_backup_stop()'}`,
+  await client.query(
+    `SELECT ${isOld ? "pg_start_backup('standby', true, false)" : "pg_backup_start('standby', true)"}`,
   );
+  execFileSync('cp', ['-Rp', `${databaseDir}/.`, directory]);
+  const { rows } = await client.query(`SELECT labelfile FROM ${isOld ? 'pg_stop_backup(false)' : 'pg_backup_stop()'}`);
   await client.end();
   await rm(join(directory, 'postmaster.pid'));
   await writeFile(join(directory, 'backup_label'), rows[0].labelfile);
