@@ -42,20 +42,28 @@ export async function deliverRecords(
 
 /**
  * Puts the messages of a batch and reports those that failed, so that the source delivers them again. After a message
- * has failed, it does not send the later messages of its key but reports them too, so that they come again in order.
+ * has failed, it does not send the later messages of its key or its group but reports them too, so that they come again in
+ * order.
  */
 export async function deliverMessages(
   producer: OrderedProducer,
   messages: readonly SourceMessage[],
   failures: FailureTally,
 ): Promise<SQSBatchResponse> {
-  const toSend = unblocked(messages, failures);
-  const results = await putEach(
-    producer,
-    toSend.map(({ record }) => record),
-    failures,
-  );
-  const delivered = new Set<SourceMessage>(toSend.filter((_, index) => !isFailure(results[index]!)));
+  const delivered = new Set<SourceMessage>();
+  const blockedKeys = new Set<string>();
+  for (const round of rounds(messages)) {
+    const toSend = unblocked(round, blockedKeys, failures);
+    const results = await putEach(
+      producer,
+      toSend.map(({ record }) => record),
+      failures,
+    );
+    for (const [index, message] of toSend.entries()) {
+      if (isFailure(results[index]!)) block(blockedKeys, message);
+      else delivered.add(message);
+    }
+  }
   return {
     batchItemFailures: messages
       .filter((message) => !delivered.has(message))
@@ -65,17 +73,47 @@ export async function deliverMessages(
 
 type ReadableMessage = SourceMessage & { record: ProducerRecord };
 
-/** The messages that hold a record, without those behind a message of the same key that does not hold one. */
-function unblocked(messages: readonly SourceMessage[], failures: FailureTally): ReadableMessage[] {
-  const blockedKeys = new Set<string>();
+/**
+ * The messages in the order in which they may be sent. The producer keeps the order of one partition key, so records of one
+ * key share a round. A message of a group whose partition key is another one must wait until the earlier messages of the
+ * group are acknowledged, so it belongs to a later round.
+ */
+function rounds(messages: readonly SourceMessage[]): SourceMessage[][] {
+  const found: SourceMessage[][] = [];
+  const lastOf = new Map<string, { round: number; partitionKey?: string }>();
+  for (const message of messages) {
+    const partitionKey = message.record instanceof Error ? undefined : message.record.partitionKey;
+    const earliest = message.orderingKeys.map((key) => {
+      const last = lastOf.get(key);
+      if (last === undefined) return 0;
+      return last.partitionKey === partitionKey ? last.round : last.round + 1;
+    });
+    const round = Math.max(0, ...earliest);
+    for (const key of message.orderingKeys) lastOf.set(key, { round, partitionKey });
+    found[round] ??= [];
+    found[round].push(message);
+  }
+  return found;
+}
+
+/** The messages that hold a record, without those behind a message of the same key or group that has failed. */
+function unblocked(
+  messages: readonly SourceMessage[],
+  blockedKeys: Set<string>,
+  failures: FailureTally,
+): ReadableMessage[] {
   return messages.filter((message): message is ReadableMessage => {
     const { orderingKeys, record } = message;
     const isUnreadable = record instanceof Error;
     if (!isUnreadable && !orderingKeys.some((key) => blockedKeys.has(key))) return true;
     failures.add(isUnreadable ? record : new EarlierRecordFailedError(record.partitionKey));
-    for (const key of orderingKeys) blockedKeys.add(key);
+    block(blockedKeys, message);
     return false;
   });
+}
+
+function block(blockedKeys: Set<string>, { orderingKeys }: SourceMessage): void {
+  for (const key of orderingKeys) blockedKeys.add(key);
 }
 
 /**

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { InvalidEventError } from '../../../../lambda/invalid-event-error';
 import { deliverMessages, deliverRecords } from '../../../../lambda/producer/deliver';
 import type { SourceMessage } from '../../../../lambda/producer/event-source';
@@ -171,6 +172,70 @@ describe('records whose owner has no hash key because the registry failed', () =
       ],
     });
     expect(kinesis.allData()).toEqual(['a1', 'a2']);
+  });
+});
+
+describe('deliverMessages of a FIFO queue', () => {
+  const inGroup = (group: string, name: string): SourceMessage => ({
+    ...message(name),
+    orderingKeys: [`group ${group}`, name[0]!.toLowerCase()],
+  });
+
+  test('sends nothing of a group behind a record that failed, whatever the partition keys of the group', async () => {
+    const { clock, kinesis, producer } = setUp({ a1: 'throttled' });
+    const messages = [inGroup('g', 'a1'), inGroup('g', 'b1'), inGroup('g', 'a2'), inGroup('h', 'c1')];
+    const response = await clock.runUntil(deliverMessages(producer, messages, new FailureTally()));
+    expect(response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(['a1', 'b1', 'a2']);
+    expect(kinesis.allData()).toEqual(['c1']);
+  });
+
+  test('sends a group with one partition key in one request', async () => {
+    const { clock, kinesis, producer } = setUp();
+    const put = jest.spyOn(kinesis, 'putRecords');
+    const messages = ['a1', 'b1', 'c1'].map((name) => inGroup(name[0]!, name));
+    await clock.runUntil(deliverMessages(producer, messages, new FailureTally()));
+    expect(put).toHaveBeenCalledTimes(1);
+  });
+
+  test('keeps the order of each group and each key, whatever fails', async () => {
+    const fate = fc.constantFrom<EntryFate | 'unreadable'>(
+      'stored',
+      'stored',
+      'stored',
+      'throttled',
+      'refused',
+      'unreadable',
+    );
+    const sent = fc.record({ group: fc.constantFrom('g', 'h', 'a'), key: fc.constantFrom('a', 'b', 'c'), fate });
+    await fc.assert(
+      fc.asyncProperty(fc.array(sent, { maxLength: 10 }), async (batch) => {
+        const named = batch.map(({ key, ...rest }, index) => ({ ...rest, key, name: `${key}${index}` }));
+        const fates = named.map((each) => [each.name, each.fate === 'unreadable' ? 'stored' : each.fate] as const);
+        const { clock, kinesis, producer } = setUp(Object.fromEntries(fates));
+        const messages = named.map(({ group, name, ...each }) => {
+          const own = inGroup(group, name);
+          return each.fate === 'unreadable' ? { ...own, record: new Error('unreadable') } : own;
+        });
+        const { batchItemFailures } = await clock.runUntil(deliverMessages(producer, messages, new FailureTally()));
+        const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+        const stored = kinesis.allData();
+        expect([...stored].sort()).toEqual(
+          named
+            .map(({ name }) => name)
+            .filter((name) => !failed.has(name))
+            .sort(),
+        );
+        for (const same of ['group', 'key'] as const) {
+          for (const value of new Set(named.map((each) => each[same]))) {
+            const chain = named.filter((each) => each[same] === value).map(({ name }) => name);
+            const first = chain.findIndex((name) => failed.has(name));
+            const wanted = first < 0 ? chain : chain.slice(0, first);
+            expect(stored.filter((name) => chain.includes(name))).toEqual(wanted);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 
