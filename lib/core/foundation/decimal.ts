@@ -73,11 +73,16 @@ export function nextNumber(text: string, direction: 1 | -1): string | undefined 
   return `${sign < 0 ? '-' : ''}${next}E${scale}`;
 }
 
-/** A number as JavaScript holds it, or as text if JavaScript cannot hold it exactly. */
+/**
+ * A number as JavaScript holds it, or as text if JavaScript cannot hold it exactly.
+ *
+ * @throws EvenShardsError with the code NOT_A_NUMBER if the text is not a decimal number
+ */
 export function exactNumber(text: string): number | string {
   const number = Number(text);
-  const exact = Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number));
-  return exact && compareNumbers(String(number), text) === 0 ? number : text;
+  const mayBeExact = Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number));
+  const isExact = compareNumbers(mayBeExact ? String(number) : '0', text) === 0 && mayBeExact;
+  return isExact ? number : text;
 }
 
 /** DynamoDB and Cassandra write no longer numbers. */
@@ -97,6 +102,7 @@ function readDecimal(text: string): Decimal | undefined {
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', exponent = '0'] = match;
   const all = whole + fraction;
+  if (all === '') return undefined;
   let leadingZeros = 0;
   while (all[leadingZeros] === '0') leadingZeros += 1;
   let end = all.length;

@@ -28,7 +28,7 @@ require (
 	golang.org/x/tools/godoc v0.1.0-deprecated // indirect
 )
 
-replace github.com/cdk-even-shards/cdk-even-shards-go/cdkevenshards => ../../../dist/languages/go/cdkevenshards
+replace github.com/cdk-even-shards/cdk-even-shards-go/cdkevenshards => ../../../../dist/languages/go/cdkevenshards
 
 // Of the versions that the package asks for, the module proxy and the checksum database do not have all. These are the
 // nearest that verify.

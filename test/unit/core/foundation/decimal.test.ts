@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { compareNumbers, exactNumber, nextNumber, plainDecimal } from '../../../../lib/core/foundation/decimal';
+import {
+  compareNumbers,
+  exactNumber,
+  nextNumber,
+  numberBytes,
+  plainDecimal,
+} from '../../../../lib/core/foundation/decimal';
+import { plainItem } from '../../../../lib/core/sharded-index';
 
 const sign = Math.sign;
 
@@ -116,3 +123,17 @@ describe('exactNumber', () => {
     },
   );
 });
+
+test.each(['', ' ', '.', '+', '-', '-.', 'e5', '.e5', 'abc', '1.2.3', '0x10', 'NaN', 'Infinity'])(
+  'every function that reads a number rejects %j',
+  (text) => {
+    const error = expect.objectContaining({ code: 'NOT_A_NUMBER' });
+    expect(() => exactNumber(text)).toThrow(error);
+    expect(() => plainItem({ n: { N: text } })).toThrow(error);
+    expect(() => plainItem({ n: { NS: [text] } })).toThrow(error);
+    expect(() => compareNumbers('0', text)).toThrow(error);
+    expect(() => plainDecimal(text)).toThrow(error);
+    expect(() => nextNumber(text, 1)).toThrow(error);
+    expect(numberBytes(text)).toBe(text.length);
+  },
+);
