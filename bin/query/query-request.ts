@@ -29,10 +29,10 @@ export function queryRequest(command: string, flags: RequestFlags, sharding: Sha
   const { valueAttribute, sortKeyAttributes, keyLayout } = sharding.config;
   const values = value.map((text): FanOutValue => {
     const isNumber = keyLayout === 'multi-attribute' && sharding.typeOf(valueAttribute ?? '') === 'N';
-    return isNumber ? numberOf(command, 'value', text)! : text;
+    return isNumber ? digitsOf(command, 'value', text) : text;
   });
   const sortKey = conditionOf(command, flags, (flag, text) =>
-    sharding.typeOf(sortKeyAttributes[0] ?? '') === 'N' ? numberOf(command, flag, text)! : text,
+    sharding.typeOf(sortKeyAttributes[0] ?? '') === 'N' ? digitsOf(command, flag, text) : text,
   );
   return {
     ...(values.length === 1 && { value: values[0]! }),
@@ -43,6 +43,12 @@ export function queryRequest(command: string, flags: RequestFlags, sharding: Sha
     ...(cursor !== undefined && { cursor }),
     ...(project !== undefined && { projection: project.split(',') }),
   };
+}
+
+/** The digits of a number as they were given: JavaScript would round a large one. */
+function digitsOf(command: string, flag: string, text: string): { N: string } {
+  numberOf(command, flag, text);
+  return { N: text.trim() };
 }
 
 function conditionOf(

@@ -14,6 +14,13 @@ export function isNumberText(value: unknown): value is string {
   return typeof value === 'string' && NUMBER.test(value);
 }
 
+/** Whether an integer is beyond 2^53, where JavaScript holds only every second number or fewer: it may be another one. */
+export function isUnsafeInteger(value: unknown): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
+
+export const UNSAFE_INTEGER_ALLOWED = 'a number below 2^53, or the digits of a larger one as { N: digits }';
+
 /**
  * @throws InvalidArgumentError unless this is an attribute value that DynamoDB could have: later code measures, signs and
  *   sends it without a further check

@@ -4,7 +4,13 @@ import { plainDecimal } from '../../foundation/decimal';
 import { InvalidArgumentError } from '../../foundation/errors';
 import { checkReadUnits } from '../../foundation/fan-out/read-budget';
 import { MAX_QUERY_VALUES } from '../../foundation/shard-count';
-import { checkAttributeValue, isNumberText, isObject } from '../config/check-attribute-value';
+import {
+  checkAttributeValue,
+  isNumberText,
+  isObject,
+  isUnsafeInteger,
+  UNSAFE_INTEGER_ALLOWED,
+} from '../config/check-attribute-value';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, storeName } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { shardAttributeValue } from '../config/stored-place';
@@ -63,7 +69,8 @@ export interface FanOutRequest {
    */
   cursor?: string;
   /**
-   * The names of the top-level attributes to return.
+   * The names of the top-level attributes to return. A path such as `address.city` or `tags[0]`, and a placeholder such as
+   * `#city`, are rejected. To read an attribute whose name looks like one, leave the projection out.
    * @default every attribute that the index projects
    */
   projection?: string[];
@@ -168,6 +175,7 @@ function checkValue(config: ShardedConfig, field: string, value: unknown): void 
     const allowed = `a non-empty string, a finite number or { N: digits } because ${storeName(config)} is keyed by ${valueAttribute}`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
+  if (isUnsafeInteger(value)) throw new InvalidIndexValueError(field, value, UNSAFE_INTEGER_ALLOWED);
   const plain = plainValue(value);
   if (isTableConfig(config)) checkSeparator(config, field, plain);
   const key = config.keyLayout === 'multi-attribute' ? plain : shardAttributeValue(config, plain, 0);
@@ -196,13 +204,18 @@ export function checkSeparator({ separator }: ShardedTableConfig, field: string,
   throw new InvalidIndexValueError(field, value, `a value without the separator ${JSON.stringify(separator)}`);
 }
 
+/** DynamoDB would look for an attribute of exactly this name, and return nothing. */
+const PATH_OR_PLACEHOLDER = /[.[]|^#/;
+
 function checkProjection(projection: unknown): void {
   if (projection === undefined) return;
   const valid =
     Array.isArray(projection) &&
     projection.length > 0 &&
-    projection.every((name) => typeof name === 'string' && name !== '');
-  if (!valid) throw new InvalidArgumentError('projection', projection, 'a non-empty array of attribute names');
+    projection.every((name) => typeof name === 'string' && name !== '' && !PATH_OR_PLACEHOLDER.test(name));
+  if (valid) return;
+  const allowed = 'a non-empty array of attribute names of the top level, without a dot, "[" or a leading "#"';
+  throw new InvalidArgumentError('projection', projection, allowed);
 }
 
 function checkConsistentRead(config: ShardedConfig, consistentRead: unknown): void {

@@ -1,4 +1,4 @@
-import { isNumberText, isObject } from '../config/check-attribute-value';
+import { isNumberText, isObject, isUnsafeInteger, UNSAFE_INTEGER_ALLOWED } from '../config/check-attribute-value';
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { InvalidSortKeyConditionError } from '../config/sharded-index-errors';
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
@@ -126,6 +126,7 @@ function betweenRange(field: string, operand: unknown): SortKeyRange {
 }
 
 function sortKeyValue(field: string, value: unknown): SortableValue {
+  if (isUnsafeInteger(value)) throw new InvalidSortKeyConditionError(field, value, UNSAFE_INTEGER_ALLOWED);
   const attributeValue: { S?: unknown; N?: unknown; B?: unknown } = Object(toAttributeValue(value as SortKeyValue));
   const { S, N, B } = attributeValue;
   const valid = (typeof S === 'string' && S !== '') || isNumberText(N) || (B instanceof Uint8Array && B.byteLength > 0);

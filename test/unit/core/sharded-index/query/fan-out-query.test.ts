@@ -430,6 +430,24 @@ describe('fanOutQuery', () => {
         InvalidArgumentError,
         'projection must be a non-empty array of attribute names',
       ],
+      ...['address.city', 'tags[0]', '#city'].map(
+        (path): [string, ShardedConfig, object, typeof InvalidArgumentError, string] => [
+          `a projection of ${path}`,
+          byTime,
+          { projection: ['id', path] },
+          InvalidArgumentError,
+          'attribute names of the top level, without a dot, "[" or a leading "#"',
+        ],
+      ),
+      ...[2 ** 53, -(2 ** 60), 1e300].map(
+        (number): [string, ShardedConfig, object, typeof InvalidSortKeyConditionError, string] => [
+          `the sort key ${number}, which JavaScript does not hold exactly`,
+          byTime,
+          { sortKey: { between: [{ N: '1' }, number] } },
+          InvalidSortKeyConditionError,
+          'sortKey.between must be a number below 2^53, or the digits of a larger one as { N: digits }',
+        ],
+      ),
       ['an empty filter', byTime, { filterExpression: ' ' }, InvalidArgumentError, 'filterExpression must be'],
       [
         'placeholders without a filter',
