@@ -12,14 +12,33 @@ export function sealedText(belongsTo: unknown, value: unknown): string {
   return Buffer.concat([checksum(belongsTo, payload), Buffer.from(payload)]).toString('base64url');
 }
 
-/** The value that a text holds, or undefined if the text was altered or belongs to something else. */
-export function unsealedValue<V>(belongsTo: unknown, text: unknown): V | undefined {
+/**
+ * The value that a text holds, or undefined if the text was altered, belongs to something else, or holds a value of another shape.
+ * The checksum has no secret, so anybody can make up a text of any shape.
+ *
+ * @param read returns undefined, or throws, for a value of another shape
+ */
+export function unsealedValue<V>(
+  belongsTo: unknown,
+  text: unknown,
+  read: (value: unknown) => V | undefined,
+): V | undefined {
   if (typeof text !== 'string') return undefined;
   const bytes = Buffer.from(text, 'base64url');
   const payload = bytes.subarray(CHECKSUM_BYTES).toString();
   const isIntact =
     bytes.toString('base64url') === text && bytes.subarray(0, CHECKSUM_BYTES).equals(checksum(belongsTo, payload));
-  return isIntact ? JSON.parse(payload) : undefined;
+  if (!isIntact) return undefined;
+  try {
+    return read(JSON.parse(payload));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value is an array of numbers from 0 on, such as bytes, or the numbers of shards. */
+export function areCounts(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((each) => Number.isFinite(each) && each >= 0);
 }
 
 function checksum(belongsTo: unknown, payload: string): Buffer {

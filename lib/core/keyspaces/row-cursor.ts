@@ -1,7 +1,7 @@
 import { InvalidCursorError } from '../foundation/fan-out/fan-out-errors';
 import { ItemSizes } from '../foundation/fan-out/item-sizes';
 import type { Position } from '../foundation/fan-out/total-order';
-import { sealedText, unsealedValue } from '../foundation/sealed-text';
+import { areCounts, sealedText, unsealedValue } from '../foundation/sealed-text';
 import { type ColumnValue, valueOfText } from './column-value';
 import type { Keyed } from './keyed-row';
 import type { RowSelect } from './row-select';
@@ -38,12 +38,24 @@ export function decodeRowCursor(
   cursor: string | undefined,
 ): RowCursor | undefined {
   if (cursor === undefined) return undefined;
-  const encoded = unsealedValue<EncodedCursor>(queryOf(config, select), cursor);
-  if (encoded === undefined) {
+  const position = unsealedValue(queryOf(config, select), cursor, (value) => readPosition(config, value));
+  if (position === undefined) {
     throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
   }
-  const [shard, firstOfItsKind, mean, deviation, ...texts] = encoded;
-  const key = config.clusteringColumns.map((column, index) => valueOfText(column, texts[index]!));
+  return position;
+}
+
+/** @returns undefined, or throws, for a value that is not the position of a page */
+function readPosition({ clusteringColumns }: ShardedKeyspacesConfig, value: unknown): RowCursor | undefined {
+  const [shard, firstOfItsKind, mean, deviation, ...texts] = value as EncodedCursor;
+  const isPosition =
+    areCounts([shard, firstOfItsKind, mean, deviation]) &&
+    Number.isSafeInteger(shard) &&
+    Number.isSafeInteger(firstOfItsKind) &&
+    texts.length === clusteringColumns.length &&
+    texts.every((text) => typeof text === 'string');
+  if (!isPosition) return undefined;
+  const key = clusteringColumns.map((column, index) => valueOfText(column, texts[index]!));
   return { shard, item: { key }, firstOfItsKind, sizes: new ItemSizes(mean, deviation) };
 }
 

@@ -254,7 +254,7 @@ function resumeTrail(
   point: string | undefined,
 ): PageTrail | undefined {
   if (point === undefined) return undefined;
-  const page = unsealedValue<string>([config, scan], point);
+  const page = unsealedValue([config, scan], point, (value) => (typeof value === 'string' ? value : undefined));
   if (page === undefined) {
     const allowed = 'the resumePoint of a report of the same table, counts, and segment';
     throw new InvalidCursorError('resumeFrom', point, allowed);

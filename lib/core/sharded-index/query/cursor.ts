@@ -2,7 +2,8 @@ import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
 import { ItemSizes } from '../../foundation/fan-out/item-sizes';
 import type { Position } from '../../foundation/fan-out/total-order';
-import { sealedText, unsealedValue } from '../../foundation/sealed-text';
+import { areCounts, sealedText, unsealedValue } from '../../foundation/sealed-text';
+import { isNumberText } from '../config/check-attribute-value';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';
 import type { FanOutRequest } from './fan-out-request';
@@ -72,13 +73,26 @@ export function encodeCursor(
 export function decodeCursor(config: ShardedConfig, request: FanOutRequest): CursorPosition | undefined {
   const { cursor } = request;
   if (cursor === undefined) return undefined;
-  const position = unsealedValue<EncodedPosition>([LAYOUT, queryText(config, request)], cursor);
+  const position = unsealedValue([LAYOUT, queryText(config, request)], cursor, (value) => readPosition(config, value));
   if (position === undefined) {
     throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
   }
-  const [shard, meanBytes, deviation, stretch, ...rest] = position;
+  return position;
+}
+
+/** @returns undefined for a value that is not the position of a page */
+function readPosition(config: ShardedConfig, value: unknown): CursorPosition | undefined {
+  const [shard, meanBytes, deviation, stretch, ...rest] = value as EncodedPosition;
   const names = positionAttributes(config);
   const key = rest.slice(0, names.length) as (string | null)[];
+  const ties = rest.slice(names.length) as number[];
+  const isPosition =
+    areCounts([shard, meanBytes, deviation, stretch]) &&
+    Number.isSafeInteger(shard) &&
+    key.length === names.length &&
+    key.every((each) => each === null || isEncodedValue(each)) &&
+    areCounts(ties.map((each) => each - UNKNOWN_TIES));
+  if (!isPosition) return undefined;
   const attributes = names.flatMap((name, index) => {
     const value = key[index]!;
     return value === null ? [] : [[name, decodeValue(value)] as const];
@@ -87,7 +101,7 @@ export function decodeCursor(config: ShardedConfig, request: FanOutRequest): Cur
     shard,
     item: Object.fromEntries(attributes),
     isItem: key.every((value) => value !== null),
-    ties: rest.slice(names.length) as number[],
+    ties,
     sizes: new ItemSizes(meanBytes, deviation),
     stretch,
   };
@@ -134,6 +148,13 @@ type EncodedPosition = [
 export function encodeValue(value: SortableValue): string {
   if ('S' in value) return `S${value.S}`;
   return 'N' in value ? `N${value.N}` : `B${Buffer.from(value.B).toString('base64')}`;
+}
+
+/** Whether a value is what `encodeValue` returns. */
+export function isEncodedValue(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length < 2) return false;
+  if (value[0] === 'N') return isNumberText(value.slice(1));
+  return value[0] === 'S' || (value[0] === 'B' && encodeValue(decodeValue(value)) === value);
 }
 
 export function decodeValue(encoded: string): SortableValue {

@@ -1,10 +1,10 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
-import { sealedText, unsealedValue } from '../../foundation/sealed-text';
+import { areCounts, sealedText, unsealedValue } from '../../foundation/sealed-text';
 import { MAX_INDEX_SHARDS } from '../../foundation/shard-count';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';
-import { decodeValue, encodeValue, positionAttributes, queryText } from './cursor';
+import { decodeValue, encodeValue, isEncodedValue, positionAttributes, queryText } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
 import type { IndexShard } from './index-shard';
 
@@ -65,13 +65,13 @@ export class ReadProgress {
   ): ReadProgress {
     const progress = new ReadProgress();
     if (text === undefined) return progress;
-    const encoded = unsealedValue<EncodedProgress>(readOf(config, request, part), text);
+    const names = positionAttributes(config);
+    const encoded = unsealedValue(readOf(config, request, part), text, (value) => readProgress(names.length, value));
     if (encoded === undefined) {
       throw new InvalidCursorError(field, text, 'the unaltered text that the same query has returned');
     }
     const [begun, keys] = encoded;
     progress.begun.push(...begun);
-    const names = positionAttributes(config);
     for (const [number, ...values] of keys) {
       const key = values.map((value, index) => [names[index]!, decodeValue(value)] as const);
       progress.keys.set(number, key.length === 0 ? undefined : Object.fromEntries(key));
@@ -92,4 +92,12 @@ export class ReadProgress {
 /** What a text of progress belongs to: the part that was read of a query, in whatever order. */
 function readOf(config: ShardedConfig, request: FanOutRequest, part: unknown): unknown {
   return [LAYOUT, queryText(config, { ...request, order: 'unordered' }), part];
+}
+
+/** @returns undefined for a value that is not the progress of a read */
+function readProgress(attributes: number, value: unknown): EncodedProgress | undefined {
+  const [begun, keys] = value as EncodedProgress;
+  const isKey = ([number, ...values]: readonly [number, ...string[]]): boolean =>
+    areCounts([number]) && [0, attributes].includes(values.length) && values.every(isEncodedValue);
+  return areCounts(begun) && keys.every(isKey) ? [begun, keys] : undefined;
 }

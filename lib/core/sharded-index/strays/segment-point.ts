@@ -3,7 +3,7 @@ import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
 import { sealedText, unsealedValue } from '../../foundation/sealed-text';
 import type { ShardCount, ShardedConfig, ShardedTableConfig } from '../config/sharded-index-config';
 import type { SortableValue } from '../query/attribute-order';
-import { decodeValue, encodeValue, sortedEntries } from '../query/cursor';
+import { decodeValue, encodeValue, isEncodedValue, sortedEntries } from '../query/cursor';
 
 /** What a resume point belongs to. */
 export interface ScannedSegment {
@@ -28,7 +28,10 @@ export function encodePoint(scanned: ScannedSegment, config: ShardedConfig, key:
 /** @throws InvalidCursorError if the text was altered, or belongs to another scan, index, shard count or segment */
 export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text: unknown): DynamoDbItem | undefined {
   if (text === undefined) return undefined;
-  const values = unsealedValue<string[]>(judgingOf(scanned, config), text);
+  const values = unsealedValue(judgingOf(scanned, config), text, (value) => {
+    const encoded = value as string[];
+    return [0, config.tableKey.length].includes(encoded.length) && encoded.every(isEncodedValue) ? encoded : undefined;
+  });
   if (values === undefined) {
     const allowed = 'the unaltered resumePoint of the same function, index, shard counts and segment';
     throw new InvalidCursorError('resumeFrom', text, allowed);
