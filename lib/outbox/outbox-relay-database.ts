@@ -87,8 +87,8 @@ export class OutboxRelayDatabase {
   }
 
   /**
-   * An RDS Proxy. It pins the relay's connection, for the relay holds a lock and listens: it saves the relay nothing, but
-   * may be the only way to the database.
+   * An RDS Proxy. It pins the relay's connection from its first `SET` on, so it saves the relay nothing. But it may be the only
+   * way to the database.
    *
    * @param proxy the proxy, of this app
    * @param options how to log in

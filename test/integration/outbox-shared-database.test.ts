@@ -130,11 +130,15 @@ describeOnPostgres('an outbox in a database that others share', () => {
       await client.query('SELECT outbox.notify(false)');
       const pooler = await open(PoolerStandIn.start(url, { takes: 'the last' }));
       const own = await pooler.connect();
+      // It takes the relay's process, unless a statement of the relay runs at that moment.
       const busy = async () => {
         const other = await pooler.connect();
-        await other.query({ text: 'BEGIN' });
-        await systemClock.sleep(200);
-        await other.query({ text: 'COMMIT' });
+        for (let transactions = 0; transactions < 20; transactions++) {
+          await other.query({ text: 'BEGIN' });
+          await systemClock.sleep(30);
+          await other.query({ text: 'COMMIT' });
+          await systemClock.sleep(7);
+        }
       };
       await put('one');
       // The other process does not have the relay's prepared statements either.

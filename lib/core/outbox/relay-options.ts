@@ -69,7 +69,7 @@ export interface OutboxRelayOptions {
   /**
    * How long a statement may take, in milliseconds. If there is no answer by then, the connection is given up: that of a
    * pool is replaced, that of a client ends the relay with an `OutboxConnectionError`. The server ends the statement then,
-   * too, unless its own `statement_timeout` is shorter. When the relay was told to end, a statement may take 3 seconds.
+   * too: the relay sets `statement_timeout`. When the relay was told to end, a statement may take 3 seconds.
    * @default 30000
    */
   statementTimeoutMs?: number;

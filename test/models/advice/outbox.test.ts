@@ -235,6 +235,24 @@ describeOnPostgres('the advice on an outbox', () => {
     expect(missing.isRaised).toBe(false);
   }, 120_000);
 
+  test('a relay refuses to run: the log has the code, and once the cause is gone its rows are sent', async () => {
+    expect(adviceOf('An outbox relay refuses to run')).toContain('The log of the function has the error. Its code is in');
+    const refusals = new AlarmInPlay('RelayRefusals');
+    const minute = (run: Invocation) => refusals.minute({ Refusals: metricIn(run, 'Refusals') });
+    await put('a', 'waits');
+    await database.query('ALTER SCHEMA outbox RENAME TO elsewhere');
+    const relay = await startRelay();
+    const refused = await relay.invoke({}, A_RUN_MS);
+    expect(refused.error).toMatchObject({ errorMessage: expect.stringContaining('[OUTBOX_SCHEMA]') });
+    expect(minute(refused)).toBe(true);
+
+    await database.query('ALTER SCHEMA elsewhere RENAME TO outbox');
+    const mended = await relayAll(relay);
+    expect(metricIn(mended, 'Refusals')).toBe(0);
+    for (let minutes = 0; minutes < 10; minutes++) minute(mended);
+    expect(refusals.isRaised).toBe(false);
+  }, 120_000);
+
   test('a stream that refuses records: rows wait, none is parked with an error, and the function does not fail', async () => {
     expect(adviceOf('Rows of an outbox wait')).toContain(
       'Neither is the case, and more rows come than go. If [the stream refuses records]',

@@ -310,6 +310,13 @@ const FAULTS: Fault[] = [
     within: 4,
   },
   {
+    fault: 'the relay of an outbox refuses to run',
+    alarm: 'RelayRefusals',
+    well: { Refusals: 0 },
+    ill: () => ({ Refusals: 1 }),
+    within: 4,
+  },
+  {
     fault: 'a message is given up',
     alarm: 'DeadDepth',
     well: { ApproximateNumberOfMessagesVisible: 0 },

@@ -44,6 +44,7 @@ describe('the description of each alarm', () => {
       'RelayFailures',
       'RelayLag',
       'RelayMissingRows',
+      'RelayRefusals',
       'ScalingStopped',
       'Skew',
       'WriteThrottles',

@@ -155,7 +155,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
       'a record of 1 MiB, 4 KiB of which',
       'CloudEvents 1.0',
       '700,000 if it is bytes',
-      'classes 0A, 22, 23, 25, 28, 3D, 3F, 42 of SQLSTATE',
+      'classes 0A, 22, 23, 25, 26, 28, 3D, 3F, 42, 54, 55 of SQLSTATE',
     ],
     byCommand: [
       'Rows a second, of 100 bytes',
@@ -166,7 +166,13 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
       'With 1,000,000 keys it reads 1,000,000 rows',
       'Rows of 10 kB',
     ],
-    byOthers: ['Postgres 14', '(list prices of 2026, ARM, 730 hours)'],
+    byOthers: [
+      'Postgres 14',
+      '(list prices of 2026, ARM, 730 hours)',
+      'a minimum capacity of 0 ACU',
+      'capacity of 0.5 ACU, 365 ACU hours a month',
+      'takes about 15 seconds',
+    ],
   },
   'peers.md': {
     byCommand: [
