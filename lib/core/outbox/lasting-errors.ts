@@ -60,7 +60,7 @@ const PASSING_CODES = new Set([
 /** Classes whose errors can pass: connections, transactions that Postgres rolls back, resources, operators, the system. */
 const PASSING_CLASSES = new Set(['08', '40', '53', '57', '58']);
 
-/** What PgBouncer gives as the code of all errors of its own. */
+/** PgBouncer gives this code to all errors of its own. */
 const PROTOCOL_VIOLATION = '08P01';
 
 const CODE = /^[0-9A-Z]{5}$/;
@@ -85,7 +85,7 @@ export function isRefusal(error: unknown): boolean {
   return isLasting(error) || (error instanceof EvenShardsError && !mayPass);
 }
 
-/** Whether something rejects a statement that Postgres accepts from every role, for another reason than a fault that passes. */
+/** Whether an error rejects the statement itself. For statements that Postgres accepts from every role. */
 export function isRejection(error: unknown): boolean {
   const code = codeOf(error);
   if (!CODE.test(code) || PASSING_CODES.has(code)) return false;

@@ -70,8 +70,8 @@ export class OutboxRowSecurityError extends EvenShardsError {
 }
 
 /**
- * A connection that is no session of Postgres of its own: a pooler in transaction or statement mode, or a proxy that rejects
- * or loses what belongs to the session.
+ * The relay has no session of its own. Between it and Postgres is a pooler in transaction or statement mode, or a proxy that
+ * rejects or loses something of the session.
  */
 export class OutboxPoolerError extends EvenShardsError {
   constructor(
