@@ -96,19 +96,6 @@ END $$;`,
     )
     .join('\n');
 
-/** `lock` for keys of any type, as in `putFunctions`. */
-const lockFunctions = (schema: string): string =>
-  ['text', 'anyarray']
-    .map(
-      (keys) => `
-CREATE FUNCTION ${schema}.lock(partition_keys ${keys}) RETURNS void
-LANGUAGE plpgsql ${PARSED_AT_RUN} AS $$
-BEGIN
-  PERFORM ${schema}.lock_keys(partition_keys::text[]);
-END $$;`,
-    )
-    .join('\n');
-
 /**
  * The schema of an outbox, for a schema of the given name.
  *
@@ -399,7 +386,13 @@ ${BE_DURABLE}  current_slot := pg_sequence_last_value('${schema}.slot');
 END $$;
 ${putFunctions(schema)}
 ${putAllFunctions(schema)}
-${lockFunctions(schema)}
+
+-- Locks keys of any type. Postgres chooses text[] for a parameter without a type.
+CREATE FUNCTION ${schema}.lock(partition_keys anycompatiblearray) RETURNS void
+LANGUAGE plpgsql ${PARSED_AT_RUN} AS $$
+BEGIN
+  PERFORM ${schema}.lock_keys(partition_keys::text[]);
+END $$;
 
 -- For writers that cannot call a function: a plain INSERT of partition_key and data does the same as put.
 CREATE FUNCTION ${schema}.current_slot() RETURNS smallint
