@@ -234,6 +234,24 @@ describeOnPostgres('an outbox in a database that others share', () => {
     expect(records().map(({ data }) => Buffer.from(data))).toEqual([bytes, bytes, bytes]);
   });
 
+  test.each(['on', 'off'])(
+    'warns of a text that looks like bytes in hexadecimal, and of no other, with standard_conforming_strings %s',
+    async (strings) => {
+      const warnings: unknown[] = [];
+      owner.on('notice', ({ severity, message }) => warnings.push([severity, message]));
+      await owner.query(`SET standard_conforming_strings = ${strings}; SET escape_string_warning = off`);
+      for (const text of ['plain', '{"a":"\\x41"}', '\\\\x41', '\\x4', '\\x4g', 'x41', ' \\x41', '\\x41']) {
+        await owner.query('SELECT outbox.put($1, $2)', ['k', text]);
+        await owner.query('SELECT outbox.put_all($1, $2)', [['k'], [text]]);
+        await owner.query('INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)', ['k', text]);
+      }
+      await owner.query('SELECT outbox.put($1, $2::bytea)', ['k', Buffer.from('\\x41')]);
+      const { rows } = await owner.query('SELECT data FROM outbox.message ORDER BY id DESC LIMIT 2');
+      expect(rows).toEqual([{ data: null }, { data: '\\x41' }]);
+      expect(warnings).toEqual([1, 2, 3].map(() => ['WARNING', 'data is a text that looks like bytes in hexadecimal']));
+    },
+  );
+
   test.each(['{"a":"b"}', null])(
     'takes the headers %j as each type, by each call, with names and without',
     async (headers) => {

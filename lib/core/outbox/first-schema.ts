@@ -27,6 +27,9 @@ const BE_DURABLE = `  -- A commit can be visible before it is on disk. The relay
   END IF;
 `;
 
+/** How the text of bytes begins: a backslash and an x. With `standard_conforming_strings` off, a literal with a backslash is another text. */
+const BEGINS_HEXADECIMAL = "chr(92) || 'x'";
+
 /**
  * Whether an event needs no check: most events are small and plain, and fit into every record. A call of `check_event` would
  * cost them a tenth of the time of a put.
@@ -34,7 +37,7 @@ const BE_DURABLE = `  -- A commit can be visible before it is on disk. The relay
  * @param of what comes before the names of its columns
  */
 const isPlain = (of: string): string =>
-  `octet_length(${of}partition_key) BETWEEN 1 AND 256
+  `octet_length(${of}partition_key) BETWEEN 1 AND 256 AND starts_with(${of}data, ${BEGINS_HEXADECIMAL}) IS NOT TRUE
     AND coalesce(octet_length(${of}data), octet_length(${of}bytes)) <= ${SMALL_DATA_BYTES} AND num_nonnulls(${of}data, ${of}bytes) = 1
     AND num_nonnulls(${of}explicit_hash_key, ${of}type, ${of}headers, ${of}topic) = 0 AND getdatabaseencoding() = 'UTF8'`;
 
@@ -277,6 +280,12 @@ BEGIN
   IF data_bytes > most_bytes THEN
     RAISE 'data must have at most % bytes, got %', most_bytes, data_bytes
       USING ERRCODE = 'program_limit_exceeded', HINT = 'a stream that takes larger records: ${schema}.accept_records_of(bytes)';
+  END IF;
+  -- A driver that sends bytes without a type sends this text, and so does an assignment of bytes to the column data. It can also
+  -- be the text of an event, so it is no error.
+  IF starts_with(data, ${BEGINS_HEXADECIMAL}) AND data ~ '^.x([0-9a-f][0-9a-f])*$' THEN
+    RAISE WARNING 'data is a text that looks like bytes in hexadecimal'
+      USING HINT = 'give bytes as bytea: ${schema}.put($1, $2::bytea), ${schema}.put_all($1, $2::bytea[]), or the column bytes';
   END IF;
   IF explicit_hash_key NOT BETWEEN 0 AND 340282366920938463463374607431768211455 OR scale(explicit_hash_key) <> 0 THEN
     RAISE 'explicit_hash_key must be a whole number from 0 to 2^128 - 1, got %', left(explicit_hash_key::text, 80)
