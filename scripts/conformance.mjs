@@ -13,6 +13,7 @@
  * - linters: cfn-lint, checkov, the validator of cfn-guard, and awslint, after a build.
  * - package: what npm packs, installed where nothing of this project is, after a build.
  * - writers: those of examples/other-languages, each where its language is found.
+ * - drivers: psycopg, SQLAlchemy, JDBC, pgx and node-postgres on the outbox, each where its tools are found.
  * - browser: a headless Chromium, which npm has installed, after a build.
  * - apps: apps in the manner of aws-samples/aws-cdk-examples, in a local run, after a build.
  * - node: the unit tests on the lowest Node.js that the package supports, and on the newest long-term one.
@@ -34,6 +35,7 @@ const STORES = {
   linters,
   package: () => ({}),
   writers: () => ({}),
+  drivers: () => ({}),
   browser: () => ({}),
   apps: () => ({}),
 };
