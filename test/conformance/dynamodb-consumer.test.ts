@@ -1,5 +1,6 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { localClients } from '../../bin/local/emulators/clients';
+import { playConsumerOfSources } from '../support/plays/consumer-of-sources';
 import {
   createConsumerTables,
   type DynamoDbConsumerFacts,
@@ -35,6 +36,20 @@ describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions'
       }
       for (const fact of ['crashes', 'lostAnswers', 'refusedCalls', 'parked', 'twoAtOnce'] as const) {
         expect({ fact, isInSome: all.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });
+      }
+    },
+    randomRunsTimeout(900_000),
+  );
+
+  test(
+    'applies each record of several sources once, and in the order of its source and key',
+    async () => {
+      for (let seed = 0; seed < randomRuns(40); seed++) {
+        try {
+          await playConsumerOfSources({ dynamodb, seed });
+        } catch (error) {
+          throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+        }
       }
     },
     randomRunsTimeout(900_000),

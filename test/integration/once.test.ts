@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
 import {
   MemoryParkingStore,
   ONCE_POSTGRES_TABLE,
+  type Once,
   OrderedConsumer,
-  RecordDoneError,
   type ShardRecord,
 } from '../../lib/core/consumer';
 import { SOURCE, shardOf, textOf } from '../support/fakes/stream-events';
@@ -30,7 +31,10 @@ describeOnPostgres('once.postgres', () => {
   beforeEach(() => client.query('TRUNCATE effect, even_shards_done'));
 
   /** A process of its own: it remembers nothing of the others. */
-  async function consume(records: readonly ShardRecord[], { by = client, failsBehind = '' } = {}): Promise<void> {
+  async function consume(
+    records: readonly ShardRecord[],
+    { by = client, failsBehind = '', source = SOURCE } = {},
+  ): Promise<void> {
     const consumer = new OrderedConsumer(
       async (record, { once, attempt }) => {
         await by.query('BEGIN');
@@ -46,7 +50,7 @@ describeOnPostgres('once.postgres', () => {
       },
       { parking: new MemoryParkingStore(), concurrency: 1 },
     );
-    expect(await consumer.process(records, { source: SOURCE })).toEqual({ problems: [] });
+    expect(await consumer.process(records, { source })).toEqual({ problems: [] });
   }
 
   const effects = async () =>
@@ -92,47 +96,70 @@ describeOnPostgres('once.postgres', () => {
     await consume(shardOf(['a2'], { from: 1, shardId: 'shardId-000000000001' }));
     expect(await effects()).toEqual(['a1', 'b1', 'a2']);
   });
-});
 
-describe('once', () => {
-  const cancelled = (Item?: object) =>
-    Object.assign(new Error('cancelled'), {
-      name: 'TransactionCanceledException',
-      CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item }, { Code: 'None' }],
-    });
+  test('keeps sources apart', async () => {
+    await consume(shardOf(['a1'], { from: 5 }));
+    await consume(shardOf(['a2'], { from: 1 }), { source: `${SOURCE}-2` });
+    await consume(shardOf(['a2'], { from: 1 }), { source: `${SOURCE}-2` });
+    expect(await effects()).toEqual(['a1', 'a2']);
+  });
 
-  async function triesOf(error: unknown): Promise<number> {
-    let tries = 0;
-    const consumer = new OrderedConsumer(
-      () => {
-        tries += 1;
+  test('takes a key that is longer than a row of an index may be', async () => {
+    const keys = [
+      '\u{1f600}'.repeat(256),
+      '\\'.repeat(256),
+      randomBytes(2_000).toString('base64'),
+      randomBytes(2_000).toString('base64'),
+    ];
+    for (let turn = 0; turn < 2; turn++) {
+      for (const [index, partitionKey] of keys.entries()) {
+        await consume(shardOf([`of ${index}`]).map((record) => ({ ...record, partitionKey })));
+      }
+    }
+    expect(await effects()).toEqual(['of 0', 'of 1', 'of 2', 'of 3']);
+  });
+
+  test('sets the key aside, with the reason, of a handler that applies a record by two transactions', async () => {
+    const parking = new MemoryParkingStore();
+    const apply = async (once: Once, text: string): Promise<void> => {
+      await client.query('BEGIN');
+      try {
+        await once.postgres(client);
+        await client.query('INSERT INTO effect (text) VALUES ($1)', [text]);
+        await client.query('COMMIT');
+      } catch (error) {
+        await client.query('ROLLBACK');
         throw error;
+      }
+    };
+    const consumer = new OrderedConsumer(
+      async (_, { once }) => {
+        await apply(once, 'first');
+        await apply(once, 'second');
       },
-      { parking: new MemoryParkingStore(), attempts: 2 },
+      { parking },
     );
     await consumer.process(shardOf(['a1']), { source: SOURCE });
-    return tries;
-  }
-
-  test('takes a record for done when the transaction says so, be it as the cause of another error', async () => {
-    expect(await triesOf(cancelled({ isDone: { BOOL: true } }))).toBe(1);
-    expect(await triesOf(new Error('mine', { cause: cancelled({ isDone: { BOOL: true } }) }))).toBe(1);
-    expect(await triesOf(new RecordDoneError())).toBe(1);
-  });
-
-  test('does not take a condition of the user for its own', async () => {
-    expect(await triesOf(cancelled())).toBe(2);
-    expect(await triesOf(cancelled({ id: { S: 'x' } }))).toBe(2);
-  });
-
-  test('needs a store in DynamoDB for its item', async () => {
-    const errors: unknown[] = [];
-    const consumer = new OrderedConsumer((_, { once }) => void once([]), {
-      parking: new MemoryParkingStore(),
-      attempts: 2,
-      onFailure: ({ error }) => errors.push(error),
+    expect(await effects()).toEqual(['first']);
+    expect((await parking.find(['a'])).get('a')).toMatchObject({
+      dead: true,
+      lastError: expect.stringContaining('put all effects of a record into one transaction'),
     });
-    await consumer.process(shardOf(['a1']), { source: SOURCE });
-    expect(errors[0]).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'parking' });
+  });
+
+  test('lets a handler repeat a transaction that was rolled back', async () => {
+    const consumer = new OrderedConsumer(
+      async (record, { once }) => {
+        for (const isLast of [false, true]) {
+          await client.query('BEGIN');
+          await once.postgres(client);
+          await client.query('INSERT INTO effect (text) VALUES ($1)', [textOf(record)]);
+          await client.query(isLast ? 'COMMIT' : 'ROLLBACK');
+        }
+      },
+      { parking: new MemoryParkingStore() },
+    );
+    expect(await consumer.process(shardOf(['a1']), { source: SOURCE })).toEqual({ problems: [] });
+    expect(await effects()).toEqual(['a1']);
   });
 });

@@ -3,6 +3,7 @@ import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import {
   type Clock,
   DynamoDbParkingStore,
+  MemoryParkingStore,
   type Once,
   OrderedConsumer,
   type OrderedConsumerOptions,
@@ -374,4 +375,9 @@ test('an error of the handler itself may say that its record has taken effect', 
     throw new RecordDoneError();
   });
   expect(parked).toEqual([]);
+});
+
+test('once in a transaction needs a store in DynamoDB', async () => {
+  const { errors } = await deliver((_, once) => once([]), { parking: new MemoryParkingStore() });
+  expect(errors[0]).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'parking' });
 });

@@ -1,0 +1,335 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import type { Pool } from 'pg';
+import {
+  DynamoDbParkingStore,
+  type Once,
+  OrderedConsumer,
+  type ParkedKey,
+  type ParkedRecord,
+  type ParkingStore,
+  type StreamEvent,
+} from '../../../lib/core/consumer';
+import { AggregateBuilder } from '../../../lib/core/producer/aggregate-builder';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { EFFECTS_TABLE } from './consumer-on-dynamodb';
+import { PARKING_TABLE } from './parking-stores';
+
+/** Where effects go. `memory` stands for effects elsewhere: one process applies each once, and several at least once. */
+const EFFECTS = ['once', 'once with a document client', 'once.postgres', 'memory'] as const;
+const KINDS = ['stream', 'stream and its fan-out consumer', 'table'] as const;
+const SHAPES = ['records', 'aggregates', 'packs'] as const;
+const KEYS = ['a', 'b', 'c'];
+/** Stands for a format that a later version can read. */
+const NEWER_FORMAT = Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc(20)]);
+const MOST_TURNS = 300;
+const LONGEST_WAIT_MS = 15 * 60_000;
+
+export interface SourcesFacts {
+  readonly axes: readonly string[];
+  again: number;
+  parked: number;
+  restarts: number;
+  corrupt: number;
+  copies: number;
+}
+
+interface Written {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** A record of a shard, as its source stores it. */
+interface Stored {
+  readonly event: (arn: string) => object;
+  readonly texts: readonly Written[];
+  readonly isCorrupt: boolean;
+}
+
+interface Source {
+  readonly arns: readonly string[];
+  readonly shards: { readonly records: Stored[]; read: number }[];
+}
+
+/**
+ * Processes read two or three sources whose numbers have nothing to do with one another: streams, tables' streams, and one stream as
+ * two mappings see it; with and without sequences of one outbox and aggregates, of which an old version cannot read some. Handlers
+ * fail, batches come again, processes start anew, and retries run beside them. Throws unless each record has taken effect once, and in
+ * the order of its source and key.
+ */
+export async function playConsumerOfSources({
+  dynamodb,
+  pool,
+  seed,
+}: {
+  dynamodb: DynamoDB;
+  pool?: Pool;
+  seed: number;
+}): Promise<SourcesFacts> {
+  const random = seededRandom(seed);
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
+  const name = `sources ${seed}`;
+  const effectsIn = pick(pool === undefined ? EFFECTS.filter((each) => each !== 'once.postgres') : EFFECTS);
+  const facts: SourcesFacts = { axes: [effectsIn], again: 0, parked: 0, restarts: 0, corrupt: 0, copies: 0 };
+  const axes = facts.axes as string[];
+  /** Where the item of `once` stands in a transaction. */
+  const isFirst = random() < 0.5;
+  const poison = new Set<string>();
+  const readable = new Map<string, Uint8Array>();
+  const inMemory: Written[] = [];
+  let isNewer = false;
+  let now = 0;
+
+  let outboxNumber = 0;
+  const sources = Array.from({ length: 2 + Math.floor(random() * 2) }, (_, index) => write(index));
+
+  /** What a source has: 5 to 20 records in one or two shards. */
+  function write(index: number): Source {
+    const kind = pick(KINDS);
+    const hasSequence = kind !== 'table' && random() < 0.5;
+    const shape = kind === 'table' ? 'records' : hasSequence ? pick(['aggregates', 'packs'] as const) : pick(SHAPES);
+    axes.push(`${kind}, ${shape}${hasSequence ? ', sequence' : ''}`);
+    const shards = Array.from({ length: kind === 'table' ? 1 : 1 + Math.floor(random() * 2) }, () => ({
+      records: [] as Stored[],
+      read: 0,
+    }));
+    // A later source can have lower numbers.
+    let number = Math.floor(random() * 1_000_000);
+    let serial = 0;
+    const shardOfKey = new Map(KEYS.map((key) => [key, Math.floor(random() * shards.length)]));
+    for (let left = 5 + Math.floor(random() * 16); left > 0; left--) {
+      const shard = Math.floor(random() * shards.length);
+      const keys = KEYS.filter((key) => shardOfKey.get(key) === shard);
+      if (keys.length === 0) continue;
+      const count = shape === 'records' ? 1 : 1 + Math.floor(random() * 3);
+      const keyOfAll = pick(keys);
+      const texts = Array.from({ length: count }, (): Written => {
+        const key = shape === 'packs' ? pick(keys) : keyOfAll;
+        const text = `${index}${key}${String(serial++).padStart(3, '0')}`;
+        if (random() < 0.1) poison.add(text);
+        return { key, text };
+      });
+      const sequences = texts.map(() =>
+        hasSequence ? { producerId: 'outbox', sequenceNumber: BigInt(outboxNumber++) } : undefined,
+      );
+      const isCorrupt = shape !== 'records' && random() < 0.1;
+      if (isCorrupt) facts.corrupt += 1;
+      const isCopied = hasSequence && !isCorrupt && random() < 0.15;
+      if (isCopied) facts.copies += 1;
+      for (let copy = 0; copy < (isCopied ? 2 : 1); copy++) {
+        number += 1 + Math.floor(random() * 3);
+        const sequenceNumber = String(number);
+        const record = { shard, sequenceNumber, texts, sequences, shape, isCorrupt };
+        shards[shard]!.records.push({
+          event: kind === 'table' ? changeOf(record) : recordOf(record),
+          texts,
+          isCorrupt,
+        });
+      }
+    }
+    return { arns: arnsOf(kind, index), shards };
+  }
+
+  interface Record {
+    shard: number;
+    sequenceNumber: string;
+    texts: readonly Written[];
+    sequences: readonly ({ producerId: string; sequenceNumber: bigint } | undefined)[];
+    shape: (typeof SHAPES)[number];
+    isCorrupt: boolean;
+  }
+
+  function recordOf({ shard, sequenceNumber, texts, sequences, shape, isCorrupt }: Record) {
+    const whole =
+      shape === 'records'
+        ? { partitionKey: texts[0]!.key, data: Buffer.from(texts[0]!.text) }
+        : aggregateOf(texts, sequences, shape);
+    let data = Buffer.from(whole.data);
+    if (isCorrupt) {
+      data = Buffer.concat([NEWER_FORMAT, Buffer.from(`${name} ${texts[0]!.text}`)]);
+      readable.set(data.toString('hex'), whole.data);
+    }
+    return (eventSourceARN: string) => ({
+      eventSource: 'aws:kinesis',
+      eventID: `shardId-00000000000${shard}:${sequenceNumber}`,
+      eventSourceARN,
+      kinesis: { partitionKey: whole.partitionKey, sequenceNumber, data: data.toString('base64') },
+    });
+  }
+
+  function changeOf({ sequenceNumber: SequenceNumber, texts }: Record) {
+    const { key, text } = texts[0]!;
+    const Keys = { id: { S: key } };
+    const dynamodb = { Keys, NewImage: { ...Keys, text: { S: text } }, SequenceNumber };
+    return (eventSourceARN: string) => ({ eventSource: 'aws:dynamodb', eventName: 'MODIFY', eventSourceARN, dynamodb });
+  }
+
+  /** The newer version reads what an older one has parked. */
+  function withFormat(store: DynamoDbParkingStore): ParkingStore {
+    const records = store.records.bind(store);
+    store.records = async function* (key: ParkedKey): AsyncGenerator<ParkedRecord> {
+      for await (const record of records(key)) {
+        const data = isNewer && record.isCorrupt ? readable.get(Buffer.from(record.data).toString('hex')) : undefined;
+        yield data === undefined ? record : { ...record, data };
+      }
+    };
+    return store;
+  }
+
+  function process(): OrderedConsumer {
+    facts.restarts += 1;
+    const parking = withFormat(new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: name }));
+    return new OrderedConsumer(
+      async ({ data }, { once }) => {
+        const raw = Buffer.from(data).toString();
+        const text = raw.startsWith('{') ? JSON.parse(raw).dynamodb.NewImage.text.S : raw;
+        if (poison.has(text)) throw new Error('poison');
+        await apply({ key: text[1]!, text }, once);
+        if (random() < 0.05) throw new Error('failed behind its effect');
+      },
+      {
+        ...{ parking, attempts: 2, concurrency: 3, maxTries: 1_000_000, maxAgeMs: Number.MAX_SAFE_INTEGER },
+        ...{ random: () => 0, timeOfDay: () => now },
+        onFailure: ({ isParked }) => {
+          if (isParked) facts.parked += 1;
+        },
+      },
+    );
+  }
+
+  async function apply({ key, text }: Written, once: Once): Promise<void> {
+    const id = `${name}/${key}`;
+    const update = {
+      ...{ TableName: EFFECTS_TABLE, UpdateExpression: 'SET texts = list_append(if_not_exists(texts, :none), :text)' },
+      ...{ Key: { id }, ExpressionAttributeValues: { ':none': [] as string[], ':text': [text] } },
+    };
+    if (effectsIn === 'memory') inMemory.push({ key, text });
+    else if (effectsIn === 'once.postgres') await inPostgres({ key, text }, once);
+    else if (effectsIn === 'once with a document client') {
+      const items = isFirst ? once([{ Update: update }]) : [{ Update: update }, ...once([])];
+      await DynamoDBDocument.from(dynamodb).transactWrite({ TransactItems: items as never });
+    } else {
+      const ExpressionAttributeValues = { ':none': { L: [] }, ':text': { L: [{ S: text }] } };
+      const low = { Update: { ...update, Key: { id: { S: id } }, ExpressionAttributeValues } };
+      const TransactItems = isFirst ? once([low]) : [low, ...once<typeof low>([])];
+      await dynamodb.transactWriteItems({ TransactItems });
+    }
+  }
+
+  async function inPostgres({ key, text }: Written, once: Once): Promise<void> {
+    const client = await pool!.connect();
+    try {
+      await client.query('BEGIN');
+      await once.postgres(client);
+      await client.query('INSERT INTO effect (run, key, text) VALUES ($1, $2, $3)', [name, key, text]);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+
+  /** What took effect for a key, in order. */
+  async function effectsOf(key: string): Promise<string[]> {
+    if (effectsIn === 'memory') return inMemory.filter((each) => each.key === key).map(({ text }) => text);
+    if (effectsIn === 'once.postgres') {
+      const { rows } = await pool!.query('SELECT text FROM effect WHERE run = $1 AND key = $2 ORDER BY id', [
+        name,
+        key,
+      ]);
+      return rows.map(({ text }) => text);
+    }
+    const { Item } = await dynamodb.getItem({
+      TableName: EFFECTS_TABLE,
+      Key: { id: { S: `${name}/${key}` } },
+      ConsistentRead: true,
+    });
+    return Item?.texts?.L?.map(({ S }) => S!) ?? [];
+  }
+
+  let consumer = process();
+  /** Effects in memory are applied once by one process only. */
+  const current = (): OrderedConsumer => {
+    if (effectsIn !== 'memory' && random() < 0.3) consumer = process();
+    return consumer;
+  };
+
+  async function deliver({ arns, shards }: Source): Promise<void> {
+    const shard = pick(shards);
+    const batch = shard.records.slice(shard.read, shard.read + 1 + Math.floor(random() * 5));
+    if (batch.length === 0) return;
+    const arn = pick(arns);
+    const event: StreamEvent = { Records: batch.map((record) => record.event(arn)) };
+    const answer = await current().handler(event, { getRemainingTimeInMillis: () => 60_000 });
+    const [failure] = (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures;
+    if (failure !== undefined) throw new Error(`record ${failure.itemIdentifier} comes again, and nothing failed`);
+    // The answer is lost now and then: the same batch comes again.
+    if (random() < 0.15) facts.again += 1;
+    else shard.read += batch.length;
+  }
+
+  const retry = () => {
+    now += LONGEST_WAIT_MS;
+    return current().retryParked();
+  };
+  const isRead = ({ shards }: Source) => shards.every(({ records, read }) => read >= records.length);
+  for (let turn = 0; !sources.every(isRead); turn++) {
+    if (turn > MOST_TURNS) throw new Error('the sources are not read to their ends');
+    const [first, second] = [pick(sources), pick(sources)];
+    const beside = random() < 0.3 && first !== second ? deliver(second) : undefined;
+    await Promise.all([deliver(first), beside, random() < 0.3 ? retry() : undefined]);
+    for (const text of [...poison]) if (random() < 0.1) poison.delete(text);
+  }
+  poison.clear();
+  isNewer = true;
+  for (let turn = 0; (await retry()).stillParked > 0; turn++) {
+    if (turn > MOST_TURNS) throw new Error('a key stays parked');
+  }
+
+  const applied = new Map<string, string[]>();
+  for (const key of KEYS) applied.set(key, await effectsOf(key));
+  for (const source of sources) for (const key of KEYS) check(source, key, applied.get(key)!);
+  const all = [...applied.values()].flat();
+  if (effectsIn !== 'memory' && new Set(all).size < all.length) throw new Error(`${axes}: twice in ${all.join(' ')}`);
+  return facts;
+
+  function check({ shards }: Source, key: string, effects: readonly string[]): void {
+    const records = shards.flatMap((shard) => shard.records);
+    const late = new Set(
+      records.filter(({ isCorrupt }) => isCorrupt).flatMap(({ texts }) => texts.map(({ text }) => text)),
+    );
+    const written = [
+      ...new Set(records.flatMap(({ texts }) => texts.filter((each) => each.key === key).map(({ text }) => text))),
+    ];
+    const found = [...new Set(effects.filter((text) => written.includes(text)))];
+    const missing = written.filter((text) => !found.includes(text));
+    if (missing.length > 0) throw new Error(`${axes.join('; ')}: ${key} lacks ${missing.join(' ')}`);
+    // What was corrupt is parked alone, and later records of its keys have gone past it.
+    const inOrder = (texts: readonly string[]) => texts.filter((text) => !late.has(text)).join(' ');
+    if (inOrder(found) !== inOrder(written))
+      throw new Error(`${axes.join('; ')}: ${key} has ${inOrder(found)} and not ${inOrder(written)}`);
+  }
+}
+
+function aggregateOf(
+  texts: readonly Written[],
+  sequences: readonly ({ producerId: string; sequenceNumber: bigint } | undefined)[],
+  shape: 'aggregates' | 'packs',
+): { partitionKey: string; data: Uint8Array } {
+  const builder = new AggregateBuilder({ maxBytes: 2 ** 20, ...(shape === 'packs' && { packUnder: texts[0]!.key }) });
+  for (const [index, { key, text }] of texts.entries()) {
+    const sequence = sequences[index];
+    builder.tryAdd({ partitionKey: key, data: Buffer.from(text), ...(sequence && { sequence }) });
+  }
+  return builder.build();
+}
+
+/** Sources have one name in two regions, and one table two labels. */
+function arnsOf(kind: (typeof KINDS)[number], index: number): string[] {
+  if (kind === 'table')
+    return [`arn:aws:dynamodb:us-east-1:111122223333:table/T/stream/2026-01-0${index + 1}T00:00:00.000`];
+  const stream = `arn:aws:kinesis:eu-west-${index + 1}:111122223333:stream/S`;
+  return kind === 'stream' ? [stream] : [stream, `${stream}/consumer/C:179000000${index}`];
+}
