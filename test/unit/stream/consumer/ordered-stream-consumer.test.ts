@@ -1,6 +1,6 @@
 import { App, Duration, PropertyInjectors, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, StreamViewType, Table, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -9,10 +9,19 @@ import {
   Code,
   EventSourceMapping,
   type EventSourceMappingProps,
+  FilterCriteria,
+  FilterRule,
   Function as LambdaFunction,
   Runtime,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
+import {
+  DynamoEventSource,
+  type DynamoEventSourceProps,
+  KinesisEventSource,
+  SqsEventSource,
+} from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { OrderedStreamConsumer, type OrderedStreamConsumerProps } from '../../../../lib';
 
 function consumer(props: (stack: Stack) => Partial<OrderedStreamConsumerProps> = () => ({})) {
@@ -204,6 +213,48 @@ describe('a mapping that can skip records fails synthesis', () => {
     const { stack, template } = consumer();
     const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
     mapping!.addPropertyOverride('MaximumRetryAttempts', -1);
+    expect(template).not.toThrow();
+  });
+});
+
+describe('a further source of the function', () => {
+  const withTable = (settings: Partial<DynamoEventSourceProps>) => {
+    const found = consumer();
+    const table = new Table(found.stack, 'Table', {
+      partitionKey: { name: 'id', type: AttributeType.STRING },
+      stream: StreamViewType.NEW_IMAGE,
+    });
+    const startingPosition = StartingPosition.TRIM_HORIZON;
+    found.construct.handler.addEventSource(new DynamoEventSource(table, { startingPosition, ...settings }));
+    return found;
+  };
+
+  test.each<[string, Partial<DynamoEventSourceProps>]>([
+    ['FunctionResponseTypes', {}],
+    ['MaximumRetryAttempts', { reportBatchItemFailures: true, retryAttempts: 3 }],
+    ['MaximumRecordAgeInSeconds', { reportBatchItemFailures: true, maxRecordAge: Duration.hours(1) }],
+    ['BisectBatchOnFunctionError', { reportBatchItemFailures: true, bisectBatchOnError: true }],
+  ])('fails synthesis if its mapping can skip records, by %s', (property, settings) => {
+    expect(withTable(settings).template).toThrow(
+      new RegExp(`INVALID_ARGUMENT.*Function/DynamoDBEventSource.*${property}`),
+    );
+  });
+
+  test('may have a filter', () => {
+    const filters = [FilterCriteria.filter({ eventName: FilterRule.isEqual('INSERT') })];
+    expect(withTable({ reportBatchItemFailures: true, filters }).template).not.toThrow();
+  });
+
+  test('is nothing that the consumer checks if it is a queue, or belongs to another function', () => {
+    const { construct, stack, template } = consumer();
+    construct.handler.addEventSource(new SqsEventSource(new Queue(stack, 'Queue')));
+    const other = new LambdaFunction(stack, 'Other', {
+      runtime: Runtime.NODEJS_24_X,
+      handler: 'index.handler',
+      code: Code.fromInline('exports.handler = () => {};'),
+    });
+    const settings = { startingPosition: StartingPosition.LATEST, retryAttempts: 1 };
+    other.addEventSource(new KinesisEventSource(new Stream(stack, 'OtherStream'), settings));
     expect(template).not.toThrow();
   });
 });
