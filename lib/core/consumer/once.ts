@@ -14,19 +14,25 @@ export interface OncePostgresClient {
 export interface Once {
   /**
    * For an effect in DynamoDB. The transaction fails if the record has taken effect before: let the error pass, and the
-   * consumer counts the record as done.
+   * consumer counts the record as done. Put all effects of a record into one transaction.
    *
    *     await dynamodb.transactWriteItems({ TransactItems: once([{ Put: { TableName: 'Orders', Item } }]) });
    *
+   * A client that takes attribute values may send the transaction, or a document client. The additional item may have any position.
+   *
    * @param transactItems the items of your transaction, 99 at most
    * @returns the items of the transaction to send, one more
+   * @throws InvalidArgumentError for more items
+   * @throws OnceRepeatedError if the attempt has used `once` before, unless with the same items. The key of the record is then dead
    */
   <T extends object>(transactItems: readonly T[]): T[];
   /**
    * For an effect in Postgres. Call it first in your transaction, and let what it throws roll the transaction back. It needs
-   * the table of `ONCE_POSTGRES_TABLE`.
+   * the table of `ONCE_POSTGRES_TABLE`. Put all effects of a record into one transaction. Call it again in the same attempt only to repeat
+   * a transaction that was rolled back.
    *
    * @throws RecordDoneError if the record has taken effect before
+   * @throws OnceRepeatedError if an earlier transaction of the attempt has taken effect. The key of the record is then dead
    */
   postgres(client: OncePostgresClient): Promise<void>;
 }

@@ -76,7 +76,7 @@ const DEFAULT_LEASE_MS = 60_000;
  *
  * `handler` is a Lambda function for the event source mapping of a Kinesis stream, or of a table's stream, and for the
  * schedule of the retrier. Elsewhere, call `process` with the batches of a shard and `retryParked` now and then. One
- * consumer serves all shards.
+ * consumer serves all shards, of several sources if need be. A key that is parked is parked for all of them.
  *
  * A record can be handled more than once: after a crash, and after a batch that ran out of time. Use `once` for effects in
  * DynamoDB and in Postgres, and each takes effect once.

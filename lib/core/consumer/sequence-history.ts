@@ -102,6 +102,8 @@ const MOST_LISTED = 8;
  * When a partition key moves to another hash key, and so to another shard, its records with the old and with the new
  * hash key are told apart. So whichever shard the consumer reads first, no record is taken for a copy by mistake.
  *
+ * A history is that of one stream: the numbers of one stream say nothing about those of another.
+ *
  * Beyond its bounds the history forgets. It then misses a copy whose key or producer it has forgotten since the first
  * record. A copy comes late by the time that a request can be in flight: seconds at most, not hours. A consumer that
  * reads a stream again needs a history of all keys that it reads again.

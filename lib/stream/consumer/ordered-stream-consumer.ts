@@ -114,7 +114,10 @@ export interface OrderedStreamConsumerProps {
    */
   readonly handler: lambda.Function;
 
-  /** The stream to read, of this app or imported, in the function's own account and region. */
+  /**
+   * The stream to read, of this app or imported, in the function's own account and region. `handler.addEventSource` adds further
+   * sources, streams of tables included, with `reportBatchItemFailures: true`. A key that is parked is parked for all of them.
+   */
   readonly stream: kinesis.IStream;
 
   /**
