@@ -5,6 +5,7 @@ import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
 import { movesOf } from './fence-store';
 import { AttemptOnce, saysDone } from './once';
+import { mayBeHalfDone } from './parked-key-changes';
 import type { ParkedRecord } from './parking-store';
 import { type Place, placeInParkedKey, sourceOf } from './place';
 import type { Slots } from './slots';
@@ -155,7 +156,7 @@ export class Attempts {
         outcome = 'done';
       }
     } catch (error) {
-      outcome = { error: running.lateError ?? error, hasEnded: true };
+      outcome = { error: mayBeHalfDone(error) ? error : (running.lateError ?? error), hasEnded: true };
     }
     this.end(running, outcome);
   }

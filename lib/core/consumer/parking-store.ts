@@ -65,7 +65,10 @@ export interface ParkingStore {
   remove(key: ParkedKey): Promise<boolean>;
   /** Remembers that the consumer has gone past a place, although no effect was saved with it. */
   pass(partitionKey: string, place: Place): Promise<void>;
-  /** The item that a transaction must include to take effect once, as the AWS SDK writes it. */
+  /**
+   * The item that a transaction must include to take effect once, as the AWS SDK writes it: an `Update` of an item of this key and
+   * series, whose attribute `number` it raises, and which its failed condition returns.
+   */
   onceItem(partitionKey: string, place: Place): object;
   /** Names the consumer in tables that several share. */
   readonly consumer: string;
