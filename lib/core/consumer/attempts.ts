@@ -22,6 +22,8 @@ export interface FailedAttempt {
   error: unknown;
   /** Whether the handler has ended, so that another attempt may begin. */
   hasEnded: boolean;
+  /** Whether the handler was called. If it was not, this is no try of the record. */
+  wasCalled: boolean;
 }
 
 /** How an attempt ended. `unfinished` means that the time was over, which says nothing about the record. */
@@ -33,6 +35,17 @@ class AttemptTimeoutError extends Error {
 
   constructor(ms: number) {
     super(`the handler has not ended within ${Math.round(ms)} ms`);
+  }
+}
+
+/** An earlier call of the handler for the key has not settled, so the handler was not called. */
+class UnsettledCallError extends Error {
+  override readonly name = 'UnsettledCallError';
+
+  constructor(ms: number) {
+    super(
+      `the handler was not called: its earlier call for this key has not settled, and this attempt has waited ${Math.round(ms)} ms`,
+    );
   }
 }
 
@@ -72,7 +85,8 @@ class Running {
   /** Resolves when the handler has ended, even if nobody waits for it any more. */
   handled!: Promise<void>;
   /** Why nobody waits for the handler any more, unless it ends at once. */
-  lateError?: AttemptTimeoutError;
+  lateError?: Error;
+  wasCalled = false;
   startedAt!: number;
   isOver = false;
   hasOutcome = false;
@@ -152,11 +166,12 @@ export class Attempts {
     let outcome: Outcome = 'unfinished';
     try {
       if (!running.isOver) {
+        running.wasCalled = true;
         await this.call(running);
         outcome = 'done';
       }
     } catch (error) {
-      outcome = { error: mayBeHalfDone(error) ? error : (running.lateError ?? error), hasEnded: true };
+      outcome = { error: mayBeHalfDone(error) ? error : (running.lateError ?? error), hasEnded: true, wasCalled: true };
     }
     this.end(running, outcome);
   }
@@ -242,11 +257,13 @@ export class Attempts {
 
   private async endLate(running: Running): Promise<void> {
     this.running.delete(running);
-    const error = new AttemptTimeoutError(this.time.attemptTimeoutMs);
+    const { wasCalled } = running;
+    const { attemptTimeoutMs } = this.time;
+    const error = wasCalled ? new AttemptTimeoutError(attemptTimeoutMs) : new UnsettledCallError(attemptTimeoutMs);
     running.lateError = error;
     this.abort(running);
     await this.settings.clock.sleep(GRACE_MS);
-    this.end(running, { error, hasEnded: false });
+    this.end(running, { error, hasEnded: false, wasCalled });
   }
 
   private readonly stopAll = (): void => {

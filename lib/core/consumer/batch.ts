@@ -4,6 +4,7 @@ import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
 import { movesOf } from './fence-store';
 import { afterFailure, mayBeHalfDone, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
+import { groupsOf } from './parked-segment';
 import type { ParkedKey } from './parking-store';
 import { isPast, type PassedPlaces } from './passed-places';
 import { type Arrival, arrivalsByKey, type SourceBatch } from './shard-record';
@@ -86,7 +87,10 @@ export class Batch {
    * @throws what the parking store throws if it cannot say which keys are parked
    */
   async run(): Promise<unknown[]> {
-    const found = await this.settings.parking.find(this.lanes.map(({ partitionKey }) => partitionKey));
+    const found = await this.settings.parking.find(
+      this.lanes.map(({ partitionKey }) => partitionKey),
+      this.time,
+    );
     const problems: unknown[] = [];
     const run = async (lane: Lane): Promise<void> => {
       try {
@@ -122,7 +126,7 @@ export class Batch {
    * the time ran out first.
    */
   private async runInOrder(lane: Lane, run: readonly Arrival[], found: ParkedKey | undefined): Promise<boolean> {
-    const { parking, timeOfDay } = this.settings;
+    const { timeOfDay } = this.settings;
     let parked = found;
     let from = 0;
     for (let change = 0; change < MOST_CHANGES; change++) {
@@ -136,7 +140,7 @@ export class Batch {
       } else key = parked;
       const { past } = key;
       const rest = run.slice(from).filter(({ places }) => !isPast(past, places));
-      const saved = rest.length === 0 ? key : await parking.save(withAppended(key, rest), rest);
+      const saved = await this.append(key, rest);
       if (saved !== undefined) {
         tellIfDead(parked, saved, this.settings);
         this.end(lane, run.at(-1)!);
@@ -145,6 +149,15 @@ export class Batch {
       parked = await this.find(lane.partitionKey);
     }
     throw new ParkingContentionError();
+  }
+
+  /** Appends records to a key, as many at once as a transaction can write. What was appended is in the past of the key. */
+  private async append(key: ParkedKey, records: readonly Arrival[]): Promise<ParkedKey | undefined> {
+    let saved: ParkedKey | undefined = key;
+    for (const group of groupsOf(records)) {
+      if (saved !== undefined) saved = await this.settings.parking.save(withAppended(saved, group), group);
+    }
+    return saved;
   }
 
   /** Handles records until one has failed as often as it may, or until the time is over. */
@@ -175,12 +188,16 @@ export class Batch {
     return { ended: run.length };
   }
 
-  private failed({ partitionKey, isCorrupt }: Arrival, attempt: number, { error, hasEnded }: FailedAttempt): Failed {
+  private failed(
+    { partitionKey, isCorrupt }: Arrival,
+    attempt: number,
+    { error, hasEnded, wasCalled }: FailedAttempt,
+  ): Failed {
     const { attempts, onFailure } = this.settings;
     const isFinal = isCorrupt === true || mayBeHalfDone(error);
     const isParked = attempt >= attempts || !hasEnded || isFinal;
     onFailure({ partitionKey, attempt, error, isParked });
-    return { error, attempts: attempt, isParked };
+    return { error, attempts: wasCalled ? attempt : attempt - 1, isParked };
   }
 
   /** From now on a record that the producer wrote before the fence, and that arrives after it, counts as a copy. */

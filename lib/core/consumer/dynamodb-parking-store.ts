@@ -1,23 +1,30 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+import { backoffMs } from '../foundation/backoff';
 import { checkClient } from '../foundation/client-check';
-import { InvalidArgumentError } from '../foundation/errors';
+import { systemClock } from '../foundation/clock';
+import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { ExpressionBuilder } from '../foundation/expression';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../foundation/function-environment';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { sleepUnlessAborted } from '../foundation/pause';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { DynamoDbFenceStore } from './dynamodb-fence-store';
 import { EitherNumber, EitherString } from './either-value';
 import type { FenceStore } from './fence-store';
 import { ParkedRows, type RowsPlace } from './parked-rows';
-import { type ParkedKey, ParkedKeys, type ParkedRecord } from './parking-store';
+import { ParkingMarks, partOf } from './parking-marks';
+import { type ParkedKey, ParkedKeys, type ParkedRecord, type ReadOptions } from './parking-store';
 import {
   PARKING_TABLE_TIME_TO_LIVE,
   type ParkingItem,
   type ParkingTableClient,
+  type ParkingWrite,
   PARKING_TABLE_KEY as PK,
   PARKING_TABLE_SORT_KEY as SK,
 } from './parking-table';
 import type { Place } from './place';
+import { Slots } from './slots';
 
 /** Where a `DynamoDbParkingStore` keeps parked keys. */
 export interface DynamoDbParkingStoreOptions {
@@ -39,10 +46,25 @@ export interface DynamoDbParkingStoreOptions {
 const DEFAULT_REMEMBER_DAYS = 400;
 const SECONDS_PER_DAY = 24 * 60 * 60;
 
-const MARKS = 'marks';
+const TRANSACTIONS_AT_ONCE = 32;
 const KEYS_OF_A_READ = 100;
 const LONGEST_TEXT_BYTES = 500;
 const HASHED = 'sha256:';
+/** How often a request is sent before its caller hears that DynamoDB throttles it, and the waits in between. */
+const ATTEMPTS = 10;
+const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 2_000, random: Math.random };
+
+/** Why a transaction is cancelled that can succeed when it is sent again. */
+const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+/** The names of the errors of a conditional write if another process has changed the item, or is changing it. */
+const CHANGED = new Set(['ConditionalCheckFailedException', 'TransactionConflictException']);
+
+/** The table is throttled. The records come again. */
+class ParkingThrottledError extends EvenShardsError {
+  constructor(keys: number) {
+    super('PARKING_THROTTLED', `the parking table is throttled: ${keys} keys were not read`);
+  }
+}
 
 /**
  * Keeps parked keys in a DynamoDB table, for a consumer of several processes or functions. While no key is parked, a batch
@@ -54,9 +76,9 @@ export class DynamoDbParkingStore extends ParkedKeys {
   private readonly tableName: string;
   private readonly rememberSeconds: number;
   private readonly rows: ParkedRows;
-  /** Parts that are to be marked by the next write, and the last write that has begun. */
-  private readonly toMark = new Set<string>();
-  private marking?: Promise<void>;
+  private readonly marks: ParkingMarks;
+  /** An outage can fail the records of thousands of keys at once. The client of the SDK sends 50 requests at a time. */
+  private readonly transactions = new Slots(TRANSACTIONS_AT_ONCE);
 
   /**
    * The store for a function of the construct `OrderedStreamConsumer`, which tells the function its table.
@@ -78,7 +100,15 @@ export class DynamoDbParkingStore extends ParkedKeys {
     { tableName, consumer, rememberDays = DEFAULT_REMEMBER_DAYS }: DynamoDbParkingStoreOptions,
   ) {
     super();
-    checkClient(client, ['getItem', 'batchGetItem', 'query', 'putItem', 'updateItem', 'deleteItem']);
+    checkClient(client, [
+      'getItem',
+      'batchGetItem',
+      'query',
+      'putItem',
+      'updateItem',
+      'deleteItem',
+      'transactWriteItems',
+    ]);
     if (typeof tableName !== 'string' || tableName === '') {
       throw new InvalidArgumentError('tableName', tableName, 'the name of a table');
     }
@@ -92,65 +122,87 @@ export class DynamoDbParkingStore extends ParkedKeys {
     this.tableName = tableName;
     this.rememberSeconds = rememberDays * SECONDS_PER_DAY;
     this.rows = new ParkedRows(client, tableName, consumer);
+    this.marks = new ParkingMarks(client, tableName, this.id('marks'));
     const updateItem = (input: Parameters<ParkingTableClient['updateItem']>[0]) =>
       client.updateItem({ ...input, Key: { [PK]: input.Key.id!, [SK]: { S: 'move' } } });
     this.moves = new DynamoDbFenceStore({ updateItem }, { tableName, consumer });
   }
 
-  async find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>> {
-    const marks = await this.marks();
-    const wanted = [...partitionKeys].filter((partitionKey) => marks.has(partOf(partitionKey)));
+  async find(partitionKeys: Iterable<string>, { signal }: ReadOptions = {}): Promise<Map<string, ParkedKey>> {
+    const parts = await this.marks.parts();
+    const wanted = [...partitionKeys].filter((partitionKey) => parts.has(partOf(partitionKey)));
     const pages: Promise<ParkedKey[]>[] = [];
     for (let from = 0; from < wanted.length; from += KEYS_OF_A_READ) {
-      pages.push(this.read(wanted.slice(from, from + KEYS_OF_A_READ)));
+      pages.push(this.read(wanted.slice(from, from + KEYS_OF_A_READ), signal));
     }
     const found = (await Promise.all(pages)).flat();
     return new Map(found.map((key) => [key.partitionKey, key]));
   }
 
+  /**
+   * Every key that is parked. It begins at a random part, so that retries without time for all parts reach each of them. It
+   * throws for a key that cannot be read after it has returned the others.
+   */
   async *keys(): AsyncGenerator<ParkedKey> {
-    for (const part of (await this.marks()).keys()) yield* this.keysOf(part);
+    const parts = [...(await this.marks.parts())];
+    const start = Math.floor(Math.random() * parts.length);
+    const problems: unknown[] = [];
+    for (const part of [...parts.slice(start), ...parts.slice(0, start)]) {
+      let isEmpty = true;
+      for await (const item of this.itemsOf(part)) {
+        isEmpty = false;
+        try {
+          yield keyIn(item);
+        } catch (error) {
+          problems.push(error);
+        }
+      }
+      // The process that removed the last key may have ended before it removed the mark. A mark too many only costs reads, so
+      // a reader that may not write goes on.
+      if (isEmpty) await this.removeMark(part).catch(() => {});
+    }
+    if (problems.length > 0) throw problems[0];
   }
 
   records(key: ParkedKey): AsyncGenerator<ParkedRecord> {
-    return this.rows.read(key.partitionKey, key.first, key.next, key.place as RowsPlace);
+    return this.rows.records(key.partitionKey, key.first, key.next, key.place as RowsPlace);
   }
 
   async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
-    const isNew = key.revision === undefined;
-    const part = partOf(key.partitionKey);
-    // A key is looked up only where its part is marked. So the part is marked before the key is written, and again after it.
-    if (isNew) await this.mark(part);
-    const before = (key.place as RowsPlace | undefined) ?? { id: randomUUID(), last: '', cleared: 0 };
-    const { place, takeBack } = await this.rows.append(before, key.next - appended.length, appended);
-    const saved: ParkedKey = { ...key, revision: randomUUID(), place: { ...place, cleared: key.first } };
-    const there = await this.put(saved, key.revision);
-    if (there?.revision !== saved.revision) {
-      // If the key has its records at this place, the records may count: the answer was lost, and others have gone on from
-      // there.
-      if ((there?.place as RowsPlace | undefined)?.id !== place.id) await takeBack();
-      return undefined;
-    }
-    if (isNew) await this.mark(part);
-    if (key.first > before.cleared) await this.rows.removeBefore(key.first, before, key.first === key.next);
+    const place = (key.place as RowsPlace | undefined) ?? { id: randomUUID() };
+    const saved: ParkedKey = { ...key, revision: randomUUID(), place };
+    const isSaved =
+      key.revision === undefined ? await this.park(saved, appended) : await this.write(saved, key.revision, appended);
+    if (!isSaved) return undefined;
+    // What stays there is deleted with the key at the latest.
+    if (appended.length === 0) await this.rows.deleteRead(key.first, place).catch(() => {});
     return saved;
   }
 
-  async remove({ partitionKey, revision, place, next }: ParkedKey): Promise<boolean> {
-    const part = partOf(partitionKey);
-    await this.rows.removeBefore(next, place as RowsPlace, true);
+  async remove(key: ParkedKey): Promise<boolean> {
+    const { partitionKey } = key;
+    const place = key.place as RowsPlace;
+    let { revision } = key;
+    const left = await this.rows.names(place);
+    if (left.length > 0) {
+      // With a new revision, no write that has begun before can make these items count.
+      const saved = await this.save(key);
+      if (saved === undefined) return (await this.readOne(partitionKey)) === undefined;
+      revision = saved.revision;
+      await this.rows.delete(place, left);
+    }
     const isRemoved = await this.ifUnchanged(
       this.client.deleteItem({
         TableName: this.tableName,
         Key: this.keyOf(partitionKey),
-        ConditionExpression: '#revision = :revision',
-        ExpressionAttributeNames: { '#revision': 'revision' },
-        ExpressionAttributeValues: { ':revision': { S: revision! } },
+        ...revisionIs(new ExpressionBuilder(), revision),
       }),
     );
     // An answer may have been lost: then the key is gone, and the second attempt finds nothing to delete.
     if (!isRemoved && (await this.readOne(partitionKey)) !== undefined) return false;
-    await this.unmarkIfEmpty(part);
+    this.rows.forget(place);
+    const part = partOf(partitionKey);
+    if (await this.isEmpty(part)) await this.removeMark(part);
     return true;
   }
 
@@ -190,114 +242,68 @@ export class DynamoDbParkingStore extends ParkedKeys {
     return Math.ceil((now + this.rememberSeconds - phase) / step) * step + phase;
   }
 
-  /** The marks of the parts in which a key may be parked. */
-  private async marks(): Promise<Map<string, string>> {
-    const item = await this.get(this.marksKey());
-    const marks = new Map<string, string>();
-    for (const [name, value] of Object.entries(item ?? {})) {
-      if (name !== PK && name !== SK && 'S' in value) marks.set(name, value.S);
-    }
-    return marks;
-  }
-
-  /** Marks a part. Calls that come while a write is in flight share the next write. */
-  private async mark(part: string): Promise<void> {
-    this.toMark.add(part);
-    await this.marking?.catch(() => {});
-    if (this.toMark.has(part)) {
-      const parts = [...this.toMark];
-      this.toMark.clear();
-      this.marking = this.writeMarks(parts);
-    }
-    await this.marking;
-  }
-
-  private async writeMarks(parts: readonly string[]): Promise<void> {
-    // The value is new each time, so that nobody who has seen an earlier mark takes this one for the same.
-    const mark = randomBytes(6).toString('base64url');
-    await this.client.updateItem({
-      TableName: this.tableName,
-      Key: this.marksKey(),
-      UpdateExpression: `SET ${parts.map((_, index) => `#part${index} = :mark`).join(', ')}`,
-      ExpressionAttributeNames: Object.fromEntries(parts.map((part, index) => [`#part${index}`, part])),
-      ExpressionAttributeValues: { ':mark': { S: mark } },
-    });
-  }
-
-  /** If a key was parked after the mark was read, its part was marked anew, and the condition does not hold. */
-  private async unmarkIfEmpty(part: string): Promise<void> {
-    const mark = (await this.marks()).get(part);
-    if (mark === undefined) return;
-    for await (const _ of this.keysOf(part)) return;
-    await this.ifUnchanged(
-      this.client.updateItem({
-        TableName: this.tableName,
-        Key: this.marksKey(),
-        UpdateExpression: 'REMOVE #part',
-        ConditionExpression: '#part = :mark',
-        ExpressionAttributeNames: { '#part': part },
-        ExpressionAttributeValues: { ':mark': { S: mark } },
-      }),
-    );
-  }
-
-  private async *keysOf(part: string): AsyncGenerator<ParkedKey> {
-    let start: object | undefined;
-    do {
-      const { Items, LastEvaluatedKey }: { Items?: object[]; LastEvaluatedKey?: object } = Object(
-        await this.client.query({
-          TableName: this.tableName,
-          ConsistentRead: true,
-          KeyConditionExpression: '#id = :id',
-          ExpressionAttributeNames: { '#id': PK },
-          ExpressionAttributeValues: { ':id': { S: this.id('keys', part) } },
-          ...(start && { ExclusiveStartKey: start }),
-        }),
-      );
-      // An answer without items would be taken for a part in which no key is parked.
-      if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
-      for (const item of Items) yield keyIn(item as DynamoDbItem);
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
-  }
-
-  private async read(partitionKeys: readonly string[]): Promise<ParkedKey[]> {
-    if (partitionKeys.length === 1) {
-      const key = await this.readOne(partitionKeys[0]!);
-      return key === undefined ? [] : [key];
-    }
-    const found: ParkedKey[] = [];
-    let Keys: ParkingItem[] = partitionKeys.map((partitionKey) => this.keyOf(partitionKey));
-    while (Keys.length > 0) {
-      const { Responses, UnprocessedKeys } = Object(
-        await this.client.batchGetItem({ RequestItems: { [this.tableName]: { Keys, ConsistentRead: true } } }),
-      );
-      const items = Object(Responses)[this.tableName];
-      if (!Array.isArray(items)) throw new IncompleteAnswerError('BatchGetItem', 'the items of the table');
-      for (const item of items) found.push(keyIn(item));
-      Keys = Object(UnprocessedKeys)[this.tableName]?.Keys ?? [];
-    }
-    return found;
-  }
-
-  private async readOne(partitionKey: string): Promise<ParkedKey | undefined> {
-    const item = await this.get(this.keyOf(partitionKey));
-    return item && keyIn(item);
-  }
-
-  private async get(Key: ParkingItem): Promise<DynamoDbItem | undefined> {
-    const answer = await this.client.getItem({ TableName: this.tableName, Key, ConsistentRead: true });
-    return Object(answer).Item as DynamoDbItem | undefined;
+  /** Parks a key. A key is looked up only where its part is marked, so the part is marked before the key is written. */
+  private async park(saved: ParkedKey, records: readonly ParkedRecord[]): Promise<boolean> {
+    const use = await this.marks.use(partOf(saved.partitionKey));
+    const isSaved = await this.write(saved, undefined, records);
+    await this.marks.release(use);
+    return isSaved;
   }
 
   /**
-   * Replaces the key that has this revision, and returns the key that is stored then. An attempt whose answer was lost
-   * recognises its own write by the revision.
+   * Replaces the key that has a revision, and appends records. Returns false if another process has changed the key. A write
+   * whose answer was lost is recognised by its revision.
    */
-  private async put(key: ParkedKey, revision: string | undefined): Promise<ParkedKey | undefined> {
-    const { revision: next, partitionKey, ...state } = key;
-    const isWritten = await this.ifUnchanged(
-      this.client.putItem({
+  private async write(
+    saved: ParkedKey,
+    revision: string | undefined,
+    records: readonly ParkedRecord[],
+  ): Promise<boolean> {
+    const { partitionKey, next } = saved;
+    const groups = this.rows.itemsOf(saved.place as RowsPlace, next - records.length, records);
+    const last = groups.pop() ?? [];
+    let before = revision;
+    for (const group of groups) {
+      // The key has a new revision, and no new records yet.
+      const now = randomUUID();
+      const key =
+        before === undefined
+          ? this.putOf({ ...saved, revision: now, next: saved.first, past: {}, dead: false })
+          : this.revisionOf(partitionKey, before, now);
+      if (!(await this.transact([key, ...this.putsOf(group)]))) return false;
+      before = now;
+    }
+    const put = this.putOf(saved, before);
+    const isWritten =
+      last.length === 0
+        ? await this.ifUnchanged(this.client.putItem(put.Put))
+        : await this.transact([put, ...this.putsOf(last)]);
+    return isWritten || (await this.readOne(partitionKey))?.revision === saved.revision;
+  }
+
+  /** Sends a transaction until DynamoDB does not throttle it, and no other transaction is at work on its items. */
+  private async transact(TransactItems: ParkingWrite[]): Promise<boolean> {
+    for (let attempt = 1; ; attempt++) {
+      await new Promise<void>((resolve) => this.transactions.take(resolve));
+      try {
+        await this.client.transactWriteItems({ TransactItems });
+        return true;
+      } catch (error) {
+        const { name, CancellationReasons: reasons } = Object(error);
+        if (name !== 'TransactionCanceledException' || !Array.isArray(reasons)) throw error;
+        const codes = reasons.map((reason) => Object(reason).Code);
+        if (codes.includes('ConditionalCheckFailed')) return false;
+        if (!codes.some((code) => PASSING.has(code)) || attempt === ATTEMPTS) throw error;
+      } finally {
+        this.transactions.give();
+      }
+      await systemClock.sleep(backoffMs(attempt, BACKOFF));
+    }
+  }
+
+  private putOf({ revision: next, partitionKey, ...state }: ParkedKey, revision?: string) {
+    return {
+      Put: {
         TableName: this.tableName,
         Item: {
           ...this.keyOf(partitionKey),
@@ -305,12 +311,88 @@ export class DynamoDbParkingStore extends ParkedKeys {
           partitionKey: { S: partitionKey },
           state: { S: JSON.stringify(state) },
         },
-        ConditionExpression: revision === undefined ? 'attribute_not_exists(#revision)' : '#revision = :revision',
-        ExpressionAttributeNames: { '#revision': 'revision' },
-        ...(revision !== undefined && { ExpressionAttributeValues: { ':revision': { S: revision } } }),
-      }),
-    );
-    return isWritten ? key : this.readOne(partitionKey);
+        ...revisionIs(new ExpressionBuilder(), revision),
+      },
+    };
+  }
+
+  private revisionOf(partitionKey: string, before: string, now: string): ParkingWrite {
+    const builder = new ExpressionBuilder();
+    const UpdateExpression = `SET ${builder.name('revision')} = ${builder.value({ S: now })}`;
+    const expressions = { UpdateExpression, ...revisionIs(builder, before) };
+    return { Update: { TableName: this.tableName, Key: this.keyOf(partitionKey), ...expressions } };
+  }
+
+  private putsOf(items: readonly ParkingItem[]): ParkingWrite[] {
+    return items.map((Item) => ({ Put: { TableName: this.tableName, Item } }));
+  }
+
+  private removeMark(part: string): Promise<void> {
+    return this.marks.removeIf(part, () => this.isEmpty(part));
+  }
+
+  private async isEmpty(part: string): Promise<boolean> {
+    for await (const _ of this.itemsOf(part, 1)) return false;
+    return true;
+  }
+
+  /** The items of the keys of a part. */
+  private async *itemsOf(part: string, limit?: number): AsyncGenerator<DynamoDbItem> {
+    const builder = new ExpressionBuilder();
+    const expressions = builder.request({
+      KeyConditionExpression: `${builder.name(PK)} = ${builder.value({ S: this.id('keys', part) })}`,
+    });
+    let start: object | undefined;
+    do {
+      const { Items, LastEvaluatedKey }: { Items?: object[]; LastEvaluatedKey?: object } = Object(
+        await this.client.query({
+          TableName: this.tableName,
+          ConsistentRead: true,
+          ...(expressions as Required<typeof expressions>),
+          ...(limit !== undefined && { Limit: limit }),
+          ...(start && { ExclusiveStartKey: start }),
+        }),
+      );
+      // An answer without items would be taken for a part in which no key is parked.
+      if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
+      yield* Items as DynamoDbItem[];
+      start = LastEvaluatedKey;
+    } while (start !== undefined);
+  }
+
+  /** @throws ParkingThrottledError if DynamoDB has not read all keys, again and again or until the signal is aborted */
+  private async read(partitionKeys: readonly string[], signal: AbortSignal | undefined): Promise<ParkedKey[]> {
+    if (partitionKeys.length === 1) {
+      const key = await this.readOne(partitionKeys[0]!);
+      return key === undefined ? [] : [key];
+    }
+    const found: ParkedKey[] = [];
+    let Keys: ParkingItem[] = partitionKeys.map((partitionKey) => this.keyOf(partitionKey));
+    for (let attempt = 1; ; attempt++) {
+      const { Responses, UnprocessedKeys } = Object(
+        await this.client.batchGetItem({ RequestItems: { [this.tableName]: { Keys, ConsistentRead: true } } }),
+      );
+      const items = Object(Responses)[this.tableName];
+      if (!Array.isArray(items)) throw new IncompleteAnswerError('BatchGetItem', 'the items of the table');
+      for (const item of items) found.push(keyIn(item));
+      const unread: ParkingItem[] = Object(UnprocessedKeys)[this.tableName]?.Keys ?? [];
+      if (unread.length === 0) return found;
+      // Each answer that has read some keys is a new beginning.
+      if (unread.length < Keys.length) attempt = 1;
+      Keys = unread;
+      if (attempt < ATTEMPTS) await sleepUnlessAborted(backoffMs(attempt, BACKOFF), systemClock, signal);
+      if (attempt === ATTEMPTS || signal?.aborted) throw new ParkingThrottledError(unread.length);
+    }
+  }
+
+  private async readOne(partitionKey: string): Promise<ParkedKey | undefined> {
+    const answer = await this.client.getItem({
+      TableName: this.tableName,
+      Key: this.keyOf(partitionKey),
+      ConsistentRead: true,
+    });
+    const { Item } = Object(answer);
+    return Item && keyIn(Item);
   }
 
   private async ifUnchanged(write: Promise<object>): Promise<boolean> {
@@ -318,7 +400,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
       await write;
       return true;
     } catch (error) {
-      if ((error as Error)?.name === 'ConditionalCheckFailedException') return false;
+      if (CHANGED.has((error as Error)?.name)) return false;
       throw error;
     }
   }
@@ -327,21 +409,18 @@ export class DynamoDbParkingStore extends ParkedKeys {
     return { [PK]: { S: this.id('keys', partOf(partitionKey)) }, [SK]: { S: shortText(partitionKey) } };
   }
 
-  private marksKey(): Record<string, AttributeValue> {
-    return { [PK]: { S: this.id(MARKS) }, [SK]: { S: MARKS } };
-  }
-
   private id(...names: string[]): string {
     return JSON.stringify([this.consumer, ...names]);
   }
 }
 
-/**
- * The partition keys fall into 256 parts. While no key of a part is parked, no key of it is looked up. Similar keys get different
- * parts, so that the parts are even.
- */
-function partOf(partitionKey: string): string {
-  return `p${createHash('sha256').update(partitionKey).digest().readUInt8(0)}`;
+/** The condition that a key has a revision, or that it is not parked. */
+function revisionIs(builder: ExpressionBuilder, revision: string | undefined) {
+  const name = builder.name('revision');
+  return builder.request({
+    ConditionExpression:
+      revision === undefined ? `attribute_not_exists(${name})` : `${name} = ${builder.value({ S: revision })}`,
+  });
 }
 
 /** A text for a key of the table: the text itself, or its hash if it is long, empty, or could be taken for a hash. */

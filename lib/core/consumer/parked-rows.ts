@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDbItem } from '../foundation/attribute-value';
+import { ExpressionBuilder } from '../foundation/expression';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { RecentMap } from '../foundation/recent-map';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { recordsOfSegment, segmentBytes, segmentsOf } from './parked-segment';
 import type { ParkedRecord } from './parking-store';
@@ -15,175 +17,169 @@ import {
 export interface RowsPlace {
   /** The name of the partition that holds the records. */
   id: string;
-  /** The last write that appended records. */
-  last: string;
-  /** Items with nothing but records before this number were deleted, or are about to be. */
-  cleared: number;
 }
 
-/** What one write has appended. */
-interface Appended {
-  /** The number of its first record. */
+/** Some records in a row, as they were read. */
+interface Segment {
+  /** The number of the first record. */
   start: number;
-  write: string;
-  /** The write before this one, as its writer knew it. */
-  previous: string;
-  /** How many items the write has made, and those of them that are still there, in order. */
-  count: number;
-  items: DynamoDbItem[];
+  bytes: Buffer;
+  /** The sort keys of its items. */
+  names: string[];
+}
+
+/** A segment that this process has read, and whose items are there still. */
+interface ReadSegment {
+  /** The number behind its last record. */
+  end: number;
+  names: readonly string[];
 }
 
 /** DynamoDB accepts items of 400 KB. The names and the other attributes need the rest. */
 const PART_BYTES = 380_000;
+/** A transaction has at most 100 items and 4 MB, and one of its items is the key. */
+const MOST_ITEMS = 99;
+const MOST_BYTES = 3_600_000;
 const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const WRITES_AT_ONCE = 8;
+/** A read begins with one item and doubles, so that a retry that fails at its first record reads little. */
+const MOST_ITEMS_OF_A_PAGE = 64;
+/** For so many keys this process remembers the items that it has read, to delete them without another read. */
+const MOST_KEYS_REMEMBERED = 256;
 
 /**
- * Stores the records of parked keys: each key has a partition, many small records share an item, and a large record has
+ * Stores the records of parked keys. Each key has a partition, many small records share an item, and a large record has
  * several items.
  *
- * A write appends its items first, and they count from the moment when the key names that write. A process that ended
- * between the two leaves items that do not count beside those that do. Each write names the one before it, so later readers
- * can tell them apart.
+ * An item is written in a transaction that changes the item of its key. So an item never exists without a key that names its
+ * partition, and the key's removal finds it. A write that needs several transactions counts when its last item is there.
  */
 export class ParkedRows {
+  private readonly read = new RecentMap<string, ReadSegment[]>(MOST_KEYS_REMEMBERED);
+
   constructor(
     private readonly client: ParkingTableClient,
     private readonly tableName: string,
     private readonly consumer: string,
   ) {}
 
-  /** Writes records. They count once the key has the place that this returns. */
-  async append(
-    place: RowsPlace,
-    start: number,
-    records: readonly ParkedRecord[],
-  ): Promise<{ place: RowsPlace; takeBack(): Promise<void> }> {
-    if (records.length === 0) return { place, takeBack: async () => {} };
+  /** The items of records from a number on, in groups. Each group fits into a transaction, together with the key. */
+  itemsOf(place: RowsPlace, start: number, records: readonly ParkedRecord[]): ParkingItem[][] {
     const write = randomBytes(9).toString('base64url');
-    const parts = [...segmentsOf(records)].flatMap((segment) => partsOf(segmentBytes(segment)));
-    const items = parts.map(
-      ({ bytes, isLast }, index): ParkingItem => ({
-        ...this.keyOf(place, itemName(start, write, index)),
-        bytes: { B: bytes },
-        ...(isLast && { isLast: { BOOL: true } }),
-        ...(index === 0 && { count: { N: String(parts.length) }, previous: { S: place.last } }),
-      }),
-    );
-    await inTurns(items, (Item) => this.client.putItem({ TableName: this.tableName, Item }));
-    return { place: { ...place, last: write }, takeBack: () => this.remove(items) };
+    const items: ParkingItem[] = [];
+    let number = start;
+    for (const segment of segmentsOf(records)) {
+      const parts = partsOf(segmentBytes(segment));
+      parts.forEach((bytes, index) => {
+        const isLast = index === parts.length - 1;
+        const key = this.keyOf(place, itemName(number, write, index));
+        items.push({ ...key, bytes: { B: bytes }, ...(isLast && { isLast: { BOOL: true } }) });
+      });
+      number += segment.length;
+    }
+    const groups = groupsOf(items);
+    if (groups.length > 1) {
+      for (const item of items) item.isOfSeveral = { BOOL: true };
+      items.at(-1)!.isEnd = { BOOL: true };
+    }
+    return groups;
   }
 
   /** The records from one number up to another, in order. */
-  async *read(partitionKey: string, first: number, next: number, place: RowsPlace): AsyncGenerator<ParkedRecord> {
+  async *records(partitionKey: string, first: number, next: number, place: RowsPlace): AsyncGenerator<ParkedRecord> {
     if (first === next) return;
-    let expected: number | undefined;
-    for await (const { start, items } of this.counting(first, place)) {
-      expected ??= Math.min(start, first);
-      if (start !== expected) break;
-      for (const record of recordsIn(partitionKey, items)) {
-        if (expected >= first) yield record;
-        expected += 1;
-        if (expected === next) return;
+    const read: ReadSegment[] = [];
+    this.read.set(place.id, read);
+    let number = first;
+    for await (const { start, bytes, names } of this.segments(place)) {
+      const records = recordsOfSegment(partitionKey, bytes);
+      read.push({ end: start + records.length, names });
+      if (start > number) break;
+      for (const record of records.slice(number - start)) {
+        yield record;
+        number += 1;
+        if (number === next) return;
       }
     }
-    throw new CorruptParkedRecordError(`record ${expected ?? first} of ${next} is not there`);
+    throw new CorruptParkedRecordError(`record ${number} of ${next} is not there`);
   }
 
-  /**
-   * Deletes items with nothing but records before a number.
-   *
-   * @param holdsNoMore whether there is no record from that number on
-   */
-  async removeBefore(first: number, place: RowsPlace, holdsNoMore: boolean): Promise<void> {
-    const names = await this.namesUpTo(first, place);
-    // The records of one write end where those of the next one begin. Where the last write ends is not known.
-    const last = holdsNoMore ? Number.POSITIVE_INFINITY : Math.max(0, ...names.map(startOf));
-    const gone = names.filter((name) => startOf(name) < Math.min(first, last));
-    await this.remove(gone.map((name) => this.keyOf(place, name)));
+  /** Deletes the items that this process has read, and that hold only records before a number. */
+  async deleteRead(before: number, place: RowsPlace): Promise<void> {
+    const read = this.read.get(place.id) ?? [];
+    const count = read.findIndex(({ end }) => end > before);
+    const done = read.splice(0, count < 0 ? read.length : count);
+    await this.delete(
+      place,
+      done.flatMap(({ names }) => names),
+    );
   }
 
-  /**
-   * The writes that count and that hold records from a number on, in order. Earlier records of them may be gone.
-   */
-  private async *counting(first: number, place: RowsPlace): AsyncGenerator<Appended> {
-    let beside: Appended[] = [];
-    for await (const appended of this.appended(place)) {
-      if (beside.length > 0 && beside[0]!.start !== appended.start) {
-        if (appended.start > first) yield theOneOf(beside, appended.previous);
-        beside = [];
-      }
-      beside.push(appended);
-    }
-    if (beside.length > 0) yield theOneOf(beside, place.last);
-  }
-
-  /** Everything that was appended, including what does not count. */
-  private async *appended(place: RowsPlace): AsyncGenerator<Appended> {
-    let appended: Appended | undefined;
-    for await (const item of this.items(place)) {
-      const [start, write, index] = String(Object(item[SK]).S).split('/');
-      if (Number(index) === 0) {
-        if (appended !== undefined) yield appended;
-        const count = Number(Object(item.count).N);
-        appended = { start: Number(start), write: write!, previous: String(Object(item.previous).S), count, items: [] };
-      }
-      // A write without its first item was never complete.
-      if (appended?.write === write) appended!.items.push(item);
-    }
-    if (appended !== undefined) yield appended;
-  }
-
-  private async *items(place: RowsPlace): AsyncGenerator<DynamoDbItem> {
-    let start: object | undefined;
-    do {
-      const page = await this.page(place, start);
-      yield* page.items;
-      start = page.start;
-    } while (start !== undefined);
-  }
-
-  /** The names of the items of writes that begin up to a number. */
-  private async namesUpTo(first: number, place: RowsPlace): Promise<string[]> {
+  /** The sort keys of all items of a key, those that do not count included. */
+  async names(place: RowsPlace): Promise<string[]> {
     const names: string[] = [];
-    let start: object | undefined;
-    do {
-      const page = await this.page(place, start, { ProjectionExpression: '#part', names: { '#part': SK } });
-      for (const item of page.items) {
-        const name = String(Object(item[SK]).S);
-        if (startOf(name) > first) return names;
-        names.push(name);
-      }
-      start = page.start;
-    } while (start !== undefined);
+    for await (const item of this.items(place, { namesOnly: true })) names.push(nameOf(item));
     return names;
   }
 
-  private async page(
-    place: RowsPlace,
-    start: object | undefined,
-    { names, ...projection }: { ProjectionExpression?: string; names?: Record<string, string> } = {},
-  ): Promise<{ items: DynamoDbItem[]; start: object | undefined }> {
-    const { Items, LastEvaluatedKey }: { Items?: object[]; LastEvaluatedKey?: object } = Object(
-      await this.client.query({
-        TableName: this.tableName,
-        ConsistentRead: true,
-        KeyConditionExpression: '#id = :id',
-        ExpressionAttributeNames: { '#id': PK, ...names },
-        ExpressionAttributeValues: { ':id': this.keyOf(place, '')[PK] },
-        ...projection,
-        ...(start && { ExclusiveStartKey: start }),
-      }),
-    );
-    if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
-    return { items: Items as DynamoDbItem[], start: LastEvaluatedKey };
+  async delete(place: RowsPlace, names: readonly string[]): Promise<void> {
+    for (let from = 0; from < names.length; from += WRITES_AT_ONCE) {
+      const some = names.slice(from, from + WRITES_AT_ONCE);
+      await Promise.all(
+        some.map((name) => this.client.deleteItem({ TableName: this.tableName, Key: this.keyOf(place, name) })),
+      );
+    }
   }
 
-  private remove(keys: readonly ParkingItem[]): Promise<void> {
-    return inTurns(keys, ({ [PK]: id, [SK]: part }) =>
-      this.client.deleteItem({ TableName: this.tableName, Key: { [PK]: id, [SK]: part } }),
-    );
+  /** The key is not parked any more. */
+  forget({ id }: RowsPlace): void {
+    this.read.delete(id);
+  }
+
+  /** The segments that count, in order. */
+  private async *segments(place: RowsPlace): AsyncGenerator<Segment> {
+    const writes = new Map<string, { parts: Buffer[]; names: string[]; segments: Segment[] }>();
+    for await (const item of this.items(place)) {
+      const name = nameOf(item);
+      const [start, id] = name.split('/');
+      const write = writes.get(id!) ?? { parts: [], names: [], segments: [] };
+      writes.set(id!, write);
+      write.parts.push(Buffer.from(Object(item.bytes).B));
+      write.names.push(name);
+      if (item.isLast === undefined) continue;
+      write.segments.push({ start: Number(start), bytes: Buffer.concat(write.parts), names: write.names });
+      [write.parts, write.names] = [[], []];
+      // A write of several transactions may have ended before its last one.
+      if (item.isOfSeveral !== undefined && item.isEnd === undefined) continue;
+      yield* write.segments;
+      writes.delete(id!);
+    }
+  }
+
+  private async *items(place: RowsPlace, { namesOnly = false } = {}): AsyncGenerator<DynamoDbItem> {
+    const builder = new ExpressionBuilder();
+    const expressions = builder.request({
+      KeyConditionExpression: `${builder.name(PK)} = ${builder.value(this.keyOf(place, '')[PK])}`,
+      ...(namesOnly && { ProjectionExpression: builder.name(SK) }),
+    });
+    let start: object | undefined;
+    let limit = namesOnly ? MOST_ITEMS_OF_A_PAGE : 1;
+    do {
+      const { Items, LastEvaluatedKey }: { Items?: object[]; LastEvaluatedKey?: object } = Object(
+        await this.client.query({
+          TableName: this.tableName,
+          ConsistentRead: true,
+          ...(expressions as Required<typeof expressions>),
+          ...(limit < MOST_ITEMS_OF_A_PAGE && { Limit: limit }),
+          ...(start && { ExclusiveStartKey: start }),
+        }),
+      );
+      if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
+      yield* Items as DynamoDbItem[];
+      limit *= 2;
+      start = LastEvaluatedKey;
+    } while (start !== undefined);
   }
 
   private keyOf({ id }: RowsPlace, name: string): ParkingItem {
@@ -195,37 +191,29 @@ function itemName(start: number, write: string, index: number): string {
   return `${String(start).padStart(NUMBER_DIGITS, '0')}/${write}/${String(index).padStart(ITEM_DIGITS, '0')}`;
 }
 
-function startOf(name: string): number {
-  return Number(name.slice(0, NUMBER_DIGITS));
+function nameOf(item: DynamoDbItem): string {
+  return String(Object(item[SK]).S);
 }
 
-function partsOf(segment: Buffer): { bytes: Buffer; isLast: boolean }[] {
-  const parts: { bytes: Buffer; isLast: boolean }[] = [];
-  for (let from = 0; from < segment.length; from += PART_BYTES) {
-    parts.push({ bytes: segment.subarray(from, from + PART_BYTES), isLast: from + PART_BYTES >= segment.length });
-  }
+function partsOf(segment: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let from = 0; from < segment.length; from += PART_BYTES) parts.push(segment.subarray(from, from + PART_BYTES));
   return parts;
 }
 
-/** Of several writes that begin with the same record, the one that counts. */
-function theOneOf(beside: readonly Appended[], write: string): Appended {
-  const appended = beside.find((each) => each.write === write);
-  if (appended !== undefined && appended.items.length === appended.count) return appended;
-  throw new CorruptParkedRecordError(`what was appended from record ${beside[0]!.start} on is not whole`);
-}
-
-function* recordsIn(partitionKey: string, items: readonly DynamoDbItem[]): Generator<ParkedRecord> {
-  let parts: Buffer[] = [];
-  for (const { bytes, isLast } of items) {
-    parts.push(Buffer.from(Object(bytes).B));
-    if (isLast === undefined) continue;
-    yield* recordsOfSegment(partitionKey, Buffer.concat(parts));
-    parts = [];
+function groupsOf(items: readonly ParkingItem[]): ParkingItem[][] {
+  const groups: ParkingItem[][] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const group = groups.at(-1);
+    const more = item.bytes.B.length;
+    if (group === undefined || group.length === MOST_ITEMS || bytes + more > MOST_BYTES) {
+      groups.push([item]);
+      bytes = more;
+    } else {
+      group.push(item);
+      bytes += more;
+    }
   }
-}
-
-async function inTurns<T>(items: readonly T[], send: (item: T) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < items.length; from += WRITES_AT_ONCE) {
-    await Promise.all(items.slice(from, from + WRITES_AT_ONCE).map(send));
-  }
+  return groups;
 }

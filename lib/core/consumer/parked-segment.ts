@@ -14,14 +14,32 @@ interface RecordHead {
   isCorrupt?: true;
 }
 
-/** Many small records share an item; DynamoDB takes items of 400 KB. */
-const SEGMENT_BYTES = 300_000;
+/** Many small records share an item. A retry that fails at its first record reads one item, so an item is not large. */
+const SEGMENT_BYTES = 32_000;
 const BYTES_BESIDE_DATA = 500;
+/** What a group holds at most, so that one transaction can write it: 4 MB, and 100 items. */
+const GROUP_BYTES = 3_000_000;
+const GROUP_SEGMENTS = 90;
 
-/**
- * Divides records, of which there is one at least, into groups that are each written as one. A record that is larger than a segment is in a group of its
- * own.
- */
+/** Divides records into groups that one transaction can write each. A record that is larger has a group of its own. */
+export function* groupsOf(records: readonly ParkedRecord[]): Generator<ParkedRecord[]> {
+  let group: ParkedRecord[] = [];
+  let [bytes, segments] = [0, 0];
+  for (const segment of segmentsOf(records)) {
+    const more = bytesOf(segment);
+    if (group.length > 0 && (bytes + more > GROUP_BYTES || segments === GROUP_SEGMENTS)) {
+      yield group;
+      group = [];
+      [bytes, segments] = [0, 0];
+    }
+    for (const record of segment) group.push(record);
+    bytes += more;
+    segments += 1;
+  }
+  if (group.length > 0) yield group;
+}
+
+/** Divides records into segments that are stored together. A record that is larger than a segment has one of its own. */
 export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedRecord[]> {
   let segment: ParkedRecord[] = [];
   let bytes = 0;
@@ -35,7 +53,11 @@ export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedR
     segment.push(record);
     bytes += more;
   }
-  yield segment;
+  if (segment.length > 0) yield segment;
+}
+
+function bytesOf(records: readonly ParkedRecord[]): number {
+  return records.reduce((sum, { data }) => sum + data.length + BYTES_BESIDE_DATA, 0);
 }
 
 /** Writes the heads of the records as a line of JSON, and their data after it. */

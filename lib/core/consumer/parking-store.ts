@@ -43,13 +43,19 @@ export interface ParkedKey {
   lease?: { holder: string; until: number };
 }
 
+/** What can end a read early. */
+export interface ReadOptions {
+  /** When it aborts, a read that is not complete fails. */
+  signal?: AbortSignal;
+}
+
 /**
  * Where an `OrderedConsumer` keeps the keys that it has set aside. `DynamoDbParkingStore` and `MemoryParkingStore`
  * implement it. Every read must see every write that was answered before the read began.
  */
 export interface ParkingStore {
   /** Returns those of the keys that are parked. While no key is parked, this must be one small read. */
-  find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>>;
+  find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
   /** Every key that is parked. */
   keys(): AsyncIterable<ParkedKey>;
   /** The records from `first` up to `next`, in order. */
@@ -96,7 +102,7 @@ export interface ParkedKeyReport {
 export abstract class ParkedKeys implements ParkingStore {
   abstract readonly consumer: string;
   abstract readonly moves: FenceStore;
-  abstract find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>>;
+  abstract find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
   abstract keys(): AsyncIterable<ParkedKey>;
   abstract records(key: ParkedKey): AsyncIterable<ParkedRecord>;
   abstract save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;

@@ -16,6 +16,12 @@ export interface ParkingExpression {
   ExpressionAttributeValues?: ParkingItem;
 }
 
+/** A write of a transaction, in the AWS SDK's terms. */
+export interface ParkingWrite {
+  Put?: ParkingExpression & { TableName: string; Item: ParkingItem };
+  Update?: ParkingExpression & { TableName: string; Key: ParkingItem; UpdateExpression: string };
+}
+
 /** What a `DynamoDbParkingStore` needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */
 export interface ParkingTableClient {
   getItem(input: { TableName: string; Key: ParkingItem; ConsistentRead: boolean }): Promise<{ Item?: object }>;
@@ -42,4 +48,5 @@ export interface ParkingTableClient {
     },
   ): Promise<{ Attributes?: object }>;
   deleteItem(input: ParkingExpression & { TableName: string; Key: ParkingItem }): Promise<object>;
+  transactWriteItems(input: { TransactItems: ParkingWrite[] }): Promise<object>;
 }

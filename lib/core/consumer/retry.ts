@@ -69,10 +69,7 @@ export class Retry {
   }
 
   private async take(key: ParkedKey): Promise<void> {
-    const now = this.settings.timeOfDay();
-    const isLeased = key.lease !== undefined && key.lease.until > now;
-    const waits = key.dead || key.dueAt > now || isLeased || this.time.signal.aborted;
-    const { done, key: left } = waits ? { done: 0, key } : await this.drain(key);
+    const { done, key: left } = await this.drain(key);
     this.summary.records += done;
     if (left === undefined) this.summary.keys += 1;
     else {
@@ -82,12 +79,30 @@ export class Retry {
     }
   }
 
+  /** Takes the lease of a key whose time has come. Returns the key as it is then, without this lease if it must wait. */
+  private async leased(found: ParkedKey): Promise<ParkedKey | undefined> {
+    let key: ParkedKey | undefined = found;
+    while (key !== undefined && !this.mustWait(key)) {
+      const saved = await this.settings.parking.save({ ...key, lease: this.lease() });
+      if (saved !== undefined) return saved;
+      // Records were appended since the key was read, or another process has taken it.
+      key = await this.now(key);
+    }
+    return key;
+  }
+
+  private mustWait({ dead, dueAt, lease }: ParkedKey): boolean {
+    const now = this.settings.timeOfDay();
+    const isLeased = lease !== undefined && lease.until > now;
+    return dead || dueAt > now || isLeased || this.time.signal.aborted;
+  }
+
   /** Handles records under a lease, until none is left, one fails, or the time is over. */
   private async drain(found: ParkedKey): Promise<Turn> {
     const { parking } = this.settings;
-    let key = await parking.save({ ...found, lease: this.lease() });
-    // Another process is at work on the key.
-    if (key === undefined) return { done: 0, key: found };
+    const leased = await this.leased(found);
+    if (leased?.lease?.holder !== this.holder) return { done: 0, key: leased };
+    let key: ParkedKey = leased;
     let done = 0;
     for (;;) {
       const turn = await this.handleRecords(key);
@@ -117,9 +132,9 @@ export class Retry {
       const outcome = await this.handle(record, tries + 1);
       if (outcome === 'unfinished') return saved(released);
       if (outcome !== 'done') {
-        const { error } = outcome;
-        tries += 1;
-        onFailure({ partitionKey: record.partitionKey, attempt: tries, error, isParked: true });
+        const { error, wasCalled } = outcome;
+        if (wasCalled) tries += 1;
+        onFailure({ partitionKey: record.partitionKey, attempt: wasCalled ? tries : tries + 1, error, isParked: true });
         const turn = await saved((behind) => {
           // Meanwhile a person has skipped the record.
           if (behind.first > first) return released(behind);

@@ -1,4 +1,5 @@
 import type { DynamoDbItem } from '../../../lib/core';
+import { type ExpressionRequest, expressionProblem } from '../../../lib/core/foundation/expression';
 import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
 import { storedItem, storedValue } from './stored-item';
 
@@ -14,6 +15,7 @@ interface Condition {
  * @throws Error for what it does not understand, so that no condition holds by mistake
  */
 export function conditionHolds(condition: Condition, item: DynamoDbItem = {}): boolean {
+  refuseLongExpressions(condition);
   const { ConditionExpression: expression } = condition;
   if (expression === undefined) return true;
   const given = Object.values(condition.ExpressionAttributeValues ?? { none: null });
@@ -22,6 +24,12 @@ export function conditionHolds(condition: Condition, item: DynamoDbItem = {}): b
   const alternatives = expression.split(' OR ').map((text) => text.replace(/^\((.*)\)$/, '$1').split(' AND '));
   const held = alternatives.map((terms) => terms.map((term) => holds(term, condition, stored)));
   return held.some((terms) => terms.every(Boolean));
+}
+
+/** @throws the error of DynamoDB for a request whose expressions exceed a limit */
+export function refuseLongExpressions(request: ExpressionRequest): void {
+  const problem = expressionProblem(request);
+  if (problem !== undefined) throw Object.assign(new Error(problem), { name: 'ValidationException' });
 }
 
 const EXISTS = /^attribute_(not_)?exists\((#\w+)\)$/;

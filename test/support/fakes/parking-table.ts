@@ -1,5 +1,16 @@
 import type { ParkingItem, ParkingTableClient } from '../../../lib/core/consumer';
-import { conditionHolds } from './condition';
+import { conditionHolds, refuseLongExpressions } from './condition';
+
+/** The methods of a client that a `DynamoDbParkingStore` calls. */
+export const PARKING_METHODS = [
+  'getItem',
+  'batchGetItem',
+  'query',
+  'putItem',
+  'updateItem',
+  'deleteItem',
+  'transactWriteItems',
+] as const;
 
 type Key = ParkingItem;
 type Write = Parameters<ParkingTableClient['updateItem']>[0] | Parameters<ParkingTableClient['putItem']>[0];
@@ -27,9 +38,16 @@ export class ParkingTable {
     return { Responses };
   }
 
-  query({ ExpressionAttributeValues: values }: { ExpressionAttributeValues: ParkingItem }) {
-    const found = [...this.items.values()].filter(({ id }) => id.S === values[':id'].S);
-    return { Items: found.sort((a, b) => (a.part.S < b.part.S ? -1 : 1)) };
+  query(input: Parameters<ParkingTableClient['query']>[0]) {
+    refuseLongExpressions(input);
+    const { ExpressionAttributeValues: values, ExclusiveStartKey: start, Limit = Number.POSITIVE_INFINITY } = input;
+    const [id] = Object.values(values);
+    const found = [...this.items.values()].filter((item) => item.id.S === id.S);
+    const rest = found
+      .sort((a, b) => (a.part.S < b.part.S ? -1 : 1))
+      .filter(({ part }) => start === undefined || part.S > start.part.S);
+    const Items = rest.slice(0, Limit);
+    return { Items, ...(Items.length === Limit && { LastEvaluatedKey: Items.at(-1) }) };
   }
 
   putItem(input: { Item: ParkingItem } & Write): object {
@@ -43,12 +61,13 @@ export class ParkingTable {
     this.check(before, input);
     const item = { ...(before ?? input.Key) };
     const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = input;
-    const [verb, ...rest] = input.UpdateExpression.split(' ');
-    for (const change of rest.join(' ').split(', ')) {
-      const [name, value] = change.split(' = ');
-      if (verb === 'SET') item[names[name!]!] = values[value!];
-      else if (verb === 'REMOVE') delete item[names[name!]!];
-      else throw new Error(`this table does not know ${input.UpdateExpression}`);
+    for (const clause of input.UpdateExpression.split(/ (?=ADD |DELETE |REMOVE )/)) {
+      const [, verb, changes] = /^(SET|ADD|DELETE|REMOVE) (.+)$/.exec(clause) ?? [];
+      if (verb === undefined) throw new Error(`this table does not know ${input.UpdateExpression}`);
+      for (const change of changes!.split(', ')) {
+        const [name, value] = change.split(/ = | /);
+        changeAttribute(item, verb, names[name!]!, value && values[value]);
+      }
     }
     this.items.set(nameOf(item), item);
     return { Attributes: item };
@@ -60,14 +79,44 @@ export class ParkingTable {
     return {};
   }
 
+  /** All of the writes, or none. */
+  transactWriteItems({ TransactItems }: Parameters<ParkingTableClient['transactWriteItems']>[0]): object {
+    const inputs = TransactItems.map(({ Put, Update }) => ({ key: Put?.Item ?? Update!.Key, ...(Put ?? Update)! }));
+    const CancellationReasons = inputs.map((input) => {
+      refuseLongExpressions(input);
+      return { Code: conditionHolds(input, this.read(input.key)) ? 'None' : 'ConditionalCheckFailed' };
+    });
+    if (CancellationReasons.some(({ Code }) => Code !== 'None')) {
+      throw Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException', CancellationReasons });
+    }
+    for (const { Put, Update } of TransactItems) {
+      if (Put) this.putItem(Put);
+      if (Update) this.updateItem(Update);
+    }
+    return {};
+  }
+
   private read(key: Key): ParkingItem | undefined {
     return this.items.get(nameOf(key));
   }
 
   private check(item: ParkingItem | undefined, write: Write): void {
+    refuseLongExpressions(write);
     const holds = conditionHolds(write, item);
     if (!holds)
       throw Object.assign(new Error('the condition does not hold'), { name: 'ConditionalCheckFailedException' });
+  }
+}
+
+function changeAttribute(item: ParkingItem, verb: string, name: string, value: ParkingItem[string]): void {
+  if (verb === 'SET') item[name] = value;
+  else if (verb === 'REMOVE') delete item[name];
+  else {
+    const before: string[] = item[name]?.SS ?? [];
+    const kept = before.filter((text) => !value.SS.includes(text));
+    const SS = verb === 'ADD' ? [...kept, ...value.SS].sort() : kept;
+    if (SS.length > 0) item[name] = { SS };
+    else delete item[name];
   }
 }
 

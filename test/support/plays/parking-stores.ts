@@ -141,7 +141,6 @@ function same(actual: unknown, expected: unknown): void {
 
 /** Repeats a write whose answer was lost, as the SDK does, and ends a writer in front of the item of its key. */
 function faultyClient(dynamodb: DynamoDB, faultNow: () => string): DynamoDB {
-  const isKey = ({ Item }: { Item?: Record<string, { S?: string }> }): boolean => Item?.revision !== undefined;
   return new Proxy(dynamodb, {
     get(target, name: keyof DynamoDB) {
       const method = target[name];
@@ -150,8 +149,8 @@ function faultyClient(dynamodb: DynamoDB, faultNow: () => string): DynamoDB {
       return async (input: any) => {
         // biome-ignore lint/suspicious/noExplicitAny: every method of the client
         const send = () => (method as any).call(target, input);
-        if (faultNow() === 'ends before the key' && name === 'putItem' && isKey(input)) throw new Error('ended');
-        const isWrite = name === 'putItem' || name === 'deleteItem' || name === 'updateItem';
+        if (faultNow() === 'ends before the key' && name === 'transactWriteItems') throw new Error('ended');
+        const isWrite = ['putItem', 'deleteItem', 'updateItem', 'transactWriteItems'].includes(name);
         if (faultNow() === 'answer lost' && isWrite) await send().catch(() => {});
         return send();
       };

@@ -11,7 +11,7 @@ import {
 } from '../../../../lib/core/consumer';
 import type { Clock } from '../../../../lib/core/foundation/clock';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
-import { ParkingTable } from '../../../support/fakes/parking-table';
+import { PARKING_METHODS, ParkingTable } from '../../../support/fakes/parking-table';
 import { SOURCE } from '../../../support/fakes/stream-events';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
@@ -278,8 +278,12 @@ class Play {
   }
 
   /** What a request reads or writes: the marks, a key, or the rows of one. A query of keys could find any. */
-  private placesOf({ Key, Item, RequestItems, ExpressionAttributeValues }: Record<string, ParkingItem>): string[] {
-    const items = [Key, Item, ...(RequestItems?.Parked.Keys ?? []), { id: ExpressionAttributeValues?.[':id'] }];
+  private placesOf(input: Record<string, ParkingItem>): string[] {
+    const { Key, Item, RequestItems, ExpressionAttributeValues, KeyConditionExpression } = input;
+    const writes = (input.TransactItems as unknown as { Put?: ParkingItem; Update?: ParkingItem }[]) ?? [];
+    const queried = KeyConditionExpression && { id: Object.values(ExpressionAttributeValues!)[0] };
+    const written = writes.map(({ Put, Update }) => Put?.Item ?? Update!.Key);
+    const items = [Key, Item, ...(RequestItems?.Parked.Keys ?? []), ...written, queried];
     const places = items.flatMap((item) => {
       if (item?.id?.S === undefined) return [];
       const [, kind, id] = JSON.parse(item.id.S);
@@ -335,9 +339,8 @@ class Process {
         resolve(undefined);
       };
     });
-    const methods = ['getItem', 'batchGetItem', 'query', 'putItem', 'updateItem', 'deleteItem'] as const;
     const client = Object.fromEntries(
-      methods.map((method) => [method, (input: never) => play.call(this, method, input)]),
+      PARKING_METHODS.map((method) => [method, (input: never) => play.call(this, method, input)]),
     ) as unknown as ParkingTableClient;
     const parking = new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'c' });
     parking.onceItem = (_: string, place: Place) => ({ place }) as never;
@@ -439,7 +442,8 @@ class Process {
 }
 
 /** A UUID, the write in the name of an item, or a mark. */
-const RANDOM = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=\d{12}\/)[\w-]{12}|(?<=":mark":\{"S":")[\w-]{8}/g;
+const RANDOM =
+  /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=\d{12}\/)[\w-]{12}|(?<="S":")[\w-]{8}(?=")|(?<="SS":\[")[\w-]{8}\.\d+/g;
 
 /**
  * Random names, which differ from run to run, by who has made them: the revisions of keys and the places of their rows, the
@@ -460,7 +464,7 @@ class NamesOfRandoms {
   }
 
   in(text: string): string {
-    return text.replace(/[\w-]{8,}/g, (word) => this.names.get(word) ?? word);
+    return text.replace(/[\w-]{8,}(?:\.\d+)?/g, (word) => this.names.get(word) ?? word);
   }
 }
 

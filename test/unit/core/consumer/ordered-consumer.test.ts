@@ -755,13 +755,35 @@ describe('the retrier', () => {
     expect(await w.retry()).toMatchObject({ keys: 3, records: 3 });
   });
 
-  test('counts nothing of a key that another has begun with', async () => {
+  test('retries a key to which records are appended between its listing and its turn', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1']);
     w.poison.clear();
     w.clock.nowMs += MINUTE_MS;
-    jest.spyOn(w.parking, 'save').mockResolvedValueOnce(undefined);
+    const save = w.parking.save.bind(w.parking);
+    jest.spyOn(w.parking, 'save').mockImplementationOnce(async (key) => {
+      const now = (await w.parking.find(['a'])).get('a')!;
+      const place = { series: 'shard/shard-0', number: '002' };
+      const a2 = { partitionKey: 'a', data: Buffer.from('a2'), subSequenceNumber: 0, places: [place] };
+      await save({ ...now, next: now.next + 1 }, [a2]);
+      return save(key);
+    });
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
+    expect(w.effects).toEqual(['a1', 'a2']);
+  });
+
+  test('counts nothing of a key whose lease another process takes between its listing and its turn', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1']);
+    w.poison.clear();
+    w.clock.nowMs += MINUTE_MS;
+    const save = w.parking.save.bind(w.parking);
+    jest.spyOn(w.parking, 'save').mockImplementationOnce(async (key) => {
+      await save({ ...key, lease: { holder: 'another', until: Number.MAX_SAFE_INTEGER } });
+      return save(key);
+    });
     expect(await w.retry()).toMatchObject({ keys: 0, records: 0, stillParked: 1 });
     expect(w.effects).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DynamoDbParkingStore, OrderedConsumer, type ParkingTableClient } from '../../../../lib/core/consumer';
-import { ParkingTable } from '../../../support/fakes/parking-table';
+import { PARKING_METHODS, ParkingTable } from '../../../support/fakes/parking-table';
 import { SOURCE, shardOf } from '../../../support/fakes/stream-events';
 
 const BATCHES = 50;
@@ -15,8 +15,7 @@ interface Cost {
 function countedStore(): { store: DynamoDbParkingStore; cost: Cost } {
   const table = new ParkingTable();
   const cost: Cost = { itemsRead: 0, requests: {} };
-  const methods = ['getItem', 'batchGetItem', 'query', 'putItem', 'updateItem', 'deleteItem'] as const;
-  const counted = methods.map((method) => {
+  const counted = PARKING_METHODS.map((method) => {
     const call = async (input: never): Promise<unknown> => {
       cost.requests[method] = (cost.requests[method] ?? 0) + 1;
       if (method === 'getItem') cost.itemsRead += 1;
@@ -25,9 +24,9 @@ function countedStore(): { store: DynamoDbParkingStore; cost: Cost } {
         cost.itemsRead += (input as Parameters<ParkingTable['batchGetItem']>[0]).RequestItems.Parked!.Keys.length;
       return table[method](input);
     };
-    return [method, call];
+    return [method, call] as const;
   });
-  const client = Object.fromEntries(counted) as ParkingTableClient;
+  const client = Object.fromEntries(counted) as unknown as ParkingTableClient;
   return { store: new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'c' }), cost };
 }
 
@@ -60,13 +59,13 @@ test.each(saidByGuide)('with %d parked keys, a batch of 100 keys reads %d items'
   if (keys === 0) expect(cost.requests).toEqual({ getItem: BATCHES });
 });
 
-test('to park a key takes two marks, the item of its records and that of the key; to append takes the latter two', async () => {
+test('to park a key takes two writes of its mark and a transaction of two items; to append takes the transaction', async () => {
   const { store, cost } = countedStore();
   const key = await store.save(parkedKey('a'), [record('a')]);
-  expect(cost.requests).toEqual({ updateItem: 2, putItem: 2 });
+  expect(cost.requests).toEqual({ updateItem: 2, transactWriteItems: 1 });
   cost.requests = {};
   await store.save({ ...key!, next: 2 }, [record('a')]);
-  expect(cost.requests).toEqual({ putItem: 2 });
+  expect(cost.requests).toEqual({ transactWriteItems: 1 });
 });
 
 test('what is parked is found by a query for each part that has any, and costs as before when none is left', async () => {

@@ -1,0 +1,139 @@
+import type { AttributeValue } from './attribute-value';
+
+/**
+ * Limits of DynamoDB. They apply to each expression of a request, and the last one to all names or values of a request.
+ * Source: the DynamoDB developer guide, "Quotas", expression parameters.
+ */
+export const EXPRESSION_LIMITS = {
+  /** The most bytes of an expression, with placeholders as they stand. */
+  bytes: 4_096,
+  /** The most operators and functions of an expression. */
+  operators: 300,
+  /** The most operands of an `IN`. */
+  inOperands: 100,
+  /** The most bytes of all names, or of all values, that placeholders stand for. */
+  placeholderBytes: 2 * 2 ** 20,
+} as const;
+
+const EXPRESSIONS = [
+  'UpdateExpression',
+  'ConditionExpression',
+  'KeyConditionExpression',
+  'FilterExpression',
+  'ProjectionExpression',
+] as const;
+
+/** The expressions of a request, with the names and values that their placeholders stand for. */
+export interface ExpressionRequest extends Partial<Record<(typeof EXPRESSIONS)[number], string>> {
+  ExpressionAttributeNames?: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
+  ExpressionAttributeValues?: Record<string, any>;
+}
+
+/** The message with which DynamoDB rejects a request that exceeds a limit of expressions. Undefined if it exceeds none. */
+export function expressionProblem(request: ExpressionRequest): string | undefined {
+  for (const kind of EXPRESSIONS) {
+    const expression = request[kind];
+    const problem = typeof expression === 'string' ? problemOf(expression) : undefined;
+    if (problem !== undefined) return `Invalid ${kind}: ${problem}`;
+  }
+  const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = request;
+  if (bytesOf(names) > EXPRESSION_LIMITS.placeholderBytes) return 'ExpressionAttributeNames exceeds max size';
+  if (bytesOf(values) > EXPRESSION_LIMITS.placeholderBytes) return 'ExpressionAttributeValues exceeds max size';
+  return undefined;
+}
+
+/**
+ * Builds the expressions of a request. It makes a placeholder for each name and value, so that no attribute name is taken
+ * for a reserved word.
+ */
+export class ExpressionBuilder {
+  private readonly names = new Map<string, string>();
+  private readonly values: Record<string, AttributeValue> = {};
+
+  /** The placeholder of an attribute. */
+  name(attribute: string): string {
+    const placeholder = this.names.get(attribute) ?? `#n${this.names.size}`;
+    this.names.set(attribute, placeholder);
+    return placeholder;
+  }
+
+  /** A placeholder for a value. */
+  value(value: AttributeValue): string {
+    const placeholder = `:v${Object.keys(this.values).length}`;
+    this.values[placeholder] = value;
+    return placeholder;
+  }
+
+  /** The fields of the request. DynamoDB rejects an empty map of names or values, so those are left out. */
+  request<T extends ExpressionRequest>(expressions: T): T & ExpressionRequest {
+    const names = [...this.names].map(([attribute, placeholder]) => [placeholder, attribute]);
+    return {
+      ...expressions,
+      ...(names.length > 0 && { ExpressionAttributeNames: Object.fromEntries(names) }),
+      ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),
+    };
+  }
+}
+
+/** A placeholder or a word, a comparison, or another sign. */
+const TOKEN = /[#:]?\w+|<>|<=|>=|[=<>+\-(),]/g;
+const COMPARISON = /^(<>|<=|>=|[=<>+-])$/;
+const LOGIC = /^(AND|OR|NOT|BETWEEN|IN)$/i;
+const UPDATE = /^\s*(SET|REMOVE|ADD|DELETE)\s/i;
+
+/** What is wrong with an expression, in the words of DynamoDB. */
+function problemOf(expression: string): string | undefined {
+  const bytes = Buffer.byteLength(expression);
+  if (bytes > EXPRESSION_LIMITS.bytes) {
+    return `Expression size has exceeded the maximum allowed size; expression size: ${bytes}`;
+  }
+  const { operators, inOperands } = counts(expression);
+  if (inOperands > EXPRESSION_LIMITS.inOperands) {
+    return `The IN operator is provided with too many operands; number of operands: ${inOperands}`;
+  }
+  if (operators > EXPRESSION_LIMITS.operators) {
+    return `The expression contains too many operators; operator count: ${operators}`;
+  }
+  return undefined;
+}
+
+/**
+ * Counts operators and functions as the developer guide does: `SET a = :b + :c + :d` has two operators. So the equals sign of an
+ * assignment does not count, and neither does the `AND` of a `BETWEEN`.
+ */
+function counts(expression: string): { operators: number; inOperands: number } {
+  const tokens = expression.match(TOKEN) ?? [];
+  const isUpdate = UPDATE.test(expression);
+  let [operators, inOperands, betweens] = [0, 0, 0];
+  tokens.forEach((token, index) => {
+    const isBoundOfBetween = betweens > 0 && /^AND$/i.test(token);
+    if (isBoundOfBetween) betweens -= 1;
+    else if (LOGIC.test(token) || (COMPARISON.test(token) && !(isUpdate && token === '='))) operators += 1;
+    else if (tokens[index + 1] === '(' && /^[a-z]/i.test(token)) operators += 1;
+    if (/^BETWEEN$/i.test(token)) betweens += 1;
+    if (/^IN$/i.test(token)) inOperands = Math.max(inOperands, operandsFrom(tokens, index + 1));
+  });
+  return { operators, inOperands };
+}
+
+/** The number of operands between the parentheses that begin at a token. */
+function operandsFrom(tokens: readonly string[], start: number): number {
+  let [depth, operands] = [0, 1];
+  for (let index = start; index < tokens.length; index++) {
+    const token = tokens[index];
+    if (token === '(') depth += 1;
+    else if (token === ')') depth -= 1;
+    else if (token === ',' && depth === 1) operands += 1;
+    if (depth === 0) break;
+  }
+  return operands;
+}
+
+/** The bytes of texts and of binary values within names or values: placeholders and types do not count. */
+function bytesOf(part: unknown): number {
+  if (typeof part === 'string') return Buffer.byteLength(part);
+  if (part instanceof Uint8Array) return part.byteLength;
+  if (typeof part !== 'object' || part === null) return part === undefined ? 0 : 1;
+  return Object.values(part).reduce((sum, each) => sum + bytesOf(each), 0);
+}
