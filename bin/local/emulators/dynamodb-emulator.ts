@@ -3,13 +3,13 @@ import { type Emulator, startEmulator } from './emulator-thread';
 
 const SOURCE = `
 const { workerData } = require('node:worker_threads');
-const { guard, withTransactions } = require(workerData.guard);
+const { guard, withExpressionLimits, withTransactions } = require(workerData.guard);
 const server = require(workerData.entry)({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
 // It throws what breaks a connection, such as an aborted request: that ends the connection alone.
 process.on('uncaughtException', (error) => {
   if (!['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code)) throw error;
 });
-guard(withTransactions(server));
+guard(withExpressionLimits(withTransactions(server)));
 `;
 
 /** Starts dynalite, an emulator of DynamoDB. */

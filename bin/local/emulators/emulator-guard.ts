@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { foreignRequestProblem } from '../loopback';
 
+export { withExpressionLimits } from './expression-limits';
 // The other parts that the threads of emulators need. The build makes one file of them.
 export { served } from './in-memory-connection';
 export { withTransactions } from './transactions';

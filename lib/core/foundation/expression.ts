@@ -30,11 +30,15 @@ export interface ExpressionRequest extends Partial<Record<(typeof EXPRESSIONS)[n
   ExpressionAttributeValues?: Record<string, any>;
 }
 
+/** The names and values of a request that an `ExpressionBuilder` has built. Each expression names an attribute. */
+type BuiltRequest = Required<Pick<ExpressionRequest, 'ExpressionAttributeNames'>> &
+  Pick<ExpressionRequest, 'ExpressionAttributeValues'>;
+
 /** The message with which DynamoDB rejects a request that exceeds a limit of expressions. Undefined if it exceeds none. */
 export function expressionProblem(request: ExpressionRequest): string | undefined {
   for (const kind of EXPRESSIONS) {
     const expression = request[kind];
-    const problem = typeof expression === 'string' ? problemOf(expression) : undefined;
+    const problem = typeof expression === 'string' ? problemOf(kind, expression) : undefined;
     if (problem !== undefined) return `Invalid ${kind}: ${problem}`;
   }
   const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = request;
@@ -65,12 +69,12 @@ export class ExpressionBuilder {
     return placeholder;
   }
 
-  /** The fields of the request. DynamoDB rejects an empty map of names or values, so those are left out. */
-  request<T extends ExpressionRequest>(expressions: T): T & ExpressionRequest {
+  /** The fields of the request. DynamoDB rejects an empty map of values, so it is left out. */
+  request<T extends ExpressionRequest>(expressions: T): T & BuiltRequest {
     const names = [...this.names].map(([attribute, placeholder]) => [placeholder, attribute]);
     return {
       ...expressions,
-      ...(names.length > 0 && { ExpressionAttributeNames: Object.fromEntries(names) }),
+      ExpressionAttributeNames: Object.fromEntries(names),
       ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),
     };
   }
@@ -80,20 +84,20 @@ export class ExpressionBuilder {
 const TOKEN = /[#:]?\w+|<>|<=|>=|[=<>+\-(),]/g;
 const COMPARISON = /^(<>|<=|>=|[=<>+-])$/;
 const LOGIC = /^(AND|OR|NOT|BETWEEN|IN)$/i;
-const UPDATE = /^\s*(SET|REMOVE|ADD|DELETE)\s/i;
 
 /** What is wrong with an expression, in the words of DynamoDB. */
-function problemOf(expression: string): string | undefined {
+function problemOf(kind: (typeof EXPRESSIONS)[number], expression: string): string | undefined {
+  const isUpdate = kind === 'UpdateExpression';
   const bytes = Buffer.byteLength(expression);
   if (bytes > EXPRESSION_LIMITS.bytes) {
-    return `Expression size has exceeded the maximum allowed size; expression size: ${bytes}`;
+    return `Expression size has exceeded the maximum allowed size;${isUpdate ? '' : ` expression size: ${bytes}`}`;
   }
-  const { operators, inOperands } = counts(expression);
+  const { operators, inOperands } = counts(expression, isUpdate);
   if (inOperands > EXPRESSION_LIMITS.inOperands) {
     return `The IN operator is provided with too many operands; number of operands: ${inOperands}`;
   }
   if (operators > EXPRESSION_LIMITS.operators) {
-    return `The expression contains too many operators; operator count: ${operators}`;
+    return `The expression contains too many operators; operator count: ${EXPRESSION_LIMITS.operators + 1}`;
   }
   return undefined;
 }
@@ -102,9 +106,8 @@ function problemOf(expression: string): string | undefined {
  * Counts operators and functions as the developer guide does: `SET a = :b + :c + :d` has two operators. So the equals sign of an
  * assignment does not count, and neither does the `AND` of a `BETWEEN`.
  */
-function counts(expression: string): { operators: number; inOperands: number } {
+function counts(expression: string, isUpdate: boolean): { operators: number; inOperands: number } {
   const tokens = expression.match(TOKEN) ?? [];
-  const isUpdate = UPDATE.test(expression);
   let [operators, inOperands, betweens] = [0, 0, 0];
   tokens.forEach((token, index) => {
     const isBoundOfBetween = betweens > 0 && /^AND$/i.test(token);
@@ -135,5 +138,9 @@ function bytesOf(part: unknown): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   if (part instanceof Uint8Array) return part.byteLength;
   if (typeof part !== 'object' || part === null) return part === undefined ? 0 : 1;
-  return Object.values(part).reduce((sum, each) => sum + bytesOf(each), 0);
+  return Object.entries(part).reduce((sum, [name, each]) => {
+    // On the wire, a binary value is a text in base64.
+    const isBase64 = (name === 'B' || name === 'BS') && !(each instanceof Uint8Array);
+    return sum + (isBase64 ? (bytesOf(each) * 3) / 4 : bytesOf(each));
+  }, 0);
 }

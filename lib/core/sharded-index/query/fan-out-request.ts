@@ -2,6 +2,7 @@ import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-va
 import { valueText } from '../../foundation/count-of-value';
 import { plainDecimal } from '../../foundation/decimal';
 import { InvalidArgumentError } from '../../foundation/errors';
+import { EXPRESSION_LIMITS, expressionProblem } from '../../foundation/expression';
 import { checkReadUnits } from '../../foundation/fan-out/read-budget';
 import { MAX_QUERY_VALUES } from '../../foundation/shard-count';
 import {
@@ -110,14 +111,11 @@ const FIELDS = [
   'expressionAttributeValues',
 ];
 
+/** The most attributes of the keys of an index and of its table, which every answer holds. */
+const KEY_NAMES = 10;
+
 /** The most bytes of a partition key attribute. Source: the DynamoDB developer guide, "Quotas". */
 const MAX_PARTITION_KEY_BYTES = 2_048;
-
-/** The most bytes of an expression. Source: the DynamoDB developer guide, "Quotas". */
-const MAX_EXPRESSION_BYTES = 4_096;
-
-/** The most bytes of the names and values of an expression. Source: the DynamoDB developer guide, "Quotas". */
-const MAX_SUBSTITUTION_BYTES = 2 * 2 ** 20;
 
 /**
  * `sortKeySelect` checks the sort key.
@@ -213,9 +211,18 @@ function checkProjection(projection: unknown): void {
     Array.isArray(projection) &&
     projection.length > 0 &&
     projection.every((name) => typeof name === 'string' && name !== '' && !PATH_OR_PLACEHOLDER.test(name));
-  if (valid) return;
-  const allowed = 'a non-empty array of attribute names of the top level, without a dot, "[" or a leading "#"';
-  throw new InvalidArgumentError('projection', projection, allowed);
+  if (!valid) {
+    const allowed = 'a non-empty array of attribute names of the top level, without a dot, "[" or a leading "#"';
+    throw new InvalidArgumentError('projection', projection, allowed);
+  }
+  // Further names stand for the keys of the index and of the table.
+  const placeholders = Array.from(
+    { length: new Set(projection).size + KEY_NAMES },
+    (_, at) => `#${RESERVED_PLACEHOLDER}${at + 100}`,
+  );
+  if (expressionProblem({ ProjectionExpression: placeholders.join(', ') }) === undefined) return;
+  const allowed = `short enough for ${EXPRESSION_LIMITS.bytes} bytes of placeholders: about 240 attributes`;
+  throw new InvalidArgumentError('projection', projection.length, allowed);
 }
 
 function checkConsistentRead(config: ShardedConfig, consistentRead: unknown): void {
@@ -232,8 +239,10 @@ function checkExpression(request: FanOutRequest): void {
   if (filterExpression !== undefined && (typeof filterExpression !== 'string' || filterExpression.trim() === '')) {
     throw new InvalidArgumentError('filterExpression', filterExpression, 'a non-empty expression or absent');
   }
-  if (filterExpression !== undefined && Buffer.byteLength(filterExpression) > MAX_EXPRESSION_BYTES) {
-    const allowed = `at most ${MAX_EXPRESSION_BYTES} bytes long, as every expression of DynamoDB is`;
+  const problem = expressionProblem({ FilterExpression: filterExpression });
+  if (problem !== undefined) {
+    const { bytes, operators, inOperands } = EXPRESSION_LIMITS;
+    const allowed = `at most ${bytes} bytes long, with at most ${operators} operators and ${inOperands} operands of an IN`;
     throw new InvalidArgumentError('filterExpression', filterExpression, allowed);
   }
   for (const [field, placeholders, sign] of [
@@ -262,8 +271,8 @@ function checkExpression(request: FanOutRequest): void {
   for (const [placeholder, value] of Object.entries(values ?? {})) {
     checkAttributeValue(`expressionAttributeValues[${placeholder}]`, value);
   }
-  if (values !== undefined && itemBytes(values as DynamoDbItem) > MAX_SUBSTITUTION_BYTES) {
-    const allowed = `at most ${MAX_SUBSTITUTION_BYTES} bytes in all, as DynamoDB allows for an expression`;
+  if (values !== undefined && itemBytes(values as DynamoDbItem) > EXPRESSION_LIMITS.placeholderBytes) {
+    const allowed = `at most ${EXPRESSION_LIMITS.placeholderBytes} bytes in all, as DynamoDB allows for an expression`;
     throw new InvalidArgumentError('expressionAttributeValues', Object.keys(values), allowed);
   }
 }

@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import { EXPRESSION_LIMITS, ExpressionBuilder } from '../../foundation/expression';
 import { randomShard } from '../../foundation/random-shard';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { shardAttributeValue } from '../config/stored-place';
@@ -7,11 +8,8 @@ import { shardKeys } from '../write/shard-key';
 import type { Stray } from './stray';
 import type { ItemTransferInput, TransferWrite } from './table-client';
 
-/**
- * The most attributes that a condition compares. Source: the DynamoDB developer guide, "Quotas": 300 operators in an expression,
- * of which each attribute takes two, and 4 KB of text.
- */
-const MAX_COMPARED = 140;
+/** The most attributes that a condition compares. Each takes two operators, and about 20 of its bytes. */
+const MAX_COMPARED = EXPRESSION_LIMITS.operators / 2 - 10;
 
 /** The place of the delete in a transfer. */
 export const DELETE = 0;
@@ -65,16 +63,12 @@ function placesOf(config: ShardedTableConfig, item: DynamoDbItem, { key, value }
 
 /** A condition that holds while the item exists and these attributes are as they were read. */
 function unchanged({ tableKey }: ShardedTableConfig, item: DynamoDbItem, compared: readonly string[]) {
-  const conditions = compared.map((name, at) =>
-    item[name] === undefined ? `attribute_not_exists(#a${at})` : `#a${at} = :a${at}`,
+  const builder = new ExpressionBuilder();
+  const exists = `attribute_exists(${builder.name(tableKey[0]!)})`;
+  const conditions = compared.map((name) =>
+    item[name] === undefined
+      ? `attribute_not_exists(${builder.name(name)})`
+      : `${builder.name(name)} = ${builder.value(item[name])}`,
   );
-  const there = compared.flatMap((name, at) => (item[name] === undefined ? [] : [[`:a${at}`, item[name]] as const]));
-  return {
-    ConditionExpression: ['attribute_exists(#key)', ...conditions].join(' AND '),
-    ExpressionAttributeNames: {
-      '#key': tableKey[0]!,
-      ...Object.fromEntries(compared.map((name, at) => [`#a${at}`, name])),
-    },
-    ...(there.length > 0 && { ExpressionAttributeValues: Object.fromEntries(there) }),
-  };
+  return builder.request({ ConditionExpression: [exists, ...conditions].join(' AND ') });
 }

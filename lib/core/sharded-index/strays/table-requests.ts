@@ -1,5 +1,6 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { backoffMs } from '../../foundation/backoff';
+import { ExpressionBuilder } from '../../foundation/expression';
 import type { ReadFailure } from '../../foundation/fan-out/shard-reader';
 import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
 import { checkGoingOn, pause } from '../../foundation/pause';
@@ -19,11 +20,11 @@ const FIRST_PAGE_ITEMS = 100;
 
 /** The attributes that are judged, as a request names them. */
 function projectionOf(config: ShardedConfig) {
-  const names = judgedAttributes(config).map((attribute, index) => [`#a${index}`, attribute] as const);
-  return {
-    ProjectionExpression: names.map(([placeholder]) => placeholder).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(names),
-  };
+  const builder = new ExpressionBuilder();
+  const ProjectionExpression = judgedAttributes(config)
+    .map((attribute) => builder.name(attribute))
+    .join(', ');
+  return builder.request({ ProjectionExpression });
 }
 
 type Projection = ReturnType<typeof projectionOf>;

@@ -7,7 +7,7 @@ import {
 import { UncertainShardError } from '../config/sharded-index-errors';
 import { placeIn } from '../config/stored-place';
 import { itemWithShards, tableOf } from './item-with-shards';
-import { checkPlaceholders, type WriteExpression } from './write-expression';
+import { checkExpressionLimits, checkPlaceholders, type WriteExpression } from './write-expression';
 
 /** The input of a PutItem request, or of `Put` in a transaction, with plain JavaScript values. */
 export interface PutInput extends WriteExpression {
@@ -41,6 +41,7 @@ const MAX_BATCH = 25;
  */
 export function shardPut(configs: readonly ShardedConfig[], item: object, expression: WriteExpression = {}): PutInput {
   checkPlaceholders(expression);
+  checkExpressionLimits('expression', expression);
   return { TableName: tableOf(configs), Item: itemAtCertainPlace(configs, item), ...expression };
 }
 

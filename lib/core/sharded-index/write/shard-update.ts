@@ -4,7 +4,7 @@ import { isTableConfig, type ShardedConfig } from '../config/sharded-index-confi
 import { placeIn } from '../config/stored-place';
 import { shardAttributes, shardingAttributes } from './shard-attributes';
 import { changedAttributes, type UpdateAction, type UpdateClauses, updateClauses } from './update-clauses';
-import { checkPlaceholders, type WriteExpression } from './write-expression';
+import { checkExpressionLimits, checkPlaceholders, type WriteExpression } from './write-expression';
 
 /** The changes of an update that decide shards, or that need no expression. No attribute may be both set and removed. */
 export interface ItemChanges {
@@ -54,7 +54,8 @@ export interface UpdateExpression {
  * @param expression further clauses and a condition
  * @throws InvalidArgumentError if nothing changes, if a value to set is undefined, if an attribute is changed twice, if the
  *   changes name an attribute of the table key, a shard attribute or what decides the shard of a table, if the expression
- *   changes the value of an index, or if the key of a table that is sharded by its own key names no shard that readers ask
+ *   changes the value of an index, if the key of a table that is sharded by its own key names no shard that readers ask, or if
+ *   DynamoDB would reject the expression as too long: about 130 attributes fit into one
  * @throws InvalidIndexValueError if a value to set is neither a non-empty string nor a finite number
  */
 export function shardUpdate(
@@ -86,7 +87,9 @@ export function shardUpdate(
       Object.assign(all.set, shardAttributes(config, { ...set, ...key }));
     }
   }
-  return merged(all.set, setIfAbsent, [...all.remove], own, expression);
+  const update = merged(all.set, setIfAbsent, [...all.remove], own, expression);
+  checkExpressionLimits('changes', update);
+  return update;
 }
 
 function checkChanges(

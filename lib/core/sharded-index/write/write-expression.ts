@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../../foundation/errors';
+import { type ExpressionRequest, expressionProblem } from '../../foundation/expression';
 import { RESERVED_PLACEHOLDER } from '../query/fan-out-request';
 
 /** A condition of the caller, and the placeholders of the caller's expressions, with plain JavaScript values. */
@@ -29,4 +30,16 @@ export function checkPlaceholders(expression: WriteExpression): void {
     const allowed = `keyed by placeholders that do not start with ${RESERVED_PLACEHOLDER}`;
     throw new InvalidArgumentError(`expression.${field}`, reserved, allowed);
   }
+}
+
+/** @throws InvalidArgumentError for a write whose expressions DynamoDB would reject as too long */
+export function checkExpressionLimits(field: string, request: ExpressionRequest): void {
+  const problem = expressionProblem(request);
+  if (problem === undefined) return;
+  const { UpdateExpression, ConditionExpression } = request;
+  throw new InvalidArgumentError(
+    field,
+    UpdateExpression ?? ConditionExpression,
+    `within the limits of DynamoDB for an expression (${problem})`,
+  );
 }

@@ -406,7 +406,7 @@ describe('several values', () => {
     [{ value: 'x'.repeat(2_049) }, 'value must be at most 2048 bytes long'],
     [
       { value: 'open', filterExpression: `#${'x'.repeat(4_100)} = :no` },
-      'filterExpression must be at most 4096 bytes long, as every expression of DynamoDB is',
+      'filterExpression must be at most 4096 bytes long, with at most 300 operators and 100 operands of an IN',
     ],
     [
       {

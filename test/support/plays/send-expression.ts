@@ -1,0 +1,36 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import type { ExpressionRequest } from '../../../lib/core/foundation/expression';
+
+/** Sends expressions in a request of their kind, and for a condition in a transaction, too. Returns the message of a rejection. */
+export async function sendExpression(
+  dynamodb: DynamoDB,
+  TableName: string,
+  request: ExpressionRequest,
+): Promise<string | undefined> {
+  const Key = { id: { S: 'an item' } };
+  await dynamodb.deleteItem({ TableName, Key });
+  const send = async (): Promise<unknown> => {
+    if (request.UpdateExpression !== undefined) return dynamodb.updateItem({ TableName, Key, ...request });
+    if (request.FilterExpression !== undefined) return dynamodb.scan({ TableName, ...request });
+    if (request.ProjectionExpression !== undefined) return dynamodb.getItem({ TableName, Key, ...request });
+    await dynamodb.putItem({ TableName, Item: Key, ...request });
+    return undefined;
+  };
+  const messageOf = async (call: () => Promise<unknown>): Promise<string | undefined> => {
+    try {
+      await call();
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const message = await messageOf(send);
+  const { ConditionExpression } = request;
+  if (ConditionExpression === undefined) return message;
+  const inTransaction = await messageOf(() =>
+    dynamodb.transactWriteItems({
+      TransactItems: [{ ConditionCheck: { TableName, Key, ...request, ConditionExpression } }],
+    }),
+  );
+  return inTransaction === message ? message : `${message}; in a transaction: ${inTransaction}`;
+}
