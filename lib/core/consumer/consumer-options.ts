@@ -57,7 +57,8 @@ export interface OrderedConsumerOptions {
    */
   retryMs?: number;
   /**
-   * The most keys of which this process remembers what has taken effect, to drop copies without asking anybody.
+   * The most keys of which this process remembers what has taken effect, to drop copies without asking anybody. It remembers
+   * the latest keys, in 32 MB at most.
    * @default 100000
    */
   maxKeys?: number;

@@ -20,34 +20,101 @@ export function isPast(past: Record<string, string>, places: readonly Place[]): 
   return places.some(({ series, number }) => Object.hasOwn(past, series) && number <= past[series]!);
 }
 
-/** The places whose effects this process has seen, for the keys that it has seen last. */
-export class PassedPlaces {
-  /** The highest place of each series. Most keys have one or two, and searching them takes less time than building a map. */
-  private readonly keys: RecentMap<string, Place[]>;
+/** The name of a series, which all keys share that have places in it. */
+interface Series {
+  readonly name: string;
+  keys: number;
+}
 
-  constructor(maxKeys: number) {
-    this.keys = new RecentMap(maxKeys);
+/** What this process remembers in all, by an estimate of what V8 takes for it. */
+const MOST_BYTES = 32 * 2 ** 20;
+const KEY_BYTES = 200;
+const PLACE_BYTES = 110;
+const SERIES_BYTES = 160;
+
+/**
+ * The places whose effects this process has seen, for the keys that it has seen last. It is bounded in keys, and in bytes: a key
+ * that many short-lived producers write has many series.
+ */
+export class PassedPlaces {
+  /**
+   * The highest place of each series: the series and its number in turns, the one that was raised last at the end. Most keys
+   * have one or two, and searching them takes less time than building a map.
+   */
+  private readonly keys: RecentMap<string, (Series | string)[]>;
+  private readonly series = new Map<string, Series>();
+  private bytes = 0;
+
+  constructor(
+    private readonly maxKeys: number,
+    private readonly maxBytes = MOST_BYTES,
+  ) {
+    // This class forgets keys itself, to know their bytes.
+    this.keys = new RecentMap(Number.POSITIVE_INFINITY);
   }
 
   has(partitionKey: string, places: readonly Place[]): boolean {
     const highest = this.keys.get(partitionKey);
-    if (highest === undefined) return false;
-    return places.some((place) =>
-      highest.some(({ series, number }) => series === place.series && place.number <= number),
-    );
+    return highest !== undefined && places.some((place) => isAtMost(place, highest));
   }
 
   add(partitionKey: string, places: readonly Place[]): void {
-    const highest = this.keys.get(partitionKey) ?? [];
-    for (const place of places) raise(highest, place);
+    const known = this.keys.get(partitionKey);
+    let highest = known ?? [];
+    if (known === undefined) this.bytes += KEY_BYTES + 2 * partitionKey.length;
+    for (const place of places) highest = this.raise(highest, place);
     this.keys.set(partitionKey, highest);
+    while (this.keys.size > this.maxKeys || (this.bytes > this.maxBytes && this.keys.size > 1)) this.forgetOldest();
+  }
+
+  private raise(highest: (Series | string)[], { series: name, number }: Place): (Series | string)[] {
+    const at = indexOf(highest, name);
+    if (at < 0) {
+      const isFull = highest.length === 2 * MOST_SERIES;
+      if (isFull) this.release(highest[0] as Series, highest[1] as string);
+      return [...(isFull ? highest.slice(2) : highest), this.use(name, number), number];
+    }
+    const series = highest[at]!;
+    const before = highest[at + 1] as string;
+    highest.copyWithin(at, at + 2);
+    highest[highest.length - 2] = series;
+    highest[highest.length - 1] = before > number ? before : number;
+    return highest;
+  }
+
+  private use(name: string, number: string): Series {
+    let series = this.series.get(name);
+    if (series === undefined) {
+      series = { name, keys: 0 };
+      this.series.set(name, series);
+      this.bytes += SERIES_BYTES + 2 * name.length;
+    }
+    series.keys += 1;
+    this.bytes += PLACE_BYTES + number.length;
+    return series;
+  }
+
+  private release(series: Series, number: string): void {
+    series.keys -= 1;
+    this.bytes -= PLACE_BYTES + number.length;
+    if (series.keys > 0) return;
+    this.series.delete(series.name);
+    this.bytes -= SERIES_BYTES + 2 * series.name.length;
+  }
+
+  private forgetOldest(): void {
+    const [partitionKey, highest] = this.keys.shift()!;
+    this.bytes -= KEY_BYTES + 2 * partitionKey.length;
+    for (let at = 0; at < highest.length; at += 2) this.release(highest[at] as Series, highest[at + 1] as string);
   }
 }
 
-/** The place that was raised last is at the end. */
-function raise(highest: Place[], place: Place): void {
-  const index = highest.findIndex(({ series }) => series === place.series);
-  const [before = place] = index < 0 ? [] : highest.splice(index, 1);
-  highest.push(before.number > place.number ? before : place);
-  if (highest.length > MOST_SERIES) highest.shift();
+function indexOf(highest: readonly (Series | string)[], name: string): number {
+  for (let at = 0; at < highest.length; at += 2) if ((highest[at] as Series).name === name) return at;
+  return -1;
+}
+
+function isAtMost({ series, number }: Place, highest: readonly (Series | string)[]): boolean {
+  const at = indexOf(highest, series);
+  return at >= 0 && number <= (highest[at + 1] as string);
 }

@@ -30,6 +30,15 @@ export class RecentMap<K, V> {
     if (this.entriesByAge.size > this.mostEntries) this.entriesByAge.delete(this.oldest.next().value as K);
   }
 
+  /** Removes the oldest entry. Undefined if there is none. */
+  shift(): [K, V] | undefined {
+    if (this.entriesByAge.size === 0) return undefined;
+    const key = this.oldest.next().value as K;
+    const value = this.entriesByAge.get(key) as V;
+    this.entriesByAge.delete(key);
+    return [key, value];
+  }
+
   delete(key: K): void {
     this.entriesByAge.delete(key);
   }

@@ -40,3 +40,42 @@ describe.each(Object.entries(memories))('a %s', (_, memory) => {
     expect(places.filter((place) => !has(place))).toEqual([places[1]]);
   });
 });
+
+describe('the memory of a process is bounded in bytes', () => {
+  const BYTES = 100_000;
+  const placesOf = (key: number, producer: number): Place[] => [
+    { series: `producer/${'0'.repeat(38)}/${producer}${'p'.repeat(30)}`, number: `003:${100 + key}` },
+    { series: 'shard/shardId-000000000000', number: `056:${'4'.repeat(56)}.0000000000` },
+  ];
+  const known = (passed: PassedPlaces, producers: number): number =>
+    Array.from({ length: 2_000 }, (_, key) => passed.has(`key ${key}`, placesOf(key, producers - 1))).filter(Boolean)
+      .length;
+
+  test.each([
+    [1, 150, 300],
+    [40, 20, 60],
+  ])('add – keys that %d producers write – remembers the last %d to %d keys', (producers, least, most) => {
+    const passed = new PassedPlaces(100_000, BYTES);
+    for (let key = 0; key < 2_000; key++) {
+      for (let producer = 0; producer < producers; producer++) passed.add(`key ${key}`, placesOf(key, producer));
+    }
+    expect(known(passed, producers)).toBeGreaterThan(least);
+    expect(known(passed, producers)).toBeLessThan(most);
+    expect(passed.has('key 1999', placesOf(1_999, producers - 1))).toBe(true);
+  });
+
+  test('add – one key with a very long name – remembers that key', () => {
+    const passed = new PassedPlaces(100_000, BYTES);
+    passed.add('k'.repeat(BYTES), placesOf(1, 1));
+    expect(passed.has('k'.repeat(BYTES), placesOf(1, 1))).toBe(true);
+    passed.add('other', placesOf(2, 1));
+    expect(passed.has('k'.repeat(BYTES), placesOf(1, 1))).toBe(false);
+  });
+
+  test('add – each key has series of its own that are forgotten with it – remembers as many keys as before', () => {
+    const passed = new PassedPlaces(100_000, BYTES);
+    for (let key = 0; key < 20_000; key++) passed.add(`key ${key}`, placesOf(key, key));
+    const rest = Array.from({ length: 20_000 }, (_, key) => passed.has(`key ${key}`, placesOf(key, key)));
+    expect(rest.filter(Boolean).length).toBeGreaterThan(100);
+  });
+});
