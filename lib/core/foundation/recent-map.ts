@@ -3,9 +3,11 @@ export class RecentMap<K, V> {
   private readonly entriesByAge = new Map<K, V>();
   /**
    * An iterator that always stands before the oldest entry, because every entry that it returns is deleted. A new iterator
-   * would have to skip the gaps of deleted entries, of which there can be as many as entries.
+   * must skip the gaps of deleted entries, of which there can be as many as entries. An old one keeps each table alive that the
+   * map has replaced since. So there is a new one after as many changes as there are entries.
    */
-  private readonly oldest = this.entriesByAge.keys();
+  private oldest = this.entriesByAge.keys();
+  private changes = 0;
 
   /** @param mostEntries at least 1 */
   constructor(private readonly mostEntries: number) {}
@@ -27,6 +29,11 @@ export class RecentMap<K, V> {
   set(key: K, value: V): void {
     this.entriesByAge.delete(key);
     this.entriesByAge.set(key, value);
+    this.changes += 1;
+    if (this.changes > this.entriesByAge.size) {
+      this.oldest = this.entriesByAge.keys();
+      this.changes = 0;
+    }
     if (this.entriesByAge.size > this.mostEntries) this.entriesByAge.delete(this.oldest.next().value as K);
   }
 

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { RecentMap } from '../../../../lib/core/foundation/recent-map';
 
@@ -20,4 +22,18 @@ test('a recent map holds what a list of its entries by age would hold', () => {
       }
     }),
   );
+});
+
+test('set – the same few keys for a long time – keeps no earlier state of the map in memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const map = new RecentMap<number, string>(1_000_000);
+  const bytesAfter = (sets: number): number => {
+    for (let index = 0; index < sets; index++) map.set(index % 1_000, 'value');
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = bytesAfter(10_000);
+  expect(bytesAfter(1_000_000) - before).toBeLessThan(2_000_000);
+  expect(map.size).toBe(1_000);
 });
