@@ -16,6 +16,7 @@ import { ParkedRows, type RowsPlace } from './parked-rows';
 import { ParkingMarks, partOf } from './parking-marks';
 import { type ParkedKey, ParkedKeys, type ParkedRecord, type ReadOptions } from './parking-store';
 import {
+  itemIn,
   PARKING_TABLE_TIME_TO_LIVE,
   type ParkingItem,
   type ParkingTableClient,
@@ -391,8 +392,8 @@ export class DynamoDbParkingStore extends ParkedKeys {
       Key: this.keyOf(partitionKey),
       ConsistentRead: true,
     });
-    const { Item } = Object(answer);
-    return Item && keyIn(Item);
+    const item = itemIn(answer);
+    return item && keyIn(item);
   }
 
   private async ifUnchanged(write: Promise<object>): Promise<boolean> {

@@ -139,12 +139,16 @@ export class ParkedRows {
 
   /** The segments that count, in order. */
   private async *segments(place: RowsPlace): AsyncGenerator<Segment> {
-    const writes = new Map<string, { parts: Buffer[]; names: string[]; segments: Segment[] }>();
+    const writes = new Map<string, { start?: string; parts: Buffer[]; names: string[]; segments: Segment[] }>();
     for await (const item of this.items(place)) {
       const name = nameOf(item);
-      const [start, id] = name.split('/');
+      const [start, id, index] = name.split('/');
       const write = writes.get(id!) ?? { parts: [], names: [], segments: [] };
       writes.set(id!, write);
+      const isNext = Number(index) === 0 || (write.start === start && Number(index) === write.parts.length);
+      if (Number(index) === 0 || !isNext) [write.start, write.parts, write.names] = [start, [], []];
+      // A process has ended while it deleted the items of records that were done.
+      if (!isNext) continue;
       write.parts.push(Buffer.from(Object(item.bytes).B));
       write.names.push(name);
       if (item.isLast === undefined) continue;

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { DynamoDbItem } from '../foundation/attribute-value';
 import { ExpressionBuilder } from '../foundation/expression';
 import {
+  itemIn,
   type ParkingItem,
   type ParkingTableClient,
   PARKING_TABLE_KEY as PK,
@@ -30,7 +31,7 @@ interface Change {
 
 /**
  * A token is removed a day after its process ended without removing it. A process relies on a token for half a day. In
- * between, no request is still on its way.
+ * between, no request is still in flight.
  */
 const TOKEN_MS = 24 * 60 * 60_000;
 /** The changes of one write. With 100, an expression has about 2 KB, and DynamoDB accepts 4 KB. */
@@ -182,7 +183,7 @@ export class ParkingMarks {
 
   private async read(): Promise<DynamoDbItem> {
     const answer = await this.client.getItem({ TableName: this.tableName, Key: this.key(), ConsistentRead: true });
-    return (Object(answer).Item as DynamoDbItem | undefined) ?? {};
+    return itemIn(answer) ?? {};
   }
 
   private async update(

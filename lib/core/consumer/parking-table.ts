@@ -1,3 +1,6 @@
+import type { DynamoDbItem } from '../foundation/attribute-value';
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+
 /** The partition key of a parking table, a string. */
 export const PARKING_TABLE_KEY = 'id';
 /** The sort key of a parking table, a string. */
@@ -49,4 +52,14 @@ export interface ParkingTableClient {
   ): Promise<{ Attributes?: object }>;
   deleteItem(input: ParkingExpression & { TableName: string; Key: ParkingItem }): Promise<object>;
   transactWriteItems(input: { TransactItems: ParkingWrite[] }): Promise<object>;
+}
+
+/**
+ * The item of a response to GetItem. Undefined if there is none.
+ *
+ * @throws IncompleteAnswerError without a response, which would look like a key that is not parked
+ */
+export function itemIn(response: unknown): DynamoDbItem | undefined {
+  if (typeof response !== 'object' || response === null) throw new IncompleteAnswerError('GetItem', 'an object');
+  return (response as { Item?: DynamoDbItem }).Item;
 }

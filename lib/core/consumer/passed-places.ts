@@ -27,7 +27,7 @@ interface Series {
 }
 
 /** What this process remembers in all, by an estimate of what V8 takes for it. */
-const MOST_BYTES = 32 * 2 ** 20;
+const MOST_BYTES = 32_000_000;
 const KEY_BYTES = 200;
 const PLACE_BYTES = 110;
 const SERIES_BYTES = 160;

@@ -27,6 +27,7 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'lib/core/consumer/dynamodb-fence-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/consumer/dynamodb-parking-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/consumer/metric-lines.ts': 'a metric has the time',
+  'lib/core/consumer/parking-marks.ts': 'all processes of a consumer compare when a token ends',
   'lib/core/consumer/parking-store.ts': 'a store keeps since when a key is parked',
   'lib/core/foundation/light-client/light-request.ts': 'a signature has the time',
   'lib/core/registry/dynamodb-registry-store.ts': 'the time-to-live of an item is a time of day',

@@ -120,6 +120,23 @@ test('deleteRead – a process ended before it deleted items – deletes what th
   expect(table.all).toEqual([]);
 });
 
+test.each([
+  ['first', 0],
+  ['second', 1],
+  ['last', -1],
+])(
+  'records – a process ended after it deleted the %s item of a record that was done – returns the others',
+  async (_, at) => {
+    const { rows, table, write, read } = pagedRows();
+    write(rows.itemsOf(PLACE, 0, recordsFrom(0, 1, 1_000_000)));
+    const done = table.all.at(at)!;
+    write(rows.itemsOf(PLACE, 1, recordsFrom(1, 2, 1_000_000)));
+    table.deleteItem({ Key: { id: done.id, part: done.part } } as never);
+    expect(numbersOf(await read(1, 3))).toEqual([1, 2]);
+    await expect(read(0, 3)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
+  },
+);
+
 test('names – a write has ended early – names its items, too', async () => {
   const { rows, table, write } = pagedRows();
   const [group] = rows.itemsOf(PLACE, 0, recordsFrom(0, 1, 4_000_000));
