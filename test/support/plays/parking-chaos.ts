@@ -48,8 +48,15 @@ export async function createChaosTables(dynamodb: DynamoDB): Promise<void> {
   await createKeyedTable(dynamodb, EFFECTS_TABLE, 'id');
 }
 
-/** The sources that one consumer reads. The keys are the same in each. */
-const SOURCES = ['shardId-000000000000'];
+/**
+ * The sources that one consumer reads, and the number before the first of each. Their keys and shards have the same names. The
+ * numbers of the second source are lower, so that they look like duplicates of the first one's.
+ */
+const SOURCES = [
+  { source: 'arn:aws:kinesis:us-east-1:111122223333:stream/a', from: 5_000 },
+  { source: 'arn:aws:kinesis:us-east-1:111122223333:stream/b', from: 1_000 },
+];
+const TEXT_LENGTH = 54;
 
 /**
  * Processes read shards and retry parked keys, sometimes at the same time. They are killed between any two writes, and their
@@ -72,12 +79,12 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
   /** Requests of killed processes that the network holds back. */
   const late: (() => Promise<unknown>)[] = [];
 
-  const shards = SOURCES.map((shardId) => ({ shardId, records: recordsOf(shardId), read: 0 }));
+  const shards = SOURCES.map((each) => ({ ...each, records: recordsOf(each), read: 0 }));
   for (let turn = 0; shards.some(({ read, records }) => read < records.length); turn++) {
     if (turn > MOST_TURNS) throw new Error(`a shard does not go on: ${lastError}`);
     const readers = shards.map(async (shard) => {
       const batch = shard.records.slice(shard.read, shard.read + 1 + Math.floor(random() * keys));
-      const ends = await Promise.all([readBatch(batch), random() < 0.15 && readBatch(batch)]);
+      const ends = await Promise.all([readBatch(batch, shard), random() < 0.15 && readBatch(batch, shard)]);
       shard.read += ends[0];
     });
     await Promise.all([...readers, random() < 0.6 && retry()]);
@@ -94,26 +101,26 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
   await checkTable();
   return facts;
 
-  function recordsOf(shardId: string): ShardRecord[] {
+  function recordsOf({ source, from }: (typeof SOURCES)[number]): ShardRecord[] {
     return Array.from({ length: options.records }, (_, index) => {
-      const text = `${shardId} ${String(index).padStart(5, '0')}`;
-      if (random() < 0.3) poison.add(text);
+      const text = `${source} ${String(index).padStart(5, '0')}`;
+      if (options.killAt !== undefined || random() < 0.3) poison.add(text);
       facts.records += 1;
-      const isLarge = hasLargeRecords && random() < 0.1;
+      const isLarge = hasLargeRecords && random() < 0.2;
       if (isLarge) facts.largeRecords += 1;
-      const data = isLarge ? Buffer.alloc(5_000_000, ' ') : Buffer.alloc(30 + Math.floor(random() * 300), ' ');
+      const data = isLarge ? Buffer.alloc(4_000_000, ' ') : Buffer.alloc(TEXT_LENGTH + Math.floor(random() * 300), ' ');
       data.write(text);
       return {
-        shardId,
+        shardId: 'shardId-000000000000',
         partitionKey: `key ${Math.floor(random() ** 2 * keys)}`,
-        sequenceNumber: String(1_000 + index),
+        sequenceNumber: String(from + index),
         data,
       };
     });
   }
 
-  async function readBatch(batch: readonly ShardRecord[]): Promise<number> {
-    const progress = await inProcess((consumer) => consumer.process(batch));
+  async function readBatch(batch: readonly ShardRecord[], { source }: { source: string }): Promise<number> {
+    const progress = await inProcess((consumer) => consumer.process(batch, { source }));
     if (progress === undefined) return 0;
     return progress.comesAgain === undefined ? batch.length : batch.indexOf(progress.comesAgain);
   }
@@ -137,7 +144,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
     const parking = new DynamoDbParkingStore(client, { tableName: PARKING_TABLE, consumer: name });
     const consumer = new OrderedConsumer(
       async ({ partitionKey, data }, { once }) => {
-        const text = Buffer.from(data).toString('utf8', 0, 26).trim();
+        const text = textOf(data);
         if (poison.has(text)) throw new Error('poison');
         const append = {
           TableName: EFFECTS_TABLE,
@@ -178,7 +185,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
       return new Promise(() => {});
     };
     const isTimeToDie = (): boolean =>
-      options.killAt === undefined ? random() < hostility / 3 : facts.writes === options.killAt;
+      options.killAt === undefined ? random() < 1.5 * hostility : facts.writes === options.killAt;
     const call = async (method: keyof DynamoDB, input: unknown): Promise<unknown> => {
       if (isKilled) return new Promise(() => {});
       const send = () => (dynamodb[method] as (request: unknown) => Promise<unknown>).call(dynamodb, input);
@@ -227,11 +234,11 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
         ConsistentRead: true,
       });
       const texts = Item?.texts?.L?.map(({ S }) => S!) ?? [];
-      for (const { shardId, records } of shards) {
-        const found = texts.filter((text) => text.startsWith(shardId)).join();
+      for (const { source, records } of shards) {
+        const found = texts.filter((text) => text.startsWith(source)).join();
         const written = records
           .filter((record) => record.partitionKey === partitionKey)
-          .map(({ data }) => Buffer.from(data).toString('utf8', 0, 26).trim());
+          .map(({ data }) => textOf(data));
         if (found !== written.join()) throw new Error(`${partitionKey} has ${found} and not ${written}`);
       }
     }
@@ -252,9 +259,19 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
   }
 }
 
-/** Throws unless each fact has happened in one of the plays. */
-export function expectAllFacts(plays: readonly ChaosFacts[]): void {
-  for (const fact of Object.keys(plays[0]!) as (keyof ChaosFacts)[]) {
+function textOf(data: Uint8Array): string {
+  return Buffer.from(data).toString('utf8', 0, TEXT_LENGTH).trim();
+}
+
+/** Few keys with some large records, many keys, or few keys. */
+export function chaosOfSeed(seed: number): ChaosOptions {
+  if (seed % 8 === 1) return { seed, keys: 2, records: 6, hasLargeRecords: true };
+  return seed % 8 === 3 ? { seed, keys: 40, records: 60 } : { seed, keys: 1 + (seed % 7), records: 20 };
+}
+
+/** Throws unless each of the facts has happened in one of the plays. */
+export function expectFacts(facts: readonly (keyof ChaosFacts)[], plays: readonly ChaosFacts[]): void {
+  for (const fact of facts) {
     expect({ fact, isInSome: plays.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });
   }
 }
