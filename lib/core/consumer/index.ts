@@ -45,8 +45,9 @@ export {
   ParkedKeys,
   type ParkedRecord,
   type ParkingStore,
+  type ReadOptions,
 } from './parking-store';
-export type { ParkingExpression, ParkingItem, ParkingTableClient } from './parking-table';
+export type { ParkingExpression, ParkingItem, ParkingTableClient, ParkingWrite } from './parking-table';
 export type { Place } from './place';
 export type { RetrySummary } from './retry';
 export {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { InvalidArgumentError } from '../foundation/errors';
 import { UnendedAttempts, type WorkTime } from './attempts';
 import { Batch } from './batch';
@@ -167,6 +168,7 @@ export class OrderedConsumer {
 
   private openTime(signal = new AbortController().signal): WorkTime & { leaseMs: number } {
     const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS } = this.settings;
+    setMaxListeners(0, signal);
     return { signal, attemptTimeoutMs, leaseMs: Math.max(DEFAULT_LEASE_MS, 2 * attemptTimeoutMs) };
   }
 
@@ -182,6 +184,8 @@ export class OrderedConsumer {
     const allMs = context.getRemainingTimeInMillis();
     const usableMs = allMs - Math.min(RESERVE_MS, allMs * RESERVE_SHARE);
     const controller = new AbortController();
+    // Each key that waits listens to the signal, and Node.js would warn of a leak.
+    setMaxListeners(0, controller.signal);
     const cancelStop = clock.schedule(() => controller.abort(), usableMs);
     let cancelOver = (): void => {};
     const over = new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
-import { EXPRESSION_LIMITS, ExpressionBuilder } from '../../foundation/expression';
+import { ExpressionBuilder } from '../../foundation/expression';
 import { randomShard } from '../../foundation/random-shard';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { shardAttributeValue } from '../config/stored-place';
@@ -8,8 +8,8 @@ import { shardKeys } from '../write/shard-key';
 import type { Stray } from './stray';
 import type { ItemTransferInput, TransferWrite } from './table-client';
 
-/** The most attributes that a condition compares. Each takes two operators, and about 20 of its bytes. */
-const MAX_COMPARED = EXPRESSION_LIMITS.operators / 2 - 10;
+/** The most attributes that a condition compares. Each takes two of 300 operators, and about 20 of 4,096 bytes. */
+const MAX_COMPARED = 140;
 
 /** The place of the delete in a transfer. */
 export const DELETE = 0;

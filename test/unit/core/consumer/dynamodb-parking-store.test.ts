@@ -125,6 +125,11 @@ describe('a damaged table is not taken for one in which less is parked', () => {
     await expect(reader.find(['a', 'b'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
+  test('no answer to a read of one item', async () => {
+    const reader = storeOn(table, { getItem: async () => undefined! });
+    await expect(reader.find(['a'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  });
+
   test.each<[string, object]>([
     ['no answer', undefined!],
     ['an answer without items', {}],
@@ -306,7 +311,10 @@ describe('the store of a function', () => {
     const asked: string[] = [];
     const calls = PARKING_METHODS.map((method) => [
       method,
-      async ({ TableName }: { TableName: string }) => asked.push(TableName),
+      async ({ TableName }: { TableName: string }) => {
+        asked.push(TableName);
+        return {};
+      },
     ]);
     const store = DynamoDbParkingStore.fromEnvironment(Object.fromEntries(calls));
     await store.find(['a']);
