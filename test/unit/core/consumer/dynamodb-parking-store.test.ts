@@ -354,3 +354,101 @@ test('who reads a key of a MemoryParkingStore that is dropped meanwhile reads no
   await store.drop('a');
   expect(await records.next()).toEqual({ done: true });
 });
+
+describe('the mark of a part', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  test('stays while a key is parked in the part, and after its process is killed behind the write of the key', async () => {
+    const table = new ParkingTable();
+    const killed = storeOn(table, {
+      transactWriteItems: async (input) => {
+        // A retry reads the part before the key is in it.
+        for await (const _ of storeOn(table).keys()) throw new Error('the part is empty');
+        table.transactWriteItems(input);
+        return new Promise(() => {});
+      },
+    });
+    void killed.save(parkedKey('a', 1), [record('a', '1')]);
+    await new Promise(setImmediate);
+    expect((await storeOn(table).find(['a'])).size).toBe(1);
+  });
+
+  test('is removed a day after its process was killed before it parked a key', async () => {
+    const table = new ParkingTable();
+    const killed = storeOn(table, { transactWriteItems: () => new Promise(() => {}) });
+    void killed.save(parkedKey('a', 1), [record('a', '1')]);
+    await new Promise(setImmediate);
+    const marksAfterAListing = async () => {
+      for await (const _ of storeOn(table).keys()) throw new Error('no key is parked');
+      return Object.keys(table.all[0]!).filter((name) => /^[pw]\d/.test(name));
+    };
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now + 23 * 60 * 60_000);
+    expect(await marksAfterAListing()).toHaveLength(2);
+    jest.spyOn(Date, 'now').mockReturnValue(now + 25 * 60 * 60_000);
+    expect(await marksAfterAListing()).toHaveLength(0);
+  });
+
+  test('is removed by the next listing after the process that removed the last key was killed', async () => {
+    const table = new ParkingTable();
+    const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
+    const killed = storeOn(table, { query: () => new Promise(() => {}) });
+    void killed.remove({ ...key, first: 1 });
+    table.deleteItem({ Key: { id: table.all.find((item) => 'revision' in item)!.id!, part: { S: 'a' } } } as never);
+    for await (const _ of storeOn(table).keys()) throw new Error('no key is parked');
+    expect(Object.keys(table.all.find(({ id }) => id!.S === '["c","marks"]')!)).toEqual(['id', 'part']);
+  });
+
+  test('keys of more parts than an expression holds are parked at once', async () => {
+    const table = new ParkingTable();
+    const store = storeOn(table);
+    const names = Array.from({ length: 3_000 }, (_, number) => `key ${number}`);
+    await Promise.all(names.map((name) => store.save(parkedKey(name, 1), [record(name, '1')])));
+    expect((await store.find(names)).size).toBe(3_000);
+  });
+});
+
+test('remove – a write of several transactions has ended early – deletes its items, and no later transaction of it counts', async () => {
+  const table = new ParkingTable();
+  const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
+  let goOn = (): void => {};
+  let transactions = 0;
+  const slow = storeOn(table, {
+    transactWriteItems: async (input) => {
+      transactions += 1;
+      if (transactions === 2) {
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+      }
+      return table.transactWriteItems(input);
+    },
+  });
+  const large = record('a', '2', { data: Buffer.alloc(4_000_000) });
+  const appended = slow.save({ ...key, next: 2 }, [large]);
+  await new Promise(setImmediate);
+  const now = (await storeOn(table).find(['a'])).get('a')!;
+  const done = (await storeOn(table).save({ ...now, first: now.next }))!;
+  expect(await storeOn(table).remove(done)).toBe(true);
+  goOn();
+  expect(await appended).toBeUndefined();
+  expect(table.all.map(({ id }) => JSON.parse(id!.S!)[1])).toEqual(['marks']);
+});
+
+test('find – keys stay unprocessed until the signal aborts – fails, and sends nothing more', async () => {
+  const table = new ParkingTable();
+  for (const name of ['a', 'b']) await storeOn(table).save(parkedKey(name, 1), [record(name, '1')]);
+  let requests = 0;
+  const throttled = storeOn(table, {
+    batchGetItem: async ({ RequestItems }) => {
+      requests += 1;
+      return { Responses: { Parked: [] }, UnprocessedKeys: RequestItems };
+    },
+  });
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 50);
+  await expect(throttled.find(['a', 'b'], controller)).rejects.toMatchObject({ code: 'PARKING_THROTTLED' });
+  expect(requests).toBeLessThan(10);
+});

@@ -755,6 +755,36 @@ describe('the retrier', () => {
     expect(await w.retry()).toMatchObject({ keys: 3, records: 3 });
   });
 
+  test('counts no try while an earlier call of the handler has not settled, and says so in the error', async () => {
+    let calls = 0;
+    const w = world({ maxTries: 3, attemptTimeoutMs: 1_000 }, () => {
+      calls += 1;
+      return new Promise<void>(() => {});
+    });
+    await w.deliver(['a1']);
+    expect(await parkedKeys(w)).toMatchObject([
+      { tries: 1, lastError: expect.stringContaining('has not ended within') },
+    ]);
+    for (let turn = 0; turn < 5; turn++) {
+      w.clock.nowMs += 20 * MINUTE_MS;
+      await w.retry();
+    }
+    const lastError = expect.stringContaining(
+      'the handler was not called: its earlier call for this key has not settled',
+    );
+    expect(await parkedKeys(w)).toMatchObject([{ tries: 1, dead: false, lastError }]);
+    expect(calls).toBe(1);
+  });
+
+  test('counts no try of a batch whose handler cannot be called because its call in the invocation before goes on', async () => {
+    const w = world({ attemptTimeoutMs: 10_000 }, () => new Promise<void>(() => {}));
+    // The first invocation ends before the attempt does, which says nothing about the record.
+    expect(await w.deliver(['a1'], { remainingMs: 3_000 })).toEqual(['1']);
+    expect(await w.deliver(['a1'])).toEqual([]);
+    const lastError = expect.stringContaining('was not called');
+    expect(await parkedKeys(w)).toMatchObject([{ tries: 0, dead: false, lastError }]);
+  });
+
   test('retries a key to which records are appended between its listing and its turn', async () => {
     const w = world();
     w.poison.add('a1');
