@@ -96,6 +96,7 @@ export class FakeIndex implements QueryClient {
   }
 
   async query(input: IndexQueryInput): Promise<IndexQueryOutput> {
+    refuseLongExpressions(input as ExpressionRequest);
     this.requests.push(input);
     await Promise.resolve();
     return this.answer(input);

@@ -452,3 +452,29 @@ test('find – keys stay unprocessed until the signal aborts – fails, and send
   await expect(throttled.find(['a', 'b'], controller)).rejects.toMatchObject({ code: 'PARKING_THROTTLED' });
   expect(requests).toBeLessThan(10);
 });
+
+test.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConflict'])(
+  'save – DynamoDB cancels the transaction for %s – sends it again',
+  async (Code) => {
+    const table = new ParkingTable();
+    const cancelled = { name: 'TransactionCanceledException', CancellationReasons: [{ Code: 'None' }, { Code }] };
+    let requests = 0;
+    const store = storeOn(table, {
+      transactWriteItems: async (input) => {
+        requests += 1;
+        if (requests < 3) throw Object.assign(new Error('cancelled'), cancelled);
+        return table.transactWriteItems(input);
+      },
+    });
+    const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
+    expect(requests).toBe(3);
+    expect(await recordsOf(store, key)).toHaveLength(1);
+  },
+);
+
+test('save – DynamoDB cancels the transaction for another reason – throws its error', async () => {
+  const cancelled = { name: 'TransactionCanceledException', CancellationReasons: [{ Code: 'ValidationError' }] };
+  const error = Object.assign(new Error('cancelled'), cancelled);
+  const store = storeOn(new ParkingTable(), { transactWriteItems: () => Promise.reject(error) });
+  await expect(store.save(parkedKey('a', 1), [record('a', '1')])).rejects.toBe(error);
+});

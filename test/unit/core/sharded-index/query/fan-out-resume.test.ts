@@ -409,6 +409,10 @@ describe('several values', () => {
       'filterExpression must be at most 4096 bytes long, with at most 300 operators and 100 operands of an IN',
     ],
     [
+      { value: 'open', projection: Array.from({ length: 247 }, (_, at) => `a${at}`) },
+      'projection must be short enough for 4096 bytes of placeholders: about 240 attributes, got 247',
+    ],
+    [
       {
         value: 'open',
         filterExpression: ':a',

@@ -49,6 +49,30 @@ describe('shardUpdate', () => {
     expect(drawn.size).toBe(35);
   });
 
+  test.each<[string, ItemChanges, Parameters<typeof shardUpdate>[3]]>([
+    ['sets 200 attributes', { set: Object.fromEntries(Array.from({ length: 200 }, (__, at) => [`a${at}`, at])) }, {}],
+    [
+      'has a condition of more than 300 operators',
+      { set: { owner: 'ann' } },
+      {
+        ConditionExpression: Array.from({ length: 151 }, () => 'a<>:a').join(' OR '),
+        ExpressionAttributeValues: { ':a': 1 },
+      },
+    ],
+    [
+      'has an IN of 101 operands',
+      { set: { owner: 'ann' } },
+      {
+        ConditionExpression: `a IN (${Array.from({ length: 101 }, () => ':a').join(',')})`,
+        ExpressionAttributeValues: { ':a': 1 },
+      },
+    ],
+  ])('refuses an update that %s, as DynamoDB does', (_, changes, expression) => {
+    expect(() => shardUpdate([byStatus], key, changes, expression)).toThrow(
+      expect.objectContaining({ field: 'changes', allowed: expect.stringContaining('within the limits of DynamoDB') }),
+    );
+  });
+
   test('takes an item without its value out of the index', () => {
     expect(effectOf([byStatus], { set: { owner: 'ann' }, remove: ['status'] })).toBe(
       'SET owner = "ann" REMOVE status, byStatusShard',
