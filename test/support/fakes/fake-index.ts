@@ -10,6 +10,7 @@ import type {
 import { compareAttributeValues, type SortableValue } from '../../../lib/core/sharded-index/query/attribute-order';
 import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
 import { serviceError } from '../../../lib/testing/service-error';
+import { refuseLongExpressions } from './condition';
 import { storedItem } from './stored-item';
 
 export interface FakeIndexOptions {
@@ -96,7 +97,7 @@ export class FakeIndex implements QueryClient {
   }
 
   async query(input: IndexQueryInput): Promise<IndexQueryOutput> {
-    refuseLongExpressions(input as ExpressionRequest);
+    refuseLongExpressions(input);
     this.requests.push(input);
     await Promise.resolve();
     return this.answer(input);
