@@ -1,5 +1,7 @@
 import { systemClock } from '../../lib/core/foundation/clock';
 import { isLasting } from '../../lib/core/outbox/lasting-errors';
+import { OutboxConnectionError } from '../../lib/core/outbox/outbox-errors';
+import { Patience } from '../../lib/core/outbox/patience';
 import type { PostgresPool } from '../../lib/core/outbox/postgres-client';
 import { loggableMessage } from '../loggable';
 
@@ -12,7 +14,8 @@ const PAUSE_MS = 1_000;
  * Waits until a database that resumes, starts or fails over accepts a connection.
  *
  * @param withinMs how long the invocation can wait
- * @throws the error of the last attempt, after a minute at most; at once an error that does not pass, such as a wrong password
+ * @throws the error of the last attempt, after a minute at most; at once an error that does not pass, such as a wrong
+ *   password; OutboxConnectionError in place of an error without a code
  */
 export async function firstConnection(
   pool: Pick<PostgresPool, 'connect'>,
@@ -22,11 +25,13 @@ export async function firstConnection(
   const endMs = clock.now() + Math.min(withinMs, LONGEST_MS);
   for (;;) {
     try {
-      const connection = await pool.connect();
-      connection.release();
-      return;
+      const connecting = pool.connect().then((connection) => connection.release());
+      return await new Patience(clock, Math.max(1, endMs - clock.now())).for(connecting);
     } catch (error) {
-      if (isLasting(error) || clock.now() + PAUSE_MS >= endMs) throw error;
+      if (isLasting(error)) throw error;
+      if (clock.now() + PAUSE_MS >= endMs) {
+        throw (error as { code?: string }).code === undefined ? new OutboxConnectionError({ cause: error }) : error;
+      }
       console.warn({ message: 'no connection yet', cause: loggableMessage(error as Error) });
     }
     await clock.sleep(PAUSE_MS);

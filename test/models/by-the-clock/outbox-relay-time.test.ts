@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import {
   AGGREGATION,
   DATABASE_HOST,
@@ -19,6 +19,8 @@ import { PostgresServer } from '../../support/postgres/postgres-server';
 /** It relays for two seconds, and has ten to end. */
 const TIME_MS = 12_000;
 const LONG_TIME_MS = 60_000;
+/** Longer than one attempt to connect may take. */
+const RESUMES_AFTER_MS = 11_000;
 const ROWS = 3;
 
 interface Scenario {
@@ -28,6 +30,14 @@ interface Scenario {
   readonly isHeld?: boolean;
   /** A service that takes connections and says nothing. */
   readonly silent?: 'Postgres' | 'Kinesis' | 'Secrets Manager';
+  /** Postgres says nothing for a while, and then answers new connections. */
+  readonly resumes?: boolean;
+}
+
+interface Outcome {
+  readonly invocation: Invocation;
+  readonly rowsLeft: number;
+  readonly relayedLater: number;
 }
 
 const SCENARIOS: Record<string, Scenario> = {
@@ -40,15 +50,17 @@ const SCENARIOS: Record<string, Scenario> = {
 };
 
 describeOnPostgres('an invocation of the relay function ends before its time is up', () => {
-  const outcomes: Record<string, { invocation: Invocation; rowsLeft: number; relayedLater: number }> = {};
+  const outcomes: Record<string, Outcome> = {};
+  let resumed: Promise<Outcome>;
 
   beforeAll(async () => {
     const server = await PostgresServer.start();
+    resumed = play(server, 'relay_resumes', { resumes: true });
     const played = Object.entries(SCENARIOS).map(async ([name, scenario], index) => {
       outcomes[name] = await play(server, `relay_${index}`, scenario);
     });
     try {
-      await Promise.all(played);
+      await Promise.all([...played, resumed]);
     } finally {
       await server.stop();
     }
@@ -70,6 +82,14 @@ describeOnPostgres('an invocation of the relay function ends before its time is 
     expect(outcomes['another worker holds all keys']!.invocation.leftMs).toBeGreaterThan(LONG_TIME_MS / 2);
   });
 
+  test('it connects again to a database that resumes, and relays', async () => {
+    const { invocation, rowsLeft, relayedLater } = await resumed;
+    expect(JSON.parse(invocation.response!)).toMatchObject({ relayed: ROWS });
+    expect(invocation.log).toContain('no connection yet');
+    expect(invocation.leftMs).toBeGreaterThan(0);
+    expect([rowsLeft, relayedLater]).toEqual([0, 0]);
+  });
+
   test.each([
     ['Postgres says nothing', { code: 'OUTBOX_CONNECTION' }],
     ['Secrets Manager says nothing', { code: 'DATABASE_SECRET' }],
@@ -82,13 +102,18 @@ describeOnPostgres('an invocation of the relay function ends before its time is 
   });
 });
 
-async function play(server: PostgresServer, database: string, { locked, isHeld, silent }: Scenario) {
+async function play(
+  server: PostgresServer,
+  database: string,
+  { locked, isHeld, silent, resumes }: Scenario,
+): Promise<Outcome> {
   const url = await server.createDatabase(database);
   const [admin, other] = [await server.connect(url), await server.connect(url)];
   await migrateOutbox(admin);
   for (let row = 0; row < ROWS; row++) await admin.query("SELECT outbox.put('a', 'x')");
   const services = await startServices();
-  const silence = await startSilence();
+  const { port: serverPort } = new URL(url);
+  const silence = await startSilence(resumes ? Number(serverPort) : undefined);
   const start = (silently: Scenario['silent']) =>
     LambdaFunction.start({
       name: 'outbox-relay',
@@ -97,7 +122,7 @@ async function play(server: PostgresServer, database: string, { locked, isHeld, 
         [STREAM_NAME]: 'events',
         [AGGREGATION]: 'true',
         [DATABASE_HOST]: '127.0.0.1',
-        [DATABASE_PORT]: silently === 'Postgres' ? String(silence.port) : new URL(url).port,
+        [DATABASE_PORT]: silently === 'Postgres' ? String(silence.port) : serverPort,
         [DATABASE_NAME]: database,
         [DATABASE_SECRET_ARN]: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:relay',
         ...(silently === 'Kinesis' && { AWS_ENDPOINT_URL_KINESIS: `http://127.0.0.1:${silence.port}` }),
@@ -107,10 +132,10 @@ async function play(server: PostgresServer, database: string, { locked, isHeld, 
       },
     });
   try {
-    const hindered = await start(silent);
+    const hindered = await start(resumes ? 'Postgres' : silent);
     if (locked !== undefined) await other.query(`BEGIN; LOCK TABLE outbox.${locked} IN ACCESS EXCLUSIVE MODE`);
     if (isHeld) await other.query("SELECT pg_advisory_lock(hashtext('outbox'), lock) FROM outbox.range");
-    const invocation = await hindered.invoke({}, isHeld ? LONG_TIME_MS : TIME_MS);
+    const invocation = await hindered.invoke({}, isHeld ? LONG_TIME_MS : TIME_MS + (resumes ? RESUMES_AFTER_MS : 0));
     await other.query('ROLLBACK; SELECT pg_advisory_unlock_all()');
     await hindered.stop();
     const { rows } = await admin.query('SELECT waiting_rows::int AS left FROM outbox.lag()');
@@ -146,12 +171,17 @@ async function startServices() {
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
-/** Takes connections and says nothing. */
-async function startSilence() {
+/** Takes connections and says nothing; after a while new connections reach a server, if there is one. */
+async function startSilence(serverPort?: number) {
   const sockets = new Set<{ destroy(): unknown }>();
+  const begunAtMs = performance.now();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
+    if (serverPort === undefined || performance.now() < begunAtMs + RESUMES_AFTER_MS) return;
+    const upstream = connect(serverPort, '127.0.0.1').on('error', () => socket.destroy());
+    sockets.add(upstream);
+    socket.pipe(upstream).pipe(socket);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const stop = (): void => {
