@@ -65,7 +65,7 @@ describe('an application that imports one name', () => {
     'resharding: planStreamReshard': 4_300,
     'keyspaces: fanOutSelect': 46_300,
     'planning: planIndex': 14_700,
-    'outbox: OutboxRelay': 48_000,
+    'outbox: OutboxRelay': 57_500,
     'testing: FakeKinesis': 17_200,
   };
 
