@@ -95,7 +95,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     return seen();
   }
 
-  /** What of a relay is left in sessions that others use: settings, and locks. */
+  /** Settings and locks of a relay that sessions of others still have. */
   async function leftovers(before: unknown[], now: Promise<unknown[]>): Promise<unknown> {
     const isSame = JSON.stringify(await now) === JSON.stringify(before);
     return [isSame ? 'the settings of before' : 'other settings', (await client.query(LOCKS)).rowCount];

@@ -21,7 +21,7 @@ const DURATION = /^\d+(ms|s|min|h|d)?$/;
  */
 export class RelaySession {
   private processId?: number;
-  /** What the settings were, to restore them. */
+  /** The values of the settings at the start, to restore them. */
   private before: readonly Setting[] = [];
   private isListening = false;
   private memberLock?: number;
@@ -134,7 +134,7 @@ export class RelaySession {
     }
   }
 
-  /** Takes a lock that says that this session is a worker: any that nobody else has taken, below 0. */
+  /** Takes a free lock with a random number below 0. It marks the session as a worker's. */
   private async joinMembers(): Promise<void> {
     for (;;) {
       const [free] = await this.rows(

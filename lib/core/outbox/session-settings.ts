@@ -1,8 +1,8 @@
 import type { Connection } from './connection';
 
 /**
- * What each session and each transaction of the relay sets, so that the settings of its role, its database and its server do
- * not matter. A server of an older version does not know all of them.
+ * Each session and each transaction of the relay has these settings, so those of its role, its database and its server do not
+ * matter. A server of an older version does not know all of them.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   // A role that may create functions in another schema could put a better match of a call there.
@@ -60,7 +60,7 @@ export function relaySessionSettings(statementTimeoutMs: number): Setting[] {
   return [...Object.entries(SETTINGS), ...timeouts].map(([name, value]) => ({ name, value }));
 }
 
-/** The values of some settings, without those that the server does not know. */
+/** Reads the values of some settings. It leaves out a setting that the server does not know. */
 export async function currentSettings(connection: Connection, settings: readonly Setting[]): Promise<Setting[]> {
   const { rows } = await connection.query({
     text: `SELECT name, pg_catalog.current_setting(name, true) AS value

@@ -12,7 +12,7 @@ export interface PoolerRules {
   readonly rejects?: RegExp;
 }
 
-/** What RDS Proxy pins on. Source: the user guide of RDS, "Avoiding pinning an RDS Proxy". */
+/** RDS Proxy pins a connection on these statements. Source: the user guide of RDS, "Avoiding pinning an RDS Proxy". */
 export const RDS_PROXY: PoolerRules = {
   takes: 'any',
   pins: /^\s*(SET|PREPARE|DISCARD|DEALLOCATE|DECLARE|LISTEN|LOAD)\b|set_config|setval|nextval|pg_(try_)?advisory_lock/i,

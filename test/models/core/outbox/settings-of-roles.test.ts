@@ -38,7 +38,7 @@ const TEXTS: Record<string, string[]> = {
   TimeZone: ['Asia/Kathmandu', 'America/St_Johns', '<-12>12:30'],
 };
 
-/** What the relay ends with, where it cannot send. */
+/** The codes with which the relay may end if it cannot send. */
 const CAUSES: Record<string, string[]> = {
   // A library that is not there: the server refuses the connection, or cannot call a function.
   dynamic_library_path: ['58P01', '42602'],
@@ -78,7 +78,7 @@ describeOnPostgres('the settings of a role', () => {
     return rows;
   }
 
-  /** What becomes of rows that are put, if the relay's role has a setting. */
+  /** Puts rows and relays them as a role. Returns the outcome. */
   async function outcomeOf(admin: Client, url: string): Promise<string> {
     const pool = new Pool({ connectionString: url, max: 3 });
     pool.on('error', () => {});

@@ -21,7 +21,7 @@ class ServerProcess {
     return name === 'transaction_timeout' ? null : (this.settings.get(name) ?? `default of ${name}`);
   }
 
-  /** What others would find of the relay. */
+  /** Everything of the relay that others would find. */
   get leftovers(): unknown[] {
     const changed = [...this.settings].filter(
       ([name, value]) => value !== `default of ${name}` && name !== 'lock_timeout',
@@ -110,7 +110,7 @@ test('a session that ends leaves nothing of the relay', async () => {
   expect(own.leftovers).toEqual([]);
 });
 
-test.each(['42501', '57P01'])('whatever statement fails with %s, nothing of the relay is left', async (code) => {
+test.each(['42501', '57P01'])('nothing of the relay is left if a statement fails with %s', async (code) => {
   const { sent: all, starting } = sessionOn(new ServerProcess(1));
   await starting();
   for (let failed = 0; failed < all.length; failed++) {
