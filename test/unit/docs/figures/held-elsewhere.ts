@@ -150,7 +150,6 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
       'relayed 128,822 rows a second',
       'two relayed 1.6 times as many rows as one',
       'It was tested on 18',
-      'The first version is 3',
       'CloudEvents 1.0',
       '700,000 if it is bytes',
       'classes 0A, 22, 23, 25, 26, 28, 3D, 3F, 42, 54, 55 of SQLSTATE',
