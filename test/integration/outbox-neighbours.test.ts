@@ -284,4 +284,108 @@ describeOnPostgres('an outbox in a database that others share', () => {
     await expect(owner.query(sql)).rejects.toThrow(message);
     expect(await count('message')).toBe(0);
   });
+
+  test('empties the other slots while a transaction that has put an event stays open', async () => {
+    const idle = await connect('writer');
+    await idle.query("BEGIN; SELECT outbox.put('idle', 'late')");
+    start();
+    for (let round = 1; round <= 6; round++) {
+      for (let n = 0; n < 5; n++) await owner.query("SELECT outbox.put('k', 'x')");
+      // Slot 0 keeps what it has, because the open transaction has written to it.
+      await until(async () => records().length === 5 * round && (await count('message WHERE slot <> 0')) === 0);
+      await until(async () => (await count('slot WHERE last_value <> 0')) === 1);
+    }
+    await idle.query('COMMIT');
+    await until(() => records().length === 31);
+  });
+
+  test('sends every event after a copy of the database whose sequence is older than its rows', async () => {
+    await owner.query("SELECT outbox.put('k', n::text) FROM generate_series(1, 5) n");
+    await owner.query("SELECT setval('outbox.number', 1, false); SELECT outbox.restored()");
+    await owner.query("SELECT outbox.put('k', n::text) FROM generate_series(6, 10) n");
+    start();
+    await until(() => records().length === 10);
+    const numbers = new Set(records().map(({ sequence }) => sequence?.sequenceNumber));
+    expect(numbers.size).toBe(10);
+    expect((await owner.query('SELECT missing_rows::int AS missing FROM outbox.verify()')).rows).toEqual([
+      { missing: 0 },
+    ]);
+  });
+
+  test('knows its database from the migration on, so that a copy of an outbox that was never relayed is recognised', async () => {
+    await owner.query("UPDATE outbox.settings SET cluster = replace(cluster, '/', '/1')");
+    await owner.query("SELECT outbox.put('k', 'x')");
+    await expect(start()).rejects.toMatchObject({ code: 'OUTBOX_RESTORED' });
+  });
+
+  test('takes back from other roles what a dump without privileges gives them', async () => {
+    await owner.query('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox TO PUBLIC');
+    await owner.query("SELECT outbox.grant_put('writer')");
+    const writer = await connect('writer');
+    for (const call of ['rotate()', 'verify()', 'restored()', "grant_relay('writer')"]) {
+      await expect(writer.query(`SELECT outbox.${call}`)).rejects.toThrow('permission denied');
+    }
+    await writer.query("SELECT outbox.put('k', 'x')");
+  });
+
+  test.each<[string, string[]]>([
+    ["'2026-02-01'::date", ["DateStyle = 'German'", "DateStyle = 'SQL, DMY'"]],
+    ["'2026-02-01 12:00+00'::timestamptz", ["TimeZone = 'Asia/Tokyo'", "DateStyle = 'Postgres'"]],
+    ["'1 day'::interval", ["IntervalStyle = 'iso_8601'"]],
+    ['0.1::float8 + 0.2::float8', ['extra_float_digits = 0']],
+    ["'\\x00ff'::bytea", ["bytea_output = 'escape'"]],
+  ])('gives the key %s one text, whatever the settings of the session', async (key, settings) => {
+    for (const setting of ['DateStyle = DEFAULT', ...settings]) {
+      await owner.query(`SET ${setting}`);
+      await owner.query(`SELECT outbox.put(${key}, 'x'), outbox.put_all(ARRAY[${key}], ARRAY['x'])`);
+    }
+    await owner.query('RESET ALL');
+    expect((await owner.query('SELECT DISTINCT partition_key FROM outbox.message')).rows).toHaveLength(1);
+  });
+
+  describe.each(['LATIN1', 'SQL_ASCII'])('in a database with the encoding %s', (encoding) => {
+    let other: Client;
+
+    beforeEach(async () => {
+      databases += 1;
+      await owner.query(`CREATE DATABASE shared_${databases} ENCODING ${encoding} LOCALE 'C' TEMPLATE template0`);
+      url = server.urlOf(`shared_${databases}`);
+      other = await connect('postgres');
+      await migrateOutbox(other);
+      await other.query("SELECT outbox.grant_relay('relay')");
+    });
+
+    test('parks a row that is rejected with an error which the database cannot store', async () => {
+      kinesis.putRecords = async () => {
+        throw Object.assign(new Error('no \u{1f600}\0'), {
+          name: 'ValidationException',
+          $metadata: { httpStatusCode: 400 },
+        });
+      };
+      await other.query("SELECT outbox.put('k', 'x')");
+      const ended = start();
+      await until(async () => {
+        const { rows } = await other.query('SELECT last_error FROM outbox.parked WHERE tries > 1');
+        return rows.length === 1 && rows[0].last_error.includes('no ??');
+      });
+      expect(await Promise.race([ended, 'still running'])).toBe('still running');
+    });
+  });
+
+  test('rejects text that is no UTF-8 in each column, in a database that does not check it', async () => {
+    databases += 1;
+    await owner.query(`CREATE DATABASE shared_${databases} ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0`);
+    url = server.urlOf(`shared_${databases}`);
+    const other = await connect('postgres');
+    await migrateOutbox(other);
+    await other.query("SET client_encoding = 'SQL_ASCII'");
+    for (const put of [
+      "put(E'\\xc3', 'x')",
+      "put('k', E'\\xc3')",
+      "put('k', 'x', type => E'\\xc3', topic => E'\\xa9')",
+      "put('k', 'x', headers => E'{\"a\":\"\\xc3\"}'::text)",
+    ]) {
+      await expect(other.query(`SELECT outbox.${put}`)).rejects.toMatchObject({ code: '22021' });
+    }
+  });
 });

@@ -143,6 +143,8 @@ describeOnPostgres('an outbox', () => {
       await client.query(refuse('pg_control_system(OUT system_identifier bigint)', 'bigint'));
       await client.query(refuse('pg_current_wal_lsn()', 'pg_lsn'));
       await client.query('ALTER FUNCTION outbox.recognize SET search_path = refused, pg_catalog, pg_temp');
+      // As after a migration on such a server.
+      await client.query('UPDATE outbox.settings SET cluster = NULL, timeline = NULL');
       await client.query("SELECT outbox.put('k', 'one')");
       await relayed(1);
       expect(await one('SELECT cluster, timeline FROM outbox.settings')).toMatchObject({
@@ -571,6 +573,11 @@ describeOnPostgres('an outbox', () => {
       await expect(migrateOutbox(client)).rejects.toMatchObject(refused);
       await expect(client.query(outboxMigrations[0]!.sql)).rejects.toThrow('a build before the first release');
       await expect(start()).rejects.toMatchObject(refused);
+    });
+
+    test('does not advise to drop an outbox that has the version already', async () => {
+      const twice = expect.objectContaining({ message: expect.stringContaining('has an outbox already') });
+      await expect(client.query(outboxMigrations[0]!.sql)).rejects.toEqual(twice);
     });
 
     test('ends with a clear error when a stranger holds its lock', async () => {

@@ -199,4 +199,27 @@ describeOnPostgres('an outbox beside strangers', () => {
     const { rows } = await owner.query('SELECT DISTINCT partition_key FROM outbox.message');
     expect(rows).toEqual([{ partition_key: 'outbox_writer' }]);
   });
+
+  test('does not use a type that a stranger has named like one of Postgres', async () => {
+    await createDatabase('typed', ['search_path = public, pg_catalog']);
+    const stranger = await connect('typed', 'stranger');
+    await stranger.query(`
+      CREATE FUNCTION public.evil(value pg_catalog.text) RETURNS boolean LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+      CREATE DOMAIN public.text AS pg_catalog.text CHECK (public.evil(VALUE))`);
+    const owner = await connect('typed', 'owner');
+    await owner.query(outboxMigrationsOf('outbox')[0]!.sql);
+    expect(await migrateOutbox(owner)).toEqual([]);
+  });
+
+  test('is not migrated in a schema that another role has made', async () => {
+    await createDatabase('taken');
+    const admin = await connect('taken', 'postgres');
+    await admin.query(`CREATE SCHEMA outbox AUTHORIZATION outbox_stranger;
+      CREATE TABLE outbox.settings (version integer); INSERT INTO outbox.settings VALUES (3);
+      ALTER TABLE outbox.settings OWNER TO outbox_stranger`);
+    for (const connection of [admin, await connect('taken', 'owner')]) {
+      await expect(migrateOutbox(connection)).rejects.toMatchObject({ code: 'OUTBOX_OWNER', owner: 'outbox_stranger' });
+    }
+  });
 });

@@ -21,6 +21,11 @@ const PARSED_AT_RUN = 'SET search_path = pg_catalog, pg_temp';
 /** The event of a row of `message`, in bytes. */
 export const DATA_OF_ROW = "coalesce(bytes, pg_catalog.convert_to(data, 'UTF8'))";
 
+/** A key of another type has one text, whatever the settings of the session. */
+const KEY_AS_TEXT = `${PARSED_AT_RUN}
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex'`;
+
 const BE_DURABLE = `  -- A commit can be visible before it is on disk. The relay could then send what a crash takes back.
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
@@ -40,6 +45,11 @@ const isPlain = (of: string): string =>
   `octet_length(${of}partition_key) BETWEEN 1 AND 256 AND starts_with(${of}data, ${BEGINS_HEXADECIMAL}) IS NOT TRUE
     AND coalesce(octet_length(${of}data), octet_length(${of}bytes)) <= ${SMALL_DATA_BYTES} AND num_nonnulls(${of}data, ${of}bytes) = 1
     AND num_nonnulls(${of}explicit_hash_key, ${of}type, ${of}headers, ${of}topic) = 0 AND getdatabaseencoding() = 'UTF8'`;
+
+/** A dump without privileges gives every function back to every role. */
+const keepFromPublic = (schema: string): string =>
+  `  REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC;
+`;
 
 /**
  * Sorts the earliest snapshot first: all others see what it sees. It has the lowest `xmax`. Of snapshots with the same `xmax`
@@ -77,7 +87,7 @@ const putFunctions = (schema: string): string =>
       ({ key, type, data }) => `
 CREATE FUNCTION ${schema}.put(partition_key ${key}, data ${type}, explicit_hash_key numeric DEFAULT NULL,
   type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
-LANGUAGE plpgsql ${PARSED_AT_RUN} AS $$
+LANGUAGE plpgsql ${key === 'text' ? PARSED_AT_RUN : KEY_AS_TEXT} AS $$
 BEGIN
   RETURN ${schema}.put_event(partition_key::text, ${data}, explicit_hash_key, type, headers::jsonb, topic);
 END $$;`,
@@ -92,7 +102,7 @@ const putAllFunctions = (schema: string): string =>
       ({ keys, type, data }) => `
 CREATE FUNCTION ${schema}.put_all(partition_keys ${keys}, data ${type}, explicit_hash_keys numeric[] DEFAULT NULL,
   types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
-LANGUAGE plpgsql ${PARSED_AT_RUN} AS $$
+LANGUAGE plpgsql ${keys === 'text' ? PARSED_AT_RUN : KEY_AS_TEXT} AS $$
 BEGIN
   RETURN ${schema}.put_events(partition_keys::text[], ${data}, explicit_hash_keys, types, headers::jsonb[], topics);
 END $$;`,
@@ -117,10 +127,17 @@ END $$;`,
  */
 export const firstSchema = (schema: string): string => `
 DO $$
+DECLARE
+  present integer;
 BEGIN
   IF to_regclass('${schema}.settings') IS NOT NULL THEN
-    RAISE 'schema ${schema} was made by a build before the first release; let that build relay its rows, and drop it'
-      USING ERRCODE = 'object_not_in_prerequisite_state';
+    EXECUTE 'SELECT max(version) FROM ${schema}.settings' INTO present;
+    IF present < ${FIRST_SCHEMA_VERSION} THEN
+      RAISE 'schema ${schema} was made by a build before the first release; let that build relay its rows, and drop it'
+        USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    RAISE 'schema ${schema} has an outbox already; run only the versions that are missing, or call migrateOutbox'
+      USING ERRCODE = 'duplicate_schema';
   END IF;
 END $$;
 CREATE SCHEMA ${schema};
@@ -295,7 +312,7 @@ BEGIN
     RAISE 'type and topic must be null or have 1 to 256 characters' USING ERRCODE = 'check_violation';
   END IF;
   -- The relay reads them as UTF-8: what has no form in it must fail here.
-  PERFORM convert_to(concat(type, topic, headers::text), 'UTF8');
+  PERFORM convert_to(type, 'UTF8'), convert_to(topic, 'UTF8'), convert_to(headers::text, 'UTF8');
   IF headers IS NULL THEN
     RETURN;
   END IF;
@@ -398,7 +415,7 @@ ${putAllFunctions(schema)}
 
 -- Locks keys of any type. Postgres chooses text[] for a parameter without a type.
 CREATE FUNCTION ${schema}.lock(partition_keys anycompatiblearray) RETURNS void
-LANGUAGE plpgsql ${PARSED_AT_RUN} AS $$
+LANGUAGE plpgsql ${KEY_AS_TEXT} AS $$
 BEGIN
   PERFORM ${schema}.lock_keys(partition_keys::text[]);
 END $$;
@@ -590,10 +607,14 @@ BEGIN
   END IF;
   EXECUTE format('SELECT EXISTS (SELECT FROM ${schema}.message_%s)', current_slot) INTO has_rows;
   IF has_rows THEN
-    EXECUTE format('SELECT EXISTS (SELECT FROM ${schema}.message_%s)', (current_slot + 1) % 3) INTO has_rows;
-    IF NOT has_rows THEN
-      PERFORM setval('${schema}.slot', (current_slot + 1) % 3);
-    END IF;
+    -- A transaction that stays open holds one slot. Rows then go to the other two.
+    FOR other IN 1..2 LOOP
+      EXECUTE format('SELECT EXISTS (SELECT FROM ${schema}.message_%s)', (current_slot + other) % 3) INTO has_rows;
+      IF NOT has_rows THEN
+        PERFORM setval('${schema}.slot', (current_slot + other) % 3);
+        EXIT;
+      END IF;
+    END LOOP;
   END IF;
   RETURN emptied;
 END $$;
@@ -666,12 +687,15 @@ BEGIN
   WHERE NOT EXISTS (SELECT FROM ${schema}.rejected r WHERE r.id = m.id)
   ON CONFLICT DO NOTHING;
   TRUNCATE ${schema}.message, ${schema}.ended, ${schema}.missing;
+  -- A copy of the database may have an older sequence than rows: logical replication copies no sequence.
+  PERFORM setval('${schema}.number', greatest((SELECT last_value FROM ${schema}.number),
+    (SELECT max(id) FROM ${schema}.parked), (SELECT max(id) FROM ${schema}.rejected)));
   -- Every snapshot sees it.
   UPDATE ${schema}.parked SET xid = '2';
   UPDATE ${schema}.range SET fence = fence + 1, batch_from = '3:3:', batch_to = NULL, after_id = 0;
   UPDATE ${schema}.settings SET producer_id = gen_random_uuid()::text, is_restored = false, cluster = NULL, timeline = NULL,
     verified = '3:3:';
-END $$;
+${keepFromPublic(schema)}END $$;
 
 -- What a role needs to put events, and what the role of a relay needs.
 CREATE FUNCTION ${schema}.grant_put(role_name name) RETURNS void
@@ -679,7 +703,7 @@ LANGUAGE plpgsql ${PARSED_AT_RUN} AS $$
 DECLARE
   signature text;
 BEGIN
-  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', role_name);
+${keepFromPublic(schema)}  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', role_name);
   EXECUTE format('GRANT INSERT (partition_key, data, bytes, explicit_hash_key, type, headers, topic) ON ${schema}.message TO %I',
     role_name);
   FOR signature IN SELECT oid::regprocedure FROM pg_proc
@@ -692,7 +716,7 @@ END $$;
 CREATE FUNCTION ${schema}.grant_relay(role_name name) RETURNS void
 LANGUAGE plpgsql ${PARSED_AT_RUN} AS $$
 BEGIN
-  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', role_name);
+${keepFromPublic(schema)}  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', role_name);
   EXECUTE format('GRANT SELECT ON ${schema}.settings, ${schema}.message, ${schema}.range, ${schema}.parked, ${schema}.missing,
     ${schema}.sent TO %I', role_name);
   EXECUTE format('GRANT UPDATE ON ${schema}.range TO %I', role_name);
@@ -704,4 +728,6 @@ BEGIN
     role_name);
 END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC;
+-- A dump of an outbox that was never relayed is one of another database, too.
+SELECT ${schema}.recognize();
 `;

@@ -9,6 +9,7 @@ export type { CloudEventsEnvelope } from './envelope';
 export {
   OutboxConnectionError,
   OutboxMigrationError,
+  OutboxOwnerError,
   OutboxPermissionError,
   OutboxPoolerError,
   OutboxReadOnlyError,

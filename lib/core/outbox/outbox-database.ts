@@ -57,6 +57,8 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 export class OutboxDatabase {
   /** The columns of a row, but for its data. */
   private readonly columns: string;
+  /** Those of them whose texts writers choose. */
+  private readonly texts: readonly string[];
 
   /** @param shape what a row becomes besides its data; then more of each row is read */
   constructor(
@@ -65,6 +67,7 @@ export class OutboxDatabase {
     private readonly shape?: RowShape,
   ) {
     const ofEach = 'id, partition_key, explicit_hash_key::text AS explicit_hash_key';
+    this.texts = shape === undefined ? ['partition_key'] : ['partition_key', 'type', 'headers', 'topic'];
     this.columns = shape === undefined ? ofEach : `${ofEach}, type, headers::jsonb AS headers, topic, created_at`;
   }
 
@@ -203,6 +206,7 @@ export class OutboxDatabase {
     // Rows of transactions that had an id that `from` knows nothing of, by number, and of those that it knows as running.
     const found = await this.rows(
       `SELECT ${this.columns}, ${DATA_OF_ROW} AS data, bytes_before + row_bytes AS bytes_up_to FROM (${firstBytes(
+        this.texts,
         'coalesce(pg_catalog.octet_length(data), pg_catalog.octet_length(bytes))',
         '$8',
         `  (SELECT m.* FROM ${this.schema}.message m
@@ -306,6 +310,7 @@ export class OutboxDatabase {
        LEFT JOIN (
          SELECT p.* FROM unnest($1::text[], $2::bigint[]) wanted (key, after_id) CROSS JOIN LATERAL (
            ${firstBytes(
+             this.texts,
              'pg_catalog.octet_length(data)',
              '$4',
              `SELECT * FROM ${this.schema}.parked
@@ -344,7 +349,7 @@ export class OutboxDatabase {
   async countTry({ partitionKey, id }: OutboxRow, error: Error): Promise<void> {
     await this.rows(
       `UPDATE ${this.schema}.parked SET tries = tries + 1, last_error = $3 WHERE partition_key = $1 AND id = $2`,
-      [partitionKey, id.toString(), error.message],
+      [partitionKey, id.toString(), storable(error.message)],
     );
   }
 
@@ -354,7 +359,7 @@ export class OutboxDatabase {
       `WITH gone AS (DELETE FROM ${this.schema}.parked WHERE partition_key = $1 AND id = $2 RETURNING *)
        INSERT INTO ${this.schema}.rejected (id, partition_key, data, explicit_hash_key, type, headers, topic, created_at, tries, last_error)
        SELECT id, partition_key, data, explicit_hash_key, type, headers, topic, created_at, tries + 1, $3 FROM gone ON CONFLICT DO NOTHING`,
-      [partitionKey, id.toString(), error.message],
+      [partitionKey, id.toString(), storable(error.message)],
     );
   }
 
@@ -391,6 +396,7 @@ export class OutboxDatabase {
 
   private sent(): string {
     return firstBytes(
+      this.texts,
       'pg_catalog.octet_length(data)',
       '$7',
       `SELECT * FROM ${this.schema}.sent
@@ -553,20 +559,25 @@ interface WindowLimits {
 }
 
 /**
- * The first of some rows, by number, in so many bytes as far as one row allows, and the bytes before each. Every column whose
- * value writers choose counts, because thousands of rows are in memory at once.
+ * The first of some rows, by number, in so many bytes as far as one row allows, and the bytes before each. Every column counts
+ * that is read and whose value writers choose, because thousands of rows are in memory at once.
  *
+ * @param texts the columns besides the data
  * @param data the bytes of a row's data
  * @param most the parameter that says how many
  */
-function firstBytes(data: string, most: string, rows: string): string {
-  const texts = ['partition_key', 'type', 'headers', 'topic'];
+function firstBytes(texts: readonly string[], data: string, most: string, rows: string): string {
   const bytes = [data, ...texts.map((column) => `coalesce(pg_catalog.octet_length(${column}), 0)`)].join(' + ');
   return `SELECT * FROM (
     SELECT *, pg_catalog.sum(row_bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - row_bytes AS bytes_before FROM (
       SELECT *, ${bytes} AS row_bytes FROM (${rows}) found
     ) weighed
   ) measured WHERE bytes_before < ${most}`;
+}
+
+/** An error in characters that every database can store. */
+function storable(message: string): string {
+  return message.slice(0, 1_000).replace(/[^\x20-\x7e]/g, '?');
 }
 
 function sentValues({ lastId, partitionKey, sentFrom, sentBefore }: SentRows, window: WindowLimits): unknown[] {

@@ -37,6 +37,21 @@ export class OutboxMigrationError extends EvenShardsError {
   }
 }
 
+/** A schema that belongs to another role than the one that migrates it. */
+export class OutboxOwnerError extends EvenShardsError {
+  constructor(
+    readonly schema: string,
+    readonly owner: string,
+    readonly role: string,
+  ) {
+    super(
+      'OUTBOX_OWNER',
+      `schema ${schema} belongs to role ${owner}, so role ${role} does not migrate it; call SET ROLE ${owner} first if you ` +
+        'trust that role, or else drop the schema',
+    );
+  }
+}
+
 /** A role that lacks permissions which the relay needs. */
 export class OutboxPermissionError extends EvenShardsError {
   constructor(

@@ -1,5 +1,5 @@
 import { FIRST_SCHEMA_VERSION, firstSchema } from './first-schema';
-import { OutboxMigrationError, OutboxSchemaError } from './outbox-errors';
+import { OutboxMigrationError, OutboxOwnerError, OutboxSchemaError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA, schemaVersion } from './outbox-schema';
 import type { PostgresClient } from './postgres-client';
 
@@ -30,7 +30,7 @@ export function outboxMigrationsOf(schema: string): OutboxMigration[] {
 export function migration(version: number, statements: string): OutboxMigration {
   const sql = `DO $even_shards$
 DECLARE
-  path_of_caller CONSTANT text := pg_catalog.current_setting('search_path');
+  path_of_caller CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
 BEGIN
   PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   EXECUTE $migration$
@@ -57,8 +57,8 @@ const LOCK_TIMEOUT_MS = 60_000;
 /** Reads the settings of the caller's transaction, and sets them until it ends. */
 const READ_SETTINGS = `SELECT pg_catalog.current_setting('search_path') AS path, pg_catalog.current_setting('row_security') AS security,
   pg_catalog.current_setting('lock_timeout') AS timeout`;
-const SET_SETTINGS = `SELECT pg_catalog.set_config('search_path', $1::text, true),
-  pg_catalog.set_config('row_security', $2::text, true), pg_catalog.set_config('lock_timeout', $3::text, true)`;
+const SET_SETTINGS = `SELECT pg_catalog.set_config('search_path', $1::pg_catalog.text, true),
+  pg_catalog.set_config('row_security', $2::pg_catalog.text, true), pg_catalog.set_config('lock_timeout', $3::pg_catalog.text, true)`;
 
 /**
  * Brings the schema of an outbox to the version that this library works with, in one transaction: yours if the connection is
@@ -68,7 +68,7 @@ const SET_SETTINGS = `SELECT pg_catalog.set_config('search_path', $1::text, true
  * @param client a connection, not a pool: the transaction is one connection's
  * @returns the versions that were added
  * @throws InvalidArgumentError if the name of the schema is none; OutboxMigrationError if another session holds a lock for
- *   longer than a minute; OutboxSchemaError if a build before the first release made the schema; what Postgres throws
+ *   longer than a minute; OutboxOwnerError if another role owns the schema; OutboxSchemaError if a build before the first release made the schema; what Postgres throws
  */
 export async function migrateOutbox(
   client: Pick<PostgresClient, 'query'>,
@@ -109,6 +109,7 @@ async function addMissing(
     text: 'SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext($1::text), -1)',
     values: [schema],
   });
+  await checkOwner(client, schema);
   const present = await schemaVersion(client, schema);
   if (present > 0 && present < FIRST_SCHEMA_VERSION) {
     throw new OutboxSchemaError(schema, present, migrations.at(-1)!.version);
@@ -116,6 +117,21 @@ async function addMissing(
   const missing = migrations.filter(({ version }) => version > present);
   for (const { sql } of missing) await client.query({ text: sql });
   return missing.map(({ version }) => version);
+}
+
+/**
+ * Whoever makes the schema first decides what its functions do, also for the roles that call them later.
+ *
+ * @throws OutboxOwnerError if the schema belongs to a role that this one does not act for
+ */
+async function checkOwner(client: Pick<PostgresClient, 'query'>, schema: string): Promise<void> {
+  const { rows } = await client.query({
+    text: `SELECT nspowner::regrole::text AS owner, current_user::text AS role FROM pg_catalog.pg_namespace
+      WHERE nspname = $1::text AND nspowner <> current_user::regrole
+        AND (current_setting('is_superuser') = 'on' OR NOT pg_catalog.pg_has_role(nspowner, 'USAGE'))`,
+    values: [schema],
+  });
+  if (rows.length > 0) throw new OutboxOwnerError(schema, rows[0].owner, rows[0].role);
 }
 
 /** Nothing else tells it of a connection that the caller has opened. */

@@ -23,7 +23,7 @@ export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schem
   });
   if (!there.rows[0].there) return 0;
   const { rows } = await client.query({ text: `SELECT version FROM ${schema}.settings` });
-  return rows[0].version;
+  return rows[0]?.version ?? 0;
 }
 
 export function checkSchemaName(schema: unknown, field = 'schema'): asserts schema is string {

@@ -139,7 +139,7 @@ export class ParkedKeys {
     for (;;) {
       if (this.failure !== undefined) throw this.failure.error;
       await this.parkRejected();
-      if (this.isStopping && this.puts === 0) return;
+      if (this.isStopping && this.puts === 0 && this.rejected.length === 0) return;
       if (this.hasUnknownKeys && this.keys.size < MOST_KEYS / 2) await this.load();
       if (!this.isStopping) this.sendDue();
       await this.bell.sleep(this.untilNextIsDue());
@@ -147,14 +147,13 @@ export class ParkedKeys {
   }
 
   private async parkRejected(): Promise<void> {
-    const parked: OutboxRow[] = [];
-    // While some are parked, more of their keys may be rejected.
-    while (this.rejected.length > 0) {
-      const rejected = this.rejected.splice(0);
-      await this.park(rejected);
-      parked.push(...rejected);
+    const parked = this.rejected.splice(0);
+    await this.park(parked);
+    // While these were parked, more rows of their keys may have been rejected.
+    const open = new Set(this.rejected.map(({ partitionKey }) => partitionKey));
+    for (const { partitionKey } of parked) {
+      if (!open.has(partitionKey)) this.keys.get(partitionKey)!.dueAtMs = this.settings.clock.now();
     }
-    for (const { partitionKey } of parked) this.keys.get(partitionKey)!.dueAtMs = this.settings.clock.now();
   }
 
   private sendDue(): void {
