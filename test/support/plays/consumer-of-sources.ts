@@ -8,11 +8,11 @@ import {
   type ParkedKey,
   type ParkedRecord,
   type ParkingStore,
-  type StreamEvent,
 } from '../../../lib/core/consumer';
 import { AggregateBuilder } from '../../../lib/core/producer/aggregate-builder';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { EFFECTS_TABLE } from './consumer-on-dynamodb';
+import { type HostileFacts, HostileProcess } from './hostile-process';
 import { PARKING_TABLE } from './parking-stores';
 
 /** Where effects go. `memory` stands for effects elsewhere: one process applies each once, and several at least once. */
@@ -25,7 +25,7 @@ const NEWER_FORMAT = Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc
 const MOST_TURNS = 300;
 const LONGEST_WAIT_MS = 15 * 60_000;
 
-export interface SourcesFacts {
+export interface SourcesFacts extends HostileFacts {
   readonly axes: readonly string[];
   again: number;
   parked: number;
@@ -54,7 +54,7 @@ interface Source {
 /**
  * Processes read two or three sources whose numbers have nothing to do with one another: streams, tables' streams, and one stream as
  * two mappings see it; with and without sequences of one outbox and aggregates, of which an old version cannot read some. Handlers
- * fail, batches come again, processes start anew, and retries run beside them. Throws unless each record has taken effect once, and in
+ * fail, batches come again, processes crash between any two calls, and retries run beside them. Throws unless each record has taken effect once, and in
  * the order of its source and key.
  */
 export async function playConsumerOfSources({
@@ -70,7 +70,10 @@ export async function playConsumerOfSources({
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
   const name = `sources ${seed}`;
   const effectsIn = pick(pool === undefined ? EFFECTS.filter((each) => each !== 'once.postgres') : EFFECTS);
-  const facts: SourcesFacts = { axes: [effectsIn], again: 0, parked: 0, restarts: 0, corrupt: 0, copies: 0 };
+  const facts: SourcesFacts = {
+    axes: [effectsIn],
+    ...{ crashes: 0, lostAnswers: 0, refusedCalls: 0, again: 0, parked: 0, restarts: 0, corrupt: 0, copies: 0 },
+  };
   const axes = facts.axes as string[];
   /** Where the item of `once` stands in a transaction. */
   const isFirst = random() < 0.5;
@@ -79,6 +82,7 @@ export async function playConsumerOfSources({
   const inMemory: Written[] = [];
   let isNewer = false;
   let now = 0;
+  let hostility = pick([0, 0.02, 0.08]);
 
   let outboxNumber = 0;
   const sources = Array.from({ length: 2 + Math.floor(random() * 2) }, (_, index) => write(index));
@@ -176,59 +180,68 @@ export async function playConsumerOfSources({
     return store;
   }
 
-  function process(): OrderedConsumer {
+  /** A process, and its consumer. */
+  function start(): { process: HostileProcess; consumer: OrderedConsumer } {
     facts.restarts += 1;
-    const parking = withFormat(new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: name }));
-    return new OrderedConsumer(
+    const process = new HostileProcess(random, () => hostility, facts);
+    const client = process.client(dynamodb);
+    const consumer = new OrderedConsumer(
       async ({ data }, { once }) => {
         const raw = Buffer.from(data).toString();
         const text = raw.startsWith('{') ? JSON.parse(raw).dynamodb.NewImage.text.S : raw;
         if (poison.has(text)) throw new Error('poison');
-        await apply({ key: text[1]!, text }, once);
+        await apply({ key: text[1]!, text }, once, process);
         if (random() < 0.05) throw new Error('failed behind its effect');
       },
       {
-        ...{ parking, attempts: 2, concurrency: 3, maxTries: 1_000_000, maxAgeMs: Number.MAX_SAFE_INTEGER },
+        parking: withFormat(new DynamoDbParkingStore(client, { tableName: PARKING_TABLE, consumer: name })),
+        ...{ attempts: 2, concurrency: 3, maxTries: 1_000_000, maxAgeMs: Number.MAX_SAFE_INTEGER },
         ...{ random: () => 0, timeOfDay: () => now },
         onFailure: ({ isParked }) => {
           if (isParked) facts.parked += 1;
         },
       },
     );
+    return { process, consumer };
   }
 
-  async function apply({ key, text }: Written, once: Once): Promise<void> {
+  async function apply({ key, text }: Written, once: Once, process: HostileProcess): Promise<void> {
     const id = `${name}/${key}`;
     const update = {
       ...{ TableName: EFFECTS_TABLE, UpdateExpression: 'SET texts = list_append(if_not_exists(texts, :none), :text)' },
       ...{ Key: { id }, ExpressionAttributeValues: { ':none': [] as string[], ':text': [text] } },
     };
     if (effectsIn === 'memory') inMemory.push({ key, text });
-    else if (effectsIn === 'once.postgres') await inPostgres({ key, text }, once);
+    else if (effectsIn === 'once.postgres') await inPostgres({ key, text }, once, process);
     else if (effectsIn === 'once with a document client') {
       const items = isFirst ? once([{ Update: update }]) : [{ Update: update }, ...once([])];
-      await DynamoDBDocument.from(dynamodb).transactWrite({ TransactItems: items as never });
+      const documents = DynamoDBDocument.from(dynamodb);
+      await process.call(() => documents.transactWrite({ TransactItems: items as never }));
     } else {
       const ExpressionAttributeValues = { ':none': { L: [] }, ':text': { L: [{ S: text }] } };
       const low = { Update: { ...update, Key: { id: { S: id } }, ExpressionAttributeValues } };
       const TransactItems = isFirst ? once([low]) : [low, ...once<typeof low>([])];
-      await dynamodb.transactWriteItems({ TransactItems });
+      await process.call(() => dynamodb.transactWriteItems({ TransactItems }));
     }
   }
 
-  async function inPostgres({ key, text }: Written, once: Once): Promise<void> {
+  async function inPostgres({ key, text }: Written, once: Once, process: HostileProcess): Promise<void> {
     const client = await pool!.connect();
+    const mayCrash = () => process.mayCrash(() => client.release(true));
     try {
       await client.query('BEGIN');
       await once.postgres(client);
+      await mayCrash();
       await client.query('INSERT INTO effect (run, key, text) VALUES ($1, $2, $3)', [name, key, text]);
+      await mayCrash();
       await client.query('COMMIT');
+      await mayCrash();
     } catch (error) {
       await client.query('ROLLBACK');
-      throw error;
-    } finally {
       client.release();
+      throw error;
     }
+    client.release();
   }
 
   /** What took effect for a key, in order. */
@@ -249,30 +262,41 @@ export async function playConsumerOfSources({
     return Item?.texts?.L?.map(({ S }) => S!) ?? [];
   }
 
-  let consumer = process();
-  /** Effects in memory are applied once by one process only. */
-  const current = (): OrderedConsumer => {
-    if (effectsIn !== 'memory' && random() < 0.3) consumer = process();
-    return consumer;
-  };
+  let running = start();
+  /** What a process has done; undefined if it has crashed. */
+  async function inProcess<T>(work: (consumer: OrderedConsumer) => Promise<T>): Promise<T | undefined> {
+    // Effects in memory are applied once by one process only.
+    if (effectsIn !== 'memory' && random() < 0.3) running = start();
+    const { process, consumer } = running;
+    const end = await process.run(work(consumer));
+    if (end === undefined && running.process === process) running = start();
+    return end;
+  }
 
   async function deliver({ arns, shards }: Source): Promise<void> {
     const shard = pick(shards);
-    const batch = shard.records.slice(shard.read, shard.read + 1 + Math.floor(random() * 5));
+    const from = shard.read;
+    const batch = shard.records.slice(from, from + 1 + Math.floor(random() * 5));
     if (batch.length === 0) return;
     const arn = pick(arns);
-    const event: StreamEvent = { Records: batch.map((record) => record.event(arn)) };
-    const answer = await current().handler(event, { getRemainingTimeInMillis: () => 60_000 });
+    const events = batch.map((record) => record.event(arn));
+    const answer = await inProcess((consumer) =>
+      consumer.handler({ Records: events }, { getRemainingTimeInMillis: () => 60_000 }),
+    );
+    if (answer === undefined) return;
     const [failure] = (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures;
-    if (failure !== undefined) throw new Error(`record ${failure.itemIdentifier} comes again, and nothing failed`);
+    const done =
+      failure === undefined
+        ? batch.length
+        : events.findIndex((event) => JSON.stringify(event).includes(`"${failure.itemIdentifier}"`));
     // The answer is lost now and then: the same batch comes again.
     if (random() < 0.15) facts.again += 1;
-    else shard.read += batch.length;
+    else shard.read = from + done;
   }
 
   const retry = () => {
     now += LONGEST_WAIT_MS;
-    return current().retryParked();
+    return inProcess((consumer) => consumer.retryParked());
   };
   const isRead = ({ shards }: Source) => shards.every(({ records, read }) => read >= records.length);
   for (let turn = 0; !sources.every(isRead); turn++) {
@@ -282,9 +306,10 @@ export async function playConsumerOfSources({
     await Promise.all([deliver(first), beside, random() < 0.3 ? retry() : undefined]);
     for (const text of [...poison]) if (random() < 0.1) poison.delete(text);
   }
+  hostility = 0;
   poison.clear();
   isNewer = true;
-  for (let turn = 0; (await retry()).stillParked > 0; turn++) {
+  for (let turn = 0; (await retry())?.stillParked !== 0; turn++) {
     if (turn > MOST_TURNS) throw new Error('a key stays parked');
   }
 

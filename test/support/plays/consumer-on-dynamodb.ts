@@ -3,6 +3,7 @@ import { DynamoDbParkingStore, OrderedConsumer, type ShardRecord } from '../../.
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { SOURCE, shardOf, textOf } from '../fakes/stream-events';
 import { createKeyedTable } from '../keyed-table';
+import { type HostileFacts, HostileProcess } from './hostile-process';
 import { createParkingTable, PARKING_TABLE } from './parking-stores';
 
 export const EFFECTS_TABLE = 'Effects';
@@ -11,10 +12,7 @@ const MOST_TURNS = 500;
 /** Until the next retry of a key, and until a lease is over. */
 const LONGEST_WAIT_MS = 15 * 60_000;
 
-export interface DynamoDbConsumerFacts {
-  crashes: number;
-  lostAnswers: number;
-  refusedCalls: number;
+export interface DynamoDbConsumerFacts extends HostileFacts {
   parked: number;
   twoAtOnce: number;
 }
@@ -46,14 +44,8 @@ export async function playConsumerOnDynamoDb(dynamodb: DynamoDB, seed: number): 
 
   /** A process, and what to do with it until it crashes. Undefined if it crashed. */
   async function inProcess<T>(work: (consumer: OrderedConsumer) => Promise<T>): Promise<T | undefined> {
-    let crash = (): void => {};
-    const crashed = new Promise<undefined>((resolve) => {
-      crash = () => {
-        facts.crashes += 1;
-        resolve(undefined);
-      };
-    });
-    const client = hostileClient(crash);
+    const process = new HostileProcess(random, () => hostility, facts);
+    const client = process.client(dynamodb);
     const parking = new DynamoDbParkingStore(client, { tableName: PARKING_TABLE, consumer: name });
     const consumer = new OrderedConsumer(
       async (record, { once }) => {
@@ -81,36 +73,7 @@ export async function playConsumerOnDynamoDb(dynamodb: DynamoDB, seed: number): 
         },
       },
     );
-    return Promise.race([work(consumer).catch(() => undefined), crashed]);
-  }
-
-  function hostileClient(crash: () => void): DynamoDB {
-    let hasCrashed = false;
-    const mayCrash = async (): Promise<void> => {
-      if (!hasCrashed && random() < hostility / 4) {
-        hasCrashed = true;
-        crash();
-      }
-      if (hasCrashed) await new Promise(() => {});
-    };
-    const call = async (method: keyof DynamoDB, input: unknown): Promise<unknown> => {
-      await mayCrash();
-      if (random() < hostility) {
-        facts.refusedCalls += 1;
-        throw new Error('no way there');
-      }
-      const answer = await (dynamodb[method] as (request: unknown) => Promise<unknown>)(input);
-      if (random() < hostility) {
-        facts.lostAnswers += 1;
-        throw new Error('no answer');
-      }
-      await mayCrash();
-      return answer;
-    };
-    const has = (method: string | symbol) => typeof dynamodb[method as keyof DynamoDB] === 'function';
-    return new Proxy(dynamodb, {
-      get: (_, method) => (has(method) ? (input: unknown) => call(method as keyof DynamoDB, input) : undefined),
-    });
+    return process.run(work(consumer));
   }
 
   let read = 0;

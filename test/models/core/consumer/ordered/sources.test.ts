@@ -30,7 +30,15 @@ describeOnPostgres('a consumer of several sources', () => {
             throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
           }
         }
-        for (const fact of ['again', 'parked', 'corrupt', 'copies'] as const) {
+        for (const fact of [
+          'crashes',
+          'lostAnswers',
+          'refusedCalls',
+          'again',
+          'parked',
+          'corrupt',
+          'copies',
+        ] as const) {
           expect({ fact, isInSome: all.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });
         }
       } finally {

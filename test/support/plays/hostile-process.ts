@@ -1,0 +1,67 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+
+export interface HostileFacts {
+  crashes: number;
+  lostAnswers: number;
+  refusedCalls: number;
+}
+
+/** A process whose calls fail, are applied without an answer, and end the process before or behind them. */
+export class HostileProcess {
+  /** Resolves when the process has crashed. From then on its calls never end. */
+  readonly crashed: Promise<undefined>;
+  private hasCrashed = false;
+  private crash!: () => void;
+
+  constructor(
+    private readonly random: () => number,
+    private readonly hostility: () => number,
+    private readonly facts: HostileFacts,
+  ) {
+    this.crashed = new Promise((resolve) => {
+      this.crash = () => resolve(undefined);
+    });
+  }
+
+  /** What the process does until it ends or crashes. Undefined if it crashed. */
+  run<T>(work: Promise<T>): Promise<T | undefined> {
+    return Promise.race([work.catch(() => undefined), this.crashed]);
+  }
+
+  async call<T>(send: () => Promise<T>): Promise<T> {
+    await this.mayCrash();
+    if (this.random() < this.hostility()) {
+      this.facts.refusedCalls += 1;
+      throw new Error('no way there');
+    }
+    const answer = await send();
+    if (this.random() < this.hostility()) {
+      this.facts.lostAnswers += 1;
+      throw new Error('no answer');
+    }
+    await this.mayCrash();
+    return answer;
+  }
+
+  /** @param release what a system does with a process that has ended, such as closing its connections */
+  async mayCrash(release?: () => void): Promise<void> {
+    if (!this.hasCrashed && this.random() < this.hostility() / 4) {
+      this.hasCrashed = true;
+      this.facts.crashes += 1;
+      this.crash();
+    }
+    if (!this.hasCrashed) return;
+    release?.();
+    await new Promise(() => {});
+  }
+
+  client(dynamodb: DynamoDB): DynamoDB {
+    const has = (method: string | symbol) => typeof dynamodb[method as keyof DynamoDB] === 'function';
+    return new Proxy(dynamodb, {
+      get: (_, name) => {
+        const method = dynamodb[name as keyof DynamoDB] as (input: unknown) => Promise<unknown>;
+        return has(name) ? (input: unknown) => this.call(() => method.call(dynamodb, input)) : undefined;
+      },
+    });
+  }
+}
