@@ -196,7 +196,7 @@ export async function playConsumerOfSources({
       {
         parking: withFormat(new DynamoDbParkingStore(client, { tableName: PARKING_TABLE, consumer: name })),
         ...{ attempts: 2, concurrency: 3, maxTries: 1_000_000, maxAgeMs: Number.MAX_SAFE_INTEGER },
-        ...{ random: () => 0, timeOfDay: () => now },
+        ...{ clock: process.clock, random: () => 0, timeOfDay: () => now },
         onFailure: ({ isParked }) => {
           if (isParked) facts.parked += 1;
         },

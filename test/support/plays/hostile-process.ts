@@ -1,4 +1,5 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import type { Clock } from '../../../lib/core/foundation/clock';
 
 export interface HostileFacts {
   crashes: number;
@@ -10,6 +11,21 @@ export interface HostileFacts {
 export class HostileProcess {
   /** Resolves when the process has crashed. From then on its calls never end. */
   readonly crashed: Promise<undefined>;
+  /** Its timers end with the process. */
+  readonly clock: Clock = {
+    now: () => performance.now(),
+    sleep: (ms) => new Promise((resolve) => void this.clock.schedule(resolve, ms)),
+    schedule: (callback, ms) => {
+      if (this.hasCrashed) return () => {};
+      const timer = setTimeout(callback, ms);
+      this.timers.add(timer);
+      return () => {
+        clearTimeout(timer);
+        this.timers.delete(timer);
+      };
+    },
+  };
+  private readonly timers = new Set<NodeJS.Timeout>();
   private hasCrashed = false;
   private crash!: () => void;
 
@@ -48,6 +64,7 @@ export class HostileProcess {
     if (!this.hasCrashed && this.random() < this.hostility() / 4) {
       this.hasCrashed = true;
       this.facts.crashes += 1;
+      for (const timer of this.timers) clearTimeout(timer);
       this.crash();
     }
     if (!this.hasCrashed) return;
