@@ -44,6 +44,7 @@ describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions'
   test(
     'applies each record of several sources once, and in the order of its source and key',
     async () => {
+      for (const method of ['error', 'log'] as const) jest.spyOn(console, method).mockImplementation(() => {});
       for (let seed = 0; seed < randomRuns(40); seed++) {
         try {
           await playConsumerOfSources({ dynamodb, seed });
