@@ -61,8 +61,8 @@ export class OutboxRelay {
   private failure?: { error: unknown };
 
   /**
-   * @param postgres a `Pool` of the package `pg`, or a connected `Client`; of a pool it takes one connection, and another
-   *   when that is lost
+   * @param postgres a `Pool` of the package `pg`, or a connected `Client`; of a pool it takes one connection, another
+   *   when that is lost, and for a moment a second one when it starts
    * @throws InvalidArgumentError if an option is out of bounds, or the producer has `skipRejected`: it would pass a row
    *   that was rejected, which is then tried again behind later rows of its key
    */
