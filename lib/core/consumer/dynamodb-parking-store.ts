@@ -51,11 +51,11 @@ const TRANSACTIONS_AT_ONCE = 32;
 const KEYS_OF_A_READ = 100;
 const LONGEST_TEXT_BYTES = 500;
 const HASHED = 'sha256:';
-/** How often a request is sent before its caller hears that DynamoDB throttles it, and the waits in between. */
+/** The attempts at a request that DynamoDB throttles, and the waits between them. */
 const ATTEMPTS = 10;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 2_000, random: Math.random };
 
-/** Why a transaction is cancelled that can succeed when it is sent again. */
+/** The reasons of a cancelled transaction that can succeed in another attempt. */
 const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 /** The names of the errors of a conditional write if another process has changed the item, or is changing it. */
 const CHANGED = new Set(['ConditionalCheckFailedException', 'TransactionConflictException']);
@@ -175,7 +175,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     const isSaved =
       key.revision === undefined ? await this.park(saved, appended) : await this.write(saved, key.revision, appended);
     if (!isSaved) return undefined;
-    // What stays there is deleted with the key at the latest.
+    // The removal of the key deletes the items that stay in the table.
     if (appended.length === 0) await this.rows.deleteRead(key.first, place).catch(() => {});
     return saved;
   }

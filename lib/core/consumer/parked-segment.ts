@@ -17,7 +17,7 @@ interface RecordHead {
 /** Many small records share an item. A retry that fails at its first record reads one item, so an item is not large. */
 const SEGMENT_BYTES = 32_000;
 const BYTES_BESIDE_DATA = 500;
-/** What a group holds at most, so that one transaction can write it: 4 MB, and 100 items. */
+/** The limits of a group. One transaction can write a group, because it has less than 4 MB and 100 items. */
 const GROUP_BYTES = 3_000_000;
 const GROUP_SEGMENTS = 90;
 

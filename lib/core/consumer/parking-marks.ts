@@ -20,7 +20,7 @@ export interface PartInUse {
   written: Promise<void>;
 }
 
-/** Something that the next write of the marks does to a part. */
+/** A change of a part that waits for the next write of the marks. */
 interface Change {
   readonly part: string;
   readonly token: string;
@@ -84,7 +84,7 @@ export class ParkingMarks {
     try {
       await use.written;
     } catch (error) {
-      // Whoever parks a key next writes the token again.
+      // The next key that is parked in the part writes a new token.
       if (this.inUse.get(part) === use) this.inUse.delete(part);
       throw error;
     }

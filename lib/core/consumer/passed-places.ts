@@ -26,7 +26,7 @@ interface Series {
   keys: number;
 }
 
-/** What this process remembers in all, by an estimate of what V8 takes for it. */
+/** The most bytes that this process remembers. The sizes are an estimate of the memory that V8 needs. */
 const MOST_BYTES = 32_000_000;
 const KEY_BYTES = 200;
 const PLACE_BYTES = 110;

@@ -85,7 +85,7 @@ const TOKEN = /[#:]?\w+|<>|<=|>=|[=<>+\-(),]/g;
 const COMPARISON = /^(<>|<=|>=|[=<>+-])$/;
 const LOGIC = /^(AND|OR|NOT|BETWEEN|IN)$/i;
 
-/** What is wrong with an expression, in the words of DynamoDB. */
+/** The message of DynamoDB for an expression that exceeds a limit, without the kind of the expression. */
 function problemOf(kind: (typeof EXPRESSIONS)[number], expression: string): string | undefined {
   const isUpdate = kind === 'UpdateExpression';
   const bytes = Buffer.byteLength(expression);

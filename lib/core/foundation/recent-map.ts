@@ -2,9 +2,9 @@
 export class RecentMap<K, V> {
   private readonly entriesByAge = new Map<K, V>();
   /**
-   * An iterator that always stands before the oldest entry, because every entry that it returns is deleted. A new iterator
-   * must skip the gaps of deleted entries, of which there can be as many as entries. An old one keeps each table alive that the
-   * map has replaced since. So there is a new one after as many changes as there are entries.
+   * An iterator that always stands before the oldest entry, because every entry that it returns is deleted. A new iterator must
+   * skip the gaps of deleted entries. An old iterator keeps in memory each table that the map has replaced since. So the map makes a
+   * new iterator when the number of changes exceeds the number of entries.
    */
   private oldest = this.entriesByAge.keys();
   private changes = 0;

@@ -74,7 +74,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
     ...{ records: 0, kills: 0, lateWrites: 0, throttles: 0, unprocessed: 0, corruptResponses: 0, parked: 0 },
     ...{ retries: 0, writes: 0, largeRecords: 0 },
   };
-  /** The time of day, by which leases and retries go. */
+  /** The time of day for leases and retries. */
   let now = 0;
   let hostility = options.killAt === undefined ? 0.01 + random() * 0.06 : 0;
   const poison = new Set<string>();
