@@ -245,9 +245,9 @@ export class DynamoDbParkingStore extends ParkedKeys {
 
   /** Parks a key. A key is looked up only where its part is marked, so the part is marked before the key is written. */
   private async park(saved: ParkedKey, records: readonly ParkedRecord[]): Promise<boolean> {
-    const use = await this.marks.use(partOf(saved.partitionKey));
+    const period = await this.marks.begin(partOf(saved.partitionKey));
     const isSaved = await this.write(saved, undefined, records);
-    await this.marks.release(use);
+    await this.marks.end(period);
     return isSaved;
   }
 

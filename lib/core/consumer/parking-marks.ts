@@ -9,37 +9,38 @@ import {
   PARKING_TABLE_SORT_KEY as SK,
 } from './parking-table';
 
-/** A part in which this process is about to park keys, and the token that says so in the table. */
-export interface PartInUse {
-  readonly part: string;
+/** A time in which this process parks keys, and the token that says so in the table. */
+export interface ParkingPeriod {
   readonly token: string;
   /** Until when its token may be relied upon, in milliseconds since 1970. */
   readonly freshUntil: number;
-  /** How many keys are being parked in it. */
+  /** How many keys are being parked. */
   keys: number;
-  written: Promise<void>;
+  /** The parts that were marked since the period began, and the writes of their marks. */
+  readonly parts: Map<string, Promise<void>>;
 }
 
-/** A change of a part that waits for the next write of the marks. */
-interface Change {
+/** A part that waits for the next write of the marks. */
+interface PartToMark {
   readonly part: string;
   readonly token: string;
-  readonly kind: 'ADD' | 'DELETE';
   resolve(): void;
   reject(error: unknown): void;
 }
 
 /**
- * A token is removed a day after its process ended without removing it. A process relies on a token for half a day. In
- * between, no request is still in flight.
+ * A token counts for six hours after its process ended without removing it. A process relies on a token for three hours. In
+ * between, no request is still in flight, not even of a function that was frozen between two invocations.
  */
-const TOKEN_MS = 24 * 60 * 60_000;
-/** The changes of one write. With 100, an expression has about 2 KB, and DynamoDB accepts 4 KB. */
-const CHANGES_OF_A_WRITE = 100;
+const TOKEN_MS = 6 * 60 * 60_000;
+/** The parts of one write. With 200, an expression has about 2.6 KB, and DynamoDB accepts 4 KB. */
+const PARTS_OF_A_WRITE = 200;
+/** The tokens that one write removes. */
+const TOKENS_OF_A_WRITE = 100;
 const MARKS = 'marks';
 const MARK = 'p';
 const MARK_OF_PART = /^p\d+$/;
-const TOKENS = 'w';
+const TOKEN = /^t.*\.(\d+)$/;
 
 /**
  * The partition keys fall into 256 parts. While no key of a part is parked, no key of it is looked up. Similar keys get
@@ -50,13 +51,13 @@ export function partOf(partitionKey: string): string {
 }
 
 /**
- * One item that says in which parts a key may be parked. A part has a mark, whose value changes with each key that is parked,
- * and the tokens of processes that are parking keys in it. A mark is removed only if its part is empty, no process is at work
- * in it, and the mark is as it was before the part was read. So no crash hides a key.
+ * One item that says in which parts a key may be parked. A part has a mark, whose value changes before a key is parked in it. The
+ * item also has a token for each process that is parking keys. A mark is removed only if its part is empty, no process is parking
+ * keys, and the mark is as it was before the part was read. So no crash hides a key.
  */
 export class ParkingMarks {
-  private readonly inUse = new Map<string, PartInUse>();
-  private readonly changes: Change[] = [];
+  private period?: ParkingPeriod;
+  private readonly waiting: PartToMark[] = [];
   private isWriting = false;
 
   constructor(
@@ -72,31 +73,33 @@ export class ParkingMarks {
   }
 
   /** Marks a part before a key is parked in it. Keys that are parked at the same time share their writes. */
-  async use(part: string): Promise<PartInUse> {
+  async begin(part: string): Promise<ParkingPeriod> {
     const now = Date.now();
-    let use = this.inUse.get(part);
-    if (use === undefined || use.freshUntil <= now) {
-      const token = `${randomBytes(6).toString('base64url')}.${Math.ceil((now + TOKEN_MS) / 1_000)}`;
-      use = { part, token, freshUntil: now + TOKEN_MS / 2, keys: 0, written: this.change(part, token, 'ADD') };
-      this.inUse.set(part, use);
+    if (this.period === undefined || this.period.freshUntil <= now) {
+      const token = `t${randomBytes(6).toString('base64url')}.${Math.ceil((now + TOKEN_MS) / 1_000)}`;
+      this.period = { token, freshUntil: now + TOKEN_MS / 2, keys: 0, parts: new Map() };
     }
-    use.keys += 1;
+    const { period } = this;
+    period.keys += 1;
+    const written = period.parts.get(part) ?? this.mark(part, period.token);
+    period.parts.set(part, written);
     try {
-      await use.written;
+      await written;
     } catch (error) {
-      // The next key that is parked in the part writes a new token.
-      if (this.inUse.get(part) === use) this.inUse.delete(part);
+      period.parts.delete(part);
+      await this.end(period).catch(() => {});
       throw error;
     }
-    return use;
+    return period;
   }
 
   /** The write of a key has been answered. If it was not, the token stays, because the write may be done later. */
-  async release(use: PartInUse): Promise<void> {
-    use.keys -= 1;
-    if (use.keys > 0) return;
-    if (this.inUse.get(use.part) === use) this.inUse.delete(use.part);
-    await this.change(use.part, use.token, 'DELETE');
+  async end(period: ParkingPeriod): Promise<void> {
+    period.keys -= 1;
+    if (period.keys > 0) return;
+    if (this.period === period) this.period = undefined;
+    const builder = new ExpressionBuilder();
+    await this.update(builder, { UpdateExpression: `REMOVE ${builder.name(period.token)}` });
   }
 
   /**
@@ -105,80 +108,54 @@ export class ParkingMarks {
    * @param isEmpty reads the part
    */
   async removeIf(part: string, isEmpty: () => Promise<boolean>): Promise<void> {
-    const { [MARK + part]: mark, [TOKENS + part]: tokens } = await this.read();
-    if (mark === undefined) return;
-    const old: string[] = Object(tokens).SS ?? [];
+    const item = await this.read();
+    const mark = item[MARK + part];
+    const tokens = Object.keys(item).filter((name) => TOKEN.test(name));
     const nowSeconds = Date.now() / 1_000;
-    if (old.some((token) => !(Number(token.split('.')[1]) < nowSeconds)) || !(await isEmpty())) return;
-    if (old.length > 0) await this.removeTokens(part, old);
+    const isAtWork = tokens.some((token) => Number(TOKEN.exec(token)![1]) >= nowSeconds);
+    if (mark === undefined || isAtWork || !(await isEmpty())) return;
     const builder = new ExpressionBuilder();
-    const [markName, tokensName] = [builder.name(MARK + part), builder.name(TOKENS + part)];
+    const removed = [MARK + part, ...tokens.slice(0, TOKENS_OF_A_WRITE)].map((name) => builder.name(name));
     await this.update(builder, {
-      UpdateExpression: `REMOVE ${markName}`,
-      ConditionExpression: `${markName} = ${builder.value(mark)} AND attribute_not_exists(${tokensName})`,
+      UpdateExpression: `REMOVE ${removed.join(', ')}`,
+      ConditionExpression: `${builder.name(MARK + part)} = ${builder.value(mark)}`,
     }).catch((error) => {
       // A key was parked in the part meanwhile, or is about to be.
       if ((error as Error)?.name !== 'ConditionalCheckFailedException') throw error;
     });
   }
 
-  private change(part: string, token: string, kind: Change['kind']): Promise<void> {
+  private mark(part: string, token: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.changes.push({ part, token, kind, resolve, reject });
+      this.waiting.push({ part, token, resolve, reject });
       if (!this.isWriting) void this.writeAll();
     });
   }
 
   private async writeAll(): Promise<void> {
     this.isWriting = true;
-    while (this.changes.length > 0) {
-      const changes = this.nextChanges();
-      await this.write(changes).then(
+    while (this.waiting.length > 0) {
+      const parts = this.waiting.splice(0, PARTS_OF_A_WRITE);
+      await this.write(parts).then(
         () => {
-          for (const { resolve } of changes) resolve();
+          for (const { resolve } of parts) resolve();
         },
         (error) => {
-          for (const { reject } of changes) reject(error);
+          for (const { reject } of parts) reject(error);
         },
       );
     }
     this.isWriting = false;
   }
 
-  /** Takes the changes that one expression can hold: one of each part, in the order in which they came. */
-  private nextChanges(): Change[] {
-    const taken = new Map<string, Change>();
-    const later: Change[] = [];
-    for (const change of this.changes.splice(0)) {
-      if (taken.size < CHANGES_OF_A_WRITE && !taken.has(change.part)) taken.set(change.part, change);
-      else later.push(change);
-    }
-    this.changes.push(...later);
-    return [...taken.values()];
-  }
-
-  /** The mark gets a new value, so that nobody who has read the part before removes it. */
-  private async write(changes: readonly Change[]): Promise<void> {
+  /** The marks get a new value, so that no process removes them that has read a part before. */
+  private async write(parts: readonly PartToMark[]): Promise<void> {
     const builder = new ExpressionBuilder();
     const mark = builder.value({ S: randomBytes(6).toString('base64url') });
-    const tokens = new Map<string, string>();
-    const actions = { SET: [] as string[], ADD: [] as string[], DELETE: [] as string[] };
-    for (const { part, token, kind } of changes) {
-      const value = tokens.get(token) ?? builder.value({ SS: [token] });
-      tokens.set(token, value);
-      actions.SET.push(`${builder.name(MARK + part)} = ${mark}`);
-      actions[kind].push(`${builder.name(TOKENS + part)} ${value}`);
-    }
-    const clauses = Object.entries(actions).filter(([, each]) => each.length > 0);
-    await this.update(builder, {
-      UpdateExpression: clauses.map(([verb, each]) => `${verb} ${each.join(', ')}`).join(' '),
-    });
-  }
-
-  private async removeTokens(part: string, tokens: string[]): Promise<void> {
-    const builder = new ExpressionBuilder();
-    const UpdateExpression = `DELETE ${builder.name(TOKENS + part)} ${builder.value({ SS: tokens })}`;
-    await this.update(builder, { UpdateExpression });
+    const isThere = builder.value({ BOOL: true });
+    const marks = [...new Set(parts.map(({ part }) => part))].map((part) => `${builder.name(MARK + part)} = ${mark}`);
+    const tokens = [...new Set(parts.map(({ token }) => token))].map((token) => `${builder.name(token)} = ${isThere}`);
+    await this.update(builder, { UpdateExpression: `SET ${[...marks, ...tokens].join(', ')}` });
   }
 
   private async read(): Promise<DynamoDbItem> {

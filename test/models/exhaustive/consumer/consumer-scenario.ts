@@ -443,7 +443,7 @@ class Process {
 
 /** A UUID, the write in the name of an item, or a mark. */
 const RANDOM =
-  /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=\d{12}\/)[\w-]{12}|(?<="S":")[\w-]{8}(?=")|(?<="SS":\[")[\w-]{8}\.\d+/g;
+  /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=\d{12}\/)[\w-]{12}|(?<="S":")[\w-]{8}(?=")|t[\w-]{8}\.\d+/g;
 
 /**
  * Random names, which differ from run to run, by who has made them: the revisions of keys and the places of their rows, the
