@@ -117,7 +117,7 @@ describeOnPostgres('the repositories of the example', () => {
     await repositories.destroy('brandur/my-project');
     await expect(repositories.commit('brandur/my-project', 'late')).rejects.toThrow('there is no repository');
     const { rows } = await owner.query(
-      `SELECT partition_key AS key, convert_from(data, 'UTF8')::json->>'action' AS action FROM outbox.message ORDER BY id`,
+      `SELECT partition_key AS key, data::json->>'action' AS action FROM outbox.message ORDER BY id`,
     );
     await owner.end();
     const key = 'brandur/my-project';

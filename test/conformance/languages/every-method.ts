@@ -433,6 +433,7 @@ const metrics: cloudwatch.IMetric[] = [
   daxCluster.metricCpuUtilization(),
   relay.metric('ParkedRows'),
   relay.metricGivenUpRows(),
+  relay.metricRefusals(),
   relay.metricParkedRows(),
   relay.metricRejections(),
   relay.metricRelayedRows(),
