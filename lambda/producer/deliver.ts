@@ -96,7 +96,7 @@ function rounds(messages: readonly SourceMessage[]): SourceMessage[][] {
   return found;
 }
 
-/** The messages that hold a record, without those behind a message of the same key or group that has failed. */
+/** The messages that may be sent: they hold a record, and no earlier message of their key or group has failed. */
 function unblocked(
   messages: readonly SourceMessage[],
   blockedKeys: Set<string>,

@@ -30,7 +30,7 @@ const PUTS = [
   `INSERT INTO outbox.message (partition_key, bytes, topic) VALUES ('k', '\\xff', 'odd')`,
 ];
 
-/** What the owner of an outbox calls. */
+/** Calls of the owner of an outbox. */
 const OWNER_CALLS = [
   "SELECT outbox.grant_put('outbox_writer')",
   "SELECT outbox.grant_relay('outbox_relay')",
@@ -156,7 +156,7 @@ describeOnPostgres('an outbox beside strangers', () => {
     }
   }, 60_000);
 
-  test('has functions that know where to find what they call, and views and indexes of which Postgres knows it', async () => {
+  test('sets the search path of each function that Postgres parses at run time, and refers to no other schema', async () => {
     await createDatabase('described');
     const owner = await connect('described', 'owner');
     await migrateOutbox(owner);
@@ -166,7 +166,7 @@ describeOnPostgres('an outbox beside strangers', () => {
          AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)`,
     );
     expect(functions).toEqual([]);
-    // What the bodies that were parsed at their creation, the views, the defaults and the indexes refer to.
+    // References of views, defaults, indexes, and of bodies that Postgres parsed when it created the function.
     const { rows: foreign } = await owner.query(
       `SELECT DISTINCT pg_describe_object(refclassid, refobjid, refobjsubid) AS name
        FROM (SELECT * FROM pg_depend WHERE classid <> 0 OFFSET 0) d, LATERAL pg_identify_object(classid, objid, 0) o, LATERAL pg_identify_object(refclassid, refobjid, 0) r

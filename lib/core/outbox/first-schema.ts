@@ -39,7 +39,7 @@ const BEGINS_HEXADECIMAL = "chr(92) || 'x'";
  * Whether an event needs no check: most events are small and plain, and fit into every record. A call of `check_event` would
  * cost them a tenth of the time of a put.
  *
- * @param of what comes before the names of its columns
+ * @param of a prefix for the names of the columns, such as `NEW.`
  */
 const isPlain = (of: string): string =>
   `octet_length(${of}partition_key) BETWEEN 1 AND 256 AND starts_with(${of}data, ${BEGINS_HEXADECIMAL}) IS NOT TRUE
@@ -112,14 +112,13 @@ END $$;`,
 /**
  * The schema of an outbox, for a schema of the given name.
  *
- * What the relay builds on:
+ * The relay relies on these rules:
  *
  * - A writer locks the key, then has a transaction id, and only then takes a number. So within a key numbers grow in the
  *   order of commits, and a row that a snapshot does not see has a transaction id that the snapshot does not see.
  * - The numbers come from a sequence without a cache.
- * - A position is a snapshot and nothing else. No number divides rows that are visible from later ones: a transaction that
- *   is running may have an id at or above the snapshot's `xmax`, which is one past the latest *completed* id, and a number
- *   below those that the snapshot sees.
+ * - A position is a snapshot. A number cannot be one: a running transaction may have a lower number than rows that the
+ *   snapshot sees. Its id may even be at or above `xmax`, because `xmax` is one past the latest *completed* id.
  * - Rows are never updated or deleted. They go to one of three slots, and a slot is truncated when each of its rows has been
  *   relayed. That leaves no dead rows, whatever old snapshot another session holds.
  * - The relay notes the number of each acknowledged row apart from its positions. A slot is emptied only when the two agree.

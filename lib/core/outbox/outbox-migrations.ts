@@ -48,7 +48,7 @@ export const outboxMigrations: OutboxMigration[] = outboxMigrationsOf(DEFAULT_OU
 /** Outside of a transaction there is nothing to save. Source: the manual of Postgres, error codes. */
 const NO_ACTIVE_TRANSACTION = '25P01';
 
-/** What Postgres says when `lock_timeout` is over. Source: its manual, error codes. */
+/** The SQLSTATE of a statement that has waited for `lock_timeout`. Source: the manual of Postgres, error codes. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** How long a migration waits for others, and for writers. */
@@ -61,9 +61,9 @@ const SET_SETTINGS = `SELECT pg_catalog.set_config('search_path', $1::pg_catalog
   pg_catalog.set_config('row_security', $2::pg_catalog.text, true), pg_catalog.set_config('lock_timeout', $3::pg_catalog.text, true)`;
 
 /**
- * Brings the schema of an outbox to the version that this library works with, in one transaction: yours if the connection is
- * in one, which it leaves open with its settings as they were, or else one of its own. Does nothing where the schema has the
- * version. Callers at the same time wait for each other, for a minute.
+ * Brings the schema of an outbox to the version that this library works with. If the connection is in a transaction, it uses
+ * that transaction, restores its settings and leaves it open. Otherwise it uses a transaction of its own. It does nothing if the
+ * schema has the version. Concurrent calls wait for each other, for a minute.
  *
  * @param client a connection, not a pool: the transaction is one connection's
  * @returns the versions that were added
@@ -120,7 +120,7 @@ async function addMissing(
 }
 
 /**
- * Whoever makes the schema first decides what its functions do, also for the roles that call them later.
+ * The owner of a schema decides what its functions do. So a schema of a stranger must not pass for an outbox.
  *
  * @throws OutboxOwnerError if the schema belongs to a role that this one does not act for
  */
@@ -134,7 +134,7 @@ async function checkOwner(client: Pick<PostgresClient, 'query'>, schema: string)
   if (rows.length > 0) throw new OutboxOwnerError(schema, rows[0].owner, rows[0].role);
 }
 
-/** Nothing else tells it of a connection that the caller has opened. */
+/** Whether the caller's connection is in a transaction. Only a savepoint shows it. */
 async function isInTransaction(client: Pick<PostgresClient, 'query'>): Promise<boolean> {
   try {
     await client.query({ text: 'SAVEPOINT even_shards_migration' });

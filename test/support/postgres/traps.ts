@@ -1,30 +1,30 @@
 import type { Client } from 'pg';
 
-/** Types that Postgres converts into each other by itself: with one of them a stranger's function is a better match. */
+/** Postgres converts these types into each other. A function with the exact type of an argument is a better match. */
 const ALIKE = [
   ['smallint', 'integer', 'bigint', 'real', 'double precision', 'numeric'],
   ['text', 'character varying', 'name', 'bpchar'],
 ];
 
-/** Functions of no language but C may have arguments of these types. */
+/** Only functions in C may have arguments of these types. */
 const OF_C_ONLY = /"any"|internal|cstring|trigger|language_handler/;
 
 export interface Traps {
   /**
-   * Springs a function, an operator and an aggregate with a statement that is not protected, and sets them again.
+   * Runs a statement that is not protected, which must spring a function, an operator and an aggregate. Then resets the traps.
    *
-   * @returns the kinds that were sprung
+   * @returns the kinds of traps that the statement has sprung
    */
   control(searchPath: string): Promise<string[]>;
-  /** Names of the functions and operators that a session has called in place of those of Postgres. */
+  /** The names of the traps that a session has called. */
   sprung(): Promise<string[]>;
 }
 
 /**
- * Creates functions and operators in `public`, as any role may that has the right, for whatever some statements call: with the
- * arguments of those of Postgres, which a search path can put first, and with arguments that are a better match.
+ * Creates traps in `public` for each function and operator that some statements call. Some traps have the arguments of the
+ * function of Postgres: a search path can put them first. Others have arguments that are a better match.
  *
- * @param statements SQL: each name before a parenthesis and each operator in it gets its traps
+ * @param statements SQL: each name before a parenthesis and each operator gets traps
  */
 export async function setTraps(stranger: Client, statements: readonly string[]): Promise<Traps> {
   await stranger.query('SET search_path = pg_catalog, pg_temp');
@@ -92,7 +92,7 @@ async function trapOperators(stranger: Client, symbols: readonly string[]): Prom
   }
 }
 
-/** The arguments themselves, and all that are alike, one by one and all at once. */
+/** The given types, each type replaced by similar ones, and all types replaced together. */
 function signatures(types: readonly string[]): string[][] {
   if (types.some((type) => type === '"any"')) {
     return ['integer', 'bigint', 'text', 'bytea', 'anyelement'].flatMap((type) =>
@@ -114,7 +114,7 @@ function resultFor(result: string, types: readonly string[]): string {
   return result === 'record' || OF_C_ONLY.test(result) ? 'text' : result;
 }
 
-/** @returns whether Postgres takes it */
+/** @returns whether Postgres accepts the trap */
 async function trap(stranger: Client, name: string, signature: string, result: string): Promise<boolean> {
   const sequence = `public."${name}"`;
   await stranger.query(`CREATE SEQUENCE IF NOT EXISTS ${sequence}; GRANT ALL ON SEQUENCE ${sequence} TO PUBLIC`);
@@ -125,7 +125,7 @@ async function trap(stranger: Client, name: string, signature: string, result: s
     .then(() => true, ignore);
 }
 
-/** Postgres takes no trap of some types, such as one whose result has no type. */
+/** Postgres rejects traps of some types, such as a result without a type. */
 function ignore(): boolean {
   return false;
 }
