@@ -1,12 +1,12 @@
-import { dynaliteForTests } from '../support/dynalite';
+import { dynaliteForTests } from '../../../support/dynalite';
 import {
   type ChaosFacts,
   chaosOfSeed,
   createChaosTables,
   expectFacts,
   playParkingChaos,
-} from '../support/plays/parking-chaos';
-import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+} from '../../../support/plays/parking-chaos';
+import { randomRuns, randomRunsTimeout } from '../../../support/random-runs';
 
 /** On dynalite. `npm run conformance dynamodb` plays it on DynamoDB Local. */
 describe('an ordered consumer whose processes are killed while its table is throttled', () => {
