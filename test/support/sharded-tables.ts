@@ -23,13 +23,13 @@ export interface Shape {
 /** Sort keys of each type in the order that DynamoDB documents; few, so that ties are the rule. */
 export const SORT_KEYS = {
   S: ['a', 'ab', 'b', 'z', 'é', '\u{1f680}'],
-  N: [-1e30, -2.5, 0, 0.001, { N: '12345678901234567.25' }, { N: '12345678901234567.5' }],
+  N: [{ N: '-1E30' }, -2.5, 0, 0.001, { N: '12345678901234567.25' }, { N: '12345678901234567.5' }],
   /** Text that UTF-8, and DynamoDB, orders otherwise than UTF-16, and JavaScript; dynalite mixes the two. */
   astral: ['z', '\uffe5', '\u{1f680}', '\u{1f680}a'],
   B: [[0], [0, 255], [127], [128], [128, 0], [255]].map((bytes) => Uint8Array.from(bytes)),
 } as const;
 
-export const VALUES = { S: ['open', 'done', 'grün#1'], N: [7, -1.5, 1e21] } as const;
+export const VALUES = { S: ['open', 'done', 'grün#1'], N: [7, -1.5, Number.MAX_SAFE_INTEGER] } as const;
 
 /** Shards of each of the values above. */
 const SHARD_COUNTS = [6, 2, 1];

@@ -49,8 +49,9 @@ export function decodeRowCursor(
 function readPosition({ clusteringColumns }: ShardedKeyspacesConfig, value: unknown): RowCursor | undefined {
   const [shard, firstOfItsKind, mean, deviation, ...texts] = value as EncodedCursor;
   const isPosition =
-    areCounts([shard, firstOfItsKind, mean, deviation]) &&
-    Number.isSafeInteger(shard) &&
+    // JSON has no infinity: it writes the number of a position behind all shards as null.
+    (shard === null || (Number.isSafeInteger(shard) && shard >= 0)) &&
+    areCounts([firstOfItsKind, mean, deviation]) &&
     Number.isSafeInteger(firstOfItsKind) &&
     texts.length === clusteringColumns.length &&
     texts.every((text) => typeof text === 'string');

@@ -87,8 +87,9 @@ function readPosition(config: ShardedConfig, value: unknown): CursorPosition | u
   const key = rest.slice(0, names.length) as (string | null)[];
   const ties = rest.slice(names.length) as number[];
   const isPosition =
-    areCounts([shard, meanBytes, deviation, stretch]) &&
-    Number.isSafeInteger(shard) &&
+    // JSON has no infinity: it writes the number of a position behind all shards as null.
+    (shard === null || (Number.isSafeInteger(shard) && shard >= 0)) &&
+    areCounts([meanBytes, deviation, stretch]) &&
     key.length === names.length &&
     key.every((each) => each === null || isEncodedValue(each)) &&
     areCounts(ties.map((each) => each - UNKNOWN_TIES));
