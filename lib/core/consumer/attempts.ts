@@ -182,15 +182,16 @@ export class Attempts {
   }
 
   /**
-   * Takes a record apart that could not be taken apart when it arrived. It may succeed now, or throw the same error again. Its user
+   * Takes a record apart that could not be taken apart when it arrived. It may succeed now, throw the same error again, or give the
+   * record as it is if `onCorrupt` is `raw` now. Its user
    * records count under the key that was parked, because later records of their own keys have not waited for them.
    */
   private async callEach(running: Running): Promise<void> {
     const { record } = running;
-    const { parking } = this.settings;
+    const { parking, onCorrupt } = this.settings;
     const whole = record.places[0]!;
     const moves = movesOf(parking.moves, sourceOf(whole));
-    for (const userRecord of deaggregate(record)) {
+    for (const userRecord of deaggregate(record, { onCorrupt })) {
       if (running.isOver) throw new AttemptTimeoutError(this.time.attemptTimeoutMs);
       const { partitionKey, data } = userRecord;
       const place = placeInParkedKey(record.partitionKey, whole, userRecord);

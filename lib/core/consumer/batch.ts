@@ -87,20 +87,21 @@ export class Batch {
    * @throws what the parking store throws if it cannot say which keys are parked
    */
   async run(): Promise<unknown[]> {
-    const found = await this.settings.parking.find(
-      this.lanes.map(({ partitionKey }) => partitionKey),
-      this.time,
-    );
     const problems: unknown[] = [];
-    const run = async (lane: Lane): Promise<void> => {
-      try {
-        await this.runLane(lane, found.get(lane.partitionKey));
-      } catch (error) {
-        problems.push(error);
-      }
-    };
-    await Promise.all(this.lanes.map(run));
-    this.attempts.close();
+    try {
+      const keys = this.lanes.map(({ partitionKey }) => partitionKey);
+      const found = await this.settings.parking.find(keys, this.time);
+      const run = async (lane: Lane): Promise<void> => {
+        try {
+          await this.runLane(lane, found.get(lane.partitionKey));
+        } catch (error) {
+          problems.push(error);
+        }
+      };
+      await Promise.all(this.lanes.map(run));
+    } finally {
+      this.attempts.close();
+    }
     return problems;
   }
 
@@ -139,7 +140,10 @@ export class Batch {
         key = afterFailure(fresh, { tries: failed.attempts, error: failed.error, isRetry: false }, this.settings);
       } else key = parked;
       const { past } = key;
-      const rest = run.slice(from).filter(({ places }) => !isPast(past, places));
+      // This process has seen some of them take effect, before the key was parked for another source.
+      const isDone = ({ partitionKey, places }: Arrival): boolean =>
+        isPast(past, places) || this.passed.has(partitionKey, places);
+      const rest = run.slice(from).filter((record) => !isDone(record));
       const saved = await this.append(key, rest);
       if (saved !== undefined) {
         tellIfDead(parked, saved, this.settings);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
+import { serialize } from 'node:v8';
 import { InvalidArgumentError } from '../foundation/errors';
 import { OnceRepeatedError, RecordDoneError } from './consumer-errors';
 import type { ParkingStore } from './parking-store';
@@ -70,7 +70,8 @@ export class AttemptOnce {
   readonly once: Once;
   /** Set once the attempt has used `once` for a second transaction. */
   mistake?: OnceRepeatedError;
-  private transactItems?: readonly object[];
+  /** The items of the first transaction. A copy, because the handler may change them and send them as another one. */
+  private firstItems?: { count: number; bytes: Uint8Array };
   private ownKey?: Record<string, unknown>;
   private postgresCalls = 0;
   private hasRaised = false;
@@ -93,18 +94,19 @@ export class AttemptOnce {
         `a list of ${MOST_ITEMS} items at most, because once adds one`,
       );
     }
-    const { transactItems: before } = this;
+    const { firstItems: before } = this;
+    const bytes = bytesOf(transactItems);
     // A transaction that is sent again after a failure has the same items. An empty list does not show what it is sent with.
-    const isOther = before !== undefined && (before.length === 0 || !isDeepStrictEqual(before, transactItems));
+    const isOther = before !== undefined && (before.count === 0 || !bytes.equals(before.bytes));
     if (isOther || this.postgresCalls > 0) throw this.repeated();
-    this.transactItems = [...transactItems];
+    this.firstItems = { count: transactItems.length, bytes };
     const own = this.parking.onceItem(this.partitionKey, this.place);
     this.ownKey = Object(own).Update?.Key;
     return [own as T, ...transactItems];
   }
 
   private async inPostgres(client: OncePostgresClient): Promise<void> {
-    if (this.transactItems !== undefined) throw this.repeated();
+    if (this.firstItems !== undefined) throw this.repeated();
     this.postgresCalls += 1;
     const { consumer } = this.parking;
     const values = [consumer, this.partitionKey, this.place.series, this.place.number].map(postgresText);
@@ -135,6 +137,19 @@ export class AttemptOnce {
       // The number is lower if the item is that of an earlier record of the key.
       return isSame && String(textOf(item.number)) >= this.place.number;
     });
+  }
+}
+
+/** @throws InvalidArgumentError for items with a function or a symbol, which DynamoDB cannot store */
+function bytesOf(transactItems: readonly object[]): Buffer {
+  try {
+    return serialize(transactItems);
+  } catch {
+    throw new InvalidArgumentError(
+      'transactItems',
+      'items with a function or a symbol',
+      'items that DynamoDB can store',
+    );
   }
 }
 

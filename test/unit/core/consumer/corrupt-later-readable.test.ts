@@ -196,3 +196,21 @@ test('a fence in a corrupt aggregate ends its move, and is not handled', async (
   expect(w.effects).toEqual(['a1']);
   expect(end.mock.calls).toEqual([[{ moveId: expect.stringMatching(/m end$/), partitionKey: 'a' }]]);
 });
+
+test('a record that was parked as corrupt is handled as it is once onCorrupt is raw', async () => {
+  const parking = new MemoryParkingStore();
+  const calls: string[] = [];
+  const processWith = (onCorrupt?: 'raw') =>
+    new OrderedConsumer(async ({ partitionKey }) => void calls.push(partitionKey), {
+      parking,
+      retryMs: 1,
+      ...(onCorrupt && { onCorrupt }),
+    });
+  const whole = packOf([{ text: 'a1' }]);
+  const corrupt = { ...whole, data: Buffer.concat([whole.data.subarray(0, -1), Buffer.from([0])]) };
+  await processWith().process([corrupt], { source: SOURCE });
+  expect(calls).toEqual([]);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await processWith('raw').retryParked();
+  expect(calls).toEqual(['p']);
+});

@@ -189,6 +189,15 @@ describe('an attempt that uses once again', () => {
       },
     ],
     [
+      'for another transaction, made of the items of the first one',
+      async (transactions, text, once) => {
+        const items = [put(text)];
+        await transactions.write(once(items));
+        Object.assign(items[0]!, put('b'));
+        await transactions.write(once(items));
+      },
+    ],
+    [
       'for another transaction, without its items',
       async (transactions, text, once) => {
         await transactions.write([put(text), ...once<Write>([])]);

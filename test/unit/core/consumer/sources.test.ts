@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { MemoryParkingStore, OrderedConsumer, type ShardRecord, type StreamEvent } from '../../../../lib/core/consumer';
 import { fenceData } from '../../../../lib/core/foundation/fence';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
@@ -196,4 +197,30 @@ test.each([
   const event = { Records: [put(first as never, 1, 'a1').Records[0]!, put(second as never, 2, 'a2').Records[0]!] };
   await expect(deliver(event)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
   expect(effects).toEqual([]);
+});
+
+test('a record that has taken effect is not appended to its key, which another source has parked meanwhile', async () => {
+  const parking = new MemoryParkingStore();
+  const { deliver, effects, poison } = world(parking);
+  const otherProcess = world(parking);
+  const [ours, other] = [streamArn('Ours'), streamArn('Other')];
+  await deliver(put(ours, 1, 'ours 1'));
+  poison.add('other 1');
+  await deliver(put(other, 1, 'other 1'));
+  // Another key of the batch was not done, so the batch comes again.
+  await deliver(put(ours, 1, 'ours 1'));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await otherProcess.consumer.retryParked();
+  expect([effects, otherProcess.effects]).toEqual([['ours 1'], ['other 1']]);
+});
+
+test('a consumer whose parking store fails leaves no listener on the signal of its caller', async () => {
+  const parking = new MemoryParkingStore();
+  const { signal } = new AbortController();
+  const consumer = new OrderedConsumer(async () => {}, { parking });
+  jest.spyOn(parking, 'find').mockRejectedValue(new Error('no table'));
+  for (let turn = 0; turn < 3; turn++) {
+    await consumer.process([recordOf(turn, 'x')], { source: streamArn('S'), signal }).catch(() => {});
+  }
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
