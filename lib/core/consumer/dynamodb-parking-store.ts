@@ -10,7 +10,7 @@ import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import { sleepUnlessAborted } from '../foundation/pause';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { DynamoDbFenceStore } from './dynamodb-fence-store';
-import { EitherNumber, EitherString } from './either-value';
+import { eitherNumber, eitherString } from './either-value';
 import type { FenceStore } from './fence-store';
 import { ParkedRows, type RowsPlace } from './parked-rows';
 import { ParkingMarks, partOf } from './parking-marks';
@@ -218,13 +218,13 @@ export class DynamoDbParkingStore extends ParkedKeys {
     return {
       Update: {
         TableName: this.tableName,
-        Key: { [PK]: new EitherString(id), [SK]: new EitherString(shortText(series)) },
+        Key: { [PK]: eitherString(id), [SK]: eitherString(shortText(series)) },
         UpdateExpression: 'SET #number = :number, #expiresAt = :expiresAt',
         ConditionExpression: 'attribute_not_exists(#number) OR #number < :number',
         ExpressionAttributeNames: { '#number': 'number', '#expiresAt': PARKING_TABLE_TIME_TO_LIVE },
         ExpressionAttributeValues: {
-          ':number': new EitherString(number),
-          ':expiresAt': new EitherNumber(String(this.expiresAt(id, series, number))),
+          ':number': eitherString(number),
+          ':expiresAt': eitherNumber(String(this.expiresAt(id, series, number))),
         },
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
       },

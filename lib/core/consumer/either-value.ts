@@ -3,7 +3,7 @@
  * takes the object for a `String`, by the name of its class. `once` needs it, because it does not see which client sends a
  * transaction.
  */
-export class EitherString {
+class EitherString {
   constructor(readonly S: string) {}
 
   toString(): string {
@@ -12,7 +12,7 @@ export class EitherString {
 }
 
 /** The same for a number. */
-export class EitherNumber {
+class EitherNumber {
   constructor(readonly N: string) {}
 
   toString(): string {
@@ -23,3 +23,11 @@ export class EitherNumber {
 // Source: convertToAttr of @aws-sdk/util-dynamodb. A bundler may rename a class, so its name is a property.
 Object.defineProperty(EitherString, 'name', { value: 'String' });
 Object.defineProperty(EitherNumber, 'name', { value: 'Number' });
+
+export function eitherString(S: string): { S: string } {
+  return new EitherString(S);
+}
+
+export function eitherNumber(N: string): { N: string } {
+  return new EitherNumber(N);
+}
