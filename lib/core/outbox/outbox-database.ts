@@ -57,7 +57,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 export class OutboxDatabase {
   /** The columns of a row, but for its data. */
   private readonly columns: string;
-  /** Those of them whose texts writers choose. */
+  /** The text columns that a row is read with. Writers choose their lengths. */
   private readonly texts: readonly string[];
 
   /** @param shape what a row becomes besides its data; then more of each row is read */

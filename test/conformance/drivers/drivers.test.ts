@@ -33,7 +33,7 @@ const HEXADECIMAL: readonly Rule[] = [
   { modes: /^node-postgres|simple$/, calls: /^put_all/, data: /^bytes$/ },
 ];
 
-/** The driver sends bytes in a parameter that the server takes for a text: bytes that are no text fail. */
+/** The driver sends bytes without a type, so Postgres reads them as text. Bytes that are not UTF-8 fail. */
 const BYTES_OF_TEXT: readonly Rule[] = [
   { modes: /^node-postgres/, calls: /^(put|INSERT data)/, data: /^bytes$/ },
   { modes: DESCRIBED, calls: /^(put|INSERT data)/, data: /^bytes$/ },
