@@ -1,8 +1,9 @@
 import type { Client } from 'pg';
 import { deaggregate, OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/foundation/clock';
-import { migrateOutbox, OutboxRelay, type OutboxRelayOptions } from '../../lib/core/outbox';
+import { migrateOutbox, OutboxRelay, type OutboxRelayOptions, type RecordSink } from '../../lib/core/outbox';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
+import { seededRandom } from '../../lib/testing/seeded-random';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
@@ -161,6 +162,89 @@ describeOnPostgres('an outbox in a database that others share', () => {
     await until(() => records().length === 500);
     // A row has 16,384 bytes of headers, 506 to 511 of its key, 1,024 of its type, 256 of its topic and one of data.
     expect(Math.max(...windows)).toBe(Math.ceil((4 * 1024 * 1024) / (16_384 + 507 + 1_024 + 256 + 1)));
+  });
+
+  test.each([1, 2, 3])(
+    'relays other keys at once, and every row in order later, if a role puts more rejected keys than a worker remembers (seed %i)',
+    async (seed) => {
+      const random = seededRandom(seed);
+      const writer = await connect('writer');
+      const put = (keys: readonly string[], data: number): Promise<unknown> =>
+        writer.query('SELECT outbox.put(k, $2::text) FROM unnest($1::text[]) k', [keys, data]);
+      let isAccepting = false;
+      const sent = new Map<string, string[]>();
+      const stream: RecordSink = {
+        putAll: async (rows, observer) => {
+          for await (const row of rows) {
+            if (!isAccepting && row.partitionKey.startsWith('rejected'))
+              observer?.rejected?.(0, row, new Error('rejected'));
+            else {
+              sent.set(row.partitionKey, [...(sent.get(row.partitionKey) ?? []), Buffer.from(row.data).toString()]);
+              observer?.delivered?.(0, row, { shardId: '0', sequenceNumber: '1', attempts: 1 });
+            }
+          }
+          return { delivered: 0, rejected: 0 };
+        },
+      };
+      const run = (): { abort: AbortController; ended: Promise<unknown> } => {
+        const ending = new AbortController();
+        abort.push(ending);
+        const options = { ...FAST, windowRows: 1 + Math.floor(random() * 30) };
+        const relay = new OutboxRelay(server.pool(urlOf('relay')), stream, options);
+        const { settings } = relay as unknown as { settings: { mostParkedKeys: number } };
+        settings.mostParkedKeys = 20;
+        return { abort: ending, ended: relay.run({ signal: ending.signal }) };
+      };
+      const keys = Array.from({ length: 200 }, (_, index) => `rejected ${index}`);
+      let relay = run();
+      for (let round = 1; round <= 4; round++) {
+        // Each round puts a row of each key, in another order, and then a row that the stream accepts.
+        await put(
+          keys.toSorted(() => random() - 0.5),
+          round,
+        );
+        await put([`accepted ${round}`], round);
+        await until(() => sent.has(`accepted ${round}`));
+        if (random() < 0.5) continue;
+        relay.abort.abort();
+        await relay.ended;
+        relay = run();
+      }
+      isAccepting = true;
+      await until(() => [...sent.values()].flat().length >= 4 * (keys.length + 1));
+      relay.abort.abort();
+      await relay.ended;
+      for (const key of keys) expect([key, sent.get(key)]).toEqual([key, ['1', '2', '3', '4']]);
+      expect([await count('parked'), await count('rejected')]).toEqual([0, 0]);
+    },
+    30_000,
+  );
+
+  test('reads one row a put if the rows of 40 parked keys are larger than a window, and tries each key', async () => {
+    const writer = await connect('writer');
+    await writer.query(`SELECT outbox.put('large ' || n, repeat('x', 200000)) FROM generate_series(1, 40) n`);
+    const rowsOfPuts: number[] = [];
+    const stream: RecordSink = {
+      putAll: async (rows, observer) => {
+        let read = 0;
+        for await (const row of rows) {
+          read += 1;
+          observer?.rejected?.(0, row, new Error('rejected'));
+        }
+        if (read > 0) rowsOfPuts.push(read);
+        return { delivered: 0, rejected: read };
+      },
+    };
+    const rejected = new Set<string>();
+    const onRejected = ({ partitionKey }: { partitionKey: string }): void => void rejected.add(partitionKey);
+    const ending = new AbortController();
+    abort.push(ending);
+    const relay = new OutboxRelay(server.pool(urlOf('relay')), stream, { ...FAST, windowBytes: 100_000, onRejected });
+    const ended = relay.run({ signal: ending.signal });
+    await until(() => rejected.size === 40);
+    ending.abort();
+    await ended;
+    expect(Math.max(...rowsOfPuts)).toBe(1);
   });
 
   test('grants a relay the rights that it uses, and no other', async () => {

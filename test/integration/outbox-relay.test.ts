@@ -647,13 +647,15 @@ describeOnPostgres('OutboxRelay', () => {
     await put('k', 'one');
     await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
       SELECT partition_key, id, xid, bucket, convert_to(data, 'UTF8'), created_at FROM outbox.message`);
-    const read = () => database.readParked(range, [{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9 });
-    expect(await database.parkedKeys(range, 9)).toEqual([{ partitionKey: 'k', tries: 0 }]);
-    expect(await read()).toMatchObject([{ partitionKey: 'k' }]);
+    const read = () =>
+      database.readParked(range, [{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9, maxBytesOfAll: 9 });
+    const keys = () => database.parkedKeys(range, { behindId: 0n, atMost: 9 });
+    expect(await keys()).toMatchObject([{ partitionKey: 'k', tries: 0 }]);
+    expect(await read()).toMatchObject({ rows: [{ partitionKey: 'k' }] });
     await client.query('DELETE FROM outbox.parked');
-    expect([await database.parkedKeys(range, 9), await read()]).toEqual([[], []]);
+    expect([await keys(), await read()]).toEqual([[], { rows: [], unreadKeys: [] }]);
     await client.query('SELECT outbox.divide(1)');
-    expect([await database.parkedKeys(range, 9), await read()]).toEqual([undefined, undefined]);
+    expect([await keys(), await read()]).toEqual([undefined, undefined]);
     await database.release(range);
   });
 
@@ -668,7 +670,11 @@ describeOnPostgres('OutboxRelay', () => {
       const range = (await database.claim([]))!;
       const { from } = range.position;
       const look = (await database.look(range, from))!;
-      const { rows } = await database.readWindow(range, { from, ...look }, { afterId: 0n, maxRows: 9, maxBytes: 9 });
+      const { rows } = await database.readWindow(
+        range,
+        { from, ...look },
+        { afterId: 0n, maxRows: 9, maxBytes: 9, findsParkedKeys: true },
+      );
       expect([await database.park(range, rows), await isParked()]).toEqual([true, true]);
     };
     const slow: PostgresClient = {
@@ -707,7 +713,7 @@ describeOnPostgres('OutboxRelay', () => {
     const { rows } = await database.readWindow(
       range,
       { from, ...look },
-      { afterId: 0n, maxRows: 100, maxBytes: 9_999 },
+      { afterId: 0n, maxRows: 100, maxBytes: 9_999, findsParkedKeys: true },
     );
     expect(rows).toHaveLength(100);
     const { text, values } = asked.at(-1)!;

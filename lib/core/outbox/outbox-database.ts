@@ -28,11 +28,20 @@ export interface ParkedRow extends OutboxRow {
   readonly tries: number;
 }
 
+/** A key that has rows in the table of the parked rows. */
+export interface KeyWithParkedRows {
+  readonly partitionKey: string;
+  /** How often the first of its rows was tried. */
+  readonly tries: number;
+}
+
 /** Some rows of a batch, in order. */
 export interface Window {
   readonly rows: OutboxRow[];
   /** Whether the batch has no more. */
   readonly isLast: boolean;
+  /** The keys of these rows that have parked rows. Empty if the request did not look parked keys up. */
+  readonly parkedKeys: readonly KeyWithParkedRows[];
 }
 
 /** A range of keys that a worker holds. */
@@ -197,19 +206,21 @@ export class OutboxDatabase {
     });
   }
 
-  /** The next rows of a batch, in order. */
+  /** The next rows of a batch, in order. With `findsParkedKeys` it says which keys have parked rows. */
   async readWindow(
     { firstBucket, lastBucket, producerId }: HeldRange,
     { from, to, firstId }: Batch,
-    { afterId, maxRows, maxBytes }: WindowLimits,
+    { afterId, maxRows, maxBytes, findsParkedKeys }: WindowLimits & { findsParkedKeys: boolean },
   ): Promise<Window> {
     // Rows of transactions that had an id that `from` knows nothing of, by number, and of those that it knows as running.
     const found = await this.rows(
-      `SELECT ${this.columns}, ${DATA_OF_ROW} AS data, bytes_before + row_bytes AS bytes_up_to FROM (${firstBytes(
-        this.texts,
-        'coalesce(pg_catalog.octet_length(data), pg_catalog.octet_length(bytes))',
-        '$8',
-        `  (SELECT m.* FROM ${this.schema}.message m
+      `SELECT ${this.columns}, ${DATA_OF_ROW} AS data, bytes_before + row_bytes AS bytes_up_to, CASE WHEN $9::boolean THEN (
+         SELECT p.tries FROM ${this.schema}.parked p WHERE p.partition_key = first.partition_key ORDER BY p.id LIMIT 1
+       ) END AS parked_tries FROM (${firstBytes(
+         this.texts,
+         'coalesce(pg_catalog.octet_length(data), pg_catalog.octet_length(bytes))',
+         '$8',
+         `  (SELECT m.* FROM ${this.schema}.message m
             WHERE m.id >= $3::bigint AND m.id > $4::bigint AND m.bucket BETWEEN $5 AND $6
               AND m.xid >= pg_catalog.pg_snapshot_xmax($1::pg_snapshot) AND pg_catalog.pg_visible_in_snapshot(m.xid, $2::pg_snapshot)
             ORDER BY m.id LIMIT $7)
@@ -221,12 +232,15 @@ export class OutboxDatabase {
             ) m
             WHERE pg_catalog.pg_visible_in_snapshot(late, $2::pg_snapshot) ORDER BY m.id LIMIT $7)
            ORDER BY id LIMIT $7`,
-      )}) first ORDER BY id`,
-      [from, to, firstId.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes],
+       )}) first ORDER BY id`,
+      [from, to, firstId.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes, findsParkedKeys],
       'window',
     );
     const rows = this.connection.said(() => found.map((row) => this.outboxRow(row, producerId)));
-    return { rows, isLast: rows.length < maxRows && Number(found.at(-1)?.bytes_up_to ?? 0) < maxBytes };
+    const isLast = rows.length < maxRows && Number(found.at(-1)?.bytes_up_to ?? 0) < maxBytes;
+    const ofParkedKeys = found.filter(({ parked_tries }) => parked_tries !== null);
+    const parkedKeys = ofParkedKeys.map((row) => ({ partitionKey: row.partition_key, tries: row.parked_tries }));
+    return { rows, isLast, parkedKeys };
   }
 
   /**
@@ -274,62 +288,80 @@ export class OutboxDatabase {
   }
 
   /**
-   * Keys that have parked rows, with the tries of the first row; the key that has waited the longest comes first. It returns
-   * undefined if another worker has taken the range over.
+   * Lists keys that have parked rows, ordered by the number of their first row. It returns undefined if another worker has
+   * taken the range over.
+   *
+   * @param behindId lists only keys whose first row has a higher number
    */
   async parkedKeys(
     { number, fence, firstBucket, lastBucket }: HeldRange,
-    atMost: number,
-  ): Promise<{ partitionKey: string; tries: number }[] | undefined> {
+    { behindId, atMost }: { behindId: bigint; atMost: number },
+  ): Promise<(KeyWithParkedRows & { firstId: bigint })[] | undefined> {
     const rows = await this.rows(
-      `SELECT partition_key, tries FROM (SELECT FROM ${this.schema}.range WHERE number = $4 AND fence = $5) held
+      `SELECT partition_key, tries, first_id FROM (SELECT FROM ${this.schema}.range WHERE number = $4 AND fence = $5) held
        LEFT JOIN (
          SELECT partition_key, (pg_catalog.array_agg(tries ORDER BY id))[1] AS tries, pg_catalog.min(id) AS first_id FROM ${this.schema}.parked
-         WHERE bucket BETWEEN $1 AND $2 GROUP BY partition_key ORDER BY pg_catalog.min(id) LIMIT $3
+         WHERE bucket BETWEEN $1 AND $2 GROUP BY partition_key
+         HAVING pg_catalog.min(id) > $6::bigint ORDER BY pg_catalog.min(id) LIMIT $3
        ) parked ON true ORDER BY first_id`,
-      [firstBucket, lastBucket, atMost, number, fence],
+      [firstBucket, lastBucket, atMost, number, fence, behindId.toString()],
     );
     if (rows.length === 0) return undefined;
     const keys = rows.filter(({ partition_key }) => partition_key !== null);
-    return keys.map(({ partition_key, tries }) => ({ partitionKey: partition_key, tries }));
+    return this.connection.said(() =>
+      keys.map((row) => ({ partitionKey: row.partition_key, tries: row.tries, firstId: BigInt(row.first_id) })),
+    );
   }
 
   /**
-   * The first parked rows of some keys, each key's in order, in `maxBytes` as far as one row of each allows. None is looked
-   * for up to a key's `afterId`, where there may be many dead rows. Undefined if another worker has taken the range over:
-   * it may have deleted rows that it is going to send, and a key without rows would seem to have none.
+   * Reads the first parked rows of some keys, each key's in order, without the rows up to the key's `afterId`, where there may
+   * be many dead rows. It returns undefined if another worker has taken the range over: that worker may have deleted rows that
+   * it is going to send, and a key without rows would seem to have none.
+   *
+   * @param limits of each key: a first row that alone exceeds `maxBytes` is read. All keys together get `maxBytesOfAll`, which
+   *   one row may exceed
+   * @returns the rows, and the keys that have rows but did not fit into `maxBytesOfAll`
    */
   async readParked(
     { number, fence, producerId }: HeldRange,
     keys: readonly { partitionKey: string; afterId: bigint }[],
-    { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
-  ): Promise<ParkedRow[] | undefined> {
-    const rows = await this.rows(
-      `SELECT ${this.columns}, data, tries
+    limits: { maxRows: number; maxBytes: number; maxBytesOfAll: number },
+  ): Promise<{ rows: ParkedRow[]; unreadKeys: string[] } | undefined> {
+    const found = await this.rows(
+      `SELECT ${this.columns}, CASE WHEN fits THEN data END AS data, tries
        FROM (SELECT FROM ${this.schema}.range WHERE number = $5 AND fence = $6) held
        LEFT JOIN (
-         SELECT p.* FROM unnest($1::text[], $2::bigint[]) wanted (key, after_id) CROSS JOIN LATERAL (
-           ${firstBytes(
-             this.texts,
-             'pg_catalog.octet_length(data)',
-             '$4',
-             `SELECT * FROM ${this.schema}.parked
+         SELECT * FROM (
+           SELECT *, pg_catalog.sum(row_bytes) OVER (ORDER BY place, id ROWS UNBOUNDED PRECEDING) - row_bytes < $7 AS fits
+           FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY wanted (key, after_id, place) CROSS JOIN LATERAL (
+             ${firstBytes(
+               this.texts,
+               'pg_catalog.octet_length(data)',
+               '$4',
+               `SELECT * FROM ${this.schema}.parked
               WHERE partition_key = wanted.key AND id > wanted.after_id ORDER BY id LIMIT $3`,
-           )}
-         ) p
+             )}
+           ) p
+         ) weighed WHERE fits OR bytes_before = 0
        ) parked ON true ORDER BY id`,
       [
         keys.map(({ partitionKey }) => partitionKey),
         keys.map(({ afterId }) => afterId.toString()),
-        maxRows,
-        maxBytes,
+        limits.maxRows,
+        limits.maxBytes,
         number,
         fence,
+        limits.maxBytesOfAll,
       ],
     );
-    if (rows.length === 0) return undefined;
-    const found = rows.filter(({ id }) => id !== null);
-    return this.connection.said(() => found.map((row) => ({ ...this.outboxRow(row, producerId), tries: row.tries })));
+    if (found.length === 0) return undefined;
+    const ofKeys = found.filter(({ id }) => id !== null);
+    const unreadKeys = ofKeys.filter(({ data }) => data === null).map(({ partition_key }) => partition_key);
+    const read = ofKeys.filter(({ data }) => data !== null);
+    const rows = this.connection.said(() =>
+      read.map((row) => ({ ...this.outboxRow(row, producerId), tries: row.tries })),
+    );
+    return { rows, unreadKeys };
   }
 
   /** Forgets parked rows that are acknowledged. */

@@ -1,5 +1,5 @@
 import { Bell } from './bell';
-import type { HeldRange, OutboxDatabase, OutboxRow, ParkedRow } from './outbox-database';
+import type { HeldRange, KeyWithParkedRows, OutboxDatabase, OutboxRow, ParkedRow } from './outbox-database';
 import { OutboxLeaseError, OutboxRowError } from './outbox-errors';
 import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
@@ -34,9 +34,6 @@ export type PutRows = (
   },
 ) => Promise<void>;
 
-/** More keys than these are left in the table, and no window is read until there are fewer. */
-const MOST_KEYS = 10_000;
-
 const MOST_PUTS = 4;
 
 /** One put takes the rows of so many keys. */
@@ -48,13 +45,20 @@ const LONGEST_RETRY_MS = 60_000;
  * The keys of a range that cannot go on in the order of the table `message`: a row of theirs was rejected, or they have so
  * many rows that they would keep others from being read. Their rows are copied to the table `parked`, where each key has
  * an order of its own, and sent from there until none is left.
+ *
+ * Any role that puts rows chooses the number of keys. So the range forgets keys that wait for a retry when it remembers
+ * `mostParkedKeys`. Then each window says which of its keys have parked rows, and the forgotten keys are tried in turn.
  */
 export class ParkedKeys {
   private readonly keys = new Map<string, ParkedKey>();
   private readonly bell: Bell;
   private rejected: OutboxRow[] = [];
   private puts = 0;
-  private hasUnknownKeys = false;
+  private knowsAll = true;
+  /** The next call of `load` reads the keys whose first row has a higher number. */
+  private loadedToId = 0n;
+  private loadsAgainAtMs = 0;
+  private hasForgotten = false;
   private isStopping = false;
   private failure?: { error: unknown };
 
@@ -72,7 +76,12 @@ export class ParkedKeys {
 
   /** Whether no more keys can be parked, so that no more rows can be read. */
   get isFull(): boolean {
-    return this.hasUnknownKeys || this.keys.size >= MOST_KEYS;
+    return this.keys.size >= this.settings.mostParkedKeys;
+  }
+
+  /** Whether every key that has rows in the table is in memory. */
+  get knowsAllKeys(): boolean {
+    return this.knowsAll;
   }
 
   has(partitionKey: string): boolean {
@@ -114,18 +123,46 @@ export class ParkedKeys {
     this.bell.ring();
   }
 
-  /** Reads which keys an earlier worker has parked. */
+  /** Keeps in mind that a key has rows in the table. */
+  remember({ partitionKey, tries }: KeyWithParkedRows): void {
+    if (this.keys.has(partitionKey)) return;
+    const key = this.keyOf(partitionKey, { mayHaveRows: true });
+    key.isSuspect = tries > 0;
+    // When the last try was is not known, and this worker may end before a long wait does. So each begins with the shortest.
+    if (tries > 0) key.dueAtMs = this.retryAt(1);
+  }
+
+  /**
+   * Forgets the keys that wait for a retry and have all their rows in the table, if there is no room for others, or if it is
+   * the turn of others.
+   *
+   * @returns whether it forgot keys: then a window must say of each of its keys whether it has parked rows
+   */
+  forgetWaiting(): boolean {
+    const now = this.settings.clock.now();
+    if (!this.isFull && (this.knowsAll || now < this.loadsAgainAtMs)) return false;
+    const waiting = [...this.keys.values()].filter((key) => isReady(key) && key.pending === 0 && key.dueAtMs > now);
+    if (waiting.length === 0) return false;
+    for (const { partitionKey } of waiting) this.keys.delete(partitionKey);
+    this.hasForgotten = true;
+    this.knowsAll = false;
+    this.loadsAgainAtMs = now + LONGEST_RETRY_MS;
+    this.bell.ring();
+    return true;
+  }
+
+  /** Reads which keys have rows in the table, some at a time. The call after the last keys begins with the first ones again. */
   async load(): Promise<void> {
-    const found = await this.database.parkedKeys(this.range, MOST_KEYS + 1);
+    const behindId = this.loadedToId;
+    const atMost = Math.ceil(this.settings.mostParkedKeys / 2);
+    this.hasForgotten = false;
+    const found = await this.database.parkedKeys(this.range, { behindId, atMost });
     if (found === undefined) throw new OutboxLeaseError(this.range.number);
-    this.hasUnknownKeys = found.length > MOST_KEYS;
-    for (const { partitionKey, tries } of found.slice(0, MOST_KEYS)) {
-      if (this.keys.has(partitionKey)) continue;
-      const key = this.keyOf(partitionKey, { mayHaveRows: true });
-      key.isSuspect = tries > 0;
-      // When the last try was is not known, and this worker may end before a long wait does. So each begins with the shortest.
-      if (tries > 0) key.dueAtMs = this.retryAt(1);
-    }
+    for (const key of found) this.remember(key);
+    const hasReachedEnd = found.length < atMost;
+    this.loadedToId = hasReachedEnd ? 0n : found.at(-1)!.firstId;
+    this.knowsAll = hasReachedEnd && behindId === 0n && !this.hasForgotten;
+    this.loadsAgainAtMs = this.settings.clock.now() + LONGEST_RETRY_MS;
     this.onChange();
   }
 
@@ -140,7 +177,7 @@ export class ParkedKeys {
       if (this.failure !== undefined) throw this.failure.error;
       await this.parkRejected();
       if (this.isStopping && this.puts === 0 && this.rejected.length === 0) return;
-      if (this.hasUnknownKeys && this.keys.size < MOST_KEYS / 2) await this.load();
+      while (!this.knowsAll && this.keys.size < this.settings.mostParkedKeys / 2) await this.load();
       if (!this.isStopping) this.sendDue();
       await this.bell.sleep(this.untilNextIsDue());
     }
@@ -186,11 +223,14 @@ export class ParkedKeys {
       if (key.newFromId !== undefined && key.newFromId <= key.afterId) key.afterId = key.newFromId - 1n;
       Object.assign(key, { mayHaveRows: false, newFromId: undefined, hasRejection: false });
     }
-    const rows = await this.database.readParked(this.range, keys, {
-      maxRows: areSuspect ? 1 : Math.max(1, Math.floor(this.settings.windowRows / keys.length)),
-      maxBytes: Math.max(1, Math.floor(this.settings.windowBytes / keys.length)),
+    const { windowRows, windowBytes } = this.settings;
+    const found = await this.database.readParked(this.range, keys, {
+      maxRows: areSuspect ? 1 : Math.max(1, Math.floor(windowRows / keys.length)),
+      maxBytes: Math.max(1, Math.floor(windowBytes / keys.length)),
+      maxBytesOfAll: windowBytes,
     });
-    if (rows === undefined) throw new OutboxLeaseError(this.range.number);
+    if (found === undefined) throw new OutboxLeaseError(this.range.number);
+    const { rows, unreadKeys } = found;
     const delivered: ParkedRow[] = [];
     const rejected: { row: ParkedRow; error: Error }[] = [];
     await this.put(rows, {
@@ -202,7 +242,10 @@ export class ParkedKeys {
     if (delivered.length > 0) await this.database.removeParked(delivered);
     this.passDelivered(rows, new Set(delivered));
     if (this.isStopping) return;
-    for (const { partitionKey } of rows) this.keys.get(partitionKey)!.mayHaveRows = true;
+    for (const { partitionKey } of rows) this.moveBehindOthers(this.keys.get(partitionKey)!);
+    for (const partitionKey of [...unreadKeys, ...rows.map((row) => row.partitionKey)]) {
+      this.keys.get(partitionKey)!.mayHaveRows = true;
+    }
     for (const key of keys) if (key.pending === 0 && !key.mayHaveRows) this.keys.delete(key.partitionKey);
     // The row that was to blame is gone.
     for (const { partitionKey, tries } of delivered) if (tries > 0) this.keys.get(partitionKey)!.isSuspect = false;
@@ -212,6 +255,12 @@ export class ParkedKeys {
       else key.isSuspect = true;
     }
     this.onChange();
+  }
+
+  /** Large rows can fill a put. Then the other keys come first in the next put. */
+  private moveBehindOthers(key: ParkedKey): void {
+    this.keys.delete(key.partitionKey);
+    this.keys.set(key.partitionKey, key);
   }
 
   /** Passes what is gone, in each key up to the first row that is not: one stream may take a row behind one that another refuses. */

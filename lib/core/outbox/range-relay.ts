@@ -107,6 +107,7 @@ export class RangeRelay {
   private async read(): Promise<void> {
     try {
       while (!this.isStopping) {
+        this.makeRoomForParkedKeys();
         if (!this.hasRoom()) await this.waitForRoom(this.settings.saveMs);
         else if (this.batch === undefined) await this.beginBatch();
         else await this.readWindow(this.batch);
@@ -117,6 +118,14 @@ export class RangeRelay {
       this.hasEnded = true;
       this.saveBell.ring();
     }
+  }
+
+  /**
+   * Forgets parked keys that wait for a retry. A window says which of its keys have parked rows, but only of keys that were
+   * parked when Postgres read it. So a window that was read ahead is read again.
+   */
+  private makeRoomForParkedKeys(): void {
+    if (this.parked.forgetWaiting()) this.nextWindow = undefined;
   }
 
   private hasRoom(): boolean {
@@ -152,9 +161,10 @@ export class RangeRelay {
   }
 
   private async readWindow(batch: Batch): Promise<void> {
-    const { rows, isLast } = await (this.nextWindow ?? this.askForWindow(batch));
+    const { rows, isLast, parkedKeys } = await (this.nextWindow ?? this.askForWindow(batch));
     this.nextWindow = undefined;
     if (this.isStopping) return;
+    for (const key of parkedKeys) this.parked.remember(key);
     for (const row of rows) this.progress.read(row.read);
     if (rows.length > 0) {
       this.afterId = rows.at(-1)!.id;
@@ -174,7 +184,8 @@ export class RangeRelay {
 
   private askForWindow(batch: Batch): Promise<Window> {
     const { windowRows: maxRows, windowBytes: maxBytes } = this.settings;
-    return this.database.readWindow(this.range, batch, { afterId: this.afterId, maxRows, maxBytes });
+    const findsParkedKeys = !this.parked.knowsAllKeys;
+    return this.database.readWindow(this.range, batch, { afterId: this.afterId, maxRows, maxBytes, findsParkedKeys });
   }
 
   private endBatch(batch: Batch): void {

@@ -93,9 +93,12 @@ export interface OutboxRelayOptions {
 }
 
 export type RelaySettings = Required<Omit<OutboxRelayOptions, 'maxTries' | 'envelope'>> &
-  Pick<OutboxRelayOptions, 'maxTries'> & { shape?: RowShape };
+  Pick<OutboxRelayOptions, 'maxTries'> & { shape?: RowShape; mostParkedKeys: number };
 
 const MOST_WINDOW_ROWS = 100_000;
+
+/** A range remembers this many parked keys at most. It finds the others in the table. */
+const MOST_PARKED_KEYS = 10_000;
 
 /** The options, checked, with the defaults in place of what is absent. */
 export function relaySettings(options: OutboxRelayOptions): RelaySettings {
@@ -116,6 +119,7 @@ export function relaySettings(options: OutboxRelayOptions): RelaySettings {
     onReconnect:
       options.onReconnect ?? ((error) => process.emitWarning(`the relay of an outbox connects again: ${error}`)),
     clock: options.clock ?? systemClock,
+    mostParkedKeys: MOST_PARKED_KEYS,
     ...(options.envelope && { shape: shapeOf(options.envelope) }),
   };
   checkSchemaName(settings.schema);

@@ -2,7 +2,12 @@ import type { Client } from 'pg';
 import { systemClock } from '../../../../lib/core/foundation/clock';
 import { migrateOutbox, type PostgresClient } from '../../../../lib/core/outbox';
 import { Connection } from '../../../../lib/core/outbox/connection';
-import { type HeldRange, OutboxDatabase, type OutboxRow } from '../../../../lib/core/outbox/outbox-database';
+import {
+  type HeldRange,
+  OutboxDatabase,
+  type OutboxRow,
+  type ParkedRow,
+} from '../../../../lib/core/outbox/outbox-database';
 import { Patience } from '../../../../lib/core/outbox/patience';
 import { relaySettings } from '../../../../lib/core/outbox/relay-options';
 import { RelaySession } from '../../../../lib/core/outbox/relay-session';
@@ -25,7 +30,7 @@ interface Worker {
   readonly session: RelaySession;
   readonly held: HeldRange[];
   rows: OutboxRow[];
-  parked: OutboxRow[];
+  parked: ParkedRow[];
 }
 
 /** The real server, or the model of it. */
@@ -169,12 +174,14 @@ function draw(
 ): Call {
   const below = (count: number): number => Math.floor(random() * count);
   const [writer, worker, key] = [below(WRITERS), below(WORKERS), KEYS[below(KEYS.length)]!];
-  const [ofRange, ofRow, maxRows, ends] = [
+  const [ofRange, ofRow, findsParkedKeys, maxBytesOfAll, behindId] = [
     random(),
     random(),
-    1 + below(3),
-    random() < 0.7 ? 'commit' : 'rollback',
+    random() < 0.5,
+    1 + below(20),
+    BigInt(below(10)),
   ] as const;
+  const [maxRows, ends] = [1 + below(3), random() < 0.7 ? 'commit' : 'rollback'] as const;
   const call = (name: string, ask: (own: Worker, range: HeldRange) => Promise<unknown>): Call => ({
     name,
     on: async ({ workers }) => {
@@ -209,14 +216,18 @@ function draw(
       const { from, to: begun, afterId } = range.position;
       const look = begun === undefined ? await own.database.look(range, from) : { to: begun, firstId: 0n };
       if (look === undefined) return 'lost';
-      const window = await own.database.readWindow(range, { from, ...look }, { afterId, maxRows, maxBytes: 10 });
+      const window = await own.database.readWindow(
+        range,
+        { from, ...look },
+        { afterId, maxRows, maxBytes: 10, findsParkedKeys },
+      );
       own.rows.push(...window.rows);
       const last = window.rows.at(-1)?.id ?? afterId;
       Object.assign(
         range.position,
         window.isLast ? { from: look.to, to: undefined, afterId: 0n } : { to: look.to, afterId: last },
       );
-      return [window.rows.map(rowText), window.isLast];
+      return [window.rows.map(rowText), window.isLast, window.parkedKeys];
     }),
     call('saves', (own, range) =>
       own.database.save(
@@ -226,11 +237,13 @@ function draw(
       ),
     ),
     call('parks', (own, range) => own.database.park(range, own.rows.slice(-maxRows))),
-    call('lists parked keys', (own, range) => own.database.parkedKeys(range, maxRows).then((found) => found ?? 'lost')),
+    call('lists parked keys', (own, range) =>
+      own.database.parkedKeys(range, { behindId, atMost: maxRows }).then((found) => found ?? 'lost'),
+    ),
     call('reads parked rows', async (own, range) => {
-      const rows = await own.database.readParked(range, keys, { maxRows, maxBytes: 10 });
-      own.parked = rows ?? [];
-      return rows?.map((row) => [rowText(row), row.tries]) ?? 'lost';
+      const found = await own.database.readParked(range, keys, { maxRows, maxBytes: 10, maxBytesOfAll });
+      own.parked = found?.rows ?? [];
+      return found ? [own.parked.map((row) => [rowText(row), row.tries]), found.unreadKeys] : 'lost';
     }),
     call('removes parked rows', async (own) => {
       const row = oneOf(own.parked);

@@ -28,6 +28,8 @@ interface Statement {
   readonly moves?: boolean;
   /** Absent if it concerns its session alone, or only which ranges a worker tries to lock. Then it is answered at once. */
   readonly touches?: { readonly reads?: readonly Place[]; readonly writes?: readonly Place[] };
+  /** Whether it reads the parked rows, too, with these values. */
+  readonly readsParked?: (values: readonly unknown[]) => boolean;
   // biome-ignore lint/suspicious/noExplicitAny: the parameters are the statement's
   answer(model: OutboxModel, session: string, values: any[]): object[] | number;
 }
@@ -255,7 +257,7 @@ export class OutboxModel {
     ];
   }
 
-  window([from, to, firstId, afterId, first, last, maxRows, maxBytes]: [
+  window([from, to, firstId, afterId, first, last, maxRows, maxBytes, findsParkedKeys]: [
     string,
     string,
     string,
@@ -264,6 +266,7 @@ export class OutboxModel {
     number,
     number,
     number,
+    boolean,
   ]): object[] {
     const { xmax, xip } = snapshotOf(from);
     const isNew = ({ id, xid }: ModelRow): boolean => xid >= xmax && id >= Number(firstId);
@@ -271,7 +274,13 @@ export class OutboxModel {
       .filter((row) => row.id > Number(afterId) && row.bucket >= first && row.bucket <= last)
       .filter((row) => (isNew(row) || xip.includes(row.xid)) && isVisible(row.xid, to))
       .slice(0, maxRows);
-    return withinBytes(found, maxBytes).map(({ row, upTo }) => ({ ...columns(row), bytes_up_to: `${upTo}` }));
+    const triesOf = (key: string): number | null =>
+      findsParkedKeys ? (this.parked.find((row) => row.key === key)?.tries ?? null) : null;
+    return withinBytes(found, maxBytes).map(({ row, upTo }) => ({
+      ...columns(row),
+      bytes_up_to: `${upTo}`,
+      parked_tries: triesOf(row.key),
+    }));
   }
 
   save([number, fence, from, to, afterId, _, acknowledged]: [
@@ -304,28 +313,46 @@ export class OutboxModel {
     return [{ isHeld }];
   }
 
-  parkedKeys(first: number, last: number, atMost: number, number: number, fence: string): object[] {
+  parkedKeys([first, last, atMost, number, fence, behindId]: [
+    number,
+    number,
+    number,
+    number,
+    string,
+    string,
+  ]): object[] {
     if (this.rangeOf(number, fence) === undefined) return [];
     const own = this.parked.filter(({ bucket }) => bucket >= first && bucket <= last);
     const firsts = own.filter((row, index) => own.findIndex(({ key }) => key === row.key) === index);
-    const keys = firsts.slice(0, atMost).map(({ key, tries }) => ({ partition_key: key, tries }));
+    const behind = firsts.filter(({ id }) => id > Number(behindId)).slice(0, atMost);
+    const keys = behind.map(({ key, tries, id }) => ({ partition_key: key, tries, first_id: `${id}` }));
     return keys.length > 0 ? keys : [{ partition_key: null, tries: null }];
   }
 
-  readParked(
-    keys: readonly string[],
-    afterIds: readonly string[],
-    maxRows: number,
-    maxBytes: number,
-    number: number,
-    fence: string,
-  ): object[] {
+  readParked([keys, afterIds, maxRows, maxBytes, number, fence, maxBytesOfAll]: [
+    readonly string[],
+    readonly string[],
+    number,
+    number,
+    number,
+    string,
+    number,
+  ]): object[] {
     if (this.rangeOf(number, fence) === undefined) return [];
     const found = keys.flatMap((key, index) => {
       const own = this.parked.filter((row) => row.key === key && row.id > Number(afterIds[index]));
-      return withinBytes(own.slice(0, maxRows), maxBytes).map(({ row }) => row);
+      return withinBytes(own.slice(0, maxRows), maxBytes).map(({ row }, place) => ({ row, isFirst: place === 0 }));
     });
-    const rows = found.sort((a, b) => a.id - b.id).map((row) => ({ ...columns(row), tries: row.tries }));
+    const fitting = new Set(
+      withinBytes(
+        found.map(({ row }) => row),
+        maxBytesOfAll,
+      ).map(({ row }) => row),
+    );
+    const rows = found
+      .filter(({ row, isFirst }) => fitting.has(row) || isFirst)
+      .sort((a, b) => a.row.id - b.row.id)
+      .map(({ row }) => ({ ...columns(row), ...(!fitting.has(row) && { data: null }), tries: row.tries }));
     return rows.length > 0 ? rows : [{ id: null }];
   }
 
@@ -504,6 +531,7 @@ const STATEMENTS: readonly Statement[] = [
     moves: true,
     begins: 'SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, coalesce(bytes,',
     touches: { reads: ['messages'] },
+    readsParked: ([, , , , , , , , findsParkedKeys]) => findsParkedKeys === true,
     answer: (model, _, values) => model.window(values as Parameters<OutboxModel['window']>[0]),
   },
   {
@@ -521,18 +549,17 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'lists parked keys',
-    begins: 'SELECT partition_key, tries FROM (SELECT FROM outbox.range WHERE number = $4',
+    begins: 'SELECT partition_key, tries, first_id FROM (SELECT FROM outbox.range WHERE number = $4',
     touches: { reads: ['ranges', 'parked'] },
-    answer: (model, _, [first, last, atMost, number, fence]) => model.parkedKeys(first, last, atMost, number, fence),
+    answer: (model, _, values) => model.parkedKeys(values as Parameters<OutboxModel['parkedKeys']>[0]),
   },
   {
     name: 'reads parked rows',
     begins:
-      'SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, data, tries ' +
+      'SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, CASE WHEN fits THEN data END AS data, tries ' +
       'FROM (SELECT FROM outbox.range WHERE number = $5',
     touches: { reads: ['ranges', 'parked'] },
-    answer: (model, _, [keys, afterIds, maxRows, maxBytes, number, fence]) =>
-      model.readParked(keys, afterIds, maxRows, maxBytes, number, fence),
+    answer: (model, _, values) => model.readParked(values as Parameters<OutboxModel['readParked']>[0]),
   },
   {
     name: 'removes parked rows',

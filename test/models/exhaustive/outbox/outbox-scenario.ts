@@ -3,6 +3,7 @@ import { Fifo } from '../../../../lib/core/foundation/fifo';
 import { uniformRanges } from '../../../../lib/core/foundation/hash-key-ranges';
 import { OutboxRelay, type PostgresClient, type PostgresQuery, type RecordSink } from '../../../../lib/core/outbox';
 import { Progress } from '../../../../lib/core/outbox/progress';
+import type { RelaySettings } from '../../../../lib/core/outbox/relay-options';
 import { recordsAlongLineage } from '../../../../lib/testing/fake-shard';
 import { FakeShards } from '../../../../lib/testing/fake-shards';
 import type { Scenario } from '../explore';
@@ -26,6 +27,8 @@ export interface OutboxBounds {
   windowRows: number;
   /** How many rows of a key the producer may have before the others are parked. */
   rowsOfAKey: number;
+  /** How many parked keys a worker remembers. @default 10,000 */
+  mostParkedKeys?: number;
   /** Whether workers wait for a key that has its rows, before they park. @default false: there are fewer states */
   isPatient?: boolean;
   /** After how many tries a row is given up. */
@@ -422,6 +425,8 @@ class Worker {
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
       clock: this.clock,
     });
+    const { settings } = this.relay as unknown as { settings: RelaySettings };
+    settings.mostParkedKeys = bounds.mostParkedKeys ?? settings.mostParkedKeys;
     this.relay.run({ signal: this.abort.signal }).then(
       () => this.leave(),
       (error) => {
@@ -498,7 +503,7 @@ class Worker {
   private session(): PostgresClient {
     const { world, model, bounds } = this.outbox;
     const query = (statement: PostgresQuery): ReturnType<PostgresClient['query']> => {
-      const { name, touches, moves } = OutboxModel.statement(statement);
+      const { name, touches, moves, readsParked } = OutboxModel.statement(statement);
       const answer = (): ReturnType<OutboxModel['query']> => {
         const said = model.query(this.name, statement);
         if (name === 'locks a range') this.outbox.hasLocked();
@@ -517,7 +522,8 @@ class Worker {
       this.asked = statement;
       const { reads = [], writes = [] } = touches;
       return new Promise((resolve) => {
-        const footprint = { reads: [...reads, ...this.reads], writes: [...writes, this.name] };
+        const parked = readsParked?.(statement.values ?? []) ? ['parked'] : [];
+        const footprint = { reads: [...reads, ...parked, ...this.reads], writes: [...writes, this.name] };
         const end = (happen: () => void) => (): void => {
           for (const takeBack of this.offers.splice(0)) takeBack();
           happen();

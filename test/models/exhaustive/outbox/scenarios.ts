@@ -164,6 +164,25 @@ export function outboxScenarios(faults: number): Scenario[] {
       fallSilent: true,
       faults: 2,
     },
+    'more keys are refused than a worker remembers': {
+      ...base,
+      workers: 1,
+      writers: [committed('a1', 'b1'), committed('a2')],
+      ended: 1,
+      windowRows: 1,
+      mostParkedKeys: 2,
+      faults: ['worker 1 request 1 arrives, entry 1 refused', 'worker 1 request 2 arrives, entry 1 refused'],
+    },
+    'more keys are parked than a worker remembers': {
+      ...base,
+      workers: 1,
+      writers: [committed('a1', 'b1'), committed('b2')],
+      ended: 1,
+      parkedBefore: 2,
+      windowRows: 1,
+      mostParkedKeys: 2,
+      faults: ['worker 1 request 1 arrives, entry 1 refused'],
+    },
     'rows are refused': { ...base, workers: 1, ended: 2, windowRows: 1, faults },
   };
   return Object.entries(all).map(([name, bounds]) => outboxScenario(`the outbox, ${name}`, bounds));

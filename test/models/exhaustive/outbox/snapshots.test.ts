@@ -64,7 +64,7 @@ class Reader {
     const batch = { from, to: look.to, firstId: look.firstId > bound ? look.firstId : bound + 1n };
     const rows: string[] = [];
     for (let afterId = 0n, isLast = false; !isLast; ) {
-      const window = await database.readWindow(this.range, batch, { afterId, ...WINDOW });
+      const window = await database.readWindow(this.range, batch, { afterId, ...WINDOW, findsParkedKeys: false });
       rows.push(...window.rows.map(({ id, data }) => `${id} ${Buffer.from(data)}`));
       afterId = window.rows.at(-1)?.id ?? afterId;
       if (afterId > this.highest) this.highest = afterId;

@@ -8,7 +8,8 @@ import { VirtualClock } from '../../../../lib/testing';
 
 const RANGE = { number: 1, lock: 1, fence: '1', firstBucket: 0, lastBucket: 1, producerId: 'p' } as HeldRange;
 const POSITION = { from: '3:3:', afterId: 0n };
-const WINDOW = { afterId: 0n, maxRows: 1, maxBytes: 1 };
+const WINDOW = { afterId: 0n, maxRows: 1, maxBytes: 1, maxBytesOfAll: 1, findsParkedKeys: false };
+const FIRST_KEY = { behindId: 0n, atMost: 1 };
 
 type Answer = object[] | ((values: readonly unknown[]) => object[]);
 
@@ -218,7 +219,7 @@ describe('a range', () => {
 
 test.each<[string, (database: OutboxDatabase) => Promise<unknown>]>([
   ['a look for rows', (database) => database.look(RANGE, '3:3:')],
-  ['parked keys', (database) => database.parkedKeys(RANGE, 1)],
+  ['parked keys', (database) => database.parkedKeys(RANGE, FIRST_KEY)],
   ['parked rows', (database) => database.readParked(RANGE, [], WINDOW)],
   ['rows that are put again', (database) => database.putAgain({ lastId: 1n }, WINDOW)],
 ])('an answer without a row is undefined for %s', async (_, ask) => {
@@ -234,7 +235,7 @@ test.each([
 });
 
 const BATCH = { from: '3:3:', to: '5:5:', firstId: 1n };
-const FOUND = { id: '8', partition_key: 'k', data: new Uint8Array(3), explicit_hash_key: null };
+const FOUND = { id: '8', partition_key: 'k', data: new Uint8Array(3), explicit_hash_key: null, parked_tries: null };
 const READ = {
   id: 8n,
   partitionKey: 'k',
@@ -256,8 +257,8 @@ test.each([
   const { database } = databaseSaying(
     Array.from({ length: count }, (_, n) => ({ ...FOUND, bytes_up_to: `${3 * (n + 1)}` })),
   );
-  const window = await database.readWindow(RANGE, BATCH, { afterId: 0n, maxRows, maxBytes });
-  expect(window).toEqual({ rows: Array.from({ length: count }, () => READ), isLast });
+  const window = await database.readWindow(RANGE, BATCH, { afterId: 0n, maxRows, maxBytes, findsParkedKeys: false });
+  expect(window).toEqual({ rows: Array.from({ length: count }, () => READ), isLast, parkedKeys: [] });
 });
 
 test('a window is read by a statement that is prepared once, of what a record needs', async () => {
@@ -313,10 +314,11 @@ test.each([true, false])('rows are parked while the range is held: %s', async (i
 
 test('parked keys and rows are those that are there', async () => {
   const nothing = databaseSaying([{ partition_key: null, id: null }]).database;
-  expect([await nothing.parkedKeys(RANGE, 1), await nothing.readParked(RANGE, [], WINDOW)]).toEqual([[], []]);
-  const one = databaseSaying([{ ...FOUND, tries: 2 }]).database;
-  expect(await one.parkedKeys(RANGE, 1)).toEqual([{ partitionKey: 'k', tries: 2 }]);
-  expect(await one.readParked({ ...RANGE }, [], WINDOW)).toEqual([{ ...READ, tries: 2 }]);
+  expect(await nothing.parkedKeys(RANGE, FIRST_KEY)).toEqual([]);
+  expect(await nothing.readParked(RANGE, [], WINDOW)).toEqual({ rows: [], unreadKeys: [] });
+  const one = databaseSaying([{ ...FOUND, tries: 2, first_id: '8' }]).database;
+  expect(await one.parkedKeys(RANGE, FIRST_KEY)).toEqual([{ partitionKey: 'k', tries: 2, firstId: 8n }]);
+  expect(await one.readParked(RANGE, [], WINDOW)).toEqual({ rows: [{ ...READ, tries: 2 }], unreadKeys: [] });
 });
 
 test.each([

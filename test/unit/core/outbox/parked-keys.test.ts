@@ -5,92 +5,148 @@ import type { RelaySettings } from '../../../../lib/core/outbox/relay-options';
 import { noRelaySummary, type RelaySummary } from '../../../../lib/core/outbox/relay-summary';
 import { VirtualClock } from '../../../../lib/testing';
 
-const MOST_KEYS = 10_000;
+const RANGE = { number: 1 } as HeldRange;
 
-/** Parked keys of a range of which an earlier worker has left so many in the table. */
-async function loaded(count: number): Promise<ParkedKeys> {
-  const database: Pick<OutboxDatabase, 'parkedKeys'> = {
-    parkedKeys: async (_, limit) =>
-      Array.from({ length: Math.min(count, limit) }, (__, number) => ({ partitionKey: `key-${number}`, tries: 0 })),
+interface TableOptions {
+  /** How many keys have a row in the table. The number of a key is the number of its row. */
+  keys: number;
+  /** Which of them the stream rejects. */
+  isRejected?(key: number): boolean;
+  /** How often the rows were tried by an earlier worker. */
+  tries?: number;
+  rowBytes?: number;
+  windowBytes?: number;
+}
+
+/** A table of parked rows, one row a key, behind a worker that remembers 10 keys. */
+function tableOf({ keys, isRejected = () => false, tries = 0, rowBytes = 1, windowBytes = 1_000 }: TableOptions) {
+  const clock = new VirtualClock();
+  const read = (key: number) => ({ id: BigInt(key), hasEnded: false });
+  const rowOf = (key: number): ParkedRow => {
+    const sequence = { producerId: 'outbox', sequenceNumber: BigInt(key) };
+    return {
+      id: BigInt(key),
+      partitionKey: `${key}`,
+      data: new Uint8Array(rowBytes),
+      sequence,
+      read: read(key),
+      tries,
+    };
+  };
+  const table = new Map(Array.from({ length: keys }, (_, index) => [`${index + 1}`, rowOf(index + 1)]));
+  const triedAtMs = new Map<string, number[]>();
+  const bytesRead: number[] = [];
+  const database: Partial<OutboxDatabase> = {
+    park: async (_, rows) => {
+      for (const row of rows) table.set(row.partitionKey, row as ParkedRow);
+      return true;
+    },
+    parkedKeys: async (_, { behindId, atMost }) => {
+      const behind = [...table.values()].filter(({ id }) => id > behindId).sort((a, b) => Number(a.id - b.id));
+      return behind.slice(0, atMost).map((row) => ({ ...row, firstId: row.id }));
+    },
+    readParked: async (_, wanted, { maxBytesOfAll }) => {
+      await clock.sleep(1);
+      const found = wanted.flatMap(({ partitionKey }) => table.get(partitionKey) ?? []);
+      const rows = found.filter((__, place) => place * rowBytes < maxBytesOfAll);
+      bytesRead.push(rows.length * rowBytes);
+      return { rows, unreadKeys: found.slice(rows.length).map(({ partitionKey }) => partitionKey) };
+    },
+    removeParked: async (gone) => {
+      for (const { partitionKey } of gone) table.delete(partitionKey);
+    },
+    countTry: async ({ partitionKey }) => {
+      const row = table.get(partitionKey)!;
+      table.set(partitionKey, { ...row, tries: row.tries + 1 });
+    },
+  };
+  const settings = { clock, windowRows: 100, windowBytes, retryMs: 1_000, mostParkedKeys: 10, onRejected: () => {} };
+  const put: PutRows = async (rows, ends) => {
+    for (const row of rows) {
+      const { partitionKey } = row;
+      triedAtMs.set(partitionKey, [...(triedAtMs.get(partitionKey) ?? []), clock.now()]);
+      if (isRejected(Number(partitionKey))) ends.rejected(row, new Error('refused'));
+      else ends.delivered(row);
+    }
   };
   const parked = new ParkedKeys(
     database as OutboxDatabase,
-    { number: 1 } as HeldRange,
-    { clock: new VirtualClock() } as unknown as RelaySettings,
-    {} as RelaySummary,
-    async () => {},
+    RANGE,
+    settings as unknown as RelaySettings,
+    noRelaySummary(),
+    put,
     () => {},
   );
-  await parked.load();
-  return parked;
+  /** As the reader of a range does: between two windows keys may be forgotten. */
+  const runFor = async (ms: number): Promise<void> => {
+    await parked.load();
+    const running = parked.run();
+    for (const endsAtMs = clock.now() + ms; clock.now() < endsAtMs; ) {
+      parked.forgetWaiting();
+      await clock.runUntil(clock.sleep(10));
+    }
+    parked.stop();
+    await clock.runUntil(running);
+  };
+  return { parked, clock, table, triedAtMs, bytesRead, rowOf, runFor };
 }
 
 test.each([
-  [0, false],
-  [MOST_KEYS - 1, false],
-  [MOST_KEYS, true],
-  [MOST_KEYS + 1, true],
-])('with %i parked keys, more rows are held back: %s', async (count, isFull) => {
-  expect((await loaded(count)).isFull).toBe(isFull);
+  [0, true],
+  [4, true],
+  [5, false],
+  [1_000, false],
+])('ParkedKeys – %i keys have parked rows – knows all of them: %s, and has room for others', async (keys, knowsAll) => {
+  const { parked } = tableOf({ keys });
+  await parked.load();
+  expect([parked.knowsAllKeys, parked.isFull]).toEqual([knowsAll, false]);
 });
 
-test('keys that were left in the table follow when half of the others are gone', async () => {
-  const clock = new VirtualClock();
-  const left = new Set(Array.from({ length: MOST_KEYS + 1 }, (_, number) => `key ${number}`));
-  const loads: number[] = [];
-  const database: Partial<OutboxDatabase> = {
-    parkedKeys: async (_, limit) => {
-      loads.push(left.size);
-      return [...left].slice(0, limit).map((partitionKey) => ({ partitionKey, tries: 0 }));
-    },
-    readParked: async (_, keys) =>
-      keys
-        .filter(({ partitionKey }) => left.has(partitionKey))
-        .map(({ partitionKey }) => ({ id: 1n, partitionKey, tries: 0 }) as ParkedRow),
-    removeParked: async (gone) => {
-      for (const { partitionKey } of gone) left.delete(partitionKey);
-    },
-    countTry: async () => {},
-  };
-  let changes = 0;
-  let puts = 0;
-  const parked = new ParkedKeys(
-    database as OutboxDatabase,
-    { number: 1 } as HeldRange,
-    { clock, windowRows: 100, windowBytes: 100, retryMs: 60_000, onRejected: () => {} } as unknown as RelaySettings,
-    noRelaySummary(),
-    async (rows, ends) => {
-      for (const row of rows) {
-        if (row.partitionKey !== 'key 0') ends.delivered(row);
-        else ends.rejected(row, new Error('refused'));
-      }
-      if (rows.length > 1 && rows.some(({ partitionKey }) => partitionKey === 'key 0')) puts += 1;
-    },
-    () => {
-      changes += 1;
-    },
-  );
+test('ParkedKeys – more keys have parked rows than it remembers – sends the rows of all of them', async () => {
+  const { parked, table, runFor } = tableOf({ keys: 1_000 });
+  await runFor(1_000);
+  expect([table.size, parked.knowsAllKeys]).toEqual([0, true]);
+});
+
+test('ParkedKeys – the stream rejects the rows of 100 keys – sends the rows of other keys, and retries each rejected row', async () => {
+  const { table, triedAtMs, runFor } = tableOf({ keys: 103, isRejected: (key) => key <= 100, tries: 1 });
+  await runFor(25 * 60_000);
+  expect(table.size).toBe(100);
+  const triesOfEach = [...triedAtMs].filter(([key]) => Number(key) <= 100).map(([, tries]) => tries.length);
+  expect(triesOfEach).toHaveLength(100);
+  expect(Math.min(...triesOfEach)).toBeGreaterThan(0);
+  // A worker that remembered all keys would retry each row once a minute.
+  expect(Math.max(...triesOfEach)).toBeLessThanOrEqual(26);
+});
+
+test('ParkedKeys – all keys that it remembers wait for a retry – forgets them, and has room', async () => {
+  const { parked, clock, rowOf } = tableOf({ keys: 0, isRejected: () => true });
   await parked.load();
-  expect(changes).toBe(1);
   const running = parked.run();
-  const untilEmpty = async (): Promise<void> => {
-    while (left.size > 1) await clock.sleep(1);
-  };
-  await clock.runUntil(untilEmpty());
+  for (let key = 1; key <= 10; key++) parked.reject(rowOf(key));
+  expect([parked.isFull, parked.forgetWaiting()]).toEqual([true, false]);
+  await clock.runUntil(clock.sleep(500));
+  expect([parked.isFull, parked.forgetWaiting(), parked.isFull, parked.knowsAllKeys]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
   parked.stop();
   await clock.runUntil(running);
-  expect(loads).toHaveLength(2);
-  expect(loads[1]).toBeLessThan(MOST_KEYS / 2 + 200);
-  expect(parked.isFull).toBe(false);
-  // A key of which a row was refused is put by itself, before the others follow and afterwards.
-  expect(puts).toBe(1);
-  // Whoever waits for room hears of each put.
-  expect(changes).toBeGreaterThan(MOST_KEYS / 32);
+});
+
+test('ParkedKeys – one row fills what a put may read – reads the other keys next, and each row is sent', async () => {
+  const { table, bytesRead, triedAtMs, runFor } = tableOf({ keys: 9, rowBytes: 1_000, windowBytes: 1_000 });
+  await runFor(1_000);
+  expect(table.size).toBe(0);
+  expect(Math.max(...bytesRead)).toBe(1_000);
+  expect([...triedAtMs.values()].map((times) => times.length)).toEqual(Array(9).fill(1));
 });
 
 test('a range that another worker has is not begun', async () => {
   const database: Partial<OutboxDatabase> = { parkedKeys: async () => undefined };
-  const settings = { clock: new VirtualClock() } as unknown as RelaySettings;
+  const settings = { clock: new VirtualClock(), mostParkedKeys: 10 } as unknown as RelaySettings;
   const [range, summary] = [{ number: 1 } as HeldRange, noRelaySummary()];
   const parked = new ParkedKeys(
     database as OutboxDatabase,
@@ -101,11 +157,6 @@ test('a range that another worker has is not begun', async () => {
     () => {},
   );
   await expect(parked.load()).rejects.toThrow(OutboxLeaseError);
-});
-
-test('a key that is left in the table is not known', async () => {
-  const parked = await loaded(MOST_KEYS + 1);
-  expect([`key-${MOST_KEYS - 1}`, `key-${MOST_KEYS}`].map((key) => parked.has(key))).toEqual([true, false]);
 });
 
 describe('the rows of a key that go to two streams', () => {
@@ -140,7 +191,7 @@ describe('the rows of a key that go to two streams', () => {
         readBehind.push(key!.afterId);
         const found = table.filter(({ id }) => id > key!.afterId).slice(0, maxRows);
         await clock.sleep(1);
-        return found;
+        return { rows: found, unreadKeys: [] };
       },
       removeParked: async (gone) => {
         for (const row of gone) table = withoutRow(row);
@@ -162,7 +213,15 @@ describe('the rows of a key that go to two streams', () => {
       }
     };
     const onRejected = (error: OutboxRowError) => void told.push(error);
-    const settings = { clock, windowRows: 10, windowBytes: 1_000, retryMs: 1, maxTries, onRejected };
+    const settings = {
+      clock,
+      windowRows: 10,
+      windowBytes: 1_000,
+      retryMs: 1,
+      maxTries,
+      mostParkedKeys: 10_000,
+      onRejected,
+    };
     const parked = new ParkedKeys(
       database as OutboxDatabase,
       { number: 1 } as HeldRange,
@@ -362,17 +421,18 @@ describe('keys that an earlier worker has parked', () => {
     const reads: { atMs: number; keys: string[]; behind: bigint[]; maxRows: number; maxBytes: number }[] = [];
     const tries = new Map(keys.map((key) => [key.partitionKey, key.tries]));
     const database: Partial<OutboxDatabase> = {
-      parkedKeys: async () => keys,
+      parkedKeys: async () => keys.map((key) => ({ ...key, firstId: 1n })),
       readParked: async (_, wanted, limits) => {
         const names = wanted.map(({ partitionKey }) => partitionKey);
         const behind = wanted.map(({ afterId }) => afterId);
         reads.push({ atMs: clock.now(), keys: names, behind, ...limits });
         if (readMs > 0) await clock.sleep(readMs);
-        return names.map((partitionKey) => {
+        const rows = names.map((partitionKey) => {
           const read = { id: 1n, hasEnded: false };
           const sequence = { producerId: 'outbox', sequenceNumber: 1n };
           return { id: 1n, partitionKey, data: new Uint8Array(), sequence, read, tries: tries.get(partitionKey)! };
         });
+        return { rows, unreadKeys: [] };
       },
       countTry: async ({ partitionKey }) => void tries.set(partitionKey, tries.get(partitionKey)! + 1),
     };
@@ -380,7 +440,7 @@ describe('keys that an earlier worker has parked', () => {
       database as OutboxDatabase,
       { number: 1 } as HeldRange,
       {
-        ...{ clock, windowRows, windowBytes: 1_000, retryMs: SECOND_MS },
+        ...{ clock, windowRows, windowBytes: 1_000, retryMs: SECOND_MS, mostParkedKeys: 10_000 },
         onRejected: () => {},
       } as unknown as RelaySettings,
       {} as RelaySummary,

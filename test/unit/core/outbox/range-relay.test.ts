@@ -25,7 +25,7 @@ function relayOf(windows: OutboxRow[][], putAll: PutAll, options: OutboxRelayOpt
   const database: Partial<OutboxDatabase> = {
     parkedKeys: async () => [],
     look: async () => ({ to: '5:5:', firstId: 1n, hasRows: windows.length > 0 }),
-    readWindow: async () => ({ rows: windows.shift()!, isLast: windows.length === 0 }),
+    readWindow: async () => ({ rows: windows.shift()!, isLast: windows.length === 0, parkedKeys: [] }),
     save: async () => true,
     setSleeping: async () => {},
   };
@@ -178,7 +178,7 @@ function idleRelay(
     },
     readWindow: async (_, { from, firstId }, { afterId }) => {
       told.windows.push({ from, firstId, afterId });
-      return { rows: left.shift()!, isLast: left.length === 0 };
+      return { rows: left.shift()!, isLast: left.length === 0, parkedKeys: [] };
     },
     save: async (_, saved, acknowledged) => {
       told.saved.push([saved, acknowledged]);
@@ -189,7 +189,7 @@ function idleRelay(
       told.parkedAtMs.push(options.clock!.now());
       return true;
     },
-    readParked: async () => [],
+    readParked: async () => ({ rows: [], unreadKeys: [] }),
     ...own,
   };
   const range = { number: 1, position } as HeldRange;
@@ -267,7 +267,7 @@ test.each([
     const windows = [Array.from({ length: rows }, (_, index) => rowOf(BigInt(index + 1)))];
     const readParked = async () => {
       await clock.sleep(10_000);
-      return [];
+      return { rows: [], unreadKeys: [] };
     };
     const { relay, told, fill } = idleRelay(windows, putAll, { clock, maxRowsInFlight: 80 }, { readParked });
     fill();
@@ -379,7 +379,7 @@ describe('a relay that ends', () => {
     const readWindow = async () => {
       windows += 1;
       await clock.sleep(100);
-      return { rows: [keyed(BigInt(windows))], isLast: false };
+      return { rows: [keyed(BigInt(windows))], isLast: false, parkedKeys: [] };
     };
     const { relay, fill } = idleRelay([[]], putAll, { clock }, { readWindow });
     fill();
@@ -396,7 +396,7 @@ describe('a relay that ends', () => {
     let windows = 0;
     const readWindow = async () => {
       windows += 1;
-      if (windows === 1) return { rows: [keyed(1n)], isLast: false };
+      if (windows === 1) return { rows: [keyed(1n)], isLast: false, parkedKeys: [] };
       await clock.sleep(100);
       throw new Error('broken');
     };
@@ -418,11 +418,11 @@ describe('a relay that ends', () => {
       putAll,
       { clock },
       {
-        parkedKeys: async () => [{ partitionKey: 'parked', tries: 1 }],
+        parkedKeys: async () => [{ partitionKey: 'parked', tries: 1, firstId: 1n }],
         look: async () => (looks++ === 0 ? { to: '5:5:', firstId: 1n, hasRows: true } : undefined),
         readParked: async () => {
           reads += 1;
-          return [];
+          return { rows: [], unreadKeys: [] };
         },
       },
     );
@@ -460,7 +460,7 @@ describe('a row that the stream refuses', () => {
           const names = keys.map(({ partitionKey }) => partitionKey);
           const found = table.filter(({ partitionKey }) => names.includes(partitionKey)).slice(0, maxRows);
           await options.clock!.sleep(10);
-          return found;
+          return { rows: found, unreadKeys: [] };
         },
         removeParked: async (gone) => {
           table = table.filter(({ id }) => gone.every((row) => row.id !== id));

@@ -258,7 +258,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `${n(declared('test/models/core/producer/simulation.test.ts', 'SCHEDULES'))} random schedules`,
   ],
   'outbox.md': [
-    `while more than ${n(core('outbox/parked-keys', 'MOST_KEYS'))} keys are parked`,
+    `A worker remembers ${n(core('outbox/relay-options', 'MOST_PARKED_KEYS'))} parked keys at most. If there are more, it retries up to ${n(core('outbox/relay-options', 'MOST_PARKED_KEYS') / 2)} of them a minute`,
     `It runs for ${construct('outbox/outbox-relay-function', 'timeout')} minutes`,
     `A statement may take ${seconds(core('outbox/relay-options', 'statementTimeoutMs'))} seconds`,
     `it waits for ${seconds(core('outbox/outbox-relay', 'LAST_STATEMENT_MS'))} seconds at most`,
@@ -320,7 +320,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `Node.js ${engines.node.slice(2)} and newer, \`aws-cdk-lib\` ${peerDependencies['aws-cdk-lib'].slice(1)} and newer, and \`constructs\` ${peerDependencies.constructs.slice(1)} and newer`,
   ],
   'threat-model.md': [
-    `rows of more than ${n(core('outbox/parked-keys', 'MOST_KEYS'))} keys`,
     `the ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} that were changed last`,
     `up to ${core('foundation/errors', 'MAX_DESCRIPTION_LENGTH')} characters of a wrong value`,
   ],
