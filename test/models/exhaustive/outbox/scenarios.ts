@@ -171,7 +171,7 @@ export function outboxScenarios(faults: number): Scenario[] {
       ended: 1,
       windowRows: 1,
       mostParkedKeys: 2,
-      faults: ['worker 1 request 1 arrives, entry 1 refused', 'worker 1 request 2 arrives, entry 1 refused'],
+      faults: [1, 2, 3, 4].map((request) => `worker 1 request ${request} arrives, entry 1 refused`),
     },
     'more keys are parked than a worker remembers': {
       ...base,
