@@ -2,8 +2,16 @@ import { engines } from '../package.json';
 
 /** Why this version of Node.js cannot run the command; undefined if it can. */
 export function nodeVersionProblem(version: string): string | undefined {
-  const [major, minor] = version.split('.').map(Number) as [number, number];
-  const [leastMajor, leastMinor] = engines.node.replace(/^>=/, '').split('.').map(Number) as [number, number];
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
-  return `even-shards needs Node.js ${leastMajor}.${leastMinor} or newer, and this is ${version}`;
+  const [major, minor] = numbersOf(version);
+  const ranges = engines.node.split(' || ');
+  const runs = ranges.some((range) => {
+    const [leastMajor, leastMinor] = numbersOf(range.replace(/^\D+/, ''));
+    return (major === leastMajor && minor >= leastMinor) || (range.startsWith('>=') && major > leastMajor);
+  });
+  if (runs) return undefined;
+  return `even-shards needs a Node.js version of ${engines.node}, and this is ${version}`;
+}
+
+function numbersOf(version: string): [number, number] {
+  return version.split('.').map(Number) as [number, number];
 }

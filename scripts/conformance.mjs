@@ -75,7 +75,7 @@ if (rest[0] === 'mutants') {
 /** What `engines` asks for at least. */
 function lowestNode() {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
-  return `${engines.node.replace('>=', '')}.0`;
+  return `${/\d+\.\d+/.exec(engines.node)[0]}.0`;
 }
 
 function unitTestsOn(version, jestArguments) {

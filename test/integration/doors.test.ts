@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
+import fc from 'fast-check';
 import ts from 'typescript';
 import packageJson from '../../package.json';
 import EXPORTS from '../support/door-exports.json';
+import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
 /** What a user can import, and what an import brings along: of the built package, through the doors of its manifest. */
 
@@ -82,6 +84,64 @@ describe('an application that imports one name', () => {
   test('carries nothing if it does not use it', () => {
     expect(minifiedBytes(modules.map((name) => `import '${name}';`).join('\n'))).toBe(0);
   });
+});
+
+type BundleSettings = Pick<BuildOptions, 'conditions' | 'platform' | 'packages' | 'minify'>;
+
+describe('an ES module bundle of all entry points for applications', () => {
+  const CONDITIONS = ['browser', 'deno', 'development', 'import', 'module', 'node', 'production', 'require', 'worker'];
+  const settings: fc.Arbitrary<BundleSettings> = fc.record({
+    conditions: fc.option(fc.subarray([...CONDITIONS, 'source']), { nil: undefined }),
+    platform: fc.constantFrom('node', 'neutral', 'browser'),
+    packages: fc.constantFrom('bundle', 'external'),
+    minify: fc.boolean(),
+  });
+  const names = modules.filter((name) => name !== NAME);
+
+  /** Another package of the bundle may require what the application imports. External packages cannot be required there. */
+  const program = (required: boolean) => `
+    ${names.map((name, at) => `import * as door${at} from '${name}';`).join('\n')}
+    const doors = [${names.map((_, at) => `door${at}`)}];
+    const required = ${required ? `[${names.map((name) => `require('${name}')`)}]` : 'doors'};
+    let error;
+    try { required[${names.indexOf(`${NAME}/registry`)}].balancedKey(-1); } catch (thrown) { error = thrown; }
+    console.log(JSON.stringify({
+      exported: doors.map((door) => Object.keys(door).filter((name) => !/^(default|module.exports|__esModule)$/.test(name)).sort()),
+      isSameClass: doors.every((door) => !door.EvenShardsError || error instanceof door.EvenShardsError),
+    }));`;
+
+  const run = ({ platform, packages, ...options }: BundleSettings) => {
+    const { outputFiles } = buildSync({
+      ...options,
+      stdin: { contents: program(packages === 'bundle'), resolveDir: ROOT },
+      bundle: true,
+      format: 'esm',
+      platform,
+      packages,
+      ...(platform !== 'node' && { external: ['node:*'] }),
+      write: false,
+      logLevel: 'error',
+    });
+    const child = { cwd: ROOT, encoding: 'utf8', input: outputFiles[0]!.text } as const;
+    return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-'], child));
+  };
+
+  test(
+    'with any conditions and platform, exports every name, and has one copy of each class',
+    () => {
+      const exported = names.map((name) => exportsOf(name).values);
+      fc.assert(
+        fc.property(settings, (options) => {
+          expect(run(options)).toEqual({ exported, isSameClass: true });
+        }),
+        {
+          numRuns: randomRuns(10),
+          examples: [[{ conditions: ['node'], platform: 'node', packages: 'bundle', minify: false }]],
+        },
+      );
+    },
+    randomRunsTimeout(30_000),
+  );
 });
 
 /** Bundles a module beside the package as an application does: by its doors, for Node, minified. */

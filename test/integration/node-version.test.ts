@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { nodeVersionProblem } from '../../bin/node-version';
 
 test.each([
-  ['18.20.4', 'even-shards needs Node.js 20.16 or newer, and this is 18.20.4'],
-  ['20.15.1', 'even-shards needs Node.js 20.16 or newer, and this is 20.15.1'],
+  ['18.20.4', 'even-shards needs a Node.js version of ^20.16 || >=22.3, and this is 18.20.4'],
+  ['20.15.1', 'even-shards needs a Node.js version of ^20.16 || >=22.3, and this is 20.15.1'],
   ['20.16.0', undefined],
-  ['22.0.0', undefined],
+  ['21.7.3', 'even-shards needs a Node.js version of ^20.16 || >=22.3, and this is 21.7.3'],
+  ['22.2.0', 'even-shards needs a Node.js version of ^20.16 || >=22.3, and this is 22.2.0'],
+  ['22.3.0', undefined],
+  ['24.0.0', undefined],
 ])('Node.js %s: %s', (version, problem) => {
   expect(nodeVersionProblem(version)).toBe(problem);
 });
@@ -30,7 +33,10 @@ describe('the command', () => {
 
   test('says which version it needs before it loads anything that an older one cannot read', () => {
     const { status, stderr } = runOn('18.20.4');
-    expect([status, stderr]).toEqual([1, 'even-shards needs Node.js 20.16 or newer, and this is 18.20.4\n']);
+    expect([status, stderr]).toEqual([
+      1,
+      'even-shards needs a Node.js version of ^20.16 || >=22.3, and this is 18.20.4\n',
+    ]);
   });
 
   test('loads the rest on a version that does', () => {

@@ -317,7 +317,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `takes ${n(declared('lib/testing/hot-partition-table.ts', 'WRITE_UNITS_PER_SECOND'))} write units a second`,
   ],
   'versions.md': [
-    `Node.js ${engines.node.slice(2)} and newer, \`aws-cdk-lib\` ${peerDependencies['aws-cdk-lib'].slice(1)} and newer, and \`constructs\` ${peerDependencies.constructs.slice(1)} and newer`,
+    `Node.js 20 from ${engines.node.slice(1, 6)}, Node.js ${engines.node.split('>=')[1]} and newer, \`aws-cdk-lib\` ${peerDependencies['aws-cdk-lib'].slice(1)} and newer, and \`constructs\` ${peerDependencies.constructs.slice(1)} and newer`,
   ],
   'threat-model.md': [
     `the ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} that were changed last`,
