@@ -1,5 +1,7 @@
+import { inspect } from 'node:util';
 import { EvenShardsError } from '../lib/core/foundation/errors';
 import { exitCodeOf, runCommand } from './commands';
+import { printError, printProblem } from './print';
 
 /**
  * If the reader of the output stops, as head(1) does, this process ends silently, as SIGPIPE would end it. If the output
@@ -9,7 +11,7 @@ function endWithoutOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(141);
-      if (stream === process.stdout) console.error(`even-shards: cannot write to standard output: ${error.message}`);
+      if (stream === process.stdout) printError(`even-shards: cannot write to standard output: ${error.message}`);
       process.exit(1);
     });
   }
@@ -20,6 +22,6 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 endWithoutOutput();
 runCommand(process.argv.slice(2)).catch((error) => {
-  console.error(error instanceof EvenShardsError ? `even-shards: ${error.problem}` : error);
+  printProblem(error instanceof EvenShardsError ? `even-shards: ${error.problem}` : inspect(error));
   process.exit(exitCodeOf(error));
 });

@@ -2,6 +2,7 @@ import { version } from '../package.json';
 import { AccountError } from './deployed-stack/account-error';
 import { UsageError } from './flags';
 import { InvalidInputError } from './local/sample/sample-error';
+import { print, printText } from './print';
 
 interface Command {
   readonly summary: string;
@@ -78,8 +79,8 @@ options:
 /** Runs the command that the arguments name. Arguments that it does not accept throw a `UsageError`. */
 export async function runCommand([command, ...args]: string[]): Promise<void> {
   if (command === undefined) throw new UsageError('no command given', 'even-shards');
-  if (command === '--version') return console.log(version);
-  if (command === '--help') return console.log(HELP);
+  if (command === '--version') return print(version);
+  if (command === '--help') return printText(HELP);
   if (!Object.hasOwn(COMMANDS, command)) {
     const kind = command.startsWith('-') ? 'option' : 'command';
     throw new UsageError(`unknown ${kind} ${command}`, 'even-shards');

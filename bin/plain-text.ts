@@ -1,8 +1,13 @@
-/** Makes foreign text safe for a terminal: nothing in it can control the terminal. */
+/**
+ * Makes foreign text safe for a terminal: nothing in it can control the terminal, change its direction, or begin a line. Escapes are those of
+ * JSON, so a JSON text stays the same JSON.
+ */
 export function printable(text: string): string {
-  return text.replace(
-    /\p{Cc}|\p{Cf}/gu,
-    (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 }
 

@@ -8,6 +8,7 @@ import { STATE_ACTIONS } from '../deployed-stack/resource-state';
 import { endpointOf, parsedFlags, UsageError } from '../flags';
 import { CloudAssemblyError } from '../local/assembly/cloud-assembly';
 import { InvalidInputError } from '../local/sample/sample-error';
+import { print, printError, printText } from '../print';
 import { checkJson, checkReport } from './check-report';
 import { type ClientsOfRegion, type Comparison, compareWithAccount, compareWithFolder } from './stack-changes';
 
@@ -47,7 +48,7 @@ const EXIT_FINDINGS = 1;
 
 export async function check(args: string[], clientsOf?: ClientsOfRegion): Promise<void> {
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   if (flags.account === (flags.deployed !== undefined)) {
     throw new UsageError('give either --deployed or --account', COMMAND);
   }
@@ -58,8 +59,8 @@ export async function check(args: string[], clientsOf?: ClientsOfRegion): Promis
   const findings = inOrderOfSteps([...comparison.ofAccount, ...deploymentFindings(comparison.changes)]).filter(
     ({ id }) => !acknowledged.has(id),
   );
-  if (flags.json) console.log(JSON.stringify(checkJson(findings, comparison), null, 2));
-  else console.log(checkReport(findings, comparison).join('\n'));
+  if (flags.json) printText(JSON.stringify(checkJson(findings, comparison), null, 2));
+  else print(checkReport(findings, comparison));
   if (findings.length > 0) process.exitCode = EXIT_FINDINGS;
 }
 
@@ -70,7 +71,7 @@ async function compared(
   try {
     if (deployed !== undefined) return compareWithFolder(app, deployed);
     return await withClients(endpoint, (own) =>
-      askingAccount(() => compareWithAccount(app, clientsOf ?? own, (line) => console.error(line))),
+      askingAccount(() => compareWithAccount(app, clientsOf ?? own, printError)),
     );
   } catch (error) {
     // A pipeline must be able to tell wrong input from a finding.

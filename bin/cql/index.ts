@@ -2,6 +2,8 @@ import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { tablesOfApp } from '../cassandra/tables-of-app';
 import { parsedFlags } from '../flags';
 import { readCloudAssembly } from '../local/assembly/cloud-assembly';
+import { printable } from '../plain-text';
+import { printText } from '../print';
 import { createKeyspace, createTable } from './create-table';
 
 const COMMAND = 'even-shards cql';
@@ -29,13 +31,13 @@ class CqlError extends EvenShardsError {
 
 export async function cql(args: string[]): Promise<void> {
   const { app, help } = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
-  if (help) return console.log(HELP);
+  if (help) return printText(HELP);
   const tables = tablesOfApp(readCloudAssembly(app));
   if (tables.length === 0) throw new CqlError(`${app} has no table of Amazon Keyspaces: name its assembly with --app`);
   const keyspaces = [...new Set(tables.map(({ properties }) => properties.KeyspaceName))];
   const statements = [
     ...keyspaces.map(createKeyspace),
-    ...tables.map(({ path, properties }) => `-- ${path}\n${createTable(properties)}`),
+    ...tables.map(({ path, properties }) => `-- ${printable(path)}\n${createTable(properties)}`),
   ];
-  console.log(statements.join('\n\n'));
+  printText(statements.join('\n\n'));
 }

@@ -11,6 +11,7 @@ import {
 import { numberOf, parsedFlags, UsageError } from '../flags';
 import { textTable } from '../local/sample/text-table';
 import { counted } from '../plain-text';
+import { print, printError, printText } from '../print';
 import { type Diagnosis, diagnose } from './diagnose';
 import { measuredByWindow } from './measured-by-window';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
@@ -60,7 +61,7 @@ interface DoctorFlags {
 
 export async function doctor(args: string[], metricsOf?: MetricClient): Promise<void> {
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   const hours = numberOf(COMMAND, 'hours', flags.hours) ?? DEFAULT_HOURS;
   if (!(hours > 0 && hours <= MOST_HOURS)) {
     throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
@@ -75,13 +76,12 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
 
 async function examine(target: Target, flags: DoctorFlags, hours: number, metrics: MetricClient): Promise<void> {
   const { resources, clients } = target;
-  if (flags.permissions)
-    return console.log(policyText([...target.statements, ...statementsFor(resources, flags.scan)]));
+  if (flags.permissions) return printText(policyText([...target.statements, ...statementsFor(resources, flags.scan)]));
   const measured =
     flags.window === undefined
       ? measuredByCloudWatch(metricReader(metrics, hours, Date.now()))
       : await measuredByWindow(flags.window);
-  const onProgress = (line: string) => console.error(line);
+  const onProgress = (line: string) => printError(line);
   const endpoint = flags['dynamodb-endpoint'] ?? flags.endpoint;
   const found = diagnose(await observe(resources, clients, measured, { scan: flags.scan, endpoint, onProgress }));
   const { streams, shardings, consumers } = resources;
@@ -90,8 +90,8 @@ async function examine(target: Target, flags: DoctorFlags, hours: number, metric
     counted(shardings.length, 'sharded index or table', 'sharded indexes and tables'),
     counted(consumers.length, 'ordered consumer'),
   ].join(', ');
-  if (flags.json) console.log(JSON.stringify({ looked, found }, null, 2));
-  else console.log(report(found, looked).join('\n'));
+  if (flags.json) printText(JSON.stringify({ looked, found }, null, 2));
+  else print(report(found, looked));
   if (found.length > 0) process.exitCode = EXIT_FOUND;
 }
 

@@ -5,6 +5,7 @@ import { alternatingKey, leftToRightKey } from '../../lib/core/planning/earlier-
 import { checkWhole } from '../../lib/core/planning/number-checks';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { print, printText } from '../print';
 import { allocatedKeys } from './allocated-keys';
 import { KeyTree } from './key-tree';
 
@@ -50,7 +51,7 @@ const MOST_TREES = 1_000;
 
 export async function keys(args: string[]): Promise<void> {
   const { values: flags } = parsedFlags(COMMAND, { args, options: OPTIONS });
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   const asked = askedFor(flags);
   const given = flags.allocated === undefined ? [] : allocatedKeys(flags.allocated);
   const next = inFlagTerms(COMMAND, () => nextKeys(asked, given));
@@ -59,15 +60,15 @@ export async function keys(args: string[]): Promise<void> {
   const shardOf = (hashKey: bigint) => ranges && shardIndexOf(hashKey, ranges);
   if (flags.json) {
     const found = next.map((hashKey) => ({ hashKey: String(hashKey), shard: shardOf(hashKey) }));
-    return console.log(JSON.stringify(found, null, 2));
+    return printText(JSON.stringify(found, null, 2));
   }
   const tree = flags.tree ? new KeyTree(space) : undefined;
   for (const { hashKey } of given) tree?.add(hashKey);
   for (const hashKey of next) {
     tree?.add(hashKey);
     const shard = shardOf(hashKey);
-    if (tree) console.log(`${given.length > 0 ? 'Next Key' : 'Key'}: ${hashKey} ${tree}`);
-    else console.log(shard === undefined ? String(hashKey) : `${hashKey} ${shard}`);
+    if (tree) print(`${given.length > 0 ? 'Next Key' : 'Key'}: ${hashKey} ${tree}`);
+    else print(shard === undefined ? String(hashKey) : `${hashKey} ${shard}`);
   }
 }
 

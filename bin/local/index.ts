@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { print, printError, printText } from '../print';
 import { findDynoxide } from './emulators/dynoxide';
 import { unlessFailed } from './emulators/emulator-thread';
 import { endWithLauncher } from './end-with-launcher';
@@ -16,8 +17,8 @@ const SETTLE_MS = 10_000;
 export async function local(args: string[]): Promise<void> {
   const [own, command] = withoutCommand(args);
   const flags = localFlags(own, command);
-  if (flags.help) return console.log(LOCAL_HELP);
-  const print = flags.json || command !== undefined ? console.error : console.log;
+  if (flags.help) return printText(LOCAL_HELP);
+  const say = flags.json || command !== undefined ? printError : print;
   // The window watches the traffic, so it needs gates even without limits.
   const gates = gateOptions(flags) ?? (flags.serve ? {} : undefined);
   const logs = new FunctionLogs();
@@ -33,23 +34,23 @@ export async function local(args: string[]): Promise<void> {
     cassandra: cassandraOf(flags.cassandra),
     dynoxide: flags.dynalite ? undefined : findDynoxide(),
     gates,
-    onProgress: print,
+    onProgress: say,
     onFunctionLog: (path, line) => {
       logs.sink(path, line);
-      if (flags.logs) console.error(`[${path}] ${line}`);
+      if (flags.logs) printError(`[${path}] ${line}`);
     },
   });
   report = () => {
-    for (const line of [...stack.eventSources.report(), ...(stack.gates?.report() ?? [])]) print(line);
+    for (const line of [...stack.eventSources.report(), ...(stack.gates?.report() ?? [])]) say(line);
   };
   const window = flags.serve ? await startWindow(stack, stack.gates!, logs) : undefined;
-  if (flags.json) console.log(readyLine(stack, window));
-  if (window !== undefined) print(examples(stack, window, flags.app).join('\n'));
+  if (flags.json) print(readyLine(stack, window));
+  if (window !== undefined) say(examples(stack, window, flags.app));
   const { input = [], 'partition-key': partitionKey, ...sample } = flags;
   const run = async (): Promise<void> => {
     if (command !== undefined) process.exitCode = await runCommand(stack, command);
     else if (flags.serve) await stack.failure;
-    else await runSample(stack, { ...sample, input, partitionKey, print });
+    else await runSample(stack, { ...sample, input, partitionKey, print: say });
   };
   await unlessFailed(run(), stack.failure);
   await stack.eventSources.settle(SETTLE_MS);

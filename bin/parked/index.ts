@@ -3,6 +3,7 @@ import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { askingAccount } from '../deployed-stack/account-error';
 import { awsClients } from '../deployed-stack/aws-clients';
 import { endpointOf, parsedFlags, UsageError } from '../flags';
+import { print, printText } from '../print';
 import { type ParkedLine, parkedReport } from './parked-report';
 
 const COMMAND = 'even-shards parked';
@@ -59,7 +60,7 @@ class KeyNotParkedError extends EvenShardsError {
 
 export async function parked(args: string[], clientOf: (endpoint?: string) => ParkingTableClient = dynamoDb) {
   const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   const { table, consumer } = flags;
   if (table === undefined || consumer === undefined) throw new UsageError('give --table and --consumer', COMMAND);
   const store = new DynamoDbParkingStore(clientOf(endpointOf(COMMAND, 'endpoint', flags.endpoint)), {
@@ -72,7 +73,7 @@ export async function parked(args: string[], clientOf: (endpoint?: string) => Pa
     throw new UsageError('give resume, skip or drop, and one key', COMMAND);
   }
   if (!(await askingAccount(() => store[action](key)))) throw new KeyNotParkedError(key);
-  console.log(`${JSON.stringify(key)} ${ACTIONS[action]}`);
+  print(`${JSON.stringify(key)} ${ACTIONS[action]}`);
 }
 
 function isAction(action: string): action is keyof typeof ACTIONS {
@@ -90,8 +91,8 @@ async function list(store: ParkedKeys, { json, payload }: { json: boolean; paylo
     keys.push(line);
   }
   keys.sort((a, b) => a.since.getTime() - b.since.getTime());
-  if (json) for (const key of keys) console.log(JSON.stringify(key));
-  else console.log(parkedReport(keys, Date.now()).join('\n'));
+  if (json) for (const key of keys) print(JSON.stringify(key));
+  else print(parkedReport(keys, Date.now()));
   if (keys.some(({ dead }) => dead)) process.exitCode = EXIT_DEAD;
 }
 

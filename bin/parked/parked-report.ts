@@ -1,5 +1,3 @@
-import { printable } from '../plain-text';
-
 /** A parked key as the command prints it. */
 export interface ParkedLine {
   partitionKey: string;
@@ -26,9 +24,9 @@ export function parkedReport(keys: readonly ParkedLine[], now: number): string[]
 function linesOf({ partitionKey, records, since, tries, lastError, dead, payload }: ParkedLine, now: number): string[] {
   const waits = `${records} ${records === 1 ? 'record waits' : 'records wait'}`;
   const held = `for ${ageText(now - since.getTime())}, ${tries} ${tries === 1 ? 'try' : 'tries'}`;
-  const lines = ['', `${printable(partitionKey)}${dead ? '  DEAD' : ''}`, `  ${waits} ${held}`];
-  if (lastError !== undefined) lines.push(`  ${printable(lastError)}`);
-  if (payload !== undefined) lines.push(`  ${printable(payload)}`);
+  const lines = ['', `${partitionKey}${dead ? '  DEAD' : ''}`, `  ${waits} ${held}`];
+  if (lastError !== undefined) lines.push(`  ${lastError}`);
+  if (payload !== undefined) lines.push(`  ${payload}`);
   return lines;
 }
 

@@ -4,6 +4,7 @@ import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-price
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { type KeyPlacement, planStream } from '../../lib/core/planning/plan-stream';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { print, printText } from '../print';
 import { busiestKey, readSample, type TrafficSample, withProgress } from '../traffic-sample';
 import { writeOutput } from '../write-output';
 import { LANGUAGES, type Language } from './cdk-snippet';
@@ -133,7 +134,7 @@ export async function plan(args: string[]): Promise<void> {
   if (args[0] === 'overload') return planOverload(args.slice(1));
   const { flags, target } = planFlags(args);
   const language = languageOf(flags.language);
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   const prices = flags.prices === undefined ? undefined : pricesFile(flags.prices);
   const { input, key } = flags;
   if (input !== undefined && key === undefined) return whichKey(input, flags);
@@ -146,11 +147,8 @@ export async function plan(args: string[]): Promise<void> {
       index: inFlagTerms(COMMAND, () => plannedIndex(flags, kindOf(target, flags), sample, prices)),
     }),
   };
-  console.log(
-    flags.json
-      ? JSON.stringify(planned, flags.keyspaces ? withoutCost : undefined, 2)
-      : planReport(planned, language).join('\n'),
-  );
+  if (flags.json) printText(JSON.stringify(planned, flags.keyspaces ? withoutCost : undefined, 2));
+  else print(planReport(planned, language));
 }
 
 function planFlags(args: string[]) {
@@ -313,7 +311,8 @@ async function whichKey(input: readonly string[], flags: Flags): Promise<void> {
   if (!(recordsPerSecond > 0)) throw new UsageError(`--records-per-second must be above 0, got ${rate}`, COMMAND);
   const comparison = compareKeys(samples, recordsPerSecond);
   if (flags.svg !== undefined) writeOutput(flags.svg, keyPicture(comparison));
-  console.log(flags.json ? JSON.stringify(comparison, null, 2) : keyLines(comparison).join('\n'));
+  if (flags.json) printText(JSON.stringify(comparison, null, 2));
+  else print(keyLines(comparison));
 }
 
 function languageOf(name: string = LANGUAGES[0]): Language {

@@ -1,5 +1,6 @@
 import { type ItemTraffic, planHotItem } from '../../lib/core/planning/plan-hot-item';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { print, printText } from '../print';
 
 const COMMAND = 'even-shards plan item';
 
@@ -30,7 +31,7 @@ const OPTIONS = {
 export function planItem(args: string[]): void {
   const { values: flags } = parsedFlags(COMMAND, { args, options: OPTIONS });
   if (flags.help) {
-    console.log(HELP);
+    printText(HELP);
     return;
   }
   const number = (flag: 'cache-seconds' | 'caches' | 'item-kb' | 'reads-per-second') =>
@@ -44,7 +45,8 @@ export function planItem(args: string[]): void {
     cacheSeconds: number('cache-seconds') ?? 1,
     caches: number('caches') ?? 1,
   };
-  console.log(flags.json ? JSON.stringify(planOf(traffic), null, 2) : report(traffic).join('\n'));
+  if (flags.json) printText(JSON.stringify(planOf(traffic), null, 2));
+  else print(report(traffic));
 }
 
 function planOf(traffic: ItemTraffic) {

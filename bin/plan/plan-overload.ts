@@ -1,6 +1,7 @@
 import { overloadProbability } from '../../lib/core/planning/overload-probability';
 import { shardsForOverload } from '../../lib/core/planning/shards-for-overload';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { print, printText } from '../print';
 
 const COMMAND = 'even-shards plan overload';
 
@@ -34,7 +35,7 @@ const OPTIONS = {
 export function planOverload(args: string[]): void {
   const { values: flags } = parsedFlags(COMMAND, { args, options: OPTIONS });
   if (flags.help) {
-    console.log(HELP);
+    printText(HELP);
     return;
   }
   const number = (flag: 'overload' | 'partitions' | 'probability' | 'shards' | 'utilization') =>
@@ -49,7 +50,7 @@ export function planOverload(args: string[]): void {
     probabilityOfOverload: overloadProbability({ shards, partitions, ...threshold }),
   }));
   if (flags.json) {
-    console.log(JSON.stringify({ partitions, shards, ...found }, null, 2));
+    printText(JSON.stringify({ partitions, shards, ...found }, null, 2));
     return;
   }
   const { overload = 0.5, utilization } = threshold;
@@ -60,7 +61,7 @@ export function planOverload(args: string[]): void {
     `some partition gets more: ${percent(found.probabilityOfOverload)} of all placements`,
     `from ${whole(found.shardsToStayBelow)} shards on: less than ${percent(probability)}`,
   ];
-  console.log(lines.join('\n'));
+  print(lines);
 }
 
 function whole(count: number): string {

@@ -20,6 +20,7 @@ import { parsedFlags, UsageError } from '../flags';
 import { InvalidInputError } from '../local/sample/sample-error';
 import { type EventLine, userEvents } from '../local/sample/user-events';
 import { counted, cutShort } from '../plain-text';
+import { print, printText } from '../print';
 
 const COMMAND = 'even-shards put';
 
@@ -73,7 +74,7 @@ function notStored(stored: number, error: unknown): unknown {
 /** `even-shards put`. */
 export async function put(args: string[]): Promise<void> {
   const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   const [name] = positionals;
   if (name === undefined || positionals.length > 1) throw new UsageError('name one table or stream', COMMAND);
   if (!flags.permissions && (flags.item === undefined) === (flags.input === undefined)) {
@@ -98,7 +99,7 @@ async function putItems(target: Target, path: string, flags: PutFlags): Promise<
     { actions: ['dynamodb:DescribeTable', 'dynamodb:PutItem'], resources: [table] },
     ...(counts.length > 0 ? [{ actions: ['dynamodb:GetItem', 'dynamodb:Query'], resources: counts }] : []),
   ];
-  if (flags.permissions) return console.log(policyText([...target.statements, ...statements]));
+  if (flags.permissions) return printText(policyText([...target.statements, ...statements]));
   const { dynamodb } = target.clients;
   const documents = DynamoDBDocument.from(dynamodb);
   const indexes = await Promise.all(declared.map((config) => shardingOfNow(dynamodb, config)));
@@ -110,12 +111,12 @@ async function putItems(target: Target, path: string, flags: PutFlags): Promise<
       const input = configs.length === 0 ? { TableName: name, Item: line.event } : shardedItem(configs, line);
       await documents.put(input);
       stored += 1;
-      if (flags.json) console.log(JSON.stringify(input.Item));
+      if (flags.json) print(JSON.stringify(input.Item));
     }
   } catch (error) {
     throw notStored(stored, error);
   }
-  if (!flags.json) console.log(`${counted(stored, 'item')} put into ${path}`);
+  if (!flags.json) print(`${counted(stored, 'item')} put into ${path}`);
 }
 
 function shardedItem(configs: readonly ShardedConfig[], { event, file, line }: EventLine) {
@@ -140,7 +141,7 @@ function checkNumbers({ text, file, line }: EventLine): void {
 async function putRecords(target: Target, { path, name, hashBuckets }: DeployedStream, flags: PutFlags): Promise<void> {
   const stream = `arn:aws:kinesis:*:*:stream/${name}`;
   const statements = [{ actions: ['kinesis:ListShards', 'kinesis:PutRecords'], resources: [stream] }];
-  if (flags.permissions) return console.log(policyText([...target.statements, ...statements]));
+  if (flags.permissions) return printText(policyText([...target.statements, ...statements]));
   const { 'partition-key': partitionKey } = flags;
   if (partitionKey === undefined) throw new UsageError('give --partition-key: a record of a stream has one', COMMAND);
   const producer = new OrderedProducer(target.clients.kinesis, {
@@ -153,7 +154,7 @@ async function putRecords(target: Target, { path, name, hashBuckets }: DeployedS
     delivered(_, record, { shardId, sequenceNumber }) {
       stored += 1;
       shards.set(shardId, (shards.get(shardId) ?? 0) + 1);
-      if (flags.json) console.log(JSON.stringify({ partitionKey: record.partitionKey, shardId, sequenceNumber }));
+      if (flags.json) print(JSON.stringify({ partitionKey: record.partitionKey, shardId, sequenceNumber }));
     },
   });
   try {
@@ -163,8 +164,8 @@ async function putRecords(target: Target, { path, name, hashBuckets }: DeployedS
     throw notStored(stored, error);
   }
   if (flags.json) return;
-  console.log(`${counted(stored, 'record')} put into ${path}`);
-  for (const [shardId, count] of [...shards].sort()) console.log(`  ${shardId}: ${count}`);
+  print(`${counted(stored, 'record')} put into ${path}`);
+  for (const [shardId, count] of [...shards].sort()) print(`  ${shardId}: ${count}`);
 }
 
 async function* recordsOf(flags: PutFlags, partitionKey: string): AsyncGenerator<ProducerRecord> {

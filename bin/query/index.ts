@@ -16,6 +16,7 @@ import {
 import { parsedFlags, UsageError } from '../flags';
 import { textTable } from '../local/sample/text-table';
 import { cellText, counted } from '../plain-text';
+import { print, printError, printText } from '../print';
 import { DEFAULT_LIMIT, queryRequest, type RequestFlags } from './query-request';
 
 const COMMAND = 'even-shards query';
@@ -67,14 +68,14 @@ interface QueryFlags extends RequestFlags {
 /** `even-shards query`. */
 export async function query(args: string[]): Promise<void> {
   const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   if (positionals.length > 1) throw new UsageError('name one index', COMMAND);
   await withTarget(COMMAND, flags, (target) => queryTarget(target, positionals[0], flags));
 }
 
 async function queryTarget(target: Target, name: string | undefined, flags: QueryFlags): Promise<void> {
   const sharding = chosen(COMMAND, 'an index', target.resources.shardings, name);
-  if (flags.permissions) return console.log(policyText([...target.statements, ...statementsFor(sharding)]));
+  if (flags.permissions) return printText(policyText([...target.statements, ...statementsFor(sharding)]));
   const { dynamodb } = target.clients;
   const index = await shardingOfNow(dynamodb, sharding.config);
   const request = asUsage(() => queryRequest(COMMAND, flags, index));
@@ -112,8 +113,8 @@ async function* pagesOf(
 
 async function printLines(pages: AsyncIterable<FanOutPage>): Promise<void> {
   for await (const { items, cursor } of pages) {
-    for (const item of items) console.log(JSON.stringify(jsonItem(item)));
-    if (cursor !== undefined) console.error(`cursor: ${cursor}`);
+    for (const item of items) print(JSON.stringify(jsonItem(item)));
+    if (cursor !== undefined) printError(`cursor: ${cursor}`);
   }
 }
 
@@ -122,19 +123,19 @@ async function printTable(pages: AsyncIterable<FanOutPage>, { config }: Sharding
     const rows = items.map(jsonItem);
     if (rows.length > 0) {
       const columns = columnsOf(rows, [...config.sortKeyAttributes, ...config.tableKey]);
-      console.log(
+      print(
         textTable(
           columns,
           rows.map((row) => columns.map((name) => cellText(row[name] ?? ''))),
-        ).join('\n'),
+        ),
       );
     }
     const { shards, requests, consumedReadUnits } = stats;
-    console.log(
+    print(
       `${counted(items.length, 'item')} from ${counted(shards, 'shard')}, ${counted(requests, 'request')}, ${consumedReadUnits} read units`,
     );
-    if (missingShards.length > 0) console.log(`not read: shards ${missingShards.join(', ')}; ask for the page again`);
-    if (cursor !== undefined) console.log(`cursor: ${cursor}`);
+    if (missingShards.length > 0) print(`not read: shards ${missingShards.join(', ')}; ask for the page again`);
+    if (cursor !== undefined) print(`cursor: ${cursor}`);
   }
 }
 

@@ -3,6 +3,7 @@ import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-
 import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
 import type { IndexShards } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { print, printText } from '../print';
 import { countsOf } from './counts-of';
 import { reshardReport } from './reshard-report';
 import { reshardRowsOfTable } from './rows';
@@ -43,10 +44,11 @@ const OPTIONS = {
 export async function reshard(args: string[]): Promise<void> {
   if (args[0] === 'rows') return reshardRowsOfTable(args.slice(1));
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   const steps = stepsOf(flags);
   const maximum = maximumOf(flags, steps);
-  console.log(flags.json ? JSON.stringify(steps, null, 2) : reshardReport(steps, maximum).join('\n'));
+  if (flags.json) printText(JSON.stringify(steps, null, 2));
+  else print(reshardReport(steps, maximum));
 }
 
 /** The most shards of adaptive counts. Undefined: the counts are fixed. */

@@ -2,6 +2,7 @@ import { areShardsEven, skewOf } from '../../lib/core/resharding/skew';
 import { askingAccount } from '../deployed-stack/account-error';
 import { awsClients } from '../deployed-stack/aws-clients';
 import { endpointOf, parsedFlags, UsageError } from '../flags';
+import { print, printText } from '../print';
 import { type ListShardsClient, listShards } from './list-shards';
 import { shardsReport } from './shards-report';
 
@@ -36,7 +37,7 @@ const EXIT_UNEVEN = 1;
 /** `even-shards shards`. */
 export async function shards(args: string[], clientOf: (endpoint?: string) => ListShardsClient = kinesis) {
   const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   const [stream, ...others] = positionals;
   if (stream === undefined || others.length > 0) throw new UsageError('give one stream', COMMAND);
   const named = stream.startsWith('arn:') ? { StreamARN: stream } : { StreamName: stream };
@@ -45,8 +46,8 @@ export async function shards(args: string[], clientOf: (endpoint?: string) => Li
   const open = listed.filter(({ isOpen }) => isOpen);
   if (flags.json) {
     const shown = flags.closed ? listed : open;
-    console.log(JSON.stringify({ stream, skew: skewOf(open), shards: shown }, decimal, 2));
-  } else console.log(shardsReport(stream, listed, flags.closed).join('\n'));
+    printText(JSON.stringify({ stream, skew: skewOf(open), shards: shown }, decimal, 2));
+  } else print(shardsReport(stream, listed, flags.closed));
   if (!areShardsEven(open)) process.exitCode = EXIT_UNEVEN;
 }
 

@@ -1,6 +1,7 @@
 import { checkStreamShardCount } from '../../lib/core/foundation/shard-count';
 import { checkBetween, checkWhole } from '../../lib/core/planning/number-checks';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { print, printText } from '../print';
 import { busiestKey, readSample, withProgress } from '../traffic-sample';
 import { writeOutput } from '../write-output';
 import { generatedKeys, KEY_FORMATS } from './generated-keys';
@@ -67,12 +68,12 @@ const EXCLUDES = [
 /** `even-shards simulate`. */
 export async function simulate(args: string[]): Promise<void> {
   const flags = simulateFlags(args);
-  if (flags === undefined) return console.log(HELP);
+  if (flags === undefined) return printText(HELP);
   const report = await simulated(flags);
   if (flags.html !== undefined) writeOutput(flags.html, simulationPage(report));
   if (flags.svg !== undefined) writeOutput(flags.svg, simulationPicture(report));
-  if (flags.json) return console.log(JSON.stringify({ ...report, keys: report.keys.length }, null, 2));
-  console.log(simulationLines(report).join('\n'));
+  if (flags.json) return printText(JSON.stringify({ ...report, keys: report.keys.length }, null, 2));
+  print(simulationLines(report));
 }
 
 async function simulated(flags: SimulateFlags): Promise<SimulationReport> {

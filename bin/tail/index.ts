@@ -4,6 +4,7 @@ import type { DeployedStream } from '../deployed-stack/stack-resources';
 import { chosen, policyText, TARGET_HELP, TARGET_OPTIONS, type Target, withTarget } from '../deployed-stack/target';
 import { numberOf, parsedFlags, UsageError } from '../flags';
 import { counted, cutShort, printable } from '../plain-text';
+import { print, printError, printText } from '../print';
 import type { ReadStart } from '../stream-shards/shard-reader';
 import { TAIL_ACTIONS, type TailRecord, tailStream } from './tail-stream';
 
@@ -53,7 +54,7 @@ interface TailFlags {
 /** `even-shards tail`. */
 export async function tail(args: string[]): Promise<void> {
   const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   if (positionals.length > 1) throw new UsageError('name one stream', COMMAND);
   const start = startOf(flags);
   const limit = positive('limit', flags.limit) ?? Number.POSITIVE_INFINITY;
@@ -61,7 +62,7 @@ export async function tail(args: string[]): Promise<void> {
     const stream = chosen(COMMAND, 'a stream', target.resources.streams, positionals[0]);
     if (flags.permissions) {
       const own = { actions: TAIL_ACTIONS, resources: [`arn:aws:kinesis:*:*:stream/${stream.name}`] };
-      return console.log(policyText([...target.statements, own]));
+      return printText(policyText([...target.statements, own]));
     }
     await follow(target, stream, { ...flags, start, limit });
   });
@@ -95,7 +96,7 @@ async function follow(
   const keys = new Set<string>();
   const shards = new Set<string>();
   let records = 0;
-  console.error(`reading ${path}${once ? '' : '; end with Ctrl-C'}`);
+  printError(`reading ${path}${once ? '' : '; end with Ctrl-C'}`);
   try {
     const all = tailStream(clients.kinesis, {
       streamName: name,
@@ -108,14 +109,14 @@ async function follow(
     for await (const record of all) {
       if (end.signal.aborted) break;
       if (wanted !== undefined && !wanted.has(record.partitionKey)) continue;
-      console.log(json ? JSON.stringify(jsonOf(record)) : lineOf(record));
+      print(json ? JSON.stringify(jsonOf(record)) : lineOf(record));
       keys.add(record.partitionKey);
       records += 1;
       if (records >= limit) break;
     }
   } finally {
     process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
-    console.error(
+    printError(
       `read ${counted(records, 'record')} of ${counted(keys.size, 'key')} from ${counted(shards.size, 'shard')}`,
     );
   }
@@ -125,7 +126,7 @@ const LONGEST_DATA = 200;
 
 function lineOf({ shardId, sequenceNumber, partitionKey, data }: TailRecord): string {
   const shown = cutShort(printable(Buffer.from(data).toString()), LONGEST_DATA);
-  return `${shardId}  ${sequenceNumber}  ${printable(partitionKey)}  ${shown}`;
+  return `${shardId}  ${sequenceNumber}  ${partitionKey}  ${shown}`;
 }
 
 /** Data that is no text is base64. */

@@ -338,6 +338,22 @@ describe('what is deployed, from the command line', () => {
       ]);
     });
   });
+
+  test('text of data does not control the terminal, and stays what it is in JSON', async () => {
+    const hostile = 'a\u001b[2J\u009b31m\u202e\u2028\r\nshard 1 is fine';
+    const item = { orderId: hostile, status: 'hostile', createdAt: hostile, [hostile]: hostile };
+    await printed(put, 'Table', '--item', JSON.stringify(item), ...where);
+    await printed(put, 'Events', '--item', JSON.stringify({ id: hostile }), '--partition-key', 'id', ...where);
+    const ofItem = ['byStatus', '--value', 'hostile', ...where];
+    const ofRecord = ['--from-start', '--once', '--key', hostile, ...where];
+    for (const text of [await printed(query, ...ofItem), await printed(tail, ...ofRecord)]) {
+      expect(text).toContain('a\\u001b[2J');
+      expect(text).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
+      expect(text).not.toMatch(/^shard 1/m);
+    }
+    expect(JSON.parse(await printed(query, ...ofItem, '--json'))).toMatchObject(item);
+    expect(JSON.parse(await printed(tail, ...ofRecord, '--json'))).toMatchObject({ partitionKey: hostile });
+  });
 });
 
 describe('an app with adaptive counts, and a table that is sharded by its own key', () => {

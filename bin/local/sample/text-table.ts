@@ -1,7 +1,9 @@
-import { columnsOf } from '../../plain-text';
+import { columnsOf, printable } from '../../plain-text';
 
-/** Rows as aligned lines, numbers to the right, a rule below the header. */
-export function textTable(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {
+/** Rows as aligned lines, numbers to the right, a rule below the header. A line break in a cell does not end its line. */
+export function textTable(titles: readonly string[], cells: readonly (readonly (string | number)[])[]): string[] {
+  const header = titles.map(printable);
+  const rows = cells.map((row) => row.map((cell) => (typeof cell === 'number' ? cell : printable(cell))));
   const widths = header.map((title, column) =>
     rows.reduce((width, row) => Math.max(width, columnsOf(String(row[column]))), columnsOf(title)),
   );

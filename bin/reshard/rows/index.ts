@@ -14,6 +14,7 @@ import { CassandraError, cassandraAddress, connectToCassandra, connectToKeyspace
 import { tablesOfApp } from '../../cassandra/tables-of-app';
 import { numberOf, parsedFlags, UsageError } from '../../flags';
 import { readCloudAssembly } from '../../local/assembly/cloud-assembly';
+import { print, printError, printText } from '../../print';
 import { countsLine, type RowsReport, rowsLine, sumOf } from './rows-report';
 import { forgetState, keepState, stateOf } from './rows-state';
 
@@ -71,7 +72,7 @@ type Connect = (cassandra: string | undefined, region: string | undefined) => Pr
 /** `even-shards reshard rows`. */
 export async function reshardRowsOfTable(args: string[], connect: Connect = connectTo): Promise<void> {
   const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
-  if (flags.help) return console.log(HELP);
+  if (flags.help) return printText(HELP);
   if ((flags.cassandra === undefined) === (flags.region === undefined)) {
     throw new UsageError('give --cassandra or --region, and not both', COMMAND);
   }
@@ -86,7 +87,7 @@ export async function reshardRowsOfTable(args: string[], connect: Connect = conn
     if (flags.state !== undefined) keepState(flags.state, all);
     if (performance.now() - toldMs < PROGRESS_MS) return;
     toldMs = performance.now();
-    console.error(`${table}: ${rowsLine(all)}`);
+    printError(`${table}: ${rowsLine(all)}`);
   };
   const scan = {
     ...segmentOf(flags.segment),
@@ -99,7 +100,7 @@ export async function reshardRowsOfTable(args: string[], connect: Connect = conn
   const moves = { ...scan, movesPerSecond, staticColumns: flags['static-column'] };
   const client = await connect(flags.cassandra, flags.region);
   const release = stopOnSignals(stopped);
-  console.error(`${table}: ${countsLine(config)}`);
+  printError(`${table}: ${countsLine(config)}`);
   try {
     const run = flags['dry-run'] ? findStrayRows(client, config, scan) : reshardRows(client, config, moves);
     const report = await run.catch((error) => {
@@ -119,11 +120,11 @@ function end(
   { reason }: AbortSignal,
 ): void {
   if (state !== undefined) report.resumePoint === undefined ? forgetState(state) : keepState(state, report);
-  if (json) console.log(JSON.stringify({ table, complete: report.resumePoint === undefined, ...report }, undefined, 2));
-  else console.log(`${table}: ${rowsLine(report)}`);
+  if (json) printText(JSON.stringify({ table, complete: report.resumePoint === undefined, ...report }, undefined, 2));
+  else print(`${table}: ${rowsLine(report)}`);
   if (report.resumePoint !== undefined) {
     const again = state === undefined ? 'run it again: what is moved is moved' : 'run it again to go on';
-    console.error(`stopped before the end; ${again}`);
+    printError(`stopped before the end; ${again}`);
     process.exitCode = 128 + constants.signals[reason as NodeJS.Signals];
   } else if ((report.outcomes?.refused ?? 0) > 0) process.exitCode = EXIT_REFUSED;
 }
