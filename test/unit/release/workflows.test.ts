@@ -19,6 +19,11 @@ describe.each(workflows)('the workflow $file', ({ text }) => {
     expect(header).toMatch(/^permissions:\n {2}contents: read\n(?! )/m);
   });
 
+  test('leaves no token in a clone, where the code that it runs could read it', () => {
+    const clones = text.match(/uses: actions\/checkout@/g) ?? [];
+    expect(text.match(/checkout@.*\n {8}with:\n {10}persist-credentials: false\n/g) ?? []).toHaveLength(clones.length);
+  });
+
   test('runs scripts and files that are there', () => {
     for (const [, script] of text.matchAll(/npm run ([\w:-]+)(?! --prefix)/g)) expect(scripts).toContain(script);
     for (const [, file] of text.matchAll(/(?:node|bash|run:) (\.?[\w.-]+\/[\w./-]+)/g)) {
@@ -26,14 +31,37 @@ describe.each(workflows)('the workflow $file', ({ text }) => {
     }
   });
 
+  test('gives an identity, or a token that can write, only to jobs that run no build and no test', () => {
+    for (const job of jobsOf(text)) {
+      if (!/^ {6}[\w-]+: write$/m.test(job)) continue;
+      const commands = [...job.matchAll(/(npm (?:ci|install|run|test)[^\n]*|\.ci\/run)/g)].map(([command]) => command);
+      for (const command of commands) expect(command).toBe('npm ci --prefix release --ignore-scripts');
+    }
+  });
+
+  test('verifies the packages of the build wherever it downloads them', () => {
+    for (const job of jobsOf(text)) {
+      const downloads = job.match(/uses: actions\/download-artifact@/g) ?? [];
+      const verified = job.match(
+        /download-artifact@.*\n {8}with:\n {10}name: packages\n {10}path: dist\n {6}- run: node release\/checksums\.mjs verify dist "\$CHECKSUMS"\n {8}env:\n {10}CHECKSUMS: \$\{\{ needs\.package\.outputs\.checksums \}\}\n/g,
+      );
+      expect(verified ?? []).toHaveLength(downloads.length);
+      if (downloads.length > 0) expect(job).toMatch(/^ {4}needs: (package|\[package, .*\])$/m);
+    }
+  });
+
   test('ends every job after a time', () => {
-    const jobs = text
-      .split(/^jobs:$/m)[1]!
-      .split(/^ {2}(?=[\w-]+:$)/m)
-      .slice(1);
-    for (const job of jobs) expect(job).toMatch(/^ {4}timeout-minutes: \d+$/m);
+    for (const job of jobsOf(text)) expect(job).toMatch(/^ {4}timeout-minutes: \d+$/m);
   });
 });
+
+/** The jobs of a workflow, as text. */
+function jobsOf(text: string): string[] {
+  return text
+    .split(/^jobs:$/m)[1]!
+    .split(/^ {2}(?=[\w-]+:$)/m)
+    .slice(1);
+}
 
 /** The versions of the apps in other languages are pinned for a reason. */
 const PINNED = ':!test/conformance/languages/*/*';
