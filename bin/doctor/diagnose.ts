@@ -11,15 +11,16 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
+import { type Throttler, type Throttling, throttlingsOf } from './throttling';
 
 /**
  * How serious a problem is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is
- * uneven, and callers are refused when it grows. `limit`: a limit is near. `safety`: something that protects data is turned
- * off. `cost`: it costs more than necessary.
+ * uneven, and callers are refused when it grows. `limit`: a limit is near. `unknown`: CloudWatch has no measurement, so there
+ * may be a problem. `safety`: something that protects data is turned off. `cost`: it costs more than necessary.
  */
-type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'safety' | 'cost';
+type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'unknown' | 'safety' | 'cost';
 
-const WEIGHTS: readonly Weight[] = ['loss', 'refused', 'uneven', 'limit', 'safety', 'cost'];
+const WEIGHTS: readonly Weight[] = ['loss', 'refused', 'uneven', 'limit', 'unknown', 'safety', 'cost'];
 
 /** A problem, and the change that solves it. */
 export interface Diagnosis {
@@ -28,6 +29,8 @@ export interface Diagnosis {
   readonly path: string;
   readonly what: string;
   readonly change: string;
+  /** Which requests DynamoDB throttles, and why. Absent for other problems. */
+  readonly throttling?: Pick<Throttling, 'operation' | 'cause' | 'events'>;
 }
 
 /** The problems of a stack, the most serious first. */
@@ -65,6 +68,7 @@ function ofStream(stream: StreamObservation): Diagnosis[] {
     );
   }
   if (!areShardsEven(openShards)) uneven(stream, say);
+  if (!stream.isMeasured) found.push(notMeasured(path, 'the stream'));
   hotShards(stream, say);
   capacity(stream, say);
   if (!isEncrypted) {
@@ -155,8 +159,26 @@ function useOf({ recordsPerSecond, bytesPerSecond }: NonNullable<StreamObservati
   return Math.max(recordsPerSecond / SHARD_LIMITS.recordsWritten, bytesPerSecond / SHARD_LIMITS.bytesWritten) / shards;
 }
 
+/** An idle resource and one whose metrics are missing look alike: neither is known to be healthy. */
+function notMeasured(path: string, noun: string): Diagnosis {
+  return {
+    id: 'notMeasured',
+    weight: 'unknown',
+    path,
+    what: `CloudWatch has no value of ${noun}: it had no traffic, or its metrics are missing`,
+    change: 'read further back with --hours, or send it traffic and run doctor again',
+  };
+}
+
+function throttled(path: string, { id, what, change, operation, cause, events }: Throttling): Diagnosis {
+  return { id, weight: 'refused', path, what, change, throttling: { operation, cause, events } };
+}
+
 function ofIndex(index: IndexObservation): Diagnosis[] {
-  const { path, config, status, throttled, hiddenItems = 0, valuesAtMaximum, peakWriteUnits } = index;
+  const { path, config, status, throughput, hiddenItems = 0, valuesAtMaximum } = index;
+  const { read } = config.shards.default;
+  const { peakUnits } = throughput.writes;
+  const throttler: Throttler = { kind: config.indexName === undefined ? 'table' : 'index', shardsRead: read };
   const found: Diagnosis[] = [];
   const say: Say = (id, weight, what, change) => found.push({ id, weight, path, what, change });
   if (hiddenItems > 0) {
@@ -167,7 +189,12 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
       'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover',
     );
   }
-  if (throttled > 0) tooFewShards(index, say);
+  for (const throttling of throttlingsOf(throttler, throughput)) {
+    // The one cause against which more shards help.
+    const isOfShards = throttling.cause === 'keyRange' && throttling.operation === 'write';
+    found.push(throttled(path, isOfShards ? { ...throttling, ...tooFewShards(index, throttling.events) } : throttling));
+  }
+  if (!throughput.isMeasured) found.push(notMeasured(path, `the ${throttler.kind}`));
   if (valuesAtMaximum > 0) {
     say(
       'valuesAtMaximum',
@@ -184,14 +211,13 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
       'wait until it is ACTIVE before readers ask it',
     );
   }
-  const { read } = config.shards.default;
-  if (peakWriteUnits !== undefined && throttled === 0) {
-    const enough = Math.max(1, suffixRange({ writesPerSecond: Math.max(peakWriteUnits, 1) * 2, itemKb: 1 }));
+  if (peakUnits !== undefined && throughput.writes.throttled === 0) {
+    const enough = Math.max(1, suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 }));
     if (read >= 4 && enough <= read * IDLE) {
       say(
         'idleIndexShards',
         'cost',
-        `the busiest minute has written ${rounded(peakWriteUnits)} units a second, and each ordered page asks ${read} shards, half a read unit each at least`,
+        `the busiest minute has written ${rounded(peakUnits)} units a second, and each ordered page asks ${read} shards, half a read unit each at least`,
         `lower the shardCounts to ${enough} in the steps that \`npx even-shards reshard --from ${read} --to ${enough}\` lists`,
       );
     }
@@ -199,7 +225,10 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
   return found;
 }
 
-function tooFewShards({ config, throttled, entries = [], peakWriteUnits }: IndexObservation, say: Say): void {
+function tooFewShards(
+  { config, entries = [], throughput }: IndexObservation,
+  events: number,
+): Pick<Throttling, 'id' | 'what' | 'change'> {
   const byValue = new Map<string, { writes: number; throttled: number }>();
   for (const { value, writes, throttled: refused } of entries) {
     const sum = byValue.get(value) ?? { writes: 0, throttled: 0 };
@@ -211,27 +240,34 @@ function tooFewShards({ config, throttled, entries = [], peakWriteUnits }: Index
   const all = hottest === undefined ? 0 : hottest[1].writes + hottest[1].throttled;
   // Twice the count, or as many times as the load was above what was accepted, because refused writes may come again.
   const times = all > 0 && hottest![1].writes > 0 ? Math.max(2, Math.ceil((all / hottest![1].writes) * 1.34)) : 2;
-  const planned =
-    peakWriteUnits === undefined ? 0 : suffixRange({ writesPerSecond: Math.max(peakWriteUnits, 1) * 2, itemKb: 1 });
+  const { peakUnits } = throughput.writes;
+  const planned = peakUnits === undefined ? 0 : suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 });
   const count = Math.max(write * times, planned);
   const name = hottest === undefined || hottest[0] === '' ? 'uniform' : 'byValue';
   const counts =
     name === 'uniform'
       ? `ShardCounts.uniform(${count})`
       : `ShardCounts.byValue({ ${JSON.stringify(hottest![0])}: ${count} }, ...)`;
-  say(
-    'tooFewShards',
-    'refused',
-    `${counted(throttled, 'write')}${of} refused: ${counted(write, 'shard')} can take ${(write * PARTITION_WRITE_UNITS).toLocaleString('en')} write units a second, and a full shard throttles the writes of the table`,
-    `raise the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`,
-  );
+  const held = config.indexName === undefined ? '' : ', and a full shard throttles the writes of the table';
+  return {
+    id: 'tooFewShards',
+    what: `${counted(events, 'write')}${of} refused by a hot partition: ${counted(write, 'shard')} can take ${(write * PARTITION_WRITE_UNITS).toLocaleString('en')} write units a second${held}`,
+    change: `raise the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`,
+  };
 }
 
-function ofTable({ path, hasRecovery }: TableObservation): Diagnosis[] {
-  if (hasRecovery) return [];
-  const what = 'the table cannot be restored to a point in time';
-  const change = 'leave pointInTimeRecoverySpecification out of a ShardedTable, which turns it on';
-  return [{ id: 'noRecovery', weight: 'safety', path, what, change }];
+function ofTable({ path, hasRecovery, hasShardedIndexes, throughput }: TableObservation): Diagnosis[] {
+  const found: Diagnosis[] = [];
+  if (throughput !== undefined) {
+    found.push(...throttlingsOf({ kind: 'table' }, throughput).map((each) => throttled(path, each)));
+    if (hasShardedIndexes && !throughput.isMeasured) found.push(notMeasured(path, 'the table'));
+  }
+  if (!hasRecovery) {
+    const what = 'the table cannot be restored to a point in time';
+    const change = 'leave pointInTimeRecoverySpecification out of a ShardedTable, which turns it on';
+    found.push({ id: 'noRecovery', weight: 'safety', path, what, change });
+  }
+  return found;
 }
 
 function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys, endpoint }: ConsumerObservation): Diagnosis[] {

@@ -24,8 +24,8 @@ const MOST_HOURS = 24;
 const HELP = `usage: even-shards doctor --stack NAME [options]
        even-shards doctor --app DIRECTORY --kinesis-endpoint URL --dynamodb-endpoint URL --window URL [options]
 
-Looks at the streams, sharded indexes, consumers and metrics of a stack, and says in the order of their weight what is uneven, what is
-near a limit and what costs too much, with the change to make. It reads, and changes nothing.
+Reads the streams, tables, sharded indexes, consumers and metrics of a stack, and changes nothing. It prints what is uneven, throttled,
+near a limit or too costly, the most serious first, with the change to make. For throttled reads and writes of DynamoDB it prints the cause.
 
   --hours NUMBER  how far back to read metrics (default: ${DEFAULT_HOURS}, at most ${MOST_HOURS})
   --scan          read every item of the sharded tables, too, for items that no query finds; that costs read units
@@ -35,7 +35,7 @@ near a limit and what costs too much, with the change to make. It reads, and cha
 
 ${TARGET_HELP}
 
-exit code: 0 if nothing was found, 1 if something was, 2 if the command or an input cannot be understood, 3 if the account does not answer.
+exit code: 0 if nothing was found, 1 if something was found or not measured, 2 if the command or an input cannot be understood, 3 if the account does not answer.
 
 example: even-shards doctor --stack Orders --hours 24`;
 
@@ -120,7 +120,10 @@ function statementsFor({ streams, tables, shardings, consumers }: StackResources
       actions: ['kinesis:DescribeStreamSummary', 'kinesis:ListShards'],
       resources: streams.map(({ name }) => `arn:aws:kinesis:*:*:stream/${name}`),
     },
-    { actions: ['dynamodb:DescribeTable'], resources: sharded },
+    {
+      actions: ['dynamodb:DescribeTable'],
+      resources: [...new Set([...sharded, ...tables.map(({ name }) => arnOf(name))])],
+    },
     { actions: ['dynamodb:Query'], resources: [...parking, ...(scan ? counts : [])] },
     { actions: ['dynamodb:Scan'], resources: scan ? sharded : [] },
     { actions: METRIC_ACTIONS, resources: ['*'] },

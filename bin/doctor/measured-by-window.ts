@@ -10,6 +10,7 @@ export async function measuredByWindow(url: string): Promise<Measured> {
     async stream({ path }) {
       const shards = streams.find((stream) => stream.path === path)?.shards ?? [];
       return {
+        isMeasured: true,
         throttled: shards.reduce((sum, { throttled }) => sum + throttled, 0),
         shardLoads: shards.map(({ shardId, count, throttled }) => ({ shardId, records: count, throttled })),
       };
@@ -17,12 +18,19 @@ export async function measuredByWindow(url: string): Promise<Measured> {
     async index({ path, config: { indexName = '' } }) {
       const tablePath = indexName === '' ? path : path.slice(0, -indexName.length - 1);
       const entries = indexes.find((each) => each.path === tablePath && each.index === indexName)?.entries ?? [];
+      const throttled = entries.reduce((sum, entry) => sum + entry.throttled, 0);
       return {
-        throttled: entries.reduce((sum, { throttled }) => sum + throttled, 0),
+        throughput: {
+          isMeasured: true,
+          // The limits of a local run are those of partition keys.
+          writes: { throttled, byCause: { keyRange: throttled } },
+          reads: { throttled: 0, byCause: {} },
+        },
         entries: entries.map(({ value, shard, count, throttled }) => ({ value, shard, writes: count, throttled })),
         valuesAtMaximum: 0,
       };
     },
+    table: async () => undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { CloudWatch, MetricDataQuery } from '@aws-sdk/client-cloudwatch';
+import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
 import { OnwardPages } from '../../lib/core/foundation/onward-pages';
 
 /** The part of a client that reads metrics. CloudWatch and the fake of the door `testing` have it. */
@@ -24,7 +25,12 @@ const MINUTE_MS = 60_000;
 /** Source: the CloudWatch API reference, GetMetricData: 500 metrics in a request. */
 const MOST_METRICS = 500;
 
-/** Reads the metrics of the last hours. */
+/**
+ * Reads the metrics of the last hours.
+ *
+ * @throws IncompleteAnswerError if CloudWatch leaves a metric out or returns a part of it: a metric that cannot be read must
+ *   not look like one without throttles
+ */
 export function metricReader(client: MetricClient, hours: number, nowMs: number): MetricReader {
   const EndTime = new Date(Math.floor(nowMs / MINUTE_MS) * MINUTE_MS);
   const StartTime = new Date(EndTime.getTime() - hours * 60 * MINUTE_MS);
@@ -32,32 +38,43 @@ export function metricReader(client: MetricClient, hours: number, nowMs: number)
     async read(metrics) {
       const values: number[][] = metrics.map(() => []);
       for (let start = 0; start < metrics.length; start += MOST_METRICS) {
-        const MetricDataQueries = metrics
-          .slice(start, start + MOST_METRICS)
-          .map((metric, n) => queryOf(metric, start + n));
+        const asked = metrics.slice(start, start + MOST_METRICS);
+        const MetricDataQueries = asked.map((metric, n) => queryOf(metric, start + n));
+        const statuses = new Map<string, string>();
         const pages = new OnwardPages('GetMetricData');
         let NextToken: string | undefined;
         do {
           const page = await client.getMetricData({ MetricDataQueries, StartTime, EndTime, NextToken });
-          for (const { Id = '', Values = [] } of page.MetricDataResults ?? [])
+          for (const { Id = '', StatusCode = COMPLETE, Values = [] } of page.MetricDataResults ?? []) {
+            statuses.set(Id, StatusCode);
             values[Number(Id.slice(1))]?.push(...Values);
+          }
           NextToken = pages.next(page.NextToken);
         } while (NextToken !== undefined);
+        const missing = asked.find((_, n) => statuses.get(idOf(start + n)) !== COMPLETE);
+        if (missing !== undefined) throw new IncompleteAnswerError('GetMetricData', `all values of ${missing.name}`);
       }
       return values;
     },
   };
 }
 
+/** The status of a metric whose values are all there. A later page replaces the status of an earlier one. */
+const COMPLETE = 'Complete';
+
+function idOf(index: number): string {
+  return `m${index}`;
+}
+
 function queryOf({ namespace, name, dimensions, statistic }: MinuteMetric, index: number): MetricDataQuery {
   const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
   const Metric = { Namespace: namespace, MetricName: name, Dimensions };
-  return { Id: `m${index}`, MetricStat: { Metric, Period: MINUTE_MS / 1_000, Stat: statistic } };
+  return { Id: idOf(index), MetricStat: { Metric, Period: MINUTE_MS / 1_000, Stat: statistic } };
 }
 
-/** The highest sum of a minute, divided by its seconds. */
-export function peakPerSecond(sums: readonly number[]): number {
-  return Math.max(0, ...sums) / 60;
+/** The highest sum of a minute, divided by its seconds. Undefined without a value. */
+export function peakPerSecond(sums: readonly number[]): number | undefined {
+  return sums.length === 0 ? undefined : Math.max(...sums) / 60;
 }
 
 export function total(sums: readonly number[]): number {

@@ -1,3 +1,4 @@
+import type { ThrottleCause } from '../../lib/core/foundation/throttle-causes';
 import type { OpenShard } from '../../lib/core/resharding/open-shards';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
@@ -29,6 +30,8 @@ export interface StreamObservation {
   readonly retentionHours: number;
   /** The load of the busiest minute. Absent if it was not measured. */
   readonly peak?: { readonly recordsPerSecond: number; readonly bytesPerSecond: number };
+  /** Whether there is any measurement. Without one, the stream may be idle, or its metrics are missing. */
+  readonly isMeasured: boolean;
   /** Writes that were refused. */
   readonly throttled: number;
   /** Absent if the loads of single shards are not measured. */
@@ -45,15 +48,34 @@ interface EntryLoad {
   readonly throttled: number;
 }
 
+/** The reads or the writes of a table or an index, and what limits them. */
+export interface Traffic {
+  /** The units a second that the busiest minute consumed. Absent if there is no value. */
+  readonly peakUnits?: number;
+  /** Requests that were throttled for any cause. */
+  readonly throttled: number;
+  /** Throttled requests by cause. A cause without any is absent. */
+  readonly byCause: Readonly<Partial<Record<ThrottleCause, number>>>;
+  /** The provisioned units a second. Absent if the table is billed on demand. */
+  readonly provisioned?: number;
+  /** The maximum of units a second that somebody set for a table that is billed on demand. */
+  readonly maximum?: number;
+}
+
+/** The traffic of a table or an index. */
+export interface Throughput {
+  /** Whether there is any measurement. Without one, the table or the index may be idle, or its metrics are missing. */
+  readonly isMeasured: boolean;
+  readonly writes: Traffic;
+  readonly reads: Traffic;
+}
+
 export interface IndexObservation {
   readonly path: string;
   readonly config: ShardedConfig;
   /** The status of the index in DynamoDB, such as `ACTIVE`. */
   readonly status?: string;
-  /** Writes that were refused because of it. */
-  readonly throttled: number;
-  /** The load of the busiest minute. Absent if it was not measured. */
-  readonly peakWriteUnits?: number;
+  readonly throughput: Throughput;
   /** Absent if the loads of single values are not measured. */
   readonly entries?: readonly EntryLoad[];
   /** Items that no query finds. Absent if the table was not scanned. */
@@ -65,6 +87,10 @@ export interface IndexObservation {
 export interface TableObservation {
   readonly path: string;
   readonly hasRecovery: boolean;
+  /** Whether it has sharded indexes. Other tables of a stack, such as those of parked keys, are often idle. */
+  readonly hasShardedIndexes: boolean;
+  /** Absent if it is not known, or if an `IndexObservation` has it: that of a table that is sharded by its own key. */
+  readonly throughput?: Throughput;
 }
 
 /** The keys that an ordered consumer has set aside. */

@@ -1,7 +1,8 @@
-import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
 import { DynamoDbParkingStore } from '../../lib/core/consumer/dynamodb-parking-store';
 import { METRICS_NAMESPACE, SHARD_COUNT_METRICS } from '../../lib/core/foundation/function-metrics';
+import { THROTTLE_CAUSES, type ThrottleCause, throttleMetric } from '../../lib/core/foundation/throttle-causes';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
 import { listOf, type Properties } from '../../lib/deployed/template';
@@ -21,6 +22,8 @@ import type {
   ShardLoad,
   StreamObservation,
   TableObservation,
+  Throughput,
+  Traffic,
 } from './observations';
 
 /** The clients that the doctor asks. It changes nothing. */
@@ -35,10 +38,12 @@ export interface Measured {
   readonly isEmulated: boolean;
   stream(stream: DeployedStream, shardIds: readonly string[]): Promise<MeasuredStream>;
   index(sharding: DeployedSharding): Promise<MeasuredIndex>;
+  /** Undefined if nothing measures whole tables. */
+  table(tableName: string): Promise<Throughput | undefined>;
 }
 
-type MeasuredStream = Pick<StreamObservation, 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'>;
-type MeasuredIndex = Pick<IndexObservation, 'throttled' | 'peakWriteUnits' | 'entries' | 'valuesAtMaximum'>;
+type MeasuredStream = Pick<StreamObservation, 'isMeasured' | 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'>;
+type MeasuredIndex = Pick<IndexObservation, 'throughput' | 'entries' | 'valuesAtMaximum'>;
 
 interface DoctorOptions {
   /** Whether to read every item of the tables, too, to find those that no query finds. */
@@ -69,7 +74,10 @@ export async function observe(
     onProgress(`looking at ${sharding.path}`);
     seen.indexes.push(await indexOf(sharding, clients, measured, scan));
   }
-  seen.tables.push(...tables.map(tableOf));
+  for (const table of tables) {
+    onProgress(`looking at ${table.path}`);
+    seen.tables.push(await tableOf(table, shardings, clients, measured));
+  }
   for (const { path, tableName, consumer } of consumers) {
     const counts = await consumerOf(clients.dynamodb, { path, tableName, consumer });
     seen.consumers.push({ ...counts, ...(endpoint !== undefined && { endpoint }) });
@@ -108,12 +116,33 @@ async function indexOf(
   const { path, config } = sharding;
   const { table } = await tableState({ dynamodb }, config.tableName);
   const index = table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === config.indexName);
+  const { throughput, ...traffic } = await measured.index(sharding);
   return {
     path,
     config,
     ...(index?.IndexStatus !== undefined && { status: index.IndexStatus }),
     ...(scan && { hiddenItems: await hiddenItems(dynamodb, sharding) }),
-    ...(await measured.index(sharding)),
+    ...traffic,
+    throughput: withLimits(throughput, config.indexName === undefined ? table : index),
+  };
+}
+
+/** Adds the limits that somebody set. DynamoDB describes them of tables and of indexes in the same way. */
+function withLimits(
+  { isMeasured, writes, reads }: Throughput,
+  described: Pick<TableDescription, 'ProvisionedThroughput' | 'OnDemandThroughput'> | undefined,
+): Throughput {
+  const { ReadCapacityUnits, WriteCapacityUnits } = described?.ProvisionedThroughput ?? {};
+  const { MaxReadRequestUnits, MaxWriteRequestUnits } = described?.OnDemandThroughput ?? {};
+  const limits = (provisioned = 0, maximum = 0) => ({
+    // A table that is billed on demand has no units, and one without a maximum has -1.
+    ...(provisioned > 0 && { provisioned }),
+    ...(maximum > 0 && { maximum }),
+  });
+  return {
+    isMeasured,
+    writes: { ...writes, ...limits(WriteCapacityUnits, MaxWriteRequestUnits) },
+    reads: { ...reads, ...limits(ReadCapacityUnits, MaxReadRequestUnits) },
   };
 }
 
@@ -124,11 +153,24 @@ async function hiddenItems(dynamodb: DynamoDB, { config }: DeployedSharding): Pr
   return hidden;
 }
 
-function tableOf({ path, properties }: DeployedResource): TableObservation {
+async function tableOf(
+  { path, name, properties }: DeployedResource,
+  shardings: StackResources['shardings'],
+  clients: DoctorClients,
+  measured: Measured,
+): Promise<TableObservation> {
   const own = [properties, ...listOf<Properties>(properties.Replicas)].map(
     ({ PointInTimeRecoverySpecification }) => PointInTimeRecoverySpecification as Properties | undefined,
   );
-  return { path, hasRecovery: own.some((recovery) => recovery?.PointInTimeRecoveryEnabled === true) };
+  const ofTable = shardings.filter(({ config }) => config.tableName === name);
+  const isKeySharded = ofTable.some(({ config }) => config.indexName === undefined);
+  const throughput = isKeySharded ? undefined : await measured.table(name);
+  return {
+    path,
+    hasRecovery: own.some((recovery) => recovery?.PointInTimeRecoveryEnabled === true),
+    hasShardedIndexes: ofTable.some(({ config }) => config.indexName !== undefined),
+    ...(throughput && { throughput: withLimits(throughput, (await tableState(clients, name)).table) }),
+  };
 }
 
 async function consumerOf(
@@ -149,6 +191,7 @@ export function measuredByCloudWatch(metrics: MetricReader): Measured {
     isEmulated: false,
     stream: (stream, shardIds) => streamMeasured(metrics, stream, shardIds),
     index: (sharding) => indexMeasured(metrics, sharding),
+    table: (tableName) => throughputMeasured(metrics, tableName),
   };
 }
 
@@ -170,8 +213,8 @@ async function streamMeasured(
     ofStream('GetRecords.IteratorAgeMilliseconds', 'Maximum'),
   ]);
   const level = listOf<string>(properties.DesiredShardLevelMetrics);
-  const isMeasured = (metric: string) => level.includes(metric) || level.includes('ALL');
-  const shards = isMeasured('IncomingRecords')
+  const isShardLevel = level.includes('IncomingRecords') || level.includes('ALL');
+  const shards = isShardLevel
     ? await metrics.read(
         shardIds.flatMap((ShardId) => [
           ofStream('IncomingRecords', 'Sum', { ShardId }),
@@ -179,8 +222,11 @@ async function streamMeasured(
         ]),
       )
     : undefined;
+  const [recordsPerSecond = 0, bytesPerSecond = 0] = [peakPerSecond(records), peakPerSecond(bytes)];
+  const isMeasured = records.length + bytes.length + refused.length > 0;
   return {
-    peak: { recordsPerSecond: peakPerSecond(records), bytesPerSecond: peakPerSecond(bytes) },
+    isMeasured,
+    ...(isMeasured && { peak: { recordsPerSecond, bytesPerSecond } }),
     throttled: total(refused),
     iteratorAgeHours: Math.max(0, ...ages) / 3_600_000,
     ...(shards && {
@@ -199,26 +245,58 @@ async function indexMeasured(
   metrics: MetricReader,
   { config: { tableName, indexName } }: DeployedSharding,
 ): Promise<MeasuredIndex> {
-  const ofIndex = (name: string): MinuteMetric => ({
-    namespace: 'AWS/DynamoDB',
-    name,
-    dimensions: { TableName: tableName, ...(indexName !== undefined && { GlobalSecondaryIndexName: indexName }) },
-    statistic: 'Sum',
-  });
+  const throughput = await throughputMeasured(metrics, tableName, indexName);
+  if (indexName === undefined) return { throughput, valuesAtMaximum: 0 };
   const atMaximum: MinuteMetric = {
     namespace: METRICS_NAMESPACE,
     name: SHARD_COUNT_METRICS.valuesAtMaximum,
-    dimensions: { TableName: tableName, IndexName: indexName ?? '' },
+    dimensions: { TableName: tableName, IndexName: indexName },
     statistic: 'Maximum',
   };
-  const [refused = [], units = [], values = []] = await metrics.read([
-    ofIndex('WriteThrottleEvents'),
-    ofIndex('ConsumedWriteCapacityUnits'),
-    ...(indexName === undefined ? [] : [atMaximum]),
-  ]);
+  const [values = []] = await metrics.read([atMaximum]);
+  return { throughput, valuesAtMaximum: Math.max(0, ...values) };
+}
+
+const CAUSES = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
+
+/** The traffic of an index, or of a table without its indexes, and why it was throttled. */
+async function throughputMeasured(metrics: MetricReader, tableName: string, indexName?: string): Promise<Throughput> {
+  const ofTable = (name: string): MinuteMetric => ({
+    namespace: 'AWS/DynamoDB',
+    name,
+    dimensions: { TableName: tableName },
+    statistic: 'Sum',
+  });
+  const own = (name: string): MinuteMetric => {
+    const metric = ofTable(name);
+    if (indexName === undefined) return metric;
+    return { ...metric, dimensions: { ...metric.dimensions, GlobalSecondaryIndexName: indexName } };
+  };
+  const measured = async (operation: 'Read' | 'Write') => {
+    const [consumed = [], throttles = [], quota = [], ...causes] = await metrics.read([
+      own(`Consumed${operation}CapacityUnits`),
+      own(`${operation}ThrottleEvents`),
+      // The quota is of the table and its indexes together. The list of metrics documents its metric of writes by table alone.
+      ofTable(throttleMetric(operation, 'accountLimit')),
+      ...CAUSES.map((cause) => own(throttleMetric(operation, cause))),
+    ]);
+    const byCause = new Map(CAUSES.map((cause, n) => [cause, total(causes[n]!)]));
+    const explained = total([...byCause.values()]);
+    const throttled = Math.max(total(throttles), explained);
+    const ofQuota = Math.min(throttled - explained, total(quota));
+    if (byCause.get('accountLimit') === 0) byCause.set('accountLimit', ofQuota);
+    const peakUnits = peakPerSecond(consumed);
+    const traffic: Traffic = {
+      ...(peakUnits !== undefined && { peakUnits }),
+      throttled,
+      byCause: Object.fromEntries([...byCause].filter(([, events]) => events > 0)),
+    };
+    return { traffic, isMeasured: [consumed, throttles, ...causes].some((values) => values.length > 0) };
+  };
+  const [writes, reads] = [await measured('Write'), await measured('Read')];
   return {
-    throttled: total(refused),
-    peakWriteUnits: peakPerSecond(units),
-    valuesAtMaximum: Math.max(0, ...values),
+    isMeasured: writes.isMeasured || reads.isMeasured,
+    writes: writes.traffic,
+    reads: reads.traffic,
   };
 }

@@ -95,7 +95,9 @@ describe('even-shards doctor on a local run with limits', () => {
     expect(diagnosis).toMatchObject({
       weight: 'refused',
       path: 'App/Jobs/byStatus',
-      what: expect.stringMatching(/^\d+ writes? of "busy" refused: 1 shard can take 1,000 write units/),
+      what: expect.stringMatching(
+        /^\d+ writes? of "busy" refused by a hot partition: 1 shard can take 1,000 write units/,
+      ),
       change: expect.stringMatching(/ShardCounts\.byValue\(\{ "busy": \d+ \}, \.\.\.\).*reshard --from 1 --to \d+/),
     });
   }, 60_000);
@@ -166,6 +168,8 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
   });
   beforeEach(() => {
     cloudWatch = new FakeCloudWatch();
+    ofTable('ConsumedWriteCapacityUnits', 600);
+    ofIndex('ConsumedReadCapacityUnits', 600);
   });
 
   /** So much in each of the last ten minutes. */
@@ -179,6 +183,12 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
 
   const ofStream = (name: string, value: number) =>
     measure('AWS/Kinesis', name, { StreamName: stack.streams[0]!.name }, value);
+  const ofTable = (name: string, value: number) =>
+    measure('AWS/DynamoDB', name, { TableName: stack.tables[0]!.name }, value);
+  const ofIndex = (name: string, value: number) => {
+    const dimensions = { TableName: stack.tables[0]!.name, GlobalSecondaryIndexName: 'byStatus' };
+    measure('AWS/DynamoDB', name, dimensions, value);
+  };
   const metrics = () => cloudWatch as unknown as Parameters<typeof doctor>[1];
 
   /** What is found beside what the emulator, which knows no encryption, always has. */
@@ -196,6 +206,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
 
   test('finds shards that nobody needs, with what they cost', async () => {
     ofStream('IncomingRecords', 600 * 60);
+    ofIndex('ConsumedWriteCapacityUnits', 600);
     expect(await found()).toEqual([
       expect.objectContaining({
         id: 'idleShards',
@@ -238,16 +249,36 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     });
   });
 
-  test('finds an index that throttles its table', async () => {
+  test('finds an index whose hot partition throttles its table', async () => {
     ofStream('IncomingRecords', 4_000 * 60);
-    const index = { TableName: stack.tables[0]!.name, GlobalSecondaryIndexName: 'byStatus' };
-    measure('AWS/DynamoDB', 'WriteThrottleEvents', index, 5);
-    measure('AWS/DynamoDB', 'ConsumedWriteCapacityUnits', index, 3_900 * 60);
+    ofIndex('WriteThrottleEvents', 5);
+    ofIndex('WriteKeyRangeThroughputThrottleEvents', 5);
+    ofIndex('ConsumedWriteCapacityUnits', 3_900 * 60);
     expect((await found())[0]).toMatchObject({
       id: 'tooFewShards',
       weight: 'refused',
       change: expect.stringContaining('ShardCounts.uniform(8)'),
+      throttling: { operation: 'write', cause: 'keyRange', events: 50 },
     });
+    expect(process.exitCode).toBe(1);
+  });
+
+  test('finds throttled writes whose cause no metric names, and advises no shards', async () => {
+    ofStream('IncomingRecords', 4_000 * 60);
+    ofIndex('WriteThrottleEvents', 5);
+    expect(await found()).toEqual([
+      expect.objectContaining({ id: 'unknownCause', change: expect.not.stringContaining('ShardCounts') }),
+    ]);
+  });
+
+  test('calls nothing healthy that was not measured, and ends with 1', async () => {
+    cloudWatch = new FakeCloudWatch();
+    expect((await found()).map(({ id, path }) => `${id} ${path}`)).toEqual([
+      'notMeasured Shop/Orders/Events',
+      'notMeasured Shop/Orders/Table/byStatus',
+      'notMeasured Shop/Orders/Table',
+    ]);
+    expect(process.exitCode).toBe(1);
   });
 
   test('needs no more than to read: prints its policy with the names of the resources', async () => {

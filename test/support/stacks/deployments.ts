@@ -2,8 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, CfnOutput, Duration, Stack, Stage } from 'aws-cdk-lib';
-import { type Attribute, AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { FanOutQueryFunction, OrderedProducerFunction, ShardCounts, ShardedTable, UniformStream } from '../../../lib';
+import { type Attribute, AttributeType, type Billing } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  FanOutQueryFunction,
+  OrderedProducerFunction,
+  ShardCounts,
+  type ShardedIndexOptions,
+  ShardedTable,
+  UniformStream,
+} from '../../../lib';
 
 /** What an app of one deployment declares. What is absent is as at first. */
 export interface Deployment {
@@ -14,6 +21,12 @@ export interface Deployment {
   readonly tableId?: string;
   readonly tableKey?: Attribute;
   readonly tableName?: string;
+  readonly billing?: Billing;
+  /** The limits of each index. */
+  readonly indexLimits?: Pick<
+    ShardedIndexOptions,
+    'readCapacity' | 'writeCapacity' | 'maxReadRequestUnits' | 'maxWriteRequestUnits'
+  >;
   readonly indexes?: readonly string[];
   readonly indexShards?: ShardCounts;
   readonly valueType?: AttributeType;
@@ -40,6 +53,7 @@ export function synthesizeDeployment(deployment: Deployment = {}): string {
   const { tableKey = text('orderId'), tableName, timeToLiveAttribute, valueType = AttributeType.STRING } = deployment;
   const table = new ShardedTable(stack, tableId, {
     partitionKey: tableKey,
+    ...(deployment.billing && { billing: deployment.billing }),
     ...(tableName !== undefined && { tableName }),
     ...(timeToLiveAttribute !== undefined && { timeToLiveAttribute }),
   });
@@ -50,6 +64,7 @@ export function synthesizeDeployment(deployment: Deployment = {}): string {
       valueAttribute: { name: indexName.slice(2).toLowerCase(), type: valueType },
       sortKey: text('createdAt'),
       shardCounts: indexShards,
+      ...deployment.indexLimits,
     }),
   );
   const reports = deployment.queryInOtherStack ? new Stack(stage, 'Reports') : stack;

@@ -1,6 +1,15 @@
+import fc from 'fast-check';
 import { type Diagnosis, diagnose } from '../../../../bin/doctor/diagnose';
-import type { IndexObservation, Observations, StreamObservation } from '../../../../bin/doctor/observations';
+import type {
+  IndexObservation,
+  Observations,
+  StreamObservation,
+  TableObservation,
+  Throughput,
+  Traffic,
+} from '../../../../bin/doctor/observations';
 import { uniformRanges } from '../../../../lib/core/foundation/hash-key-ranges';
+import { THROTTLE_CAUSES, type ThrottleCause } from '../../../../lib/core/foundation/throttle-causes';
 import { indexConfig } from '../../../support/index-config';
 
 const shards = (count: number) => uniformRanges(count).map((range, n) => ({ ...range, shardId: `shard-${n}` }));
@@ -20,17 +29,39 @@ const stream = (changes: Partial<StreamObservation> = {}): StreamObservation => 
   isProvisioned: true,
   isEncrypted: true,
   retentionHours: 24,
+  isMeasured: true,
   throttled: 0,
   peak: { recordsPerSecond: 2_000, bytesPerSecond: 1_000_000 },
   ...changes,
+});
+const calm: Traffic = { peakUnits: 3_000, throttled: 0, byCause: {} };
+const throughput = (changes: Partial<Throughput> = {}): Throughput => ({
+  isMeasured: true,
+  writes: calm,
+  reads: calm,
+  ...changes,
+});
+const throttledBy = (
+  byCause: Partial<Record<ThrottleCause, number>>,
+  limits: Pick<Traffic, 'provisioned' | 'maximum' | 'peakUnits'> = {},
+): Traffic => ({
+  throttled: Object.values(byCause).reduce((sum, events) => sum + events, 0),
+  byCause,
+  ...limits,
 });
 const index = (changes: Partial<IndexObservation> = {}): IndexObservation => ({
   path: 'Orders/Table/byStatus',
   config: indexConfig({ shards: { default: { write: 4, read: 4 } } }),
   status: 'ACTIVE',
-  throttled: 0,
+  throughput: throughput(),
   valuesAtMaximum: 0,
-  peakWriteUnits: 3_000,
+  ...changes,
+});
+const table = (changes: Partial<TableObservation> = {}): TableObservation => ({
+  path: 'Orders/Table',
+  hasRecovery: true,
+  hasShardedIndexes: true,
+  throughput: throughput(),
   ...changes,
 });
 
@@ -74,18 +105,24 @@ describe('an index', () => {
     ['that is as it should be', {}, []],
     ['that is being created', { status: 'CREATING' }, ['refused notActive']],
     ['with values at their maximum', { valuesAtMaximum: 2 }, ['limit valuesAtMaximum']],
-    ['with shards that nobody needs', { peakWriteUnits: 10 }, ['cost idleIndexShards']],
-    ['of which nothing is measured', { peakWriteUnits: undefined } as object, []],
+    [
+      'with shards that nobody needs',
+      { throughput: throughput({ writes: { ...calm, peakUnits: 10 } }) },
+      ['cost idleIndexShards'],
+    ],
     ['with items that no query finds', { hiddenItems: 1 }, ['loss strays']],
   ])('%s', (_, changes, expected) => {
     expect(idsOf({ indexes: [index(changes)] })).toEqual(expected);
   });
 
+  const hot = (events: number, peakUnits?: number) =>
+    throughput({ writes: throttledBy({ keyRange: events }, peakUnits === undefined ? {} : { peakUnits }) });
+
   test.each<[Partial<IndexObservation>, string]>([
-    [{ throttled: 9, peakWriteUnits: 4_000 }, 'ShardCounts.uniform(8)'],
-    [{ throttled: 9, peakWriteUnits: 9_000 }, 'ShardCounts.uniform(18)'],
+    [{ throughput: hot(9, 4_000) }, 'ShardCounts.uniform(8)'],
+    [{ throughput: hot(9, 9_000) }, 'ShardCounts.uniform(18)'],
     [
-      { throttled: 300, entries: [{ value: 'busy', shard: 0, writes: 100, throttled: 300 }] },
+      { throughput: hot(300), entries: [{ value: 'busy', shard: 0, writes: 100, throttled: 300 }] },
       'ShardCounts.byValue({ "busy": 24 }, ...)',
     ],
   ])('that throttles gets twice its shards, or as many as are asked of it: %j', (changes, counts) => {
@@ -93,9 +130,227 @@ describe('an index', () => {
   });
 });
 
+/** Source: the DynamoDB developer guide, "DynamoDB throttling resolution guide". */
+describe('throttled requests', () => {
+  const PROVISIONED = { provisioned: 500 };
+  const MAXIMUM = { maximum: 500 };
+
+  test.each<['table' | 'index', 'writes' | 'reads', ThrottleCause, object, string, RegExp]>([
+    ['index', 'writes', 'keyRange', {}, 'tooFewShards', /raise the count to ShardCounts\.uniform\(8\)/],
+    [
+      'index',
+      'writes',
+      'provisioned',
+      PROVISIONED,
+      'provisionedCapacity',
+      /set writeCapacity of addShardedIndex to Capacity\.autoscaled\(\{ maxCapacity: 1000 \}\)/,
+    ],
+    [
+      'index',
+      'writes',
+      'onDemandMaximum',
+      MAXIMUM,
+      'onDemandMaximum',
+      /set maxWriteRequestUnits of addShardedIndex to 1000/,
+    ],
+    ['index', 'writes', 'accountLimit', {}, 'accountLimit', /quota L-AB614373/],
+    [
+      'index',
+      'reads',
+      'keyRange',
+      {},
+      'hotReads',
+      /smaller limit for pages, or answer from memory.*each small page reads every shard/,
+    ],
+    [
+      'index',
+      'reads',
+      'provisioned',
+      PROVISIONED,
+      'provisionedCapacity',
+      /set readCapacity of addShardedIndex.*each page reads 4 shards/,
+    ],
+    [
+      'index',
+      'reads',
+      'onDemandMaximum',
+      MAXIMUM,
+      'onDemandMaximum',
+      /set maxReadRequestUnits of addShardedIndex.*each page reads 4 shards/,
+    ],
+    ['index', 'reads', 'accountLimit', {}, 'accountLimit', /quota L-CF0CBE56.*each page reads 4 shards/],
+    ['table', 'writes', 'keyRange', {}, 'hotPartition', /the shards of an index do not help its table/],
+    [
+      'table',
+      'writes',
+      'provisioned',
+      PROVISIONED,
+      'provisionedCapacity',
+      /Billing\.provisioned\(\{ writeCapacity: Capacity\.autoscaled\(\{ maxCapacity: 1000 \}\), \.\.\. \}\)/,
+    ],
+    [
+      'table',
+      'writes',
+      'onDemandMaximum',
+      MAXIMUM,
+      'onDemandMaximum',
+      /Billing\.onDemand\(\{ maxWriteRequestUnits: 1000 \}\)/,
+    ],
+    ['table', 'writes', 'accountLimit', {}, 'accountLimit', /quota L-AB614373/],
+    ['table', 'reads', 'keyRange', {}, 'hotReads', /read without consistentRead, or answer from memory/],
+    ['table', 'reads', 'provisioned', PROVISIONED, 'provisionedCapacity', /Billing\.provisioned\(\{ readCapacity:/],
+    [
+      'table',
+      'reads',
+      'onDemandMaximum',
+      MAXIMUM,
+      'onDemandMaximum',
+      /Billing\.onDemand\(\{ maxReadRequestUnits: 1000 \}\)/,
+    ],
+    ['table', 'reads', 'accountLimit', {}, 'accountLimit', /quota L-CF0CBE56/],
+  ])('%s, %s, %s: doctor advises what helps against this cause', (kind, direction, cause, limits, id, advice) => {
+    const load = { throughput: throughput({ [direction]: throttledBy({ [cause]: 7 }, limits) }) };
+    const [diagnosis, ...more] = found(kind === 'index' ? { indexes: [index(load)] } : { tables: [table(load)] });
+    expect(more).toEqual([]);
+    expect(diagnosis).toMatchObject({
+      id,
+      weight: 'refused',
+      throttling: { operation: direction.slice(0, -1), cause, events: 7 },
+    });
+    expect(diagnosis!.what).toMatch(new RegExp(`^7 ${direction} (were throttled|refused by a hot partition)`));
+    expect(diagnosis!.change).toMatch(advice);
+    const holdsUp = kind === 'index' && direction === 'writes';
+    expect(/throttles (these writes|the writes of the table)/.test(diagnosis!.what)).toBe(holdsUp);
+  });
+
+  test('whatever throttles, on a table and an index at once: each cause is reported once, and shards are advised against one', () => {
+    const events = fc.option(fc.integer({ min: 1, max: 1_000_000 }), { nil: undefined });
+    const causes = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
+    const traffic: fc.Arbitrary<Traffic> = fc
+      .record({
+        byCause: fc.record(Object.fromEntries(causes.map((cause) => [cause, events]))),
+        unknown: fc.nat(1_000_000),
+        provisioned: fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined }),
+        maximum: fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined }),
+        peakUnits: fc.option(fc.nat(100_000), { nil: undefined }),
+      })
+      .map(({ byCause, unknown, ...limits }) => {
+        const known = Object.fromEntries(Object.entries(byCause).filter(([, count]) => count !== undefined));
+        const set = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
+        const { throttled, ...rest } = throttledBy(known as Record<string, number>, set);
+        return { ...rest, throttled: throttled + unknown };
+      });
+    fc.assert(
+      fc.property(fc.tuple(traffic, traffic, traffic, traffic), fc.boolean(), (loads, isKeySharded) => {
+        const [ofIndex, ofTable] = [loads.slice(0, 2), loads.slice(2)].map(([writes, reads]) =>
+          throughput({ writes: writes!, reads: reads! }),
+        );
+        const { indexName, ...ofWholeTable } = indexConfig({ shards: { default: { write: 4, read: 4 } } });
+        const config = isKeySharded ? ofWholeTable : { ...ofWholeTable, indexName };
+        const all = found({
+          indexes: [index({ throughput: ofIndex!, config: config as IndexObservation['config'] })],
+          tables: [table({ throughput: ofTable! })],
+        }).filter(({ throttling }) => throttling !== undefined);
+        const keys = all.map(({ path, throttling }) => `${path} ${throttling!.operation} ${throttling!.cause}`);
+        expect(new Set(keys).size).toBe(keys.length);
+        const reported = (path: string) =>
+          all.filter((each) => each.path === path).reduce((sum, { throttling }) => sum + throttling!.events, 0);
+        for (const [path, { writes, reads }] of [
+          ['Orders/Table/byStatus', ofIndex!],
+          ['Orders/Table', ofTable!],
+        ] as const) {
+          expect(reported(path)).toBeLessThanOrEqual(writes.throttled + reads.throttled);
+          expect(reported(path)).toBeGreaterThanOrEqual(0.9 * (writes.throttled + reads.throttled));
+        }
+        for (const { id, change, throttling, path } of all) {
+          const isOfShards =
+            throttling!.cause === 'keyRange' && throttling!.operation === 'write' && path !== 'Orders/Table';
+          expect(id === 'tooFewShards').toBe(isOfShards);
+          expect(/ShardCounts|--to \d/.test(change)).toBe(isOfShards);
+          expect(`${id} ${change}`).not.toMatch(/undefined|NaN/);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('the cause with the most throttled requests comes first', () => {
+    const writes = throttledBy({ provisioned: 5, keyRange: 50 }, PROVISIONED);
+    const reads = throttledBy({ onDemandMaximum: 20 }, MAXIMUM);
+    expect(idsOf({ indexes: [index({ throughput: throughput({ writes, reads }) })] })).toEqual([
+      'refused tooFewShards',
+      'refused onDemandMaximum',
+      'refused provisionedCapacity',
+    ]);
+  });
+
+  test('a Region without metrics of the causes: doctor says that the cause is unknown, and where to read it', () => {
+    const writes = { throttled: 40, byCause: {} };
+    const [unknown] = found({ indexes: [index({ throughput: throughput({ writes }) })] });
+    expect(unknown).toMatchObject({ id: 'unknownCause', throttling: { cause: 'unknown', events: 40 } });
+    expect(unknown!.what).toContain('WriteThrottleEvents of the index counts them, and no metric of a cause does');
+    expect(unknown!.change).toContain('ThrottlingReasons');
+  });
+
+  test.each([
+    [100, ['refused tooFewShards']],
+    [99, ['refused tooFewShards']],
+    [80, ['refused tooFewShards', 'refused unknownCause']],
+  ])('%d of 100 throttled writes have a cause: the rest is unknown unless it is small', (keyRange, expected) => {
+    const writes = { throttled: 100, byCause: { keyRange } };
+    expect(idsOf({ indexes: [index({ throughput: throughput({ writes }) })] })).toEqual(expected);
+  });
+
+  test('a limit that is gone, because the billing has changed since: doctor advises no number', () => {
+    for (const cause of ['provisioned', 'onDemandMaximum'] as const) {
+      const [gone] = found({ indexes: [index({ throughput: throughput({ writes: throttledBy({ [cause]: 4 }) }) })] });
+      expect(gone!.what).toContain('DynamoDB reports no such limit now');
+      expect(gone!.change).toContain('run doctor with smaller --hours');
+    }
+  });
+
+  test('twice the limit is more than the quota of the account: the advice names the quota', () => {
+    const change = (provisioned: number) => {
+      const writes = throttledBy({ provisioned: 4 }, { provisioned });
+      return found({ indexes: [index({ throughput: throughput({ writes }) })] })[0]!.change;
+    };
+    expect(change(20_000)).not.toContain('quota');
+    expect(change(20_001)).toContain('More than 40,000 units a second need a higher quota L-AB614373');
+  });
+
+  test('an index whose writes are throttled has no idle shards, whatever it consumed', () => {
+    const writes = throttledBy({ provisioned: 4 }, { provisioned: 10, peakUnits: 10 });
+    expect(idsOf({ indexes: [index({ throughput: throughput({ writes }) })] })).toEqual([
+      'refused provisionedCapacity',
+    ]);
+  });
+});
+
+describe('a resource without measurements', () => {
+  const silent: Throughput = {
+    isMeasured: false,
+    writes: { throttled: 0, byCause: {} },
+    reads: { throttled: 0, byCause: {} },
+  };
+  const { peak: _, ...idle } = stream({ isMeasured: false });
+
+  test.each<[string, Partial<Observations>, string[]]>([
+    ['a stream', { streams: [{ ...idle, openShards: shards(8) }] }, ['unknown notMeasured']],
+    ['an index', { indexes: [index({ throughput: silent })] }, ['unknown notMeasured']],
+    ['a table with sharded indexes', { tables: [table({ throughput: silent })] }, ['unknown notMeasured']],
+    [
+      'another table, such as that of parked keys',
+      { tables: [table({ throughput: silent, hasShardedIndexes: false })] },
+      [],
+    ],
+  ])('%s: doctor neither calls it healthy nor advises fewer shards', (_name, observed, expected) => {
+    expect(idsOf(observed)).toEqual(expected);
+  });
+});
+
 test('a table without recovery, and keys that wait, are found', () => {
   const consumer = { path: 'Orders/Handler', tableName: 'Parked', consumer: 'orders', parkedKeys: 2, deadKeys: 0 };
-  expect(idsOf({ tables: [{ path: 'Orders/Table', hasRecovery: false }], consumers: [consumer] })).toEqual([
+  expect(idsOf({ tables: [table({ hasRecovery: false })], consumers: [consumer] })).toEqual([
     'refused parkedKeys',
     'safety noRecovery',
   ]);

@@ -1,0 +1,201 @@
+import { THROTTLE_CAUSES, type ThrottleCause } from '../../lib/core/foundation/throttle-causes';
+import { SERVICE_LIMITS } from '../../lib/core/planning/service-limits';
+import { PARTITION_WRITE_UNITS } from '../../lib/core/planning/suffix-range';
+import { counted } from '../plain-text';
+import type { Throughput, Traffic } from './observations';
+
+/** The table or the index that throttles requests. */
+export interface Throttler {
+  readonly kind: 'index' | 'table';
+  /** How many shards a page reads. Absent for a table that is not sharded by its own key. */
+  readonly shardsRead?: number;
+}
+
+/** A throttled operation, and the change that ends it. */
+export interface Throttling {
+  readonly id: string;
+  readonly operation: 'read' | 'write';
+  readonly cause: ThrottleCause | 'unknown';
+  readonly events: number;
+  readonly what: string;
+  readonly change: string;
+}
+
+/** What an advice depends on. */
+interface Case extends Throttler, Traffic {
+  readonly operation: 'read' | 'write';
+}
+
+interface Advice {
+  readonly id: string;
+  readonly what: string;
+  readonly change: string;
+}
+
+/** A count of shards does not change any other limit. */
+const NO_SHARDS = 'More shards do not help';
+
+/**
+ * The metric of all throttles and those of the causes can differ in the newest minutes. Below this share of all throttles, the
+ * difference is not reported as an unknown cause.
+ */
+const LATE = 0.1;
+
+/** Why requests to a table or an index were throttled, the most frequent cause first, and what helps against each cause. */
+export function throttlingsOf(throttler: Throttler, { writes, reads }: Throughput): Throttling[] {
+  const cases: Case[] = [
+    { ...throttler, ...writes, operation: 'write' },
+    { ...throttler, ...reads, operation: 'read' },
+  ];
+  return cases.flatMap(throttlingsOfOperation).sort((one, other) => other.events - one.events);
+}
+
+function throttlingsOfOperation(of: Case): Throttling[] {
+  const causes = Object.entries(of.byCause) as [ThrottleCause, number][];
+  const unexplained = of.throttled - causes.reduce((sum, [, events]) => sum + events, 0);
+  const found: [Throttling['cause'], number][] = [...causes];
+  if (unexplained > of.throttled * LATE) found.push(['unknown', unexplained]);
+  return found
+    .filter(([, events]) => events > 0)
+    .map(([cause, events]) => {
+      const { id, what, change } = ADVICE[cause](of);
+      const { operation } = of;
+      const throttled = `${counted(events, operation)} ${events === 1 ? 'was' : 'were'} throttled`;
+      return { id, operation, cause, events, what: `${throttled}: ${what}`, change };
+    });
+}
+
+const ADVICE: Readonly<Record<Throttling['cause'], (of: Case) => Advice>> = {
+  keyRange: (of) => (of.operation === 'write' ? hotPartition(of) : hotReads(of)),
+  provisioned: provisionedCapacity,
+  onDemandMaximum,
+  accountLimit,
+  unknown: unknownCause,
+};
+
+function hotPartition(of: Case): Advice {
+  return {
+    id: 'hotPartition',
+    what: `a partition of ${nounOf(of)} gets more than ${units(PARTITION_WRITE_UNITS)} write units a second`,
+    change:
+      'find the keys in the Contributor Insights of the table. A key that is too busy needs a partition key that spreads its ' +
+      'writes, such as that of a KeyShardedTable: the shards of an index do not help its table. If many keys share the partition, ' +
+      'DynamoDB splits it; set warmThroughput before a sudden load',
+  };
+}
+
+function hotReads(of: Case): Advice {
+  const isConsistent = of.kind === 'index' ? '' : ', read without consistentRead';
+  const shards =
+    of.shardsRead === undefined
+      ? ''
+      : '. More shards divide the reads of large pages alone: each small page reads every shard anyway';
+  return {
+    id: 'hotReads',
+    what: `a partition of ${nounOf(of)} gets more than ${units(SERVICE_LIMITS.partitionReads.value)} read units a second`,
+    change: `set a smaller limit for pages${isConsistent}, or answer from memory: the cache of a FanOutQueryFunction, cachedQueryClient, or a DaxCluster${shards}`,
+  };
+}
+
+function provisionedCapacity(of: Case): Advice {
+  const { operation, provisioned } = of;
+  const id = 'provisionedCapacity';
+  if (provisioned === undefined) return limitIsGone(id, `the provisioned ${operation} capacity`, of);
+  const wanted = twice(of, provisioned);
+  const capacity = `Capacity.autoscaled({ maxCapacity: ${wanted} })`;
+  const option =
+    of.kind === 'index'
+      ? `${operation}Capacity of addShardedIndex to ${capacity}`
+      : `billing of the table to Billing.provisioned({ ${operation}Capacity: ${capacity}, ... })`;
+  return {
+    id,
+    what: `the provisioned ${operation} capacity of ${nounOf(of)}, ${units(provisioned)} units a second, is used up${backPressure(of)}`,
+    change:
+      `set ${option}. If auto scaling has not reached its maxCapacity yet, raise minCapacity: it reacts within minutes. ` +
+      `Or bill the table on demand: Billing.onDemand(). ${sharding(of)}${quota(of, wanted)}`,
+  };
+}
+
+function onDemandMaximum(of: Case): Advice {
+  const { operation, maximum } = of;
+  const id = 'onDemandMaximum';
+  const name = operation === 'write' ? 'maxWriteRequestUnits' : 'maxReadRequestUnits';
+  if (maximum === undefined) return limitIsGone(id, name, of);
+  const wanted = twice(of, maximum);
+  const option =
+    of.kind === 'index'
+      ? `${name} of addShardedIndex to ${wanted}`
+      : `billing of the table to Billing.onDemand({ ${name}: ${wanted} })`;
+  return {
+    id,
+    what: `${nounOf(of)} has reached its ${name} of ${units(maximum)}${backPressure(of)}`,
+    change: `the maximum limits the bill, so see first whether the load is wanted. If it is, set ${option}, or leave ${name} out. ${sharding(of)}${quota(of, wanted)}`,
+  };
+}
+
+/** Somebody has changed the billing of the table, or removed its maximum, since DynamoDB throttled requests. */
+function limitIsGone(id: string, limit: string, of: Case): Advice {
+  return {
+    id,
+    what: `${limit} of ${nounOf(of)} was used up, and DynamoDB reports no such limit now`,
+    change: `run doctor with smaller --hours, to see whether requests were throttled since then. ${NO_SHARDS}`,
+  };
+}
+
+function accountLimit(of: Case): Advice {
+  const less =
+    of.operation === 'write'
+      ? 'write less until then: a smaller projectionType of indexes, a slower backfill'
+      : 'read less until then: smaller pages, a cache';
+  return {
+    id: 'accountLimit',
+    what: `the table and its indexes together reach the quota of the account for one table${backPressure(of)}`,
+    change: `request an increase of the quota ${QUOTAS[of.operation]} in Service Quotas, which takes a day or two, and ${less}. ${sharding(of)}`,
+  };
+}
+
+function unknownCause(of: Case): Advice {
+  const metric = of.operation === 'write' ? 'WriteThrottleEvents' : 'ReadThrottleEvents';
+  return {
+    id: 'unknownCause',
+    what: `${metric} of ${nounOf(of)} counts them, and no metric of a cause does`,
+    change:
+      `read the cause and the ARN in the ThrottlingReasons of the exceptions that the ${of.operation === 'write' ? 'writers' : 'readers'} get, before you change anything: ` +
+      `more shards help against ${THROTTLE_CAUSES.keyRange}Exceeded alone. The Region may not have the metrics of the causes yet`,
+  };
+}
+
+/** Source: the DynamoDB developer guide, "Account limits exceeded". */
+const QUOTAS = {
+  write: 'L-AB614373 (write throughput of a table)',
+  read: 'L-CF0CBE56 (read throughput of a table)',
+} as const;
+
+function nounOf({ kind }: Throttler): string {
+  return kind === 'index' ? 'the index' : 'the table';
+}
+
+/** A write must reach every index, so an index that throttles it throttles the table. Reads of an index affect nothing else. */
+function backPressure({ kind, operation }: Case): string {
+  return kind === 'index' && operation === 'write' ? ', and the table throttles these writes with it' : '';
+}
+
+/** Against a limit of the whole table or index, more shards cost further read units. */
+function sharding({ operation, shardsRead = 0 }: Case): string {
+  if (operation === 'write' || shardsRead < 2) return NO_SHARDS;
+  return `${NO_SHARDS}: each page reads ${shardsRead} shards, and each shard costs at least half a read unit`;
+}
+
+/** Twice what is there: the first refusal hides how much callers want. */
+function twice({ peakUnits = 0 }: Case, limit: number): number {
+  return 2 * Math.max(limit, Math.ceil(peakUnits));
+}
+
+function quota({ operation }: Case, wanted: number): string {
+  const { value } = operation === 'write' ? SERVICE_LIMITS.tableWrites : SERVICE_LIMITS.tableReads;
+  return wanted <= value ? '' : `. More than ${units(value)} units a second need a higher quota ${QUOTAS[operation]}`;
+}
+
+function units(number: number): string {
+  return number.toLocaleString('en');
+}

@@ -1,0 +1,21 @@
+/**
+ * Why DynamoDB throttles a request, with the part that the names of its metrics and of its `ThrottlingReasons` share. More
+ * shards help against `keyRange` alone. DynamoDB has reported the causes since August 2025.
+ *
+ * Source: the DynamoDB developer guide, "Diagnosing throttling".
+ */
+export const THROTTLE_CAUSES = {
+  keyRange: 'KeyRangeThroughput',
+  provisioned: 'ProvisionedThroughput',
+  onDemandMaximum: 'MaxOnDemandThroughput',
+  accountLimit: 'AccountLimit',
+} as const;
+
+export type ThrottleCause = keyof typeof THROTTLE_CAUSES;
+
+export type ThrottledOperation = 'Read' | 'Write';
+
+/** The metric that counts the throttled requests of a cause, by the name of the table, or by those of the table and the index. */
+export function throttleMetric<O extends ThrottledOperation, C extends ThrottleCause>(operation: O, cause: C) {
+  return `${operation}${THROTTLE_CAUSES[cause]}ThrottleEvents` as const;
+}

@@ -1,0 +1,84 @@
+import type { GetMetricDataCommandInput, MetricDataResult } from '@aws-sdk/client-cloudwatch';
+import fc from 'fast-check';
+import { type MetricClient, type MinuteMetric, metricReader } from '../../../../bin/doctor/metrics';
+
+/** Source: the CloudWatch API reference, GetMetricData and MetricDataResult. */
+
+const metric = (n: number): MinuteMetric => ({
+  namespace: 'AWS/DynamoDB',
+  name: `Metric${n}`,
+  dimensions: { TableName: 'Orders' },
+  statistic: 'Sum',
+});
+
+/** Answers in pages of a few metrics and a few values, and rejects what CloudWatch rejects. */
+function pagedClient(
+  { metricsOfPage, valuesOfPage }: { metricsOfPage: number; valuesOfPage: number },
+  valuesOf: (name: string) => number[],
+  statusOf: (name: string, isLast: boolean) => MetricDataResult['StatusCode'] = (_, isLast) =>
+    isLast ? 'Complete' : 'PartialData',
+) {
+  const requests: number[] = [];
+  const client = {
+    async getMetricData({ MetricDataQueries = [], NextToken = '0 0' }: GetMetricDataCommandInput) {
+      requests.push(MetricDataQueries.length);
+      if (MetricDataQueries.length > 500) throw new Error('ValidationError');
+      const [first, from] = NextToken.split(' ').map(Number) as [number, number];
+      const page = MetricDataQueries.slice(first, first + metricsOfPage);
+      const nameOf = (query: (typeof page)[number]) => query.MetricStat!.Metric!.MetricName!;
+      const longest = Math.max(0, ...page.map((query) => valuesOf(nameOf(query)).length));
+      const isLast = from + valuesOfPage >= longest;
+      const next = isLast ? `${first + metricsOfPage} 0` : `${first} ${from + valuesOfPage}`;
+      return {
+        MetricDataResults: page.map((query) => ({
+          Id: query.Id,
+          StatusCode: statusOf(nameOf(query), isLast),
+          Values: valuesOf(nameOf(query)).slice(from, from + valuesOfPage),
+        })),
+        ...((!isLast || first + metricsOfPage < MetricDataQueries.length) && { NextToken: next }),
+      };
+    },
+  };
+  return { client: client as unknown as MetricClient, requests };
+}
+
+const reader = (client: MetricClient) => metricReader(client, 24, Date.UTC(2026, 10, 26));
+
+test('any number of metrics in pages of any size: each metric has all of its values, and no request has more than 500', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(1_200),
+      fc.integer({ min: 1, max: 500 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (count, metricsOfPage, valuesOfPage) => {
+        const valuesOf = (name: string) => Array.from({ length: Number(name.slice(6)) % 7 }, (_, n) => n);
+        const { client, requests } = pagedClient({ metricsOfPage, valuesOfPage }, valuesOf);
+        const metrics = Array.from({ length: count }, (_, n) => metric(n));
+        expect(await reader(client).read(metrics)).toEqual(metrics.map(({ name }) => valuesOf(name)));
+        expect(Math.max(0, ...requests)).toBeLessThanOrEqual(500);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test.each(['InternalError', 'Forbidden', 'PartialData'] as const)(
+  'a metric that ends with the status %s: read throws, and names the metric',
+  async (status) => {
+    const pages = { metricsOfPage: 2, valuesOfPage: 1 };
+    const { client } = pagedClient(
+      pages,
+      () => [],
+      (name) => (name === 'Metric3' ? status : 'Complete'),
+    );
+    await expect(reader(client).read([0, 1, 2, 3, 4].map(metric))).rejects.toMatchObject({
+      code: 'INCOMPLETE_ANSWER',
+      message: expect.stringContaining('all values of Metric3'),
+    });
+  },
+);
+
+test('a response without a metric that was requested: read throws', async () => {
+  const client = { getMetricData: async () => ({ MetricDataResults: [] }) } as unknown as MetricClient;
+  await expect(reader(client).read([metric(1)])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+});

@@ -1,0 +1,135 @@
+import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
+import type { StackResources } from '../../../../bin/deployed-stack/stack-resources';
+import { diagnose } from '../../../../bin/doctor/diagnose';
+import { metricReader } from '../../../../bin/doctor/metrics';
+import { measuredByCloudWatch, observe } from '../../../../bin/doctor/observe';
+import { FakeCloudWatch } from '../../../../lib/testing';
+import { indexConfig } from '../../../support/index-config';
+
+/** What doctor reads of a table and its index, and what it reports. */
+
+const MINUTE_MS = 60_000;
+const NOW_MS = Date.UTC(2026, 10, 26);
+
+const config = indexConfig({ tableName: 'Orders', shards: { default: { write: 4, read: 4 } } });
+const OF_TABLE = { TableName: 'Orders' };
+const OF_INDEX = { TableName: 'Orders', GlobalSecondaryIndexName: config.indexName! };
+const TABLE = { path: 'Shop/Table', name: 'Orders', aliases: [], properties: {} };
+
+type Dimensions = Readonly<Record<string, string>>;
+
+function measurements(...sums: readonly (readonly [string, Dimensions, number])[]): FakeCloudWatch {
+  const cloudWatch = new FakeCloudWatch();
+  for (const [MetricName, dimensions, Value] of sums) {
+    const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
+    cloudWatch.putMetricData({
+      Namespace: 'AWS/DynamoDB',
+      MetricName,
+      Dimensions,
+      Value,
+      atMs: NOW_MS - 5 * MINUTE_MS,
+    });
+  }
+  return cloudWatch;
+}
+
+const IDLE = [
+  ['ConsumedWriteCapacityUnits', OF_TABLE, 60_000],
+  ['ConsumedWriteCapacityUnits', OF_INDEX, 180_000],
+] as const;
+
+async function found(
+  cloudWatch: FakeCloudWatch,
+  described: Partial<TableDescription> = {},
+  shardings: StackResources['shardings'] = [{ path: 'Shop/Table/byStatus', config }],
+) {
+  const Table = { GlobalSecondaryIndexes: [{ IndexName: config.indexName, IndexStatus: 'ACTIVE' }], ...described };
+  const dynamodb = { describeTable: async () => ({ Table }) } as unknown as DynamoDB;
+  const metrics = metricReader(cloudWatch as never, 3, NOW_MS);
+  const seen = await observe(
+    { streams: [], consumers: [], tables: [TABLE], shardings },
+    { kinesis: undefined as never, dynamodb },
+    measuredByCloudWatch(metrics),
+    { scan: false, endpoint: undefined, onProgress: () => {} },
+  );
+  return diagnose(seen).filter(({ id }) => id !== 'noRecovery');
+}
+
+/** Source: the DynamoDB developer guide, "Diagnosing throttling", the table of reasons and metrics. */
+const METRICS = [
+  ['ProvisionedThroughputThrottleEvents', 'provisioned'],
+  ['KeyRangeThroughputThrottleEvents', 'keyRange'],
+  ['MaxOnDemandThroughputThrottleEvents', 'onDemandMaximum'],
+  ['AccountLimitThrottleEvents', 'accountLimit'],
+] as const;
+
+const REASONS = METRICS.flatMap(([suffix, cause]) =>
+  (['Read', 'Write'] as const).flatMap((operation) => [
+    [`${operation}${suffix}`, 'Shop/Table', cause, operation, OF_TABLE] as const,
+    [`${operation}${suffix}`, 'Shop/Table/byStatus', cause, operation, OF_INDEX] as const,
+  ]),
+);
+
+test.each(REASONS)('%s of %s is reported as the cause %s', async (name, path, cause, operation, of) => {
+  const throttled = await found(measurements(...IDLE, [name, of, 9], [`${operation}ThrottleEvents`, of, 9]));
+  expect(throttled).toEqual([
+    expect.objectContaining({ path, throttling: { operation: operation.toLowerCase(), cause, events: 9 } }),
+  ]);
+});
+
+test('an index reaches the quota of its table, and only the table has the metric of the quota: the cause is known', async () => {
+  const throttled = await found(
+    measurements(
+      ...IDLE,
+      ['WriteThrottleEvents', OF_INDEX, 9],
+      ['WriteThrottleEvents', OF_TABLE, 20],
+      ['WriteAccountLimitThrottleEvents', OF_TABLE, 20],
+    ),
+  );
+  expect(throttled.map(({ id, path, throttling }) => [id, path, throttling!.events])).toEqual([
+    ['accountLimit', 'Shop/Table/byStatus', 9],
+    ['accountLimit', 'Shop/Table', 20],
+  ]);
+});
+
+test('an index and its table are limited separately: each advice has the limit of its own', async () => {
+  const throttles = (name: string) => [[name, OF_TABLE, 5] as const, [name, OF_INDEX, 5] as const];
+  const byStatus = { IndexName: config.indexName, IndexStatus: 'ACTIVE' } as const;
+  const provisioned = await found(measurements(...IDLE, ...throttles('WriteProvisionedThroughputThrottleEvents')), {
+    BillingModeSummary: { BillingMode: 'PROVISIONED' },
+    ProvisionedThroughput: { ReadCapacityUnits: 5, WriteCapacityUnits: 4_000 },
+    GlobalSecondaryIndexes: [
+      { ...byStatus, ProvisionedThroughput: { ReadCapacityUnits: 5, WriteCapacityUnits: 3_500 } },
+    ],
+  });
+  expect(provisioned.map(({ what }) => what)).toEqual([
+    expect.stringContaining('capacity of the index, 3,500 units a second, is used up'),
+    expect.stringContaining('capacity of the table, 4,000 units a second, is used up'),
+  ]);
+  const onDemand = await found(measurements(...IDLE, ...throttles('WriteMaxOnDemandThroughputThrottleEvents')), {
+    BillingModeSummary: { BillingMode: 'PAY_PER_REQUEST' },
+    ProvisionedThroughput: { ReadCapacityUnits: 0, WriteCapacityUnits: 0 },
+    OnDemandThroughput: { MaxReadRequestUnits: -1, MaxWriteRequestUnits: 4_000 },
+    GlobalSecondaryIndexes: [
+      { ...byStatus, OnDemandThroughput: { MaxReadRequestUnits: -1, MaxWriteRequestUnits: 3_500 } },
+    ],
+  });
+  expect(onDemand.map(({ what }) => what)).toEqual([
+    expect.stringContaining('the index has reached its maxWriteRequestUnits of 3,500'),
+    expect.stringContaining('the table has reached its maxWriteRequestUnits of 4,000'),
+  ]);
+});
+
+test('a table that is sharded by its own key: its throttled writes are reported once, as too few shards', async () => {
+  const { indexName: _, ...ofTable } = config;
+  const cloudWatch = measurements(...IDLE, ['WriteKeyRangeThroughputThrottleEvents', OF_TABLE, 9]);
+  const throttled = await found(cloudWatch, {}, [{ path: 'Shop/Table', config: ofTable }]);
+  expect(throttled.map(({ id, path }) => [id, path])).toEqual([['tooFewShards', 'Shop/Table']]);
+});
+
+test('metrics of neither the table nor the index: doctor reports both as not measured', async () => {
+  expect((await found(measurements())).map(({ id, path }) => `${id} ${path}`)).toEqual([
+    'notMeasured Shop/Table/byStatus',
+    'notMeasured Shop/Table',
+  ]);
+});
