@@ -159,7 +159,7 @@ function useOf({ recordsPerSecond, bytesPerSecond }: NonNullable<StreamObservati
   return Math.max(recordsPerSecond / SHARD_LIMITS.recordsWritten, bytesPerSecond / SHARD_LIMITS.bytesWritten) / shards;
 }
 
-/** An idle resource and one whose metrics are missing look alike: neither is known to be healthy. */
+/** Idle resources and missing metrics look alike. Do not report either as healthy. */
 function notMeasured(path: string, noun: string): Diagnosis {
   return {
     id: 'notMeasured',

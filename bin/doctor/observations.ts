@@ -58,6 +58,8 @@ export interface Traffic {
   readonly byCause: Readonly<Partial<Record<ThrottleCause, number>>>;
   /** The provisioned units a second. Absent if the table is billed on demand. */
   readonly provisioned?: number;
+  /** The units a second that auto scaling may provision, by the template. Absent if the template has no auto scaling. */
+  readonly scalesTo?: number;
   /** The maximum of units a second that somebody set for a table that is billed on demand. */
   readonly maximum?: number;
 }

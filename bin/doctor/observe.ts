@@ -72,7 +72,8 @@ export async function observe(
   }
   for (const sharding of shardings) {
     onProgress(`looking at ${sharding.path}`);
-    seen.indexes.push(await indexOf(sharding, clients, measured, scan));
+    const { properties } = tables.find(({ name }) => name === sharding.config.tableName)!;
+    seen.indexes.push(await indexOf({ ...sharding, properties }, clients, measured, scan));
   }
   for (const table of tables) {
     onProgress(`looking at ${table.path}`);
@@ -108,7 +109,7 @@ async function streamOf(
 }
 
 async function indexOf(
-  sharding: DeployedSharding,
+  sharding: DeployedSharding & Pick<DeployedResource, 'properties'>,
   { dynamodb }: DoctorClients,
   measured: Measured,
   scan: boolean,
@@ -123,7 +124,38 @@ async function indexOf(
     ...(index?.IndexStatus !== undefined && { status: index.IndexStatus }),
     ...(scan && { hiddenItems: await hiddenItems(dynamodb, sharding) }),
     ...traffic,
-    throughput: withLimits(throughput, config.indexName === undefined ? table : index),
+    throughput: withLimits(
+      throughput,
+      config.indexName === undefined ? table : index,
+      scalingOf(sharding.properties, config.indexName),
+    ),
+  };
+}
+
+interface Scaling {
+  readonly writes: number | undefined;
+  readonly reads: number | undefined;
+}
+
+/** The most units to which auto scaling may go, by the template. Each replica has its own for reads. */
+function scalingOf(properties: Properties, indexName?: string): Scaling {
+  const own = (of: Properties): Properties[] =>
+    indexName === undefined
+      ? [of]
+      : listOf<Properties>(of.GlobalSecondaryIndexes).filter(({ IndexName }) => IndexName === indexName);
+  const most = (all: readonly Properties[], operation: 'Read' | 'Write') => {
+    const capacities = all.map((each) => {
+      const { [`${operation}CapacityAutoScalingSettings`]: settings } = Object(
+        each[`${operation}ProvisionedThroughputSettings`],
+      );
+      return Object(settings).MaxCapacity as unknown;
+    });
+    const numbers = capacities.filter((capacity) => typeof capacity === 'number');
+    return numbers.length === 0 ? undefined : Math.max(...numbers);
+  };
+  return {
+    writes: most(own(properties), 'Write'),
+    reads: most(listOf<Properties>(properties.Replicas).flatMap(own), 'Read'),
   };
 }
 
@@ -131,18 +163,19 @@ async function indexOf(
 function withLimits(
   { isMeasured, writes, reads }: Throughput,
   described: Pick<TableDescription, 'ProvisionedThroughput' | 'OnDemandThroughput'> | undefined,
+  scaling: Scaling,
 ): Throughput {
   const { ReadCapacityUnits, WriteCapacityUnits } = described?.ProvisionedThroughput ?? {};
   const { MaxReadRequestUnits, MaxWriteRequestUnits } = described?.OnDemandThroughput ?? {};
-  const limits = (provisioned = 0, maximum = 0) => ({
+  const limits = (provisioned = 0, maximum = 0, scalesTo: number | undefined) => ({
     // A table that is billed on demand has no units, and one without a maximum has -1.
-    ...(provisioned > 0 && { provisioned }),
+    ...(provisioned > 0 && { provisioned, ...(scalesTo !== undefined && { scalesTo }) }),
     ...(maximum > 0 && { maximum }),
   });
   return {
     isMeasured,
-    writes: { ...writes, ...limits(WriteCapacityUnits, MaxWriteRequestUnits) },
-    reads: { ...reads, ...limits(ReadCapacityUnits, MaxReadRequestUnits) },
+    writes: { ...writes, ...limits(WriteCapacityUnits, MaxWriteRequestUnits, scaling.writes) },
+    reads: { ...reads, ...limits(ReadCapacityUnits, MaxReadRequestUnits, scaling.reads) },
   };
 }
 
@@ -169,7 +202,9 @@ async function tableOf(
     path,
     hasRecovery: own.some((recovery) => recovery?.PointInTimeRecoveryEnabled === true),
     hasShardedIndexes: ofTable.some(({ config }) => config.indexName !== undefined),
-    ...(throughput && { throughput: withLimits(throughput, (await tableState(clients, name)).table) }),
+    ...(throughput && {
+      throughput: withLimits(throughput, (await tableState(clients, name)).table, scalingOf(properties)),
+    }),
   };
 }
 

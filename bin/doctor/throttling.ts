@@ -21,7 +21,7 @@ export interface Throttling {
   readonly change: string;
 }
 
-/** What an advice depends on. */
+/** The facts that an advice depends on. */
 interface Case extends Throttler, Traffic {
   readonly operation: 'read' | 'write';
 }
@@ -98,21 +98,23 @@ function hotReads(of: Case): Advice {
 }
 
 function provisionedCapacity(of: Case): Advice {
-  const { operation, provisioned } = of;
+  const { operation, provisioned, scalesTo = 0 } = of;
   const id = 'provisionedCapacity';
   if (provisioned === undefined) return limitIsGone(id, `the provisioned ${operation} capacity`, of);
   const wanted = twice(of, provisioned);
-  const capacity = `Capacity.autoscaled({ maxCapacity: ${wanted} })`;
+  // Auto scaling takes minutes, so a capacity that it may reach anyway must be there before the load.
+  const bounds = wanted <= scalesTo ? `minCapacity: ${wanted}, maxCapacity: ${scalesTo}` : `maxCapacity: ${wanted}`;
+  const capacity = `Capacity.autoscaled({ ${bounds} })`;
   const option =
     of.kind === 'index'
       ? `${operation}Capacity of addShardedIndex to ${capacity}`
       : `billing of the table to Billing.provisioned({ ${operation}Capacity: ${capacity}, ... })`;
+  const limit =
+    scalesTo > provisioned ? `, now ${units(provisioned)} and at most ${units(scalesTo)}` : `, ${units(provisioned)}`;
   return {
     id,
-    what: `the provisioned ${operation} capacity of ${nounOf(of)}, ${units(provisioned)} units a second, is used up${backPressure(of)}`,
-    change:
-      `set ${option}. If auto scaling has not reached its maxCapacity yet, raise minCapacity: it reacts within minutes. ` +
-      `Or bill the table on demand: Billing.onDemand(). ${sharding(of)}${quota(of, wanted)}`,
+    what: `the provisioned ${operation} capacity of ${nounOf(of)}${limit} units a second, is used up${backPressure(of)}`,
+    change: `set ${option}, or bill the table on demand: Billing.onDemand(). ${sharding(of)}${quota(of, wanted)}`,
   };
 }
 
@@ -133,7 +135,7 @@ function onDemandMaximum(of: Case): Advice {
   };
 }
 
-/** Somebody has changed the billing of the table, or removed its maximum, since DynamoDB throttled requests. */
+/** The billing of the table has changed, or its maximum was removed, since DynamoDB throttled requests. */
 function limitIsGone(id: string, limit: string, of: Case): Advice {
   return {
     id,
@@ -158,11 +160,19 @@ function unknownCause(of: Case): Advice {
   const metric = of.operation === 'write' ? 'WriteThrottleEvents' : 'ReadThrottleEvents';
   return {
     id: 'unknownCause',
-    what: `${metric} of ${nounOf(of)} counts them, and no metric of a cause does`,
+    what: `${metric} of ${nounOf(of)} counts them, and no metric names the cause${backPressure(of)}. It can be ${possible(of)}`,
     change:
-      `read the cause and the ARN in the ThrottlingReasons of the exceptions that the ${of.operation === 'write' ? 'writers' : 'readers'} get, before you change anything: ` +
-      `more shards help against ${THROTTLE_CAUSES.keyRange}Exceeded alone. The Region may not have the metrics of the causes yet`,
+      `read the cause in the ThrottlingReasons of the exceptions that your ${of.operation}s get, before you change anything: ` +
+      `more shards help against ${THROTTLE_CAUSES.keyRange}Exceeded alone. A Region may lack the metrics of the causes`,
   };
+}
+
+/** The limits that the billing allows. */
+function possible({ provisioned, maximum, operation }: Case): string {
+  if (provisioned !== undefined) return `a hot partition, or the provisioned ${units(provisioned)} units a second`;
+  const quota = `the quota ${QUOTAS[operation]}`;
+  if (maximum !== undefined) return `a hot partition, the maximum of ${units(maximum)} units a second, or ${quota}`;
+  return `a hot partition, or ${quota}`;
 }
 
 /** Source: the DynamoDB developer guide, "Account limits exceeded". */

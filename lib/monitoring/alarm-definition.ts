@@ -68,27 +68,28 @@ export function knownDuration(monitoring: IConstruct, option: string, duration: 
   throw new InvalidArgumentError(constructField(monitoring, option), 'a token', 'a duration, known at synthesis');
 }
 
-/** What a hot partition refuses, and how the options and the metrics call it. */
+/** The requests that a table or an index throttles, and how the options and the metrics call them. */
 interface Throttles {
   readonly most: number | undefined;
   readonly throttles: cloudwatch.IMetric;
   readonly consumed: cloudwatch.IMetric;
+  readonly label: string;
   readonly description: string;
 }
 
 /**
- * An alarm that is raised when a hot partition refuses more than an option allows, in three minutes of five. By default, it may
- * refuse nothing.
+ * An alarm that is raised when more requests are throttled than an option allows, in three minutes of five. By default, the
+ * option allows no throttles.
  *
- * An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a throttle: hence the units
- * that are consumed.
+ * An alarm on a metric of DynamoDB keeps its state while there is no value, and there is no value without a throttle. So the
+ * expression includes the consumed units.
  *
  * @throws an error with the code `INVALID_ARGUMENT` unless the option is a number of at least 0
  */
-export function hotPartition(
+export function throttleAlarm(
   monitoring: IConstruct,
   what: 'writes' | 'reads',
-  { most = 0, throttles, consumed, description }: Throttles,
+  { most = 0, throttles, consumed, label, description }: Throttles,
 ): AlarmDefinition {
   checkThreshold(monitoring, what === 'writes' ? 'maxWriteThrottles' : 'maxReadThrottles', most, 0);
   return {
@@ -96,7 +97,7 @@ export function hotPartition(
     metric: new cloudwatch.MathExpression({
       expression: `throttles + 0 * ${what}`,
       usingMetrics: { throttles, [what]: consumed },
-      label: `${what} refused by a hot partition`,
+      label,
       period: REPORTING_PERIOD,
     }),
     description,
@@ -104,3 +105,10 @@ export function hotPartition(
     threshold: most,
   };
 }
+
+/**
+ * The first step of every runbook of throttles in DynamoDB. An alarm watches all four causes in one metric: a partition, the
+ * provisioned capacity, the maximum of an on-demand table, and the quota of the account.
+ */
+export const FIND_THE_CAUSE =
+  'Find the cause first: run even-shards doctor, or read the ThrottlingReasons of the exceptions. ';

@@ -6,10 +6,11 @@ import type { IShardedIndex } from '../table/index/sharded-index';
 import {
   type AlarmDefinition,
   type AlarmDefinitions,
-  hotPartition,
+  FIND_THE_CAUSE,
   REPORTING_PERIOD,
   seeMonitoring,
   THREE_OF_FIVE_MINUTES,
+  throttleAlarm,
   type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
@@ -18,14 +19,14 @@ import { noRunSucceeds } from './silence';
 /** What is watched of a sharded index. */
 export interface IndexMonitoringOptions {
   /**
-   * Whether to raise an alarm when a partition of the index refuses writes in three of five minutes.
+   * Whether to raise an alarm when writes to the index are throttled, for any cause, in three of five minutes.
    *
    * @default true
    */
   readonly writeThrottleAlarm?: boolean;
 
   /**
-   * How many writes the partitions of the index may refuse in a minute: 0 or more.
+   * How many writes to the index may be throttled in a minute: 0 or more.
    *
    * @default 0
    */
@@ -42,7 +43,7 @@ export interface IndexMonitoringOptions {
 
 /** The alarms of a sharded index. Each is absent if it is switched off or not watched. */
 export interface IndexAlarms extends WatchedAlarms {
-  /** A partition of the index refuses writes. */
+  /** Writes to the index are throttled, and with them the writes to its table. */
   readonly writeThrottles?: cloudwatch.Alarm;
 
   /** Values need more shards than the maximum of the index. */
@@ -58,15 +59,17 @@ export function writeThrottlesOfIndex(
   { maxWriteThrottles }: IndexMonitoringOptions,
 ): AlarmDefinition {
   const period = REPORTING_PERIOD;
-  return hotPartition(monitoring, 'writes', {
+  return throttleAlarm(monitoring, 'writes', {
     most: maxWriteThrottles,
-    throttles: index.metric('WriteKeyRangeThroughputThrottleEvents', { period }),
+    throttles: index.metric('WriteThrottleEvents', { period }),
     consumed: index.metric('ConsumedWriteCapacityUnits', { period }),
+    label: 'throttled writes',
     description:
-      `A partition of the index ${index.indexName} of the table ${index.table.tableName} refuses writes, and with it the ` +
-      'table does: it gets more than 1,000 write units a second. The exceptions of the writers name the index, in their ' +
-      'ThrottlingReasons, and no key. Find the value by what was written, or by the keys that the index is accessed by most, ' +
-      'in its Contributor Insights. Raise its shard count, in two deployments with alsoReading: in one, queries miss items ' +
+      `DynamoDB throttles writes to the index ${index.indexName} of the table ${index.table.tableName}, and with them writes to ` +
+      `the table. ${FIND_THE_CAUSE}` +
+      'More shards help against IndexWriteKeyRangeThroughputExceeded alone: a partition gets more than 1,000 write units a ' +
+      'second. The exceptions name the index and no key. Find the value by what was written, or by the most accessed keys in the ' +
+      'Contributor Insights of the index. Raise its shard count in two deployments with alsoReading: in one, queries miss items ' +
       'for a while.' +
       seeMonitoring('write-throttles-of-an-index'),
   });
@@ -107,18 +110,18 @@ export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
         index.metric('ConsumedReadCapacityUnits', { label: 'read units', period }),
         index.metric('OnlineIndexConsumedWriteCapacity', { label: 'write units while it is built', period }),
       ]),
+      graph('Refused by a hot partition', [
+        index.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
+        index.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
+      ]),
       graph(
-        'Refused by a hot partition',
+        'Refused for any reason',
         [
-          index.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
-          index.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
+          index.metric('WriteThrottleEvents', { label: 'writes', period }),
+          index.metric('ReadThrottleEvents', { label: 'reads', period }),
         ],
         { leftAnnotations: lines(alarms.writeThrottles, 'alarm of writes') },
       ),
-      graph('Refused for any reason', [
-        index.metric('WriteThrottleEvents', { label: 'writes', period }),
-        index.metric('ReadThrottleEvents', { label: 'reads', period }),
-      ]),
     ],
   ];
 }

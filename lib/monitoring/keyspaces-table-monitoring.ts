@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
-import { type AlarmDefinitions, hotPartition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
+import { type AlarmDefinitions, REPORTING_PERIOD, seeMonitoring, throttleAlarm } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
 import { type TableAlarms, type TableMonitoringOptions, unlessSwitchedOff } from './table-monitoring';
 
@@ -13,20 +13,22 @@ export function keyspacesTableAlarms(
   options: TableMonitoringOptions,
 ): AlarmDefinitions<TableAlarms> {
   return unlessSwitchedOff(options, {
-    writeThrottles: hotPartition(monitoring, 'writes', {
+    writeThrottles: throttleAlarm(monitoring, 'writes', {
       most: options.maxWriteThrottles,
       throttles: ofWrites(table, 'StoragePartitionThroughputCapacityExceeded'),
       consumed: table.metric('ConsumedWriteCapacityUnits', { period }),
+      label: 'writes refused by a hot partition',
       description:
         `A partition of the table ${nameOf(table)} refuses writes: it gets more than 1,000 write units a second. Amazon Keyspaces ` +
         'does not say which one. Count the writes that time out in your application, by value and shard: a value whose shards are ' +
         'all among them needs more shards, in the steps of even-shards reshard.' +
         seeMonitoring('write-throttles-of-a-table-of-amazon-keyspaces'),
     }),
-    readThrottles: hotPartition(monitoring, 'reads', {
+    readThrottles: throttleAlarm(monitoring, 'reads', {
       most: options.maxReadThrottles,
       throttles: ofReads(table, 'StoragePartitionThroughputCapacityExceeded'),
       consumed: table.metric('ConsumedReadCapacityUnits', { period }),
+      label: 'reads refused by a hot partition',
       description:
         `A partition of the table ${nameOf(table)} refuses reads: it gets more than 3,000 read units a second. Amazon Keyspaces does ` +
         'not say which one. Look at who asks for large pages, or for a page often, and bound them with a limit. More shards do not ' +

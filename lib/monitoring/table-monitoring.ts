@@ -3,9 +3,10 @@ import type { IConstruct } from 'constructs';
 import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
 import {
   type AlarmDefinitions,
-  hotPartition,
+  FIND_THE_CAUSE,
   REPORTING_PERIOD,
   seeMonitoring,
+  throttleAlarm,
   type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
@@ -13,28 +14,30 @@ import { graph, lines, type Rows } from './graphs';
 /** What is watched of a table that is sharded by its own key, of DynamoDB or of Amazon Keyspaces. */
 export interface TableMonitoringOptions {
   /**
-   * Whether to raise an alarm when a partition of the table refuses writes in three of five minutes.
+   * Whether to raise an alarm when writes to a table of DynamoDB are throttled for any cause, or when a partition of a table of
+   * Amazon Keyspaces throttles writes, in three of five minutes.
    *
    * @default true
    */
   readonly writeThrottleAlarm?: boolean;
 
   /**
-   * How many writes the partitions of the table may refuse in a minute: 0 or more.
+   * How many writes may be throttled in a minute: 0 or more.
    *
    * @default 0
    */
   readonly maxWriteThrottles?: number;
 
   /**
-   * Whether to raise an alarm when a partition of the table refuses reads in three of five minutes.
+   * Whether to raise an alarm when reads of a table of DynamoDB are throttled for any cause, or when a partition of a table of
+   * Amazon Keyspaces throttles reads, in three of five minutes.
    *
    * @default true
    */
   readonly readThrottleAlarm?: boolean;
 
   /**
-   * How many reads the partitions of the table may refuse in a minute: 0 or more.
+   * How many reads may be throttled in a minute: 0 or more.
    *
    * @default 0
    */
@@ -43,10 +46,10 @@ export interface TableMonitoringOptions {
 
 /** The alarms of such a table. Each is absent if it is switched off. */
 export interface TableAlarms extends WatchedAlarms {
-  /** A partition of the table refuses writes. */
+  /** Writes to the table are throttled. */
   readonly writeThrottles?: cloudwatch.Alarm;
 
-  /** A partition of the table refuses reads. */
+  /** Reads of the table are throttled. */
   readonly readThrottles?: cloudwatch.Alarm;
 }
 
@@ -58,24 +61,28 @@ export function tableAlarms(
   const { table } = sharded;
   const sum = { statistic: cloudwatch.Stats.SUM, period: REPORTING_PERIOD };
   return unlessSwitchedOff(options, {
-    writeThrottles: hotPartition(monitoring, 'writes', {
+    writeThrottles: throttleAlarm(monitoring, 'writes', {
       most: options.maxWriteThrottles,
-      throttles: sharded.metric('WriteKeyRangeThroughputThrottleEvents', sum),
+      throttles: sharded.metric('WriteThrottleEvents', sum),
       consumed: table.metricConsumedWriteCapacityUnits(sum),
+      label: 'throttled writes',
       description:
-        `A partition of the table ${table.tableName} refuses writes: it gets more than 1,000 write units a second. ` +
-        'Contributor Insights of the table show which keys are throttled, each a value and a shard. If all shards of a value are ' +
-        'among them, the value needs more shards, in the steps of planTableReshard: in one step, items would be missed.' +
+        `DynamoDB throttles writes to the table ${table.tableName}. ${FIND_THE_CAUSE}` +
+        'More shards help against a hot partition alone, which gets more than 1,000 write units a second. Contributor Insights ' +
+        'of the table show its keys, each a value and a shard. If all shards of a value are among them, the value needs more ' +
+        'shards, in the steps of planTableReshard: in one step, items would be missed.' +
         seeMonitoring('write-throttles-of-a-table'),
     }),
-    readThrottles: hotPartition(monitoring, 'reads', {
+    readThrottles: throttleAlarm(monitoring, 'reads', {
       most: options.maxReadThrottles,
-      throttles: sharded.metric('ReadKeyRangeThroughputThrottleEvents', sum),
+      throttles: sharded.metric('ReadThrottleEvents', sum),
       consumed: table.metricConsumedReadCapacityUnits(sum),
+      label: 'throttled reads',
       description:
-        `A partition of the table ${table.tableName} refuses reads: it gets more than 3,000 read units a second. ` +
-        'Contributor Insights of the table show which keys are throttled. More shards do not help an item that is read too often: ' +
-        'keep it in memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
+        `DynamoDB throttles reads of the table ${table.tableName}. ${FIND_THE_CAUSE}` +
+        'Contributor Insights of the table show the keys of a hot partition, which gets more than 3,000 read units a second. More ' +
+        'shards do not help an item that is read too often, and against a limit of the whole table they cost more: ' +
+        'answer from memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
         seeMonitoring('read-throttles-of-a-table'),
     }),
   });
@@ -98,11 +105,15 @@ export function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Ro
         sharded.table.metricConsumedWriteCapacityUnits({ ...sum, label: 'write units' }),
         sharded.table.metricConsumedReadCapacityUnits({ ...sum, label: 'read units' }),
       ]),
+      graph('Refused by a hot partition', [
+        sharded.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
+        sharded.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
+      ]),
       graph(
-        'Refused by a hot partition',
+        'Refused for any reason',
         [
-          sharded.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
-          sharded.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
+          sharded.metric('WriteThrottleEvents', { label: 'writes', period }),
+          sharded.metric('ReadThrottleEvents', { label: 'reads', period }),
         ],
         {
           leftAnnotations: [
@@ -111,10 +122,6 @@ export function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Ro
           ],
         },
       ),
-      graph('Refused for any reason', [
-        sharded.metric('WriteThrottleEvents', { label: 'writes', period }),
-        sharded.metric('ReadThrottleEvents', { label: 'reads', period }),
-      ]),
     ],
   ];
 }

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { check } from '../../../bin/check';
@@ -89,17 +91,41 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
     const examined = async () => {
       const { looked, found } = JSON.parse(await printed(doctor, '--json', ...where));
       expect(looked).toBe('1 stream, 1 sharded index or table, 0 ordered consumers');
-      return (found as { id: string }[]).map(({ id }) => id);
+      return (found as { id: string; path: string }[]).map(
+        ({ id, path }) => `${id} ${path.replace(/[0-9A-F]{8}/, '')}`,
+      );
     };
     // moto leaves the encryption of a template out.
-    expect(await examined()).toContain('notEncrypted');
+    expect(await examined()).toContain('notEncrypted Orders/Events');
     const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
+    const tables = new DynamoDB(options);
     const kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
     const { StreamNames = [] } = await kinesis.listStreams();
     const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
     await kinesis.startStreamEncryption({ StreamName: StreamNames[0], ...key });
     kinesis.destroy();
-    expect(await examined()).toEqual(['idleShards']);
+    // moto measures nothing by itself.
+    const [ofStream, ofIndex, ofTable] = ['Orders/Events', 'Orders/Table/by-status', 'Orders/Table'].map(
+      (path) => `notMeasured ${path}`,
+    );
+    expect(await examined()).toEqual([ofStream, ofIndex, ofTable]);
+    const cloudWatch = new CloudWatch(options);
+    const { TableNames = [] } = await tables.listTables();
+    const Dimensions = [
+      { Name: 'TableName', Value: TableNames[0]! },
+      { Name: 'GlobalSecondaryIndexName', Value: 'by-status' },
+    ];
+    const Timestamp = new Date(Date.now() - MINUTES);
+    await cloudWatch.putMetricData({
+      Namespace: 'AWS/DynamoDB',
+      MetricData: [
+        { MetricName: 'WriteThrottleEvents', Dimensions, Timestamp, Value: 7 },
+        { MetricName: 'WriteMaxOnDemandThroughputThrottleEvents', Dimensions, Timestamp, Value: 7 },
+        { MetricName: 'ConsumedWriteCapacityUnits', Dimensions: Dimensions.slice(0, 1), Timestamp, Value: 60 },
+      ],
+    });
+    for (const client of [cloudWatch, tables]) client.destroy();
+    expect(await examined()).toEqual(['onDemandMaximum Orders/Table/by-status', ofStream]);
   });
 
   test('each says that there is no such stack', async () => {

@@ -18,8 +18,10 @@ test('has a row for each finding of a deployment, and for no other', () => {
 });
 
 test('has each diagnosis of the doctor, and no other', () => {
-  const source = readFileSync(join(ROOT, 'bin/doctor/diagnose.ts'), 'utf8');
-  const given = /say\(\s*'(\w+)',|id: '(\w+)'/g;
+  const source = ['diagnose.ts', 'throttling.ts']
+    .map((file) => readFileSync(join(ROOT, 'bin/doctor', file), 'utf8'))
+    .join('\n');
+  const given = /say\(\s*'(\w+)',|\bid(?: =|:) '(\w+)'/g;
   const ids = [...source.matchAll(given)].map(([, said, id]) => said ?? id!);
   const [, section = ''] = page.split('## What is wrong');
   const told = [...section.matchAll(/^\| `\w+` \| (.*) \|$/gm)].flatMap(([, cell]) =>

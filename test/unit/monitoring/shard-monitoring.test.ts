@@ -333,7 +333,7 @@ describe('ShardMonitoring', () => {
       expect(titles(stack)[1]).toBe('## Index byStatus of the table <...>');
     });
 
-    test('raises an alarm when one of its partitions refuses writes, and says what to do', () => {
+    test('raises an alarm when its writes are throttled for any cause, and names the cause that more shards help against', () => {
       new ShardMonitoring(stack, 'Monitoring').addIndex(index);
 
       Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
@@ -344,7 +344,7 @@ describe('ShardMonitoring', () => {
             MetricStat: Match.objectLike({
               Metric: {
                 Namespace: 'AWS/DynamoDB',
-                MetricName: 'WriteKeyRangeThroughputThrottleEvents',
+                MetricName: 'WriteThrottleEvents',
                 Dimensions: [
                   { Name: 'GlobalSecondaryIndexName', Value: 'byStatus' },
                   { Name: 'TableName', Value: stack.resolve(index.table.tableName) },
@@ -358,7 +358,7 @@ describe('ShardMonitoring', () => {
         DatapointsToAlarm: 3,
       });
       expect(description(stack, { Threshold: 0, DatapointsToAlarm: 3 })).toMatch(
-        /Raise its shard count, in two deployments with alsoReading/,
+        /Find the cause first: .* More shards help against IndexWriteKeyRangeThroughputExceeded alone.* in two deployments with alsoReading/,
       );
     });
   });

@@ -223,7 +223,7 @@ describe('throttled requests', () => {
     expect(/throttles (these writes|the writes of the table)/.test(diagnosis!.what)).toBe(holdsUp);
   });
 
-  test('whatever throttles, on a table and an index at once: each cause is reported once, and shards are advised against one', () => {
+  test('throttles of several causes on a table and its index: doctor reports each cause once, and advises shards for one cause', () => {
     const events = fc.option(fc.integer({ min: 1, max: 1_000_000 }), { nil: undefined });
     const causes = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
     const traffic: fc.Arbitrary<Traffic> = fc
@@ -231,6 +231,7 @@ describe('throttled requests', () => {
         byCause: fc.record(Object.fromEntries(causes.map((cause) => [cause, events]))),
         unknown: fc.nat(1_000_000),
         provisioned: fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined }),
+        scalesTo: fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined }),
         maximum: fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined }),
         peakUnits: fc.option(fc.nat(100_000), { nil: undefined }),
       })
@@ -268,6 +269,14 @@ describe('throttled requests', () => {
           expect(id === 'tooFewShards').toBe(isOfShards);
           expect(/ShardCounts|--to \d/.test(change)).toBe(isOfShards);
           expect(`${id} ${change}`).not.toMatch(/undefined|NaN/);
+          const traffic = (path === 'Orders/Table' ? ofTable! : ofIndex!)[
+            throttling!.operation === 'write' ? 'writes' : 'reads'
+          ];
+          const [, advised] =
+            /(?:maxCapacity|max(?:Read|Write)RequestUnits)(?: of addShardedIndex to|:) (\d+)/.exec(change) ?? [];
+          const limits =
+            id === 'provisionedCapacity' ? [traffic.provisioned!, traffic.scalesTo ?? 0] : [traffic.maximum!];
+          if (advised !== undefined) expect(Number(advised)).toBeGreaterThanOrEqual(Math.max(...limits));
         }
       }),
       { numRuns: 300 },
@@ -288,7 +297,7 @@ describe('throttled requests', () => {
     const writes = { throttled: 40, byCause: {} };
     const [unknown] = found({ indexes: [index({ throughput: throughput({ writes }) })] });
     expect(unknown).toMatchObject({ id: 'unknownCause', throttling: { cause: 'unknown', events: 40 } });
-    expect(unknown!.what).toContain('WriteThrottleEvents of the index counts them, and no metric of a cause does');
+    expect(unknown!.what).toContain('WriteThrottleEvents of the index counts them, and no metric names the cause');
     expect(unknown!.change).toContain('ThrottlingReasons');
   });
 
@@ -307,6 +316,18 @@ describe('throttled requests', () => {
       expect(gone!.what).toContain('DynamoDB reports no such limit now');
       expect(gone!.change).toContain('run doctor with smaller --hours');
     }
+  });
+
+  test('a capacity that auto scaling may still reach: doctor advises to provision it before the load', () => {
+    const advised = (provisioned: number, scalesTo: number, peakUnits: number) => {
+      const writes = { ...throttledBy({ provisioned: 4 }, { provisioned, peakUnits }), scalesTo };
+      const [{ what, change }] = found({ indexes: [index({ throughput: throughput({ writes }) })] }) as [Diagnosis];
+      return [/index(.*?) units/.exec(what)![1], /Capacity\.autoscaled\((.*?)\)/.exec(change)![1]];
+    };
+    expect(advised(10, 1_000, 8)).toEqual([', now 10 and at most 1,000', '{ minCapacity: 20, maxCapacity: 1000 }']);
+    expect(advised(10, 1_000, 400)).toEqual([', now 10 and at most 1,000', '{ minCapacity: 800, maxCapacity: 1000 }']);
+    expect(advised(10, 1_000, 600)).toEqual([', now 10 and at most 1,000', '{ maxCapacity: 1200 }']);
+    expect(advised(1_000, 1_000, 900)).toEqual([', 1,000', '{ maxCapacity: 2000 }']);
   });
 
   test('twice the limit is more than the quota of the account: the advice names the quota', () => {

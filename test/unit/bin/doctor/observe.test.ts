@@ -3,10 +3,11 @@ import type { StackResources } from '../../../../bin/deployed-stack/stack-resour
 import { diagnose } from '../../../../bin/doctor/diagnose';
 import { metricReader } from '../../../../bin/doctor/metrics';
 import { measuredByCloudWatch, observe } from '../../../../bin/doctor/observe';
+import type { ShardedTableConfig } from '../../../../lib/core';
 import { FakeCloudWatch } from '../../../../lib/testing';
 import { indexConfig } from '../../../support/index-config';
 
-/** What doctor reads of a table and its index, and what it reports. */
+/** Doctor reads metrics and descriptions of a table and its index, and reports the causes of throttles. */
 
 const MINUTE_MS = 60_000;
 const NOW_MS = Date.UTC(2026, 10, 26);
@@ -42,12 +43,13 @@ async function found(
   cloudWatch: FakeCloudWatch,
   described: Partial<TableDescription> = {},
   shardings: StackResources['shardings'] = [{ path: 'Shop/Table/byStatus', config }],
+  properties = {},
 ) {
   const Table = { GlobalSecondaryIndexes: [{ IndexName: config.indexName, IndexStatus: 'ACTIVE' }], ...described };
   const dynamodb = { describeTable: async () => ({ Table }) } as unknown as DynamoDB;
   const metrics = metricReader(cloudWatch as never, 3, NOW_MS);
   const seen = await observe(
-    { streams: [], consumers: [], tables: [TABLE], shardings },
+    { streams: [], consumers: [], tables: [{ ...TABLE, properties }], shardings },
     { kinesis: undefined as never, dynamodb },
     measuredByCloudWatch(metrics),
     { scan: false, endpoint: undefined, onProgress: () => {} },
@@ -120,10 +122,37 @@ test('an index and its table are limited separately: each advice has the limit o
   ]);
 });
 
+test('capacities with auto scaling: each advice knows the most units of its table or index', async () => {
+  const scaled = (operation: 'Read' | 'Write', MaxCapacity: number) => ({
+    [`${operation}ProvisionedThroughputSettings`]: { [`${operation}CapacityAutoScalingSettings`]: { MaxCapacity } },
+  });
+  const IndexName = config.indexName;
+  const properties = {
+    ...scaled('Write', 9_001),
+    GlobalSecondaryIndexes: [{ IndexName, ...scaled('Write', 9_002) }],
+    Replicas: [{ ...scaled('Read', 9_003), GlobalSecondaryIndexes: [{ IndexName, ...scaled('Read', 9_004) }] }],
+  };
+  const ProvisionedThroughput = { ReadCapacityUnits: 5, WriteCapacityUnits: 5 };
+  const suffix = 'ProvisionedThroughputThrottleEvents';
+  const throttled = await found(
+    measurements(
+      [`Write${suffix}`, OF_TABLE, 4],
+      [`Write${suffix}`, OF_INDEX, 3],
+      [`Read${suffix}`, OF_TABLE, 2],
+      [`Read${suffix}`, OF_INDEX, 1],
+    ),
+    { ProvisionedThroughput, GlobalSecondaryIndexes: [{ IndexName, ProvisionedThroughput }] },
+    undefined,
+    properties,
+  );
+  const advised = throttled.map(({ change }) => Number(/maxCapacity: (\d+)/.exec(change)![1]));
+  expect(advised).toEqual([9_002, 9_004, 9_001, 9_003]);
+});
+
 test('a table that is sharded by its own key: its throttled writes are reported once, as too few shards', async () => {
   const { indexName: _, ...ofTable } = config;
   const cloudWatch = measurements(...IDLE, ['WriteKeyRangeThroughputThrottleEvents', OF_TABLE, 9]);
-  const throttled = await found(cloudWatch, {}, [{ path: 'Shop/Table', config: ofTable }]);
+  const throttled = await found(cloudWatch, {}, [{ path: 'Shop/Table', config: ofTable as ShardedTableConfig }]);
   expect(throttled.map(({ id, path }) => [id, path])).toEqual([['tooFewShards', 'Shop/Table']]);
 });
 
