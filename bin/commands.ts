@@ -1,3 +1,4 @@
+import { IncompleteAnswerError } from '../lib/core/foundation/incomplete-answer-error';
 import { version } from '../package.json';
 import { AccountError } from './deployed-stack/account-error';
 import { UsageError } from './flags';
@@ -88,8 +89,8 @@ export async function runCommand([command, ...args]: string[]): Promise<void> {
   await COMMANDS[command]!.run(args);
 }
 
-/** The exit code for an error of a command: 3 if the account failed, 2 if the arguments were wrong. */
+/** The exit code for an error of a command: 3 if the account failed or returned a part, 2 if the arguments were wrong. */
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof AccountError) return 3;
+  if (error instanceof AccountError || error instanceof IncompleteAnswerError) return 3;
   return error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1;
 }

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { exitCodeOf } from '../../bin/commands';
 import { doctor } from '../../bin/doctor';
 import { examples } from '../../bin/local/ready-message';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
@@ -279,6 +280,17 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
       'notMeasured Shop/Orders/Table',
     ]);
     expect(process.exitCode).toBe(1);
+  });
+
+  test('a metric that CloudWatch returns in part: doctor reports nothing, and ends with 3', async () => {
+    const whole = cloudWatch.getMetricData.bind(cloudWatch);
+    cloudWatch.getMetricData = async (input) => {
+      const { MetricDataResults } = await whole(input);
+      return { MetricDataResults: MetricDataResults.map((result) => ({ ...result, StatusCode: 'PartialData' })) };
+    };
+    const error: unknown = await found().catch((reason) => reason);
+    expect(error).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+    expect(exitCodeOf(error)).toBe(3);
   });
 
   test('needs no more than to read: prints its policy with the names of the resources', async () => {

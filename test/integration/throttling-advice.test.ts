@@ -1,0 +1,113 @@
+import { rmSync } from 'node:fs';
+import { Billing, Capacity } from 'aws-cdk-lib/aws-dynamodb';
+import { check } from '../../bin/check';
+import { doctor } from '../../bin/doctor';
+import { startLocal } from '../../bin/local/run-local';
+import { FakeCloudWatch } from '../../lib/testing';
+import { printed } from '../support/command';
+import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
+
+/**
+ * Doctor's advice against the limits that somebody set is followed: the next deployment is made of the numbers in the advice. No
+ * emulator limits capacities, so these tests end at the limits that the next deployment has.
+ */
+
+const MINUTE_MS = 60_000;
+
+interface Found {
+  readonly id: string;
+  readonly path: string;
+  readonly change: string;
+}
+
+beforeEach(() => {
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  process.exitCode = undefined;
+});
+
+/** What doctor advises in a local run of an app whose table or index has throttled requests. */
+async function advisedIn(app: string, of: 'table' | 'index', metric: string): Promise<Found[]> {
+  const stack = await startLocal({ app });
+  try {
+    const { kinesis, dynamodb } = stack.endpoints;
+    const where = ['--app', app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
+    const cloudWatch = new FakeCloudWatch();
+    const ofTable = { Name: 'TableName', Value: stack.tables[0]!.name };
+    const ofIndex = { Name: 'GlobalSecondaryIndexName', Value: 'byStatus' };
+    cloudWatch.putMetricData({
+      Namespace: 'AWS/DynamoDB',
+      MetricName: metric,
+      Dimensions: of === 'index' ? [ofTable, ofIndex] : [ofTable],
+      Value: 3,
+      atMs: (Math.floor(Date.now() / MINUTE_MS) - 1) * MINUTE_MS,
+    });
+    const run = (args: string[]) => doctor(args, cloudWatch as unknown as Parameters<typeof doctor>[1]);
+    const { found } = JSON.parse(await printed(run, ...where, '--json'));
+    return (found as Found[]).filter(({ id }) => id === 'provisionedCapacity');
+  } finally {
+    await stack.stop();
+  }
+}
+
+const READS = Capacity.fixed(10);
+const WRITES = Capacity.autoscaled({ maxCapacity: 20 });
+const PROVISIONED: Deployment = { billing: Billing.provisioned({ readCapacity: READS, writeCapacity: WRITES }) };
+
+/** The capacity that an advice names. */
+function capacityOf(change: string): Capacity {
+  const [, text = ''] = /Capacity\.autoscaled\(\{ (.*?) \}\)/.exec(change)!;
+  const bounds = Object.fromEntries(text.split(', ').map((bound) => bound.split(': ')));
+  return Capacity.autoscaled({
+    maxCapacity: Number(bounds.maxCapacity),
+    ...(bounds.minCapacity !== undefined && { minCapacity: Number(bounds.minCapacity) }),
+  });
+}
+
+test.each<[string, 'table' | 'index', string, (capacity: Capacity) => Deployment]>([
+  [
+    'writes of an index',
+    'index',
+    'WriteProvisionedThroughputThrottleEvents',
+    (writeCapacity) => ({ ...PROVISIONED, indexLimits: { writeCapacity } }),
+  ],
+  [
+    'reads of an index',
+    'index',
+    'ReadProvisionedThroughputThrottleEvents',
+    (readCapacity) => ({ ...PROVISIONED, indexLimits: { readCapacity } }),
+  ],
+  [
+    'writes of a table',
+    'table',
+    'WriteProvisionedThroughputThrottleEvents',
+    (writeCapacity) => ({ billing: Billing.provisioned({ readCapacity: READS, writeCapacity }) }),
+  ],
+  [
+    'reads of a table',
+    'table',
+    'ReadProvisionedThroughputThrottleEvents',
+    (readCapacity) => ({ billing: Billing.provisioned({ readCapacity, writeCapacity: WRITES }) }),
+  ],
+])(
+  'provisioned capacity, %s: the advised capacity is more than before, and its deployment needs no preparation',
+  async (_, of, metric, next) => {
+    const app = synthesizeDeployment(PROVISIONED);
+    const [advice, ...more] = await advisedIn(app, of, metric);
+    expect(more).toEqual([]);
+    const coming = synthesizeDeployment(next(capacityOf(advice!.change)));
+    const onDemand = synthesizeDeployment();
+    try {
+      expect(await printed(check, '--deployed', app, '--app', coming)).toMatch(/^nothing to look out for/);
+      expect(await printed(check, '--deployed', app, '--app', onDemand)).toMatch(/^nothing to look out for/);
+      // In the next deployment, auto scaling has the advised bounds: the same throttles lead to a higher advice.
+      const [again] = await advisedIn(coming, of, metric);
+      expect(again!.change).not.toBe(advice!.change);
+    } finally {
+      for (const folder of [app, coming, onDemand]) rmSync(folder, { recursive: true });
+    }
+  },
+  120_000,
+);
