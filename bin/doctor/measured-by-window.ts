@@ -1,10 +1,11 @@
 import { InvalidInputError } from '../local/sample/sample-error';
 import type { WindowState } from '../local/window/window-state';
+import type { Throughput } from './observations';
 import type { Measured } from './observe';
 
 /** What the window of a local run has seen since its start, shard by shard and value by value. */
 export async function measuredByWindow(url: string): Promise<Measured> {
-  const { streams, indexes } = await windowStateOf(url);
+  const { streams, indexes, tables } = await windowStateOf(url);
   return {
     isEmulated: true,
     async stream({ path }) {
@@ -20,17 +21,21 @@ export async function measuredByWindow(url: string): Promise<Measured> {
       const entries = indexes.find((each) => each.path === tablePath && each.index === indexName)?.entries ?? [];
       const throttled = entries.reduce((sum, entry) => sum + entry.throttled, 0);
       return {
-        throughput: {
-          isMeasured: true,
-          // The limits of a local run are those of partition keys.
-          writes: { throttled, byCause: { keyRange: throttled } },
-          reads: { throttled: 0, byCause: {} },
-        },
+        throughput: hotKeys(throttled),
         entries: entries.map(({ value, shard, count, throttled }) => ({ value, shard, writes: count, throttled })),
         valuesAtMaximum: 0,
       };
     },
-    table: async () => undefined,
+    table: async ({ path }) => hotKeys(tables.find((table) => table.path === path)?.throttled ?? 0),
+  };
+}
+
+/** A local run limits partition keys alone, and counts throttled writes. */
+function hotKeys(throttled: number): Throughput {
+  return {
+    isMeasured: true,
+    writes: { throttled, byCause: { keyRange: throttled } },
+    reads: { throttled: 0, byCause: {} },
   };
 }
 

@@ -60,7 +60,7 @@ export interface Traffic {
   readonly provisioned?: number;
   /** The units a second that auto scaling may provision, by the template. Absent if the template has no auto scaling. */
   readonly scalesTo?: number;
-  /** The maximum of units a second that somebody set for a table that is billed on demand. */
+  /** The user's maximum of units a second, of a table that is billed on demand. */
   readonly maximum?: number;
 }
 
@@ -91,7 +91,7 @@ export interface TableObservation {
   readonly hasRecovery: boolean;
   /** Whether it has sharded indexes. Other tables of a stack, such as those of parked keys, are often idle. */
   readonly hasShardedIndexes: boolean;
-  /** Absent if it is not known, or if an `IndexObservation` has it: that of a table that is sharded by its own key. */
+  /** Absent if the table is sharded by its own key: its `IndexObservation` has it. */
   readonly throughput?: Throughput;
 }
 

@@ -38,8 +38,8 @@ export interface Measured {
   readonly isEmulated: boolean;
   stream(stream: DeployedStream, shardIds: readonly string[]): Promise<MeasuredStream>;
   index(sharding: DeployedSharding): Promise<MeasuredIndex>;
-  /** Undefined if nothing measures whole tables. */
-  table(tableName: string): Promise<Throughput | undefined>;
+  /** The table without its indexes. */
+  table(table: Pick<DeployedResource, 'path' | 'name'>): Promise<Throughput>;
 }
 
 type MeasuredStream = Pick<StreamObservation, 'isMeasured' | 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'>;
@@ -159,7 +159,7 @@ function scalingOf(properties: Properties, indexName?: string): Scaling {
   };
 }
 
-/** Adds the limits that somebody set. DynamoDB describes them of tables and of indexes in the same way. */
+/** Adds the user's limits. DynamoDB describes those of tables and of indexes in the same way. */
 function withLimits(
   { isMeasured, writes, reads }: Throughput,
   described: Pick<TableDescription, 'ProvisionedThroughput' | 'OnDemandThroughput'> | undefined,
@@ -197,7 +197,7 @@ async function tableOf(
   );
   const ofTable = shardings.filter(({ config }) => config.tableName === name);
   const isKeySharded = ofTable.some(({ config }) => config.indexName === undefined);
-  const throughput = isKeySharded ? undefined : await measured.table(name);
+  const throughput = isKeySharded ? undefined : await measured.table({ path, name });
   return {
     path,
     hasRecovery: own.some((recovery) => recovery?.PointInTimeRecoveryEnabled === true),
@@ -226,7 +226,7 @@ export function measuredByCloudWatch(metrics: MetricReader): Measured {
     isEmulated: false,
     stream: (stream, shardIds) => streamMeasured(metrics, stream, shardIds),
     index: (sharding) => indexMeasured(metrics, sharding),
-    table: (tableName) => throughputMeasured(metrics, tableName),
+    table: ({ name }) => throughputMeasured(metrics, name),
   };
 }
 

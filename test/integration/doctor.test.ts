@@ -33,6 +33,7 @@ interface Found {
   readonly path: string;
   readonly what: string;
   readonly change: string;
+  readonly throttling?: object;
 }
 
 describe('even-shards doctor on a local run with limits', () => {
@@ -100,6 +101,19 @@ describe('even-shards doctor on a local run with limits', () => {
         /^\d+ writes? of "busy" refused by a hot partition: 1 shard can take 1,000 write units/,
       ),
       change: expect.stringMatching(/ShardCounts\.byValue\(\{ "busy": \d+ \}, \.\.\.\).*reshard --from 1 --to \d+/),
+    });
+  }, 60_000);
+
+  test('finds a table whose own partition key gets all writes, and advises no shards', async () => {
+    const TableName = tableAt(stack, 'App/Jobs').name;
+    const Item = { jobId: { S: 'the only one' }, data: { S: 'x'.repeat(3_000) } };
+    // The SDK repeats throttled writes.
+    await Promise.allSettled(Array.from({ length: 80 }, () => stack.clients.dynamodb.putItem({ TableName, Item })));
+    const [diagnosis] = (await found()).filter(({ id }) => id === 'hotPartition');
+    expect(diagnosis).toMatchObject({
+      path: 'App/Jobs',
+      throttling: { operation: 'write', cause: 'keyRange' },
+      change: expect.stringContaining('the shards of an index do not help its table'),
     });
   }, 60_000);
 

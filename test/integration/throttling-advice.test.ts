@@ -8,8 +8,8 @@ import { printed } from '../support/command';
 import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
 
 /**
- * Doctor's advice against the limits that somebody set is followed: the next deployment is made of the numbers in the advice. No
- * emulator limits capacities, so these tests end at the limits that the next deployment has.
+ * These tests follow doctor's advice on provisioned capacity: the next deployment has the numbers of the advice. No emulator
+ * limits capacity, so the tests end at that deployment.
  */
 
 const MINUTE_MS = 60_000;
@@ -28,7 +28,7 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** What doctor advises in a local run of an app whose table or index has throttled requests. */
+/** The advice of doctor in a local run of an app whose table or index has throttled requests. */
 async function advisedIn(app: string, of: 'table' | 'index', metric: string): Promise<Found[]> {
   const stack = await startLocal({ app });
   try {
