@@ -69,6 +69,11 @@ export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): Tot
     compare: (a, b) =>
       compareKeys(config, select, a.item.key, b.item.key) ||
       (a.shard === b.shard ? 0 : (a.shard - b.shard) * direction),
-    behindAllShards: direction * Number.POSITIVE_INFINITY,
+    behindAllShards: behindAllShards(select),
   };
+}
+
+/** The number of a position behind all shards: a reversed query ends with the lowest shard. */
+export function behindAllShards({ reversed }: RowSelect): number {
+  return reversed ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

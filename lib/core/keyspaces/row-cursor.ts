@@ -3,7 +3,7 @@ import { ItemSizes } from '../foundation/fan-out/item-sizes';
 import type { Position } from '../foundation/fan-out/total-order';
 import { areCounts, sealedText, unsealedValue } from '../foundation/sealed-text';
 import { type ColumnValue, valueOfText } from './column-value';
-import type { Keyed } from './keyed-row';
+import { behindAllShards, type Keyed } from './keyed-row';
 import type { RowSelect } from './row-select';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
@@ -20,14 +20,20 @@ export interface RowCursor extends Position<Keyed> {
 
 const LAYOUT = 'row cursor 2';
 
-type EncodedCursor = [shard: number, firstOfItsKind: number, mean: number, deviation: number, ...string[]];
+/** A position behind all shards has no number: JSON has no infinity. */
+type EncodedCursor = [shard: number | null, firstOfItsKind: number, mean: number, deviation: number, ...string[]];
 
 /** The cursor after a row. It holds one key, whatever the number of shards, and is sealed with the query. */
 export function encodeRowCursor(config: ShardedKeyspacesConfig, select: RowSelect, cursor: RowCursor): string {
   const { shard, item, firstOfItsKind, sizes } = cursor;
   // The row of the cursor was seen.
   const sizing = [sizes.mean!, sizes.deviation].map(Math.round) as [number, number];
-  const encoded: EncodedCursor = [shard, firstOfItsKind, ...sizing, ...item.key.map(({ text }) => text)];
+  const encoded: EncodedCursor = [
+    Number.isFinite(shard) ? shard : null,
+    firstOfItsKind,
+    ...sizing,
+    ...item.key.map(({ text }) => text),
+  ];
   return sealedText(queryOf(config, select), encoded);
 }
 
@@ -38,7 +44,7 @@ export function decodeRowCursor(
   cursor: string | undefined,
 ): RowCursor | undefined {
   if (cursor === undefined) return undefined;
-  const position = unsealedValue(queryOf(config, select), cursor, (value) => readPosition(config, value));
+  const position = unsealedValue(queryOf(config, select), cursor, (value) => readPosition(config, select, value));
   if (position === undefined) {
     throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
   }
@@ -46,10 +52,13 @@ export function decodeRowCursor(
 }
 
 /** @returns undefined, or throws, for a value that is not the position of a page */
-function readPosition({ clusteringColumns }: ShardedKeyspacesConfig, value: unknown): RowCursor | undefined {
+function readPosition(
+  { clusteringColumns }: ShardedKeyspacesConfig,
+  select: RowSelect,
+  value: unknown,
+): RowCursor | undefined {
   const [shard, firstOfItsKind, mean, deviation, ...texts] = value as EncodedCursor;
   const isPosition =
-    // JSON has no infinity: it writes the number of a position behind all shards as null.
     (shard === null || (Number.isSafeInteger(shard) && shard >= 0)) &&
     areCounts([firstOfItsKind, mean, deviation]) &&
     Number.isSafeInteger(firstOfItsKind) &&
@@ -57,7 +66,12 @@ function readPosition({ clusteringColumns }: ShardedKeyspacesConfig, value: unkn
     texts.every((text) => typeof text === 'string');
   if (!isPosition) return undefined;
   const key = clusteringColumns.map((column, index) => valueOfText(column, texts[index]!));
-  return { shard, item: { key }, firstOfItsKind, sizes: new ItemSizes(mean, deviation) };
+  return {
+    shard: shard ?? behindAllShards(select),
+    item: { key },
+    firstOfItsKind,
+    sizes: new ItemSizes(mean, deviation),
+  };
 }
 
 /** What makes two requests the same query: everything but page size, projection, consistency and the cursor itself. */

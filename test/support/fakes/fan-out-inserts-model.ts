@@ -17,6 +17,7 @@ import {
   type ModelIndex,
   type ModelLimits,
   modelConfig,
+  onlySortKey,
   randomCondition,
   type SortType,
   shardKey,
@@ -200,6 +201,7 @@ export async function playInsertsWhilePaging(
   /** Where a cursor stands, as an item of which some attributes may be absent. */
   function placeOf(of: string): DynamoDbItem {
     const { item, shard } = decodeCursor(counted, { ...request, cursor: of })!;
+    if (!Number.isFinite(shard)) return onlySortKey(config, item);
     return { ...item, ...shardKey(layout, 0, shard) };
   }
 }

@@ -431,6 +431,7 @@ export async function playFanOutCase(
   /** Where a cursor stands, as an item of which some attributes may be absent. */
   function positionOf(of: string): DynamoDbItem {
     const { item, shard } = decodeCursor(countedConfig(), { ...request, cursor: of })!;
+    if (!Number.isFinite(shard)) return onlySortKey(config, item);
     return { ...item, ...shardKey(layout, Math.floor(shard / MAX_INDEX_SHARDS), shard % MAX_INDEX_SHARDS) };
   }
 
@@ -528,10 +529,23 @@ export function comparePlaces(
       }
       return 0;
     };
-    const byPlace = direction * (numberOf(a) - numberOf(b));
+    const byPlace = behindAllShards(a, b) ?? direction * (numberOf(a) - numberOf(b));
     const ranked = (): number => (b.jobId === undefined ? -1 : direction * index.compareTies(a, b));
     return order === 'unordered' ? byPlace || bySortKey() || ranked() : bySortKey() || byPlace || ranked();
   };
+}
+
+/** A position behind all shards: a sort key without a place. */
+export function onlySortKey({ sortKeyAttributes }: ShardedIndexConfig, item: DynamoDbItem): DynamoDbItem {
+  return Object.fromEntries(
+    sortKeyAttributes.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])),
+  );
+}
+
+/** How two positions compare if one of them stands behind all shards. */
+function behindAllShards(a: DynamoDbItem, b: DynamoDbItem): number | undefined {
+  if (a.shard !== undefined && b.shard !== undefined) return undefined;
+  return Number(a.shard === undefined) - Number(b.shard === undefined);
 }
 
 export function randomCondition(

@@ -4,7 +4,7 @@ import type { PageInProgress } from './page-in-progress';
 import type { ReadBudget } from './read-budget';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ShardRequests } from './shard-requests';
-import type { ComparePositions } from './total-order';
+import type { ComparePositions, Position } from './total-order';
 import { planWave } from './wave-plan';
 
 /**
@@ -32,11 +32,23 @@ export async function orderedMerge<T>(
       await requests.wave(allowed);
       continue;
     }
-    page.readTo = blocking.bound;
+    page.readTo = laterOf(page.met, blocking.bound, compare);
     if (page.end !== undefined) return true;
     if (requests.open) await requests.wave(budget.leastOf(reads));
     else requests.giveUp(buffers.filter(({ starving }) => starving));
   }
+}
+
+/**
+ * The later of the last item that the page met and the position that holds the page back. Items of one shard with one sort
+ * key compare as equal. Among them the page can have met items behind that position.
+ */
+function laterOf<T>(
+  met: Position<T> | undefined,
+  bound: Position<T> | undefined,
+  compare: ComparePositions<T>,
+): Position<T> | undefined {
+  return met !== undefined && bound !== undefined && compare(met, bound) === 0 ? met : bound;
 }
 
 /** The page goes on at the first frontier, so reading the shards with the first frontiers helps most. */

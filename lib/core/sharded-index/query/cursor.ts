@@ -7,6 +7,7 @@ import { isNumberText } from '../config/check-attribute-value';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';
 import type { FanOutRequest } from './fan-out-request';
+import { behindAllShards } from './position-order';
 
 /** Where a page ended, and what the next page must know to go on from there at little cost. */
 export interface CursorPosition extends Position<DynamoDbItem> {
@@ -65,7 +66,7 @@ export function encodeCursor(
     return value === undefined ? null : encodeValue(value);
   });
   const learned = [sizes.mean ?? 0, sizes.deviation, stretch].map(Math.round) as [number, number, number];
-  const position: EncodedPosition = [end.shard, ...learned, ...key, ...ties];
+  const position: EncodedPosition = [Number.isFinite(end.shard) ? end.shard : null, ...learned, ...key, ...ties];
   return sealedText([LAYOUT, queryText(config, request)], position);
 }
 
@@ -73,7 +74,9 @@ export function encodeCursor(
 export function decodeCursor(config: ShardedConfig, request: FanOutRequest): CursorPosition | undefined {
   const { cursor } = request;
   if (cursor === undefined) return undefined;
-  const position = unsealedValue([LAYOUT, queryText(config, request)], cursor, (value) => readPosition(config, value));
+  const position = unsealedValue([LAYOUT, queryText(config, request)], cursor, (value) =>
+    readPosition(config, request, value),
+  );
   if (position === undefined) {
     throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
   }
@@ -81,13 +84,16 @@ export function decodeCursor(config: ShardedConfig, request: FanOutRequest): Cur
 }
 
 /** @returns undefined for a value that is not the position of a page */
-function readPosition(config: ShardedConfig, value: unknown): CursorPosition | undefined {
+function readPosition(
+  config: ShardedConfig,
+  { order = 'ascending' }: FanOutRequest,
+  value: unknown,
+): CursorPosition | undefined {
   const [shard, meanBytes, deviation, stretch, ...rest] = value as EncodedPosition;
   const names = positionAttributes(config);
   const key = rest.slice(0, names.length) as (string | null)[];
   const ties = rest.slice(names.length) as number[];
   const isPosition =
-    // JSON has no infinity: it writes the number of a position behind all shards as null.
     (shard === null || (Number.isSafeInteger(shard) && shard >= 0)) &&
     areCounts([meanBytes, deviation, stretch]) &&
     key.length === names.length &&
@@ -99,9 +105,9 @@ function readPosition(config: ShardedConfig, value: unknown): CursorPosition | u
     return value === null ? [] : [[name, decodeValue(value)] as const];
   });
   return {
-    shard,
+    shard: shard ?? behindAllShards(order),
     item: Object.fromEntries(attributes),
-    isItem: key.every((value) => value !== null),
+    isItem: shard !== null && key.every((value) => value !== null),
     ties,
     sizes: new ItemSizes(meanBytes, deviation),
     stretch,
@@ -138,7 +144,7 @@ export function sortedEntries<V>(map: Record<string, V> = {}): (readonly [string
 
 /** The key, an absent attribute as null, and then the ties. */
 type EncodedPosition = [
-  shard: number,
+  shard: number | null,
   meanBytes: number,
   deviation: number,
   stretch: number,

@@ -7,9 +7,7 @@ import type { FanOutOrder } from './fan-out-request';
  * The order of index items. A position may hold only the first attributes of a sort key: it is behind every item that
  * has them. Descending is the exact reverse of ascending. Unordered compares the shards alone. */
 export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly string[]): TotalOrder<DynamoDbItem> {
-  if (order === 'unordered') {
-    return { compare: (a, b) => a.shard - b.shard, behindAllShards: Number.POSITIVE_INFINITY };
-  }
+  if (order === 'unordered') return { compare: (a, b) => a.shard - b.shard, behindAllShards: behindAllShards(order) };
   const direction = order === 'ascending' ? 1 : -1;
   return {
     compare: (a, b) => {
@@ -24,6 +22,11 @@ export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly st
       }
       return a.shard === b.shard ? 0 : (a.shard - b.shard) * direction;
     },
-    behindAllShards: direction * Number.POSITIVE_INFINITY,
+    behindAllShards: behindAllShards(order),
   };
+}
+
+/** The number of a position behind the shards of an order: a descending order ends with the lowest shard. */
+export function behindAllShards(order: FanOutOrder): number {
+  return order === 'descending' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

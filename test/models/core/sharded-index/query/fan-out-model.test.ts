@@ -1,6 +1,9 @@
 import { EVERYTHING, fakeModelIndex, playFanOutCase } from '../../../../support/fakes/fan-out-model';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
+/** Cases in which a page ended behind all shards, or among items of one shard with one sort key, while items moved. */
+const ENDS_AMONG_TIES = [1_995, 2_053, 2_191, 2_793, 3_021, 4_132, 4_303, 4_787, 4_877, 5_953];
+
 const CASES = randomRuns(1_000);
 
 describe(`${CASES} random cases of a query paged to its end, with deadlines and faults, while items move and shard counts change`, () => {
@@ -8,7 +11,7 @@ describe(`${CASES} random cases of a query paged to its end, with deadlines and 
     'equal an oracle page by page, nothing twice, nothing missing',
     async () => {
       const failures: string[] = [];
-      for (let seed = 0; seed < CASES; seed++) {
+      for (const seed of [...ENDS_AMONG_TIES, ...Array(CASES).keys()]) {
         await playFanOutCase(seed, EVERYTHING, (config, _, random) => fakeModelIndex(config, random)).catch(
           (error: Error) => failures.push(`seed ${seed}: ${error.message}`),
         );
