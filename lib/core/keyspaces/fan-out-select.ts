@@ -60,7 +60,7 @@ export interface FanOutSelectOptions extends FanOutReadOptions {
  * to its end.
  *
  * @throws a typed error before anything is read if the request, the options or the configuration are invalid; what the
- *   client throws if a shard cannot be read; ShardsUnavailableError if the deadline came before the first rows were certain
+ *   client throws if a shard cannot be read; WrongOrderError if a response is not in order; ShardsUnavailableError if the deadline came before the first rows were certain
  */
 export async function fanOutSelect(
   client: CqlClient,

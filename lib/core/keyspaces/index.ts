@@ -6,7 +6,7 @@
 export { calculatedShard } from '../foundation/calculated-shard';
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
-export { InvalidCursorError, ShardsUnavailableError } from '../foundation/fan-out/fan-out-errors';
+export { InvalidCursorError, ShardsUnavailableError, WrongOrderError } from '../foundation/fan-out/fan-out-errors';
 export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
 export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
 export { randomShard } from '../foundation/random-shard';

@@ -1,3 +1,4 @@
+import { WrongOrderError } from '../foundation/fan-out/fan-out-errors';
 import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/shard-reader';
 import type { TotalOrder } from '../foundation/fan-out/total-order';
 import { type PageTrail, trailTo } from '../foundation/page-trail';
@@ -27,6 +28,8 @@ interface TableQuery {
 interface ReadOn {
   segment: number;
   within?: { statement: Statement; trail: PageTrail };
+  /** The last row of the shard that was read. */
+  lastRow: KeyedRow | undefined;
 }
 
 /** The sizes of this many rows of an answer are enough to estimate the rest. */
@@ -60,7 +63,9 @@ export class TableShardReader implements ShardReader<KeyedRow> {
       query: { client, config, select, columns },
       tableShard,
     } = this;
-    const { segment, within } = (from as ReadOn | undefined) ?? { segment: 0 };
+    const { segment, within, lastRow }: Partial<ReadOn> & Pick<ReadOn, 'segment'> = (from as ReadOn | undefined) ?? {
+      segment: 0,
+    };
     const wantedOf = (number: number): ShardSegment | undefined => {
       const whole = this.segments[number];
       return whole && until ? segmentUpTo(config, select, whole, until.item.key) : whole;
@@ -81,16 +86,36 @@ export class TableShardReader implements ShardReader<KeyedRow> {
       ({ rows, pageState } = await selectRows(client, withMilliseconds(statement, this.timestamps), options));
     }
     const trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, within?.trail);
-    const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1 };
+    const inOrder = this.inOrder(
+      rows.flatMap((row) => keyedRow(config, tableShard.shard, row) ?? []),
+      lastRow,
+    );
+    const last = inOrder.at(-1) ?? lastRow;
+    const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1, lastRow: last };
     return {
-      items: rows
-        .flatMap((row) => keyedRow(config, tableShard.shard, row) ?? [])
-        .filter((row) => this.isBehindCursor(row)),
-      next: trail ? { segment, within: { statement, trail } } : inFront,
+      items: inOrder.filter((row) => this.isBehindCursor(row)),
+      next: trail ? ({ segment, within: { statement, trail }, lastRow: last } satisfies ReadOn) : inFront,
       itemsRead: rows.length,
       consumedReadUnits: 0,
       itemSizes: rows.slice(0, SIZED_ROWS).map(rowBytes),
     };
+  }
+
+  /**
+   * The rows of a response. A shard has one row of each key, so a row that comes again right behind itself is left out.
+   *
+   * @throws WrongOrderError unless each row comes behind the row before it: the merge and the cursor would miss rows
+   */
+  private inOrder(rows: readonly KeyedRow[], lastRow: KeyedRow | undefined): KeyedRow[] {
+    const { config, select } = this.query;
+    let before = lastRow;
+    return rows.filter((row) => {
+      const difference = before === undefined ? -1 : compareKeys(config, select, before.key, row.key);
+      if (difference > 0) throw new WrongOrderError('SELECT', this.shard);
+      const isRepeated = difference === 0 && row.key.every(({ text }, column) => text === before!.key[column]!.text);
+      before = row;
+      return !isRepeated;
+    });
   }
 
   /** The number of rows that the first segment repeats: the row of the cursor, if the segment begins with it. */

@@ -9,7 +9,7 @@ export type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value
 export { calculatedShard } from '../foundation/calculated-shard';
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
-export { InvalidCursorError, ShardsUnavailableError } from '../foundation/fan-out/fan-out-errors';
+export { InvalidCursorError, ShardsUnavailableError, WrongOrderError } from '../foundation/fan-out/fan-out-errors';
 export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
 export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
@@ -43,6 +43,8 @@ export type {
   ShardedTableConfig,
 } from './config/sharded-index-config';
 export {
+  IndexNotFoundError,
+  IndexNotReadyError,
   InvalidIndexConfigError,
   InvalidIndexValueError,
   InvalidSortKeyConditionError,

@@ -16,6 +16,24 @@ export class ShardsUnavailableError extends EvenShardsError {
   }
 }
 
+/**
+ * A response of the store is not in the order of the query: an item, or the key from which the query goes on, comes before an
+ * earlier one. A page of such responses would lack items. Another attempt returns the same order, so the query does not retry.
+ */
+export class WrongOrderError extends EvenShardsError {
+  constructor(
+    /** The operation of the store, such as `Query`. */
+    readonly operation: string,
+    /** The 0-based number of the shard, as `missingShards` has it. */
+    readonly shard: number,
+  ) {
+    super(
+      'WRONG_ORDER',
+      `the response to ${operation} of shard ${shard} must be in the order of the sort key, and must go on behind the response before it`,
+    );
+  }
+}
+
 /** A message names at most this many shards: a wide index has thousands. */
 const MAX_NAMED_SHARDS = 20;
 

@@ -81,6 +81,7 @@ function takeSettled<T>(
     if (page.isFull) return undefined;
     if (head === undefined) return top;
     if (!page.take(head)) return undefined;
+    page.met = head;
     top.advance();
     if (top.bound === undefined) heap.removeTop();
     else heap.topChanged();

@@ -27,7 +27,7 @@ export class PageInProgress<T> {
   readonly positions: Position<T>[] = [];
   /** How far all shards were read, if that is after the last item. A filter can hide the items between. */
   readTo: Position<T> | undefined;
-  /** The last item that the page has taken, or has left out because it holds the item already. */
+  /** The last item of the merge that the page has taken, or has left out because it holds the item already. */
   met: Position<T> | undefined;
   private readonly seen = new Set<string>();
   /** How often the shard changes from one item to the next. */
@@ -85,10 +85,7 @@ export class PageInProgress<T> {
   /** Adds an item, and returns whether there was room for it. An empty page always has room for one item. */
   take(position: Position<T>): boolean {
     const identity = this.bounds.identityOf?.(position.item);
-    if (identity !== undefined && this.seen.has(identity)) {
-      this.met = position;
-      return true;
-    }
+    if (identity !== undefined && this.seen.has(identity)) return true;
     if (this.room === 0) return false;
     const bytes = this.bytesOf(position);
     if (this.roomBytes !== undefined && bytes > this.roomBytes && this.positions.length > 0) return false;
@@ -100,7 +97,6 @@ export class PageInProgress<T> {
       this.beforeChange = this.positions.length;
     }
     this.positions.push(position);
-    this.met = position;
     return true;
   }
 }

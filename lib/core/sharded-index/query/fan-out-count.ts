@@ -52,6 +52,8 @@ export interface FanOutCount {
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
  *   configuration are invalid
  * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
+ * @throws WrongOrderError if a response is not in order; IndexNotReadyError while DynamoDB builds the index; IndexNotFoundError if
+ *   the table does not have it
  * @throws ShardsUnavailableError if the deadline came before the first answer, or if no shard could be read
  */
 export async function fanOutCount(

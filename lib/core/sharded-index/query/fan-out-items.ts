@@ -86,6 +86,8 @@ const RECENT_KEYS = 100_000;
  * @throws InvalidArgumentError, or one of its subclasses, from the call itself, if the request, the options or the
  *   configuration are invalid
  * @throws the client's error, while streaming, if a shard cannot be read and `onShardFailure` is `fail`
+ * @throws WrongOrderError if a response is not in order; IndexNotReadyError while DynamoDB builds the index; IndexNotFoundError if
+ *   the table does not have it
  * @throws ShardsUnavailableError, while streaming, at the deadline or after a partial read; it names the shards that
  *   were not read to their end
  */

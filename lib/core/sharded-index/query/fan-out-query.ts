@@ -70,6 +70,8 @@ export interface FanOutOptions extends FanOutReadOptions {
  * @throws InvalidCursorError if the cursor was altered or belongs to another query
  * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
  * @throws ShardsUnavailableError if the deadline came before any item was certain, or if no shard could be read
+ * @throws WrongOrderError if a response is not in order; IndexNotReadyError while DynamoDB builds the index; IndexNotFoundError if
+ *   the table does not have it
  */
 export async function fanOutQuery(
   client: QueryClient,

@@ -1,16 +1,20 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { WrongOrderError } from '../../foundation/fan-out/fan-out-errors';
 import type { ShardPage, ShardRead, ShardReader } from '../../foundation/fan-out/shard-reader';
 import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
+import { type PageTrail, trailTo } from '../../foundation/page-trail';
+import { indexStateError } from '../client/index-state-error';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from '../client/query-client';
 import { isObject } from '../config/check-attribute-value';
 import { identityAttributes, valueInKey } from '../config/item-identity';
 import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { shardAttributeValue } from '../config/stored-place';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
-import { type CursorPosition, positionAttributes } from './cursor';
+import { type CursorPosition, encodeValue, positionAttributes } from './cursor';
 import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
 import type { IndexShard } from './index-shard';
 import { itemBytes } from './item-bytes';
+import { compareSortKeys } from './position-order';
 import { type PieceContext, piecesBehind, pieceUpTo, type ShardPiece } from './shard-piece';
 import { isBehindRange, type KeyTerm, rangeTerm, termBehind } from './sort-key-range';
 import { toAttributeValue } from './sort-key-select';
@@ -26,6 +30,8 @@ export interface IndexQuery extends PieceContext {
 interface ReadOn {
   piece: number;
   lastKey?: DynamoDbItem;
+  /** The keys behind which this read has gone on, if it has gone on more than once. */
+  trail?: PageTrail;
 }
 
 /** The sizes of so many items of an answer are enough to estimate the sizes of the others. */
@@ -78,7 +84,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
       items: this.wanted(whole, answer.items),
       ...(lastKey === undefined || this.isBehind(lastKey, whole)
         ? this.nextPiece(at.piece, piece)
-        : { next: { piece: at.piece, lastKey } satisfies ReadOn, readTo: this.readTo(lastKey, whole) }),
+        : { next: this.goingOn(at, lastKey), readTo: this.readTo(lastKey, whole) }),
       itemsRead: answer.itemsRead,
       itemsHidden: answer.itemsRead - answer.items.length,
       consumedReadUnits: answer.consumedReadUnits,
@@ -89,12 +95,13 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   /** Counts the items of the next answer. The counts come as the items of a page. */
   async count({ from, signal }: ShardRead<number>): Promise<ShardPage<number>> {
     const piece = this.pieces[0]!;
-    const startKey = (from as ReadOn | undefined)?.lastKey ?? this.startKey(piece);
+    const at = (from as ReadOn | undefined) ?? { piece: 0 };
+    const startKey = at.lastKey ?? this.startKey(piece);
     const input: IndexQueryInput = { ...this.queryInput(piece, startKey), Select: 'COUNT' };
     const answer = await this.ask(input, signal);
     return {
       items: [answer.count],
-      ...(answer.lastKey && { next: { piece: 0, lastKey: answer.lastKey } satisfies ReadOn }),
+      ...(answer.lastKey && { next: this.goingOn(at, answer.lastKey) }),
       itemsRead: answer.itemsRead,
       itemsHidden: answer.itemsRead - answer.count,
       consumedReadUnits: answer.consumedReadUnits,
@@ -102,14 +109,49 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     };
   }
 
-  /** @throws IncompleteAnswerError for an answer that cannot be parsed, or that is not an answer of the index */
+  /**
+   * @throws IncompleteAnswerError for an answer that cannot be parsed, or that is not an answer of the index;
+   *   WrongOrderError for items that are not in order; IndexNotReadyError or IndexNotFoundError for the state of the index
+   */
   private async ask(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<CompleteAnswer> {
     const { client, config } = this.query;
     try {
-      return completeAnswer(positionAttributes(config), input, await client.query(input, { abortSignal }));
+      const answer = completeAnswer(positionAttributes(config), input, await client.query(input, { abortSignal }));
+      this.checkOrder(input.ExclusiveStartKey, answer);
+      return answer;
     } catch (error) {
-      throw isUnreadable(error) ? new IncompleteAnswerError('Query', EXPECTED, { cause: error }) : error;
+      if (isUnreadable(error)) throw new IncompleteAnswerError('Query', EXPECTED, { cause: error });
+      throw indexStateError(config, error) ?? error;
     }
+  }
+
+  /**
+   * The merge, the cursor and the next read all go on behind an item, or behind LastEvaluatedKey. If an item came later in the
+   * response than its place, they would miss it.
+   */
+  private checkOrder(startKey: DynamoDbItem | undefined, { items, lastKey }: CompleteAnswer): void {
+    const { sortKeyAttributes, direction } = this.query;
+    let before = startKey;
+    const check = (key: DynamoDbItem): void => {
+      if (before !== undefined && compareSortKeys(sortKeyAttributes, direction, before, key) > 0) {
+        throw new WrongOrderError('Query', this.shard);
+      }
+      before = key;
+    };
+    items.forEach(check);
+    if (lastKey !== undefined) check(lastKey);
+  }
+
+  /**
+   * Keys with equal sort keys come in any order, so a key that leads back among them is recognised when it comes again.
+   *
+   * @throws IncompleteAnswerError if the key leads back
+   */
+  private goingOn({ piece, lastKey: before, trail }: ReadOn, lastKey: DynamoDbItem): ReadOn {
+    if (before === undefined) return { piece, lastKey };
+    const names = positionAttributes(this.query.config);
+    const page = names.map((name) => encodeValue(lastKey[name] as SortableValue)).join();
+    return { piece, lastKey, trail: trailTo('Query', page, trail) };
   }
 
   /** The items of the piece that stand behind the cursor. */

@@ -2,6 +2,7 @@ import type { DynamoDbItem } from '../../foundation/attribute-value';
 import type { TotalOrder } from '../../foundation/fan-out/total-order';
 import { compareAttributeValues } from './attribute-order';
 import type { FanOutOrder } from './fan-out-request';
+import type { Direction } from './sort-key-range';
 
 /**
  * The order of index items. A position may hold only the first attributes of a sort key: it is behind every item that
@@ -10,20 +11,30 @@ export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly st
   if (order === 'unordered') return { compare: (a, b) => a.shard - b.shard, behindAllShards: behindAllShards(order) };
   const direction = order === 'ascending' ? 1 : -1;
   return {
-    compare: (a, b) => {
-      for (const attribute of sortKeyAttributes) {
-        const [left, right] = [a.item[attribute], b.item[attribute]];
-        if (left === undefined || right === undefined) {
-          if (left === right) break;
-          return left === undefined ? 1 : -1;
-        }
-        const difference = compareAttributeValues(left, right);
-        if (difference !== 0) return difference * direction;
-      }
-      return a.shard === b.shard ? 0 : (a.shard - b.shard) * direction;
-    },
+    compare: (a, b) =>
+      compareSortKeys(sortKeyAttributes, direction, a.item, b.item) ||
+      (a.shard === b.shard ? 0 : (a.shard - b.shard) * direction),
     behindAllShards: behindAllShards(order),
   };
+}
+
+/** The order in which DynamoDB returns the items of one shard. Items with equal sort keys come in any order. */
+export function compareSortKeys(
+  sortKeyAttributes: readonly string[],
+  direction: Direction,
+  a: DynamoDbItem,
+  b: DynamoDbItem,
+): number {
+  for (const attribute of sortKeyAttributes) {
+    const [left, right] = [a[attribute], b[attribute]];
+    if (left === undefined || right === undefined) {
+      if (left === right) break;
+      return left === undefined ? 1 : -1;
+    }
+    const difference = compareAttributeValues(left, right);
+    if (difference !== 0) return difference * direction;
+  }
+  return 0;
 }
 
 /** The number of a position behind the shards of an order: a descending order ends with the lowest shard. */

@@ -48,6 +48,7 @@ const ERRORS: Record<string, () => Error> = {
   StreamDistributionError: () => new core.StreamDistributionError(),
   StreamNotReshardableError: () => new core.StreamNotReshardableError('stream', 'it is on-demand'),
   UncertainCommitError: () => new core.UncertainCommitError(),
+  WrongOrderError: () => new core.WrongOrderError('Query', 3),
 };
 
 const isErrorClass = (value: unknown): value is new (field: string, value: unknown, allowed: string) => Error =>

@@ -1,0 +1,19 @@
+import type { EvenShardsError } from '../../foundation/errors';
+import { type ShardedConfig, storeName } from '../config/sharded-index-config';
+import { IndexNotFoundError, IndexNotReadyError } from '../config/sharded-index-errors';
+
+/** DynamoDB returns the states of an index as a `ValidationException`. Only its message tells them apart. */
+const BACKFILLING = 'Cannot read from backfilling global secondary index';
+const NO_INDEX = 'The table does not have the specified index';
+
+/** The typed error for a query that DynamoDB rejects because of the state of the index. Undefined for any other error. */
+export function indexStateError(config: ShardedConfig, error: unknown): EvenShardsError | undefined {
+  const { name, code, message }: { name?: unknown; code?: unknown; message?: unknown } = Object(error);
+  const is = (kind: string): boolean => name === kind || code === kind;
+  const says = (text: string): boolean => is('ValidationException') && String(message).includes(text);
+  const { tableName } = config;
+  if (says(BACKFILLING)) return new IndexNotReadyError(tableName, storeName(config), { cause: error });
+  if (says(NO_INDEX)) return new IndexNotFoundError(tableName, `does not have ${storeName(config)}`, { cause: error });
+  if (is('ResourceNotFoundException')) return new IndexNotFoundError(tableName, 'does not exist', { cause: error });
+  return undefined;
+}
