@@ -29,6 +29,7 @@ const GUIDES = [
   'borders',
   'running-locally',
   'testing',
+  'tenants',
   'other-languages',
   'versions',
   'limits',

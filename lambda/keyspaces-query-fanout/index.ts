@@ -1,7 +1,9 @@
 import type { Context } from 'aws-lambda';
 import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
-import { CASSANDRA, TABLES } from '../../lib/core/foundation/function-environment';
+import { CASSANDRA, TABLES, VALUES } from '../../lib/core/foundation/function-environment';
+import { type AllowedColumns, checkAllowedColumns } from '../../lib/core/keyspaces/allowed-values';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
+import { boundValues } from '../bound-values';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
@@ -16,6 +18,7 @@ const local = process.env[CASSANDRA];
 const environment = {
   client: local === undefined ? keyspacesClient(requiredEnvironment('AWS_REGION')) : cassandraClient(checkLocal(local)),
   tables: JSON.parse(requiredEnvironment(TABLES)) as Record<string, ShardedKeyspacesConfig>,
+  values: boundValues<AllowedColumns>(process.env[VALUES], checkAllowedColumns),
   history: new FanOutHistory(),
 };
 

@@ -1,8 +1,10 @@
 import type { Context } from 'aws-lambda';
 import type { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
+import type { AllowedColumns } from '../../lib/core/keyspaces/allowed-values';
 import type { CqlClient } from '../../lib/core/keyspaces/cql-client';
 import { type FanOutSelectPage, type FanOutSelectStats, fanOutSelect } from '../../lib/core/keyspaces/fan-out-select';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
+import { checkValues } from './check-values';
 import { plainRow } from './plain-row';
 import { parseQueryEvent, type QueryEvent } from './query-event';
 
@@ -36,16 +38,19 @@ const HEDGE_BUDGET = 0.02;
 interface QueryEnvironment {
   client: CqlClient;
   tables: Record<string, ShardedKeyspacesConfig>;
+  /** The only values that requests may name. Undefined if they may name any value. */
+  values?: AllowedColumns;
   history: FanOutHistory;
 }
 
 /** Reads the page that an event asks for, and returns the response. */
 export async function queryPage(
-  { client, tables, history }: QueryEnvironment,
+  { client, tables, values, history }: QueryEnvironment,
   event: QueryEvent,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<{ page: FanOutSelectPage; response: QueryResponse }> {
   const { config, request, onShardFailure } = parseQueryEvent(tables, event);
+  checkValues(values, config, request);
   const page = await fanOutSelect(client, config, request, {
     maxPageBytes: MAX_PAGE_BYTES,
     rowBytes: (row) => Buffer.byteLength(JSON.stringify(plainRow(row))) + 1,

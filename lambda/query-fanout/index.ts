@@ -3,15 +3,17 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
 import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
+import { type AllowedValues, checkAllowedValues } from '../../lib/core/foundation/allowed-values';
 import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
 import { type FanOutStats, noCost } from '../../lib/core/foundation/fan-out/fan-out-stats';
 import type { FanOutReadOptions } from '../../lib/core/foundation/fan-out/read-policy';
-import { CACHE_MS, INDEXES, TABLES } from '../../lib/core/foundation/function-environment';
+import { CACHE_MS, INDEXES, TABLES, VALUES } from '../../lib/core/foundation/function-environment';
 import { itemToJson } from '../../lib/core/sharded-index/client/attribute-json';
 import { lightQueryClient } from '../../lib/core/sharded-index/client/light-query-client';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { fanOutCount } from '../../lib/core/sharded-index/query/fan-out-count';
 import { fanOutQuery } from '../../lib/core/sharded-index/query/fan-out-query';
+import { boundValues } from '../bound-values';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
@@ -39,7 +41,7 @@ const LAST_ANSWER_MS = 1_000;
 /** The share of requests that may be sent twice to overtake a late one. */
 const HEDGE_BUDGET = 0.02;
 
-const { [INDEXES]: indexes = '{}', [TABLES]: tables = '{}', [CACHE_MS]: cacheMs } = process.env;
+const { [INDEXES]: indexes = '{}', [TABLES]: tables = '{}', [CACHE_MS]: cacheMs, [VALUES]: values } = process.env;
 /** The SDK makes no retries, because the fan-out query makes its own and knows throttled shards. */
 const sdk = new DynamoDBClient({
   maxAttempts: 1,
@@ -70,6 +72,7 @@ const stores: Stores = {
     ]),
   ),
   tables: JSON.parse(tables),
+  values: boundValues<AllowedValues>(values, checkAllowedValues),
 };
 
 /** What all invocations of one execution environment have measured. */

@@ -1,3 +1,4 @@
+import type { AllowedValues } from '../../lib/core/foundation/allowed-values';
 import type {
   ShardedConfig,
   ShardedConfigSource,
@@ -7,6 +8,7 @@ import { UnknownIndexError } from '../../lib/core/sharded-index/config/sharded-i
 import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
+import { checkValues } from './check-values';
 
 /** A fan-out request, and the index to ask. */
 export interface QueryEvent extends FanOutRequest {
@@ -38,8 +40,10 @@ export interface QueryEvent extends FanOutRequest {
   select?: 'items' | 'count';
 }
 
-/** What a function may query, by name. */
+/** What a function may query: indexes and tables by name, and their values. */
 export interface Stores {
+  /** The only values that requests may name. Undefined if they may name any value. */
+  values?: AllowedValues;
   indexes: Record<string, ShardedConfig | ShardedConfigSource>;
   tables: Record<string, ShardedTableConfig>;
 }
@@ -60,7 +64,7 @@ const OF_ITEMS = ['order', 'limit', 'maxReadUnits', 'projection'] as const;
 const FORMATS = ['plain', 'dynamodb'];
 
 /** The parts of an event. This checks everything that the core does not check itself. */
-export function parseQueryEvent({ indexes, tables }: Stores, event: unknown): ParsedEvent {
+export function parseQueryEvent({ indexes, tables, values }: Stores, event: unknown): ParsedEvent {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     throw new InvalidEventError('event', event, 'an object with index and a fan-out request');
   }
@@ -80,6 +84,7 @@ export function parseQueryEvent({ indexes, tables }: Stores, event: unknown): Pa
     table === undefined && (index !== undefined || Object.keys(indexes).length > 0)
       ? named('index', indexes, index)
       : named<ShardedConfig | ShardedConfigSource>('table', tables, table);
+  checkValues(values, request);
   if (typeof fresh !== 'boolean') throw new InvalidEventError('fresh', fresh, 'true, false or absent');
   if (!FORMATS.includes(format)) throw new InvalidEventError('format', format, `one of ${FORMATS.join(', ')}`);
   if (!SELECTS.includes(select)) throw new InvalidEventError('select', select, `one of ${SELECTS.join(', ')}`);

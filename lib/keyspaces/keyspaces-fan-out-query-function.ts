@@ -4,9 +4,12 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { checkOwnEnvironment, constructField } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
-import { TABLES } from '../core/foundation/function-environment';
+import { TABLES, VALUES } from '../core/foundation/function-environment';
+import { allowedTexts, checkAllowedColumns } from '../core/keyspaces/allowed-values';
+import type { ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import { addBundledFunction, type BundledFunctionOptions } from '../function/bundled-function';
 import { checkEnvironmentSize } from '../function/environment-size';
+import { knownConfig, refuseTokens } from '../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../function/query-function';
 import type { IShardedKeyspacesTable } from './sharded-keyspaces-table';
 
@@ -23,6 +26,18 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
    * for about half a dozen.
    */
   readonly tables: IShardedKeyspacesTable[];
+
+  /**
+   * The only values that requests may name, for all `tables`: each an object from a column of the partition key to a string, a
+   * number or a boolean. A request may name a value that has all columns of one of them. So `{ tenant: 'a' }` allows every day
+   * of the tenant, for a key of tenant and day. The function rejects any other value with the code `VALUE_NOT_ALLOWED` before
+   * it reads anything. Use it to bind a function to a tenant. The values count towards Lambda's limit of 4 KB.
+   *
+   * @default - requests may name any value
+   * @see https://cdk-even-shards.github.io/cdk-even-shards/guides/tenants
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: jsii has no map of strings, numbers and booleans
+  readonly values?: { [column: string]: any }[];
 
   /**
    * How long one page may take to gather.
@@ -49,7 +64,7 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  * page. It connects over TLS, signs in with its own role, and may select from these tables and write to its log group, and
  * nothing else.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, if one is known to be
+ * @throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, if it cannot be bound to `values`, if one is known to be
  *   in another account or region than the function, and, when the app is synthesized, if their configuration outgrows
  *   Lambda's environment
  *
@@ -107,19 +122,22 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
       checkOwnEnvironment(constructField(this, `tables.${table.tableName}`), 'a table', table, Stack.of(this));
     }
     const tables = [...props.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1));
+    const { values } = props;
+    if (values !== undefined) checkBinding(this, values, tables);
     const configs = `{${tables.map((table) => `${JSON.stringify(table.tableName)}:${table.toConfigJson()}`).join()}}`;
+    const environment = { [TABLES]: configs, ...(values !== undefined && { [VALUES]: JSON.stringify(values) }) };
     checkEnvironmentSize(
       this,
       field,
-      { [TABLES]: configs },
-      'spread the tables over several functions, or count shards for fewer values',
+      environment,
+      `spread the tables${values === undefined ? '' : ' or the values'} over several functions, or count shards for fewer values`,
     );
     this.function = addBundledFunction(
       this,
       {
         bundle: 'keyspaces-query-fanout',
         description: 'Queries all shards of a Cassandra table as if it were one partition',
-        environment: { [TABLES]: configs },
+        environment,
         timeout: Duration.seconds(30),
         memorySize: 1769,
       },
@@ -143,6 +161,25 @@ function allowToFindEndpoints(fn: lambda.Function): void {
       resources: ['*'],
     }),
   );
+}
+
+/** @throws an error with the code `INVALID_ARGUMENT` unless each value is one of a table of the function */
+function checkBinding(
+  scope: KeyspacesFanOutQueryFunction,
+  values: unknown,
+  tables: readonly IShardedKeyspacesTable[],
+): void {
+  const field = constructField(scope, 'values');
+  refuseTokens(field, values);
+  checkAllowedColumns(field, values);
+  const configs = tables.map((table) => knownConfig<ShardedKeyspacesConfig>(Stack.of(scope), table.toConfigJson()));
+  for (const [index, value] of values.entries()) {
+    const each = `${field}[${index}]`;
+    // Checks the value against the columns of every table that has them.
+    const found = configs.filter((config) => allowedTexts(each, config, value) !== undefined);
+    if (found.length > 0) continue;
+    throw new InvalidArgumentError(each, value, 'made of columns of the partition key of one of the tables');
+  }
 }
 
 function checkNames(field: string, tables: readonly IShardedKeyspacesTable[]): void {

@@ -18,6 +18,12 @@ export interface StreamOfTopic {
 /** Query fan-out: for how long pages are answered from memory, in milliseconds. Absent: they are not. */
 export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
 
+/**
+ * Query fan-out: a JSON array of the values that requests may name. Keyspaces query: a JSON array of objects, each from
+ * column to value. Absent: requests may name any value.
+ */
+export const VALUES = 'EVEN_SHARDS_VALUES';
+
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 

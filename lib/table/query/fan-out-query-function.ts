@@ -4,11 +4,14 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { MetricFamily } from '../../construct/metric-definition';
 import { checkOwnEnvironment, constructField, refuseToken } from '../../construct/props-checks';
+import { checkAllowedValues } from '../../core/foundation/allowed-values';
 import { InvalidArgumentError } from '../../core/foundation/errors';
-import { CACHE_MS, INDEXES, TABLES } from '../../core/foundation/function-environment';
+import { CACHE_MS, INDEXES, TABLES, VALUES } from '../../core/foundation/function-environment';
 import { QUERY_METRICS } from '../../core/foundation/function-metrics';
+import type { ShardedConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { checkEnvironmentSize } from '../../function/environment-size';
+import { knownConfig, refuseTokens } from '../../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../../function/query-function';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import type { IKeyShardedTable } from '../key-sharded/key-sharded-table';
@@ -57,6 +60,17 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   readonly tables?: IKeyShardedTable[];
 
   /**
+   * The only values that requests may name, for all `indexes` and `tables`: strings and numbers, each once. The function
+   * rejects a request for another value with the code `VALUE_NOT_ALLOWED` before it reads anything. The string `"1"` is
+   * another value than the number 1. Use it to bind a function to a tenant. An index that covers the whole table has no value,
+   * so it cannot be bound. The values count towards Lambda's limit of 4 KB.
+   *
+   * @default - requests may name any value
+   * @see https://cdk-even-shards.github.io/cdk-even-shards/guides/tenants
+   */
+  readonly values?: (string | number)[];
+
+  /**
    * For how long the function may answer a request from its memory that it has answered before. Each execution environment
    * has a cache of its own, of a quarter of the memory at most. An event with `"fresh": true` is read anew, and so is one with
    * `"consistentRead": true`.
@@ -90,8 +104,8 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  * `cdk-even-shards/sharded-index` itself. It comes with a role of its own that can query these indexes and write to its log
  * group, and nothing else.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, and, when the app is
- *   synthesized, if their configuration outgrows Lambda's environment
+ * @throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, if it cannot be bound to
+ *   `values`, and, when the app is synthesized, if their configuration outgrows Lambda's environment
  *
  * @exampleMetadata fixture=app
  * @example
@@ -142,7 +156,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
   constructor(scope: Construct, id: string, props: FanOutQueryFunctionProps) {
     super(scope, id);
     const field = constructField(this, 'indexes');
-    const { indexes = [], tables = [], cache } = props;
+    const { indexes = [], tables = [], values, cache } = props;
     checkNames(
       field,
       'indexes',
@@ -162,16 +176,18 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
     for (const { table, queryName } of tables) {
       checkOwnEnvironment(constructField(this, `tables.${queryName}`), 'a table', table, Stack.of(this));
     }
+    if (values !== undefined) checkBinding(this, values, [...indexes, ...tables]);
     const environment = {
       ...(indexes.length > 0 && { [INDEXES]: configsByName(indexes.map((index) => [index.indexName, index])) }),
       ...(tables.length > 0 && { [TABLES]: configsByName(tables.map((table) => [table.queryName, table])) }),
+      ...(values !== undefined && { [VALUES]: JSON.stringify(values) }),
       ...(cache !== undefined && { [CACHE_MS]: String(cacheMs(constructField(this, 'cache'), cache)) }),
     };
     checkEnvironmentSize(
       this,
       field,
       environment,
-      'spread the indexes over several functions, or count shards for fewer values',
+      `spread the indexes${values === undefined ? '' : ' or the values'} over several functions, or count shards for fewer values`,
     );
     this.function = addBundledFunction(
       this,
@@ -197,6 +213,22 @@ function configsByName(named: readonly (readonly [string, { toConfigJson(): stri
 
 function byIndexName(a: IShardedIndex, b: IShardedIndex): number {
   return a.indexName < b.indexName ? -1 : 1;
+}
+
+/** @throws an error with the code `INVALID_ARGUMENT` unless a function can be bound to these values */
+function checkBinding(
+  scope: FanOutQueryFunction,
+  values: unknown,
+  stores: readonly { toConfigJson(): string }[],
+): void {
+  const field = constructField(scope, 'values');
+  refuseTokens(field, values);
+  checkAllowedValues(field, values);
+  for (const store of stores) {
+    const { valueAttribute, indexName } = knownConfig<ShardedConfig>(Stack.of(scope), store.toConfigJson());
+    if (valueAttribute !== undefined) continue;
+    throw new InvalidArgumentError(field, values, `absent because index ${indexName} covers the whole table`);
+  }
 }
 
 function cacheMs(field: string, cache: Duration): number {

@@ -1,4 +1,4 @@
-import { App, Stack } from 'aws-cdk-lib';
+import { App, Stack, Token } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from '../../../lib';
@@ -51,6 +51,29 @@ describe('KeyspacesFanOutQueryFunction', () => {
     templateOf(true).hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(statement)]) },
     });
+  });
+
+  test('has the values that it is bound to in its environment', () => {
+    const stack = new Stack(new App(), 'Stack');
+    const values = [{ day: '2020-07-09' }];
+    new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [tableOf(stack, 'blogs')], values });
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { EVEN_SHARDS_VALUES: '[{"day":"2020-07-09"}]' } },
+    });
+  });
+
+  test.each<[unknown, string]>([
+    [[], 'values must be a non-empty array'],
+    [[{}], 'values[0] must be a non-empty array of different objects'],
+    [[{ day: '2020-07-09' }, { day: '2020-07-09' }], 'values[1] must be a non-empty array of different objects'],
+    [[{ tenant: 'a' }], 'values[0] must be made of columns of the partition key of one of the tables'],
+    [[{ day: 'today' }], 'values[0].day must be'],
+    [[{ day: Token.asString({ Ref: 'Day' }) }], 'values[0][day] must be values, known at synthesis'],
+  ])('rejects the values %j', (values, message) => {
+    const stack = new Stack(new App(), 'Stack');
+    const tables = [tableOf(stack, 'blogs')];
+    const construct = () => new KeyspacesFanOutQueryFunction(stack, 'Query', { tables, values: values as [] });
+    expect(construct).toThrow(`Stack/Query: ${message}`);
   });
 
   test('needs tables, of different names, whose configuration fits', () => {

@@ -1,8 +1,10 @@
 import { types } from 'cassandra-driver';
+import { boundValues } from '../../../../lambda/bound-values';
 import { plainRow } from '../../../../lambda/keyspaces-query-fanout/plain-row';
 import { queryMetrics } from '../../../../lambda/keyspaces-query-fanout/query-metrics';
 import { queryPage } from '../../../../lambda/keyspaces-query-fanout/query-page';
 import { FanOutHistory, InvalidArgumentError, UnknownTableError } from '../../../../lib/core';
+import { type AllowedColumns, checkAllowedColumns } from '../../../../lib/core/keyspaces/allowed-values';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
 import { keyspacesConfig } from '../../../support/keyspaces-config';
 
@@ -141,4 +143,60 @@ describe('plain JSON', () => {
       address: { street: 'x', number: 1 },
     });
   });
+});
+
+describe('a function that is bound to values', () => {
+  const byTenant = keyspacesConfig({
+    partitionKey: [
+      { name: 'tenant', type: 'text' },
+      { name: 'day', type: 'int' },
+    ],
+    firstShard: 0,
+    clusteringColumns: [{ name: 'digest', type: 'blob', order: 'ASC' }],
+    shards: { default: { write: 4, read: 4 } },
+    strategy: 'random',
+  });
+  const client = new FakeCassandra({
+    partitionKey: ['tenant', 'day', 'shard'],
+    clusteringColumns: [{ name: 'digest', order: 'ASC', compare }],
+  });
+  const bound = (values: AllowedColumns) => {
+    checkAllowedColumns('values', values);
+    return { client, tables: { events: byTenant, blogs: config }, values, history: new FanOutHistory() };
+  };
+  const a = { tenant: 'a', day: 1 };
+
+  test.each<[AllowedColumns, object]>([
+    [[{ tenant: 'a' }], { value: a }],
+    [[{ tenant: 'a' }], { value: { tenant: 'a', day: 2 } }],
+    [[{ tenant: 'a' }], { values: [a, { ...a, day: 2 }] }],
+    [[{ tenant: 'a', day: 1 }], { value: a }],
+    [[{ tenant: 'b' }, { tenant: 'a', day: 1 }], { values: [{ tenant: 'b', day: 9 }, a] }],
+  ])('to %j reads %j', async (values, request) => {
+    const { response } = await queryPage(bound(values), { table: 'events', ...request } as never, context);
+    expect(response.count).toBe(0);
+  });
+
+  test.each<[AllowedColumns, object, string]>([
+    [[{ tenant: 'a' }], { value: { tenant: 'a#b', day: 1 } }, 'value'],
+    [[{ tenant: 'a', day: 1 }], { value: { tenant: 'a', day: 2 } }, 'value'],
+    [[{ tenant: 'a' }], { values: [a, { tenant: 'b', day: 1 }] }, 'values[1]'],
+    [[{ tenant: 'a' }], { value: { tenant: 'b', day: 1 }, values: [a] }, 'value'],
+    [[{ tenant: 'a' }], {}, 'value'],
+    [[{ tenant: 'a' }], { value: 'a' }, 'value'],
+    [[{ tenant: 'a' }], { values: 'a' }, 'values'],
+    [[{ tenant: 'a' }], { table: 'blogs', value: event.value }, 'value'],
+  ])('to %j rejects %j before it reads anything', async (values, request, field) => {
+    const sent = client.sent.length;
+    const page = queryPage(bound(values), { table: 'events', ...request } as never, context);
+    await expect(page).rejects.toThrow(`[VALUE_NOT_ALLOWED] ${field} must be one of the values`);
+    expect(client.sent).toHaveLength(sent);
+  });
+
+  test.each(['', '[]', '["a"]', '[{}]', '[{"tenant":null}]', '[{"tenant":{}}]', '[{"a":1,"b":2},{"b":2,"a":1}]'])(
+    'by the variable %j does not start',
+    (variable) => {
+      expect(() => boundValues<AllowedColumns>(variable, checkAllowedColumns)).toThrow('EVEN_SHARDS_VALUES');
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { App, Duration, Stack } from 'aws-cdk-lib';
+import { App, Duration, Stack, Token } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -116,6 +116,63 @@ describe('FanOutQueryFunction', () => {
         'use a function for each table whose index names repeat, got ["byTime","byTime"]',
     );
     expect(construct('Again')).toThrow(InvalidArgumentError);
+  });
+
+  describe('values', () => {
+    const construct = (values: unknown, indexes = [byStatus]) =>
+      new FanOutQueryFunction(stack, 'Query', { indexes, values: values as string[] });
+
+    test('are in the environment of the function, and its permissions stay as they are', () => {
+      construct(['a', 1, 'a#b', '1']);
+      const template = Template.fromStack(stack);
+      template.hasResourceProperties('AWS::Lambda::Function', {
+        Environment: { Variables: { EVEN_SHARDS_VALUES: '["a",1,"a#b","1"]' } },
+      });
+    });
+
+    test('are absent from the environment if any value is allowed', () => {
+      construct(undefined);
+      const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
+      expect(query!.Properties.Environment.Variables).not.toHaveProperty('EVEN_SHARDS_VALUES');
+    });
+
+    test.each<[unknown, string]>([
+      [[], 'values must be a non-empty array of different values'],
+      ['a', 'values must be a non-empty array'],
+      [[''], 'values[0] must be'],
+      [['a', 'a'], 'values[1] must be'],
+      [[1, 1], 'values[1] must be'],
+      [['a', null], 'values[1] must be'],
+      [['a', { N: '1' }], 'values[1] must be'],
+      [[Number.NaN], 'values[0] must be'],
+      [[2 ** 53], 'values[0] must be'],
+      [[Token.asString({ Ref: 'Tenant' })], 'values[0] must be values, known at synthesis'],
+      [[Token.asNumber({ Ref: 'Tenant' })], 'values[0] must be values, known at synthesis'],
+      [[`tenant-${Token.asString({ Ref: 'Tenant' })}`], 'values[0] must be values, known at synthesis'],
+      [Token.asList({ Ref: 'Tenants' }), 'values must be values, known at synthesis'],
+    ])('%j are rejected', (values, message) => {
+      expect(() => construct(values)).toThrow(`EvenShards/Query: ${message}`);
+      expect(
+        () => new FanOutQueryFunction(stack, 'Again', { indexes: [byStatus], values: values as string[] }),
+      ).toThrow(InvalidArgumentError);
+    });
+
+    test.each(['alone', 'beside an index with values'])(
+      'an index that covers the whole table, %s, cannot be bound',
+      (at) => {
+        const indexes = at === 'alone' ? [byTime] : [byStatus, byTime];
+        expect(() => construct(['a'], indexes)).toThrow(
+          'EvenShards/Query: values must be absent because index byTime covers the whole table, got ["a"]',
+        );
+      },
+    );
+
+    test('that outgrow the environment fail at synthesis', () => {
+      construct(Array.from({ length: 500 }, (_, tenant) => `tenant-${tenant}`));
+      expect(() => Template.fromStack(stack)).toThrow(
+        /at most 4096 bytes of configuration, .* spread the indexes or the values over several functions/,
+      );
+    });
   });
 
   test('fails at synthesis for a configuration that outgrows Lambda’s environment', () => {

@@ -1,0 +1,38 @@
+import { VALUES } from '../../lib/core/foundation/function-environment';
+import { type AllowedColumns, allowedTexts } from '../../lib/core/keyspaces/allowed-values';
+import type { FanOutSelectRequest } from '../../lib/core/keyspaces/fan-out-select-request';
+import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
+import { partitionValues } from '../../lib/core/keyspaces/shards-of-value';
+import { ValueNotAllowedError } from '../value-not-allowed-error';
+
+/**
+ * Checks that a request reads nothing but the values that the function is bound to.
+ *
+ * @throws ValueNotAllowedError for any other value; InvalidColumnValueError for a value that the table cannot have
+ */
+export function checkValues(
+  allowed: AllowedColumns | undefined,
+  config: ShardedKeyspacesConfig,
+  { value, values }: { value?: unknown; values?: unknown } & Omit<FanOutSelectRequest, 'value' | 'values'>,
+): void {
+  if (allowed === undefined) return;
+  const known = allowed.flatMap((each, index) => allowedTexts(`${VALUES}[${index}]`, config, each) ?? []);
+  const check = (field: string, given: unknown): void => {
+    if (typeof given !== 'object' || given === null) throw new ValueNotAllowedError(field, given);
+    const texts = partitionValues(field, config, given).map(({ text }, column) => [
+      config.partitionKey[column]!.name,
+      text,
+    ]);
+    const isAllowed = known.some((wanted) => {
+      const own = new Map(texts as [string, string][]);
+      return [...wanted].every(([name, text]) => own.get(name) === text);
+    });
+    if (!isAllowed) throw new ValueNotAllowedError(field, given);
+  };
+  if (value !== undefined || values === undefined) check('value', value);
+  if (values === undefined) return;
+  if (!Array.isArray(values)) throw new ValueNotAllowedError('values', values);
+  values.forEach((each, index) => {
+    check(`values[${index}]`, each);
+  });
+}

@@ -1,0 +1,34 @@
+import { type AllowedValues, typedText } from '../../lib/core/foundation/allowed-values';
+import { plainDecimal } from '../../lib/core/foundation/decimal';
+import { isNumberText } from '../../lib/core/sharded-index/config/check-attribute-value';
+import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
+import { ValueNotAllowedError } from '../value-not-allowed-error';
+
+/**
+ * Checks that a request reads nothing but the values that the function is bound to. A request without a value is rejected,
+ * too: it would read a whole table.
+ *
+ * @throws ValueNotAllowedError for any other value
+ */
+export function checkValues(allowed: AllowedValues | undefined, { value, values }: FanOutRequest): void {
+  if (allowed === undefined) return;
+  const texts = new Set(allowed.map(typedText));
+  const check = (field: string, given: unknown): void => {
+    const text = textOf(given);
+    if (text === undefined || !texts.has(text)) throw new ValueNotAllowedError(field, given);
+  };
+  if (value !== undefined || values === undefined) check('value', value);
+  if (values === undefined) return;
+  if (!Array.isArray(values)) throw new ValueNotAllowedError('values', values);
+  values.forEach((each, index) => {
+    check(`values[${index}]`, each);
+  });
+}
+
+/** @returns undefined for anything that is not a value of an index */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return typedText(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? typedText(value) : undefined;
+  const { N, ...others }: { N?: unknown } = Object(value);
+  return isNumberText(N) && Object.keys(others).length === 0 ? `N${plainDecimal(N)}` : undefined;
+}

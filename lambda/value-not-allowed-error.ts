@@ -1,0 +1,10 @@
+import { InvalidArgumentError } from '../lib/core/foundation/errors';
+
+/** A request names a value that is not among the `values` of the function. The function has read nothing. */
+export class ValueNotAllowedError extends InvalidArgumentError {
+  static override readonly code = 'VALUE_NOT_ALLOWED';
+
+  constructor(field: string, value: unknown) {
+    super(field, value, 'one of the values that this function is bound to');
+  }
+}

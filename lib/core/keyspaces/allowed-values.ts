@@ -1,0 +1,49 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import { columnValue } from './column-value';
+import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+
+/**
+ * The values that a query function may read, each by columns of the partition key. A request may name a value that has all
+ * columns of one of them. So `{ tenant: 'a' }` allows every day of the tenant, for a key of tenant and day.
+ */
+export type AllowedColumns = readonly Readonly<Record<string, string | number | boolean>>[];
+
+const ALLOWED =
+  'a non-empty array of different objects from a column of the partition key to a string, a number or a boolean';
+
+/** @throws InvalidArgumentError unless a query function can be bound to these values */
+export function checkAllowedColumns(field: string, values: unknown): asserts values is AllowedColumns {
+  if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, ALLOWED);
+  const keys = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    const columns = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+    const key = JSON.stringify(columns.sort(([a], [b]) => (a < b ? -1 : 1)));
+    const valid = columns.length > 0 && columns.every(([, each]) => isPlain(each)) && !keys.has(key);
+    if (!valid) throw new InvalidArgumentError(`${field}[${index}]`, value, ALLOWED);
+    keys.add(key);
+  }
+}
+
+/**
+ * The texts of an allowed value, by column, as a table has them. Undefined if the partition key of the table lacks one of the
+ * columns.
+ *
+ * @throws InvalidColumnValueError if the type of a column does not have the value
+ */
+export function allowedTexts(
+  field: string,
+  { partitionKey }: Pick<ShardedKeyspacesConfig, 'partitionKey'>,
+  value: AllowedColumns[number],
+): ReadonlyMap<string, string> | undefined {
+  const texts = new Map<string, string>();
+  for (const [name, each] of Object.entries(value)) {
+    const column = partitionKey.find((other) => other.name === name);
+    if (column === undefined) return undefined;
+    texts.set(name, columnValue(`${field}.${name}`, column, each).text);
+  }
+  return texts;
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}

@@ -1,0 +1,19 @@
+import type { Stack } from 'aws-cdk-lib';
+import { refuseToken } from '../construct/props-checks';
+
+/** A configuration as far as it is known at synthesis: every text that only the deployment knows is empty. */
+export function knownConfig<C>(stack: Stack, json: string): C {
+  const resolved: string | { 'Fn::Join': [string, unknown[]] } = stack.resolve(json);
+  const parts = typeof resolved === 'string' ? [resolved] : resolved['Fn::Join'][1];
+  return JSON.parse(parts.filter((part) => typeof part === 'string').join(''));
+}
+
+/** @throws an error with the code `INVALID_ARGUMENT` if only the deployment knows a value, or a column of it */
+export function refuseTokens(field: string, values: unknown): void {
+  refuseToken(field, values, 'values');
+  if (typeof values !== 'object' || values === null) return;
+  for (const [name, value] of Object.entries(values)) {
+    refuseToken(field, name, 'values');
+    refuseTokens(`${field}[${name}]`, value);
+  }
+}
