@@ -31,7 +31,8 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
    * The only values that requests may name, for all `tables`: each an object from a column of the partition key to a string, a
    * number or a boolean. A request may name a value that has all columns of one of them. So `{ tenant: 'a' }` allows every day
    * of the tenant, for a key of tenant and day. The function rejects any other value with the code `VALUE_NOT_ALLOWED` before
-   * it reads anything. Use it to bind a function to a tenant. The values count towards Lambda's limit of 4 KB.
+   * it reads anything. A `blob` column cannot be bound. Use it to bind a function to a tenant. The values count towards Lambda's
+   * limit of 4 KB.
    *
    * @default - requests may name any value
    * @see https://cdk-even-shards.github.io/cdk-even-shards/guides/tenants
