@@ -35,7 +35,7 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
    * limit of 4 KB.
    *
    * @default - requests may name any value
-   * @see https://cdk-even-shards.github.io/cdk-even-shards/guides/tenants
+   * @see https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/tenants.md
    */
   // biome-ignore lint/suspicious/noExplicitAny: jsii has no map of strings, numbers and booleans
   readonly values?: { [column: string]: any }[];

@@ -66,7 +66,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
    * so it cannot be bound. The values count towards Lambda's limit of 4 KB.
    *
    * @default - requests may name any value
-   * @see https://cdk-even-shards.github.io/cdk-even-shards/guides/tenants
+   * @see https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/tenants.md
    */
   readonly values?: (string | number)[];
 
