@@ -43,11 +43,16 @@ export async function deploy(
 const POLL_INTERVAL_MS = 10;
 
 async function createStream(
-  { name, mode, shardCount }: LocalStream,
+  { name, mode, shardCount, maxRecordKibibytes }: LocalStream,
   { kinesis }: LocalClients,
   abortSignal: AbortSignal,
 ): Promise<void> {
-  const input = { StreamName: name, ShardCount: shardCount, StreamModeDetails: { StreamMode: mode } };
+  const input = {
+    StreamName: name,
+    ShardCount: shardCount,
+    StreamModeDetails: { StreamMode: mode },
+    MaxRecordSizeInKiB: maxRecordKibibytes,
+  };
   await kinesis.createStream(input, { abortSignal });
   await untilActive(abortSignal, async () => {
     const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName: name }, { abortSignal });

@@ -30,6 +30,8 @@ export interface LocalStream extends LocalResource {
   readonly mode: 'PROVISIONED' | 'ON_DEMAND';
   /** The number of shards at creation. Absent for an on-demand stream, whose count the service chooses. */
   readonly shardCount?: number;
+  /** The record size limit. Absent if the template gives none. */
+  readonly maxRecordKibibytes?: number;
 }
 
 export interface LocalTable extends LocalResource {
@@ -173,8 +175,10 @@ const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table
 const DEFAULT_TIMEOUT_SECONDS = 3;
 const DEFAULT_MEMORY_MB = 128;
 
-/** Sources: the Kinesis and the AWS Lambda developer guides, "Quotas". */
+/** Sources: the Kinesis and the AWS Lambda developer guides, "Quotas"; the Kinesis API reference, CreateStream. */
 const MAX_SHARDS = 20_000;
+const MIN_RECORD_KIBIBYTES = 1_024;
+const MAX_RECORD_KIBIBYTES = 10_240;
 const MAX_TIMEOUT_SECONDS = 900;
 const MAX_MEMORY_MB = 10_240;
 
@@ -198,16 +202,21 @@ function withOwnNames<T extends LocalResource>(resources: readonly T[]): readonl
 }
 
 function stream(declaration: Declaration): LocalStream {
-  const { ShardCount, StreamModeDetails } = declaration.scope.properties(declaration.logicalId, {
+  const { scope, logicalId } = declaration;
+  const { MaxRecordSizeInKiB, ShardCount, StreamModeDetails } = scope.properties(logicalId, {
+    MaxRecordSizeInKiB: true,
     ShardCount: true,
     StreamModeDetails: true,
   });
+  const recordLimit = (size: unknown) =>
+    count(declaration, 'MaxRecordSizeInKiB', size, MAX_RECORD_KIBIBYTES, MIN_RECORD_KIBIBYTES);
   const onDemand = (StreamModeDetails as { StreamMode?: string } | undefined)?.StreamMode === 'ON_DEMAND';
   return {
     ...identity(declaration),
     ...(onDemand
       ? { mode: 'ON_DEMAND' }
       : { mode: 'PROVISIONED', shardCount: count(declaration, 'ShardCount', ShardCount ?? 1, MAX_SHARDS) }),
+    ...(MaxRecordSizeInKiB !== undefined && { maxRecordKibibytes: recordLimit(MaxRecordSizeInKiB) }),
   };
 }
 
@@ -295,10 +304,10 @@ function handlerOf({ scope, logicalId }: Declaration, handler: unknown): string 
 }
 
 /** A whole number, which a template may also write as text. */
-function count({ scope, logicalId }: Declaration, property: string, value: unknown, most: number): number {
+function count({ scope, logicalId }: Declaration, property: string, value: unknown, most: number, least = 1): number {
   const number = Number(value);
-  if (Number.isInteger(number) && number >= 1 && number <= most) return number;
-  const problem = `${property} must be a whole number from 1 to ${most}, got ${describeValue(value)}`;
+  if (Number.isInteger(number) && number >= least && number <= most) return number;
+  const problem = `${property} must be a whole number from ${least} to ${most}, got ${describeValue(value)}`;
   throw new MalformedResourceError(scope.constructPath(logicalId), problem);
 }
 

@@ -22,6 +22,8 @@ export interface LocalEventSource {
   readonly retries?: number;
   /** How old a record may be. Absent if there is no bound. */
   readonly maxAgeMs?: number;
+  /** The on-failure destination, as a construct path or an ARN. Absent if there is none. */
+  readonly onFailure?: string;
   /** A record that matches none of them is left out. If there are none, every record is delivered. */
   readonly filters: readonly FilterPattern[];
 }
@@ -74,6 +76,7 @@ export function eventSourceOrReason(declared: Declared): LocalEventSource | stri
     reportsFailures: [values.FunctionResponseTypes].flat().includes('ReportBatchItemFailures'),
     bisects: String(values.BisectBatchOnFunctionError) === 'true',
     ...(isBounded(MaximumRetryAttempts) && { retries: Number(MaximumRetryAttempts) }),
+    ...onFailureOf(declared, lookups.DestinationConfig),
     ...(isBounded(MaximumRecordAgeInSeconds) && { maxAgeMs: 1_000 * Number(MaximumRecordAgeInSeconds) }),
   };
 }
@@ -119,6 +122,17 @@ function sourceArn({ scope, logicalId }: Declared, lookup: Lookup = { reason: 'w
   const source = namedBy(scope.declared(logicalId).EventSourceArn);
   if (source === undefined || scope.typeOf(source) !== 'AWS::Kinesis::StreamConsumer') return lookup;
   return lookupsOf({ scope, logicalId: source }).StreamARN ?? lookup;
+}
+
+/** Queues, topics and buckets have no emulator here, so the run only needs the name. */
+function onFailureOf({ scope, logicalId }: Declared, lookup?: Lookup): Pick<LocalEventSource, 'onFailure'> {
+  const config = lookup !== undefined && 'value' in lookup ? lookup.value : scope.declared(logicalId).DestinationConfig;
+  const destination = Object(Object(config).OnFailure).Destination;
+  if (destination === undefined) return {};
+  const resource = namedBy(destination);
+  const isOfStack = resource !== undefined && scope.typeOf(resource) !== undefined;
+  const name = isOfStack ? scope.constructPath(resource) : scalarText(destination);
+  return { onFailure: name ?? 'the on-failure destination' };
 }
 
 /** The logical id of the resource that a value refers to. */

@@ -1,6 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
+import {
+  type KinesisEventFields,
+  kinesisEventRecord,
+  kinesisEventRecordBytes,
+  MOST_EVENT_BYTES,
+} from '../../../lib/core/foundation/kinesis-event';
 import { counted } from '../../plain-text';
 import { abortable, type KinesisRecord, type StreamClient } from '../../stream-shards/shard-reader';
 import type { DeploymentPlan, LocalFunction } from '../assembly/deployment-plan';
@@ -22,7 +28,7 @@ export interface EventSourceState {
   readonly done: number;
   /** How many records were read but not handled yet. */
   readonly waiting: number;
-  /** How many records went past the bounds of the mapping, and are never handled. */
+  /** How many records Lambda would skip: past the bounds of the mapping, or too large for an event. They are never handled. */
   readonly discarded: number;
   /** How often a batch came again, as a whole or in part. */
   readonly failures: number;
@@ -78,7 +84,7 @@ export class EventSources {
     return this.states.map(({ functionPath, streamPath, done, batches, waiting, discarded, problem }) => {
       const others = [
         ...(waiting > 0 ? [`${waiting} wait${problem === undefined ? '' : `: ${problem}`}`] : []),
-        ...(discarded > 0 ? [`${discarded} were discarded`] : []),
+        ...(discarded > 0 ? [`${discarded} ${discarded === 1 ? 'was' : 'were'} discarded`] : []),
       ];
       const handled = `${counted(done, 'record')} of ${streamPath} in ${counted(batches, 'batch', 'batches')}`;
       return [`${functionPath} has handled ${handled}`, ...others].join('; ');
@@ -149,8 +155,15 @@ class RunningMapping {
         deliver: (batch) => this.deliver(batch),
         onDiscard: ({ shardId, records }) => {
           this.counts.discarded += records.length;
-          parts.onProblem(`${path}: ${records.length} records of ${shardId} were discarded, as its bounds say`);
+          const destination = source.onFailure === undefined ? '' : `. Their metadata goes to ${source.onFailure}`;
+          parts.onProblem(
+            `${path}: ${records.length} records of ${shardId} were discarded, as its bounds say${destination}`,
+          );
         },
+        hasOnFailure: source.onFailure !== undefined,
+        eventBytes: (record, shardId) =>
+          this.isWanted(record) ? kinesisEventRecordBytes(this.eventFields(shardId, record)) : 0,
+        onTooLarge: (batch, eventBytes) => this.explainTooLarge(batch, eventBytes),
         onProblem: (problem) => {
           this.counts.failures += 1;
           // Tell of a problem once, and not with every attempt.
@@ -172,11 +185,14 @@ class RunningMapping {
   }
 
   private async deliver({ shardId, records }: ShardBatch): Promise<Delivery> {
-    const { filters, reportsFailures, qualifier } = this.source;
-    const wanted = records.filter((record) => filters.length === 0 || isWanted(filters, record));
+    const { reportsFailures, qualifier } = this.source;
+    const wanted = records.filter((record) => this.isWanted(record));
     if (wanted.length === 0) return { done: records.length };
     const delivery = await this.parts.pool
-      .invoke(JSON.stringify({ Records: wanted.map((record) => this.eventOf(shardId, record)) }), qualifier)
+      .invoke(
+        JSON.stringify({ Records: wanted.map((record) => kinesisEventRecord(this.eventFields(shardId, record))) }),
+        qualifier,
+      )
       .then(
         (result) =>
           deliveryOf(
@@ -192,24 +208,33 @@ class RunningMapping {
     return { ...delivery, done: isDone ? records.length : records.indexOf(wanted[delivery.done]!) };
   }
 
-  /** Source: the AWS Lambda developer guide, "Using Lambda to process records from Amazon Kinesis Data Streams". */
-  private eventOf(shardId: string, record: KinesisRecord): object {
+  private isWanted(record: KinesisRecord): boolean {
+    const { filters } = this.source;
+    return filters.length === 0 || isWanted(filters, record);
+  }
+
+  /** Neither the partition key nor the data is in the line, because both can be confidential. */
+  private explainTooLarge({ shardId, records }: ShardBatch, eventBytes: number): void {
+    const { path, onFailure } = this.source;
+    const tooLarge =
+      `record ${records[0]!.SequenceNumber} of ${shardId} is too large: its event has ${eventBytes} bytes, ` +
+      `and Lambda allows ${MOST_EVENT_BYTES}`;
+    if (onFailure === undefined) this.problem = `${tooLarge}. It holds its shard until it expires`;
+    else this.counts.discarded += records.length;
+    this.parts.onProblem(`${path}: ${onFailure === undefined ? this.problem : `${tooLarge}. It goes to ${onFailure}`}`);
+  }
+
+  private eventFields(shardId: string, record: KinesisRecord): KinesisEventFields {
     const { PartitionKey, SequenceNumber, Data, ApproximateArrivalTimestamp } = record;
     return {
-      kinesis: {
-        kinesisSchemaVersion: '1.0',
-        partitionKey: PartitionKey,
-        sequenceNumber: SequenceNumber,
-        data: Buffer.from(Data!).toString('base64'),
-        approximateArrivalTimestamp: (ApproximateArrivalTimestamp?.getTime() ?? 0) / 1_000,
-      },
-      eventSource: 'aws:kinesis',
-      eventVersion: '1.0',
-      eventID: `${shardId}:${SequenceNumber}`,
-      eventName: 'aws:kinesis:record',
-      invokeIdentityArn: 'arn:aws:iam::000000000000:role/local',
-      awsRegion: LOCAL_REGION,
-      eventSourceARN: this.source.streamArn,
+      shardId,
+      sequenceNumber: SequenceNumber!,
+      partitionKey: PartitionKey!,
+      data: Data!,
+      arrivedAtMs: ApproximateArrivalTimestamp?.getTime() ?? 0,
+      streamArn: this.source.streamArn,
+      roleArn: 'arn:aws:iam::000000000000:role/local',
+      region: LOCAL_REGION,
     };
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../../lib/core/foundation/clock';
+import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../lib/core/foundation/kinesis-event';
 import { pause } from '../../../lib/core/foundation/pause';
 import type { KinesisRecord } from '../../stream-shards/shard-reader';
 
@@ -38,16 +39,28 @@ export interface LaneSettings {
   readonly clock?: Clock;
   /** The clock by which the age of a record is measured. @default the time of day */
   readonly timeOfDay?: () => number;
+  /** Whether the mapping has an on-failure destination. @default false */
+  readonly hasOnFailure?: boolean;
+  /** The bytes of a record in an event. 0 for a record that the filter of the mapping leaves out. @default about that many */
+  readonly eventBytes?: (record: KinesisRecord, shardId: string) => number;
   deliver(batch: ShardBatch): Promise<Delivery>;
   /** Is told which records went past the bound of attempts or of age, and are never delivered. */
   onDiscard(batch: ShardBatch): void;
+  /**
+   * Is told once that a record does not fit into an event of so many bytes. With an on-failure destination the lane skips the record.
+   * Otherwise the record blocks the lane.
+   */
+  readonly onTooLarge?: (batch: ShardBatch, eventBytes: number) => void;
   /** Is told why a batch comes again, or why the stream could not be read. */
   onProblem(problem: string): void;
 }
 
-/** What an event may hold. Source: the AWS Lambda developer guide, Lambda quotas; its JSON has other fields, too. */
-const MOST_EVENT_BYTES = 6_000_000;
-const BYTES_BESIDE_DATA = 600;
+/** The bytes of a record in an event beside its partition key and its data. */
+const TYPICAL_OTHER_BYTES = 570;
+
+function typicalEventBytes({ PartitionKey = '', Data }: KinesisRecord): number {
+  return TYPICAL_OTHER_BYTES + Buffer.byteLength(PartitionKey) + 4 * Math.ceil((Data?.byteLength ?? 0) / 3);
+}
 
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
@@ -99,12 +112,14 @@ export class Lane {
   private async gather(): Promise<number> {
     const { batchSize, windowMs } = this.settings;
     const isOver = this.pause(windowMs).then(() => true);
-    let [count, bytes] = [0, 0];
+    let [count, bytes] = [0, EMPTY_EVENT_BYTES];
     for (;;) {
-      for (const { Data } of this.waiting.slice(count, batchSize)) {
-        bytes += Math.ceil((Data?.byteLength ?? 0) / 3) * 4 + BYTES_BESIDE_DATA;
+      for (const record of this.waiting.slice(count, batchSize)) {
+        // A comma stands between two records.
+        bytes += (count > 0 ? 1 : 0) + this.bytesOf(record);
         if (count > 0 && bytes > MOST_EVENT_BYTES) return count;
         count += 1;
+        if (bytes > MOST_EVENT_BYTES) return count;
       }
       if (count === batchSize || this.isClosed) return count;
       if (await Promise.race([isOver, this.more()])) return count;
@@ -132,6 +147,7 @@ export class Lane {
     for (let failures = 0; ; ) {
       rest = this.withoutOld(rest);
       if (rest.length === 0 || this.signal.aborted) return;
+      if (this.isTooLarge(rest)) return this.holdTooLarge(rest);
       const delivery = await this.settings.deliver({ shardId: this.shardId, records: rest });
       const { done, problem = 'no reason given', wasInvoked = true } = delivery;
       if (this.signal.aborted) return;
@@ -152,6 +168,31 @@ export class Lane {
       rest = rest.slice(middle);
       failures = 0;
     }
+  }
+
+  /** Only the first record of a batch can be too large: `gather` ends the batch there. */
+  private isTooLarge(records: readonly KinesisRecord[]): boolean {
+    return records.length === 1 && EMPTY_EVENT_BYTES + this.bytesOf(records[0]!) > MOST_EVENT_BYTES;
+  }
+
+  private bytesOf(record: KinesisRecord): number {
+    const { eventBytes = typicalEventBytes } = this.settings;
+    return eventBytes(record, this.shardId);
+  }
+
+  /**
+   * A record that is too large for an event goes to the on-failure destination. Without one, it holds its lane until it is too old.
+   * Lambda does not invoke the function, so the record uses none of its attempts. Source: the Kinesis developer guide, "Handle large
+   * records".
+   */
+  private async holdTooLarge(records: readonly KinesisRecord[]): Promise<void> {
+    const { hasOnFailure, longestRetryMs = LONGEST_RETRY_MS } = this.settings;
+    this.settings.onTooLarge?.({ shardId: this.shardId, records }, EMPTY_EVENT_BYTES + this.bytesOf(records[0]!));
+    if (hasOnFailure) {
+      this.waiting.splice(0, records.length);
+      return;
+    }
+    while (!this.signal.aborted && this.withoutOld(records).length > 0) await this.pause(longestRetryMs);
   }
 
   private withoutOld(records: readonly KinesisRecord[]): readonly KinesisRecord[] {

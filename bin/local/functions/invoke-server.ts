@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { MOST_EVENT_BYTES } from '../../../lib/core/foundation/kinesis-event';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
 import { foreignRequestProblem } from '../loopback';
@@ -61,9 +62,9 @@ class ApiError extends Error {
 
 /** The largest payload that Lambda accepts for each invocation type, in bytes. */
 const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
-  RequestResponse: 6_291_456,
+  RequestResponse: MOST_EVENT_BYTES,
   Event: 1_048_576,
-  DryRun: 6_291_456,
+  DryRun: MOST_EVENT_BYTES,
 };
 
 async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {

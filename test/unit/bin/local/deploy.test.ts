@@ -33,6 +33,16 @@ describe('a deployment', () => {
     expect(statuses).toEqual([]);
   });
 
+  test('gives a stream the record size limit of its template', async () => {
+    const inputs: unknown[] = [];
+    const { kinesis } = kinesisWith(() => 'ACTIVE');
+    const createStream = async (input: unknown) => inputs.push(input);
+    const [stream] = PLAN.streams;
+    const streams = [{ ...stream!, maxRecordKibibytes: 10_240 }, stream!];
+    await deploy({ ...PLAN, streams }, { kinesis: { ...kinesis, createStream } } as unknown as LocalClients);
+    expect(inputs).toMatchObject([{ MaxRecordSizeInKiB: 10_240 }, { MaxRecordSizeInKiB: undefined }]);
+  });
+
   test('does not wait forever', async () => {
     const deployment = deploy(
       PLAN,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Duration, Stack } from 'aws-cdk-lib';
+import { App, CfnParameter, Duration, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -68,6 +68,32 @@ test('a mapping has what the template says', () => {
       ...{ reportsFailures: true, bisects: true, maxAgeMs: 300_000, filters: [{ data: { kind: ['order'] } }] },
     },
   ]);
+});
+
+test('a mapping names its on-failure destination, and a stream has the record size limit of its template', () => {
+  const plan = planOf((stack, handler, stream) => {
+    const onFailure = new sources.SqsDlq(new Queue(stack, 'TooLarge'));
+    handler.addEventSource(new sources.KinesisEventSource(stream, { startingPosition, onFailure }));
+    const byArn = functionOf(stack, 'Other');
+    byArn.addEventSourceMapping('Mapping', { eventSourceArn: stream.streamArn, startingPosition });
+    const mapping = byArn.node.findChild('Mapping').node.defaultChild as lambda.CfnEventSourceMapping;
+    mapping.addPropertyOverride('DestinationConfig.OnFailure.Destination', 'arn:aws:sqs:us-east-1:111111111111:failed');
+    const resource = stream.node.defaultChild as kinesis.CfnStream;
+    const size = new CfnParameter(stack, 'Size', { type: 'Number', default: 5_000 });
+    resource.addPropertyOverride('MaxRecordSizeInKiB', size.valueAsNumber);
+  });
+  expect(plan.eventSources.map(({ onFailure }) => onFailure).sort()).toEqual([
+    'App/TooLarge',
+    'arn:aws:sqs:us-east-1:111111111111:failed',
+  ]);
+  expect(plan.streams).toMatchObject([{ maxRecordKibibytes: 5_000 }]);
+});
+
+test.each([1_023, 10_241, 'large'])('a record size limit of %p KiB makes a stream malformed', (size) => {
+  const build = (_: Stack, __: lambda.Function, stream: kinesis.Stream) => {
+    (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', size);
+  };
+  expect(() => planOf(build)).toThrow(/App\/Events is malformed: MaxRecordSizeInKiB must be .* 1024 to 10240/);
 });
 
 test('an alias, and a consumer with enhanced fan-out, are followed to what is here', () => {

@@ -1,5 +1,8 @@
+import { setMaxListeners } from 'node:events';
+import fc from 'fast-check';
 import { type Delivery, Lane, type LaneSettings, type ShardBatch } from '../../../../../bin/local/event-sources/lane';
 import type { KinesisRecord } from '../../../../../bin/stream-shards/shard-reader';
+import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../../../lib/core/foundation/kinesis-event';
 import { VirtualClock } from '../../../../../lib/testing';
 
 const SETTINGS = { batchSize: 3, windowMs: 0, bisects: false, retryMs: 1 };
@@ -14,6 +17,9 @@ async function delivered(
   const problems: string[] = [];
   const discarded: string[] = [];
   const textsOf = ({ records: of }: ShardBatch) => of.map(({ SequenceNumber }) => SequenceNumber!);
+  const ended = new AbortController();
+  // Each batch of a window adds a listener.
+  setMaxListeners(0, ended.signal);
   const lane = new Lane(
     'shardId-000000000000',
     {
@@ -26,7 +32,7 @@ async function delivered(
       onDiscard: (batch) => discarded.push(...textsOf(batch)),
       onProblem: (problem) => problems.push(problem),
     },
-    new AbortController().signal,
+    ended.signal,
   );
   for (const record of records) lane.add(typeof record === 'string' ? recordOf(record) : record);
   lane.close();
@@ -45,7 +51,7 @@ test('batches have at most so many records, in order', async () => {
 });
 
 // The Lambda developer guide, "How Lambda processes records from stream and queue-based event sources".
-test('a batch fits into an event of 6 MB, and waits no longer when it is full', async () => {
+test('a batch fits into an event of 6 MiB, and waits no longer when it is full', async () => {
   const large = ['1', '2', '3'].map((number) => recordOf(number, { Data: Buffer.alloc(2_000_000) }));
   expect((await delivered(large, {})).batches).toEqual(['1 2', '3']);
   const clock = new VirtualClock();
@@ -54,9 +60,97 @@ test('a batch fits into an event of 6 MB, and waits no longer when it is full', 
   expect(clock.now()).toBe(0);
 });
 
-test('a record that is too large for an event is delivered alone', async () => {
-  const large = [recordOf('1'), recordOf('2', { Data: Buffer.alloc(10_485_760) }), recordOf('3')];
-  expect((await delivered(large, {})).batches).toEqual(['1', '2', '3']);
+// The Kinesis developer guide, "Handle large records".
+describe('a record that is too large for an event', () => {
+  const TOO_LARGE = recordOf('2', { Data: Buffer.alloc(5_242_880), ApproximateArrivalTimestamp: new Date(0) });
+  const records = [recordOf('1'), TOO_LARGE, recordOf('3')];
+
+  test('with an on-failure destination – is skipped, and later records are delivered', async () => {
+    const tooLarge: string[] = [];
+    const onTooLarge = ({ records: [record] }: ShardBatch, bytes: number) => {
+      tooLarge.push(`${record!.SequenceNumber}: ${bytes > MOST_EVENT_BYTES}`);
+    };
+    const found = await delivered(records, { hasOnFailure: true, onTooLarge });
+    expect({ ...found, tooLarge }).toMatchObject({ batches: ['1', '3'], discarded: '', tooLarge: ['2: true'] });
+  });
+
+  test('without an on-failure destination – blocks its shard until it is too old, whatever the bound of attempts is', async () => {
+    const clock = new VirtualClock();
+    const settings = { clock, timeOfDay: () => clock.now(), maxAgeMs: 60_000, retries: 0, bisects: true };
+    const fresh = { ApproximateArrivalTimestamp: new Date(60_000) };
+    let notices = 0;
+    const onTooLarge = () => {
+      notices += 1;
+    };
+    const found = await clock.runUntil(delivered([TOO_LARGE, recordOf('3', fresh)], { ...settings, onTooLarge }));
+    expect({ ...found, notices }).toMatchObject({ batches: ['3'], discarded: '2', notices: 1 });
+    expect(clock.now()).toBeGreaterThan(60_000);
+  });
+
+  test('waits for no further records, also with a long window', async () => {
+    const clock = new VirtualClock();
+    await clock.runUntil(
+      delivered([TOO_LARGE, recordOf('3')], { clock, windowMs: 60_000, batchSize: 10_000, hasOnFailure: true }),
+    );
+    expect(clock.now()).toBe(0);
+  });
+
+  test('that the filter leaves out – does not count', async () => {
+    const eventBytes = ({ SequenceNumber }: KinesisRecord) => (SequenceNumber === '2' ? 0 : 600);
+    expect((await delivered(records, { eventBytes })).batches).toEqual(['1 2 3']);
+  });
+
+  test('any sizes, batch sizes, bounds and failures – is never delivered, and every other record is delivered in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.oneof(
+            fc.integer({ min: 500, max: 2_000 }),
+            fc.integer({ min: MOST_EVENT_BYTES - 2_000, max: MOST_EVENT_BYTES + 2_000 }),
+            fc.integer({ min: 1_000_000, max: 14_000_000 }),
+          ),
+          { minLength: 1, maxLength: 12 },
+        ),
+        fc.record({
+          batchSize: fc.integer({ min: 1, max: 12 }),
+          bisects: fc.boolean(),
+          hasOnFailure: fc.boolean(),
+          windowMs: fc.constantFrom(0, 5_000),
+        }),
+        fc.array(fc.nat(3), { maxLength: 6 }),
+        async (sizes, settings, failures) => {
+          const clock = new VirtualClock();
+          const bytesOf = (text: string) => sizes[Number(text)]!;
+          const done: string[] = [];
+          const sizesOfBatches: number[] = [];
+          const end = await clock.runUntil(
+            delivered(
+              sizes.map((_, at) => recordOf(String(at), { ApproximateArrivalTimestamp: new Date(0) })),
+              {
+                ...{ ...settings, clock, timeOfDay: () => clock.now(), maxAgeMs: 3_600_000 },
+                // Only the blocked lane waits so long.
+                longestRetryMs: settings.hasOnFailure ? 10 : 4_000_000,
+                eventBytes: ({ SequenceNumber }) => bytesOf(SequenceNumber!),
+              },
+              (batch) => {
+                sizesOfBatches.push(batch.reduce((sum, text) => sum + bytesOf(text) + 1, EMPTY_EVENT_BYTES - 1));
+                const count = Math.max(0, batch.length - (failures.shift() ?? 0));
+                done.push(...batch.slice(0, count));
+                return count;
+              },
+            ),
+          );
+          const fits = sizes.map((size) => EMPTY_EVENT_BYTES + size <= MOST_EVENT_BYTES);
+          const firstTooLarge = settings.hasOnFailure || !fits.includes(false) ? sizes.length : fits.indexOf(false);
+          const expected = sizes.flatMap((_, at) => (fits[at] && at < firstTooLarge ? [String(at)] : []));
+          expect(done).toEqual(expected);
+          expect(sizesOfBatches.every((size) => size <= MOST_EVENT_BYTES)).toBe(true);
+          if (settings.hasOnFailure) expect(end.discarded).toBe('');
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
 });
 
 test('a batch comes again from the first record that is not done, until all are', async () => {
