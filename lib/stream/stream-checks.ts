@@ -133,18 +133,20 @@ function checkWithin(field: string, bytes: number, stream: kinesis.IStreamRef, l
 }
 
 /**
- * In bytes. Of an imported stream it is known if it was imported with it; of what only the deployment knows, it is not.
+ * The record size limit of a stream, in bytes. Undefined if only the deployment knows it, or if the stream is imported without it.
  *
  * @param unlessGiven the limit of a stream of this app that was not given one
  */
-function streamLimit(stream: kinesis.IStreamRef, unlessGiven?: number): number | undefined {
+export function streamLimit(stream: kinesis.IStreamRef, unlessGiven?: number): number | undefined {
   if (resourceOf(stream) === undefined) {
     const { maxRecordSize } = agreedByProducers(stream);
     return maxRecordSize?.isUnresolved() ? undefined : maxRecordSize?.toBytes();
   }
   const { MaxRecordSizeInKiB: kibibytes } = streamProperties(stream);
   if (kibibytes === undefined) return unlessGiven;
-  return typeof kibibytes === 'number' ? kibibytes * 1024 : undefined;
+  // CloudFormation also accepts a number that is written as text.
+  const isKnown = typeof kibibytes === 'number' || (typeof kibibytes === 'string' && /^\d+$/.test(kibibytes));
+  return isKnown ? Number(kibibytes) * 1024 : undefined;
 }
 
 /**

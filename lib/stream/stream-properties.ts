@@ -1,4 +1,4 @@
-import type { Size } from 'aws-cdk-lib';
+import { Reference, type Size, Tokenization } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { templateProperties } from '../construct/template-properties';
 
@@ -15,9 +15,18 @@ export function streamProperties(stream: kinesis.IStreamRef): StreamProperties {
   return resource === undefined ? {} : templateProperties(resource);
 }
 
-/** What CloudFormation makes of a stream; nothing, if it is imported. */
+/** The resource of a stream of this app, also if the stream is imported by a reference to its ARN. Undefined for another stream. */
 export function resourceOf(stream: kinesis.IStreamRef): kinesis.CfnStream | undefined {
-  return [stream, stream.node.defaultChild].find((each) => each instanceof kinesis.CfnStream);
+  const own = [stream, stream.node.defaultChild].find((each) => each instanceof kinesis.CfnStream);
+  return own ?? streamOfApp(stream.streamRef.streamArn);
+}
+
+/** The stream of this app with this ARN. A consumer with enhanced fan-out belongs to its stream. */
+export function streamOfApp(arn: string): kinesis.CfnStream | undefined {
+  const { length, firstToken } = Tokenization.reverseString(arn);
+  const target = length === 1 && Reference.isReference(firstToken) ? firstToken.target : undefined;
+  if (target instanceof kinesis.CfnStreamConsumer) return streamOfApp(target.streamArn);
+  return target instanceof kinesis.CfnStream ? target : undefined;
 }
 
 /** What all producers of a stream must agree on, as far as it is known. */

@@ -117,6 +117,10 @@ export interface OrderedStreamConsumerProps {
   /**
    * The stream to read, of this app or imported, in the function's own account and region. `handler.addEventSource` adds further
    * sources, streams of tables included, with `reportBatchItemFailures: true`. A key that is parked is parked for all of them.
+   *
+   * A record of more than 4,603 KiB (about 4.5 MiB) may not fit into an event of a function, which has at most 6 MiB in base64. So
+   * synthesis rejects a stream that accepts larger records, unless you give an `onFailure`. Synthesis cannot see the limit of a stream that is imported without its
+   * `maxRecordSize`, or whose limit is a token. Such a stream passes.
    */
   readonly stream: kinesis.IStream;
 
@@ -174,6 +178,22 @@ export interface OrderedStreamConsumerProps {
    * @default false: the function polls the shards, and shares their read throughput with other pollers
    */
   readonly enhancedFanOut?: boolean;
+
+  /**
+   * Where Lambda puts a record that is too large for an event: an `SqsDlq`, an `SnsDlq` or an `S3OnFailureDestination`. Without it,
+   * such a record blocks its shard until it expires. With it, Lambda skips the record, so the record leaves the order of its key:
+   * later records of the key do not wait for it.
+   *
+   * A queue or a topic gets the shard and the sequence number. Read the record from the stream with them before it expires. A bucket
+   * also gets the records that Lambda could not deliver.
+   *
+   * Other records never go there before they expire in the stream: a key whose record fails is parked, and a batch that fails is
+   * retried without a bound.
+   *
+   * @default - none; synthesis rejects a stream that accepts records of more than 4,603 KiB
+   * @see https://docs.aws.amazon.com/streams/latest/dev/large-records.html
+   */
+  readonly onFailure?: lambda.IEventSourceDlq;
 
   /**
    * How often the function retries parked keys whose time has come, every 1 to 15 minutes.
@@ -282,10 +302,10 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
  * It makes the parking table, the event source mapping, and a schedule on which the same function retries parked keys. The
  * mapping reports partial batches, does not bisect, and bounds neither attempts nor the age of records: any bound would make
  * Lambda skip records of a key whose later records go on. The function may use the table, and nothing else is allowed to it
- * beyond reading the stream.
+ * beyond reading the stream and writing to `onFailure`.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a property is out of its bounds, or if the stream ignores partition
- *   keys
+ * @throws an error with the code `INVALID_ARGUMENT` if a property is out of its bounds, if the stream ignores partition keys, or if
+ *   it accepts records that are too large for an event and there is no `onFailure`
  *
  * @stateful
  *
@@ -369,7 +389,8 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     handler.addEnvironment(CONSUMER_NAME, this.consumerName);
     grantOnTable(handler, PARKING_ACTIONS, this.parkingTableArn);
     this.encryptionKey?.grant(handler, ...TABLE_WRITE_KEY_ACTIONS);
-    addUnboundedMapping(this, handler, this.eventSource(props));
+    const hasOnFailure = props.onFailure !== undefined;
+    addUnboundedMapping(this, { handler, source: this.eventSource(props), stream, hasOnFailure });
     new events.Rule(this, 'Retry', {
       description: 'Retries the parked keys of an ordered consumer',
       schedule: events.Schedule.rate(retryInterval),
@@ -449,6 +470,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
       parallelizationFactor: props.parallelizationFactor,
       reportBatchItemFailures: true,
       bisectBatchOnError: false,
+      onFailure: props.onFailure,
     };
     if (!enhancedFanOut) return new KinesisEventSource(stream, settings);
     const streamConsumerName = Names.uniqueResourceName(this, { maxLength: MOST_FAN_OUT_NAME });

@@ -1,11 +1,15 @@
 import { Stack } from 'aws-cdk-lib';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { constructField, problemsOf } from '../../construct/props-checks';
 import { templateProperties } from '../../construct/template-properties';
 import { InvalidArgumentError } from '../../core/foundation/errors';
+import { streamOfApp } from '../stream-properties';
+import { checkDeliverable } from './deliverable-records';
 
 interface MappingProperties {
+  readonly DestinationConfig?: { readonly OnFailure?: { readonly Destination?: unknown } };
   readonly FunctionResponseTypes?: readonly string[];
   readonly [name: string]: unknown;
 }
@@ -13,33 +17,58 @@ interface MappingProperties {
 /** What makes Lambda go past a record of a key, and on with later ones, or hides records of an aggregate. */
 const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>> = {
   BisectBatchOnFunctionError: (value) => value === true,
-  DestinationConfig: (value) => value !== undefined,
   FilterCriteria: (value) => value !== undefined,
   MaximumRecordAgeInSeconds: (value) => value !== undefined && value !== -1,
   MaximumRetryAttempts: (value) => value !== undefined && value !== -1,
   TumblingWindowInSeconds: (value) => value !== undefined,
 };
 
-/** What is right for a table's stream, whose records hold no others, and has no effect without a bound. */
-const OF_OWN_MAPPING_ONLY = ['DestinationConfig', 'FilterCriteria'];
+/** What is right for a table's stream, whose records hold no others. */
+const OF_OWN_MAPPING_ONLY = ['FilterCriteria'];
+
+/** The mapping of a consumer, and what it reads. */
+export interface UnboundedMapping {
+  readonly handler: lambda.Function;
+  readonly source: lambda.IEventSource;
+  readonly stream: kinesis.IStreamRef;
+  /** Whether the user chose an on-failure destination. */
+  readonly hasOnFailure: boolean;
+}
 
 /**
- * Adds an event source to a function. Synthesis fails if this mapping, or that of another stream to the same function, can skip records
- * in the end. A property injector or an escape hatch may set what no property of ours does, and other mappings are the user's.
+ * Adds an event source to a function. Synthesis fails if this mapping, or that of another stream to the same function, can skip or
+ * block records. A property injector or an escape hatch may set what no property of ours does, and other mappings are the user's.
  */
-export function addUnboundedMapping(owner: IConstruct, handler: lambda.Function, source: lambda.IEventSource): void {
+export function addUnboundedMapping(
+  owner: IConstruct,
+  { handler, source, stream, hasOnFailure }: UnboundedMapping,
+): void {
+  const field = constructField(owner, 'stream');
+  if (!hasOnFailure) checkDeliverable(field, stream, OWN_REMEDY);
   const before = new Set(handler.node.children);
   handler.addEventSource(source);
   const own = new Set(handler.node.children.filter((child) => !before.has(child)).map(({ node }) => node.defaultChild));
-  owner.node.addValidation({
-    validate: () =>
-      streamMappings(handler).flatMap((mapping) =>
-        problemsOf(() =>
-          own.has(mapping) ? checkUnbounded(owner, mapping) : checkUnbounded(mapping, mapping, OF_OWN_MAPPING_ONLY),
-        ),
-      ),
-  });
+  const check = (mapping: lambda.CfnEventSourceMapping): string[] => {
+    const properties = templateProperties<MappingProperties>(mapping);
+    const hasDestination = properties.DestinationConfig?.OnFailure?.Destination !== undefined;
+    const isOwn = own.has(mapping);
+    const read = isOwn ? stream : streamOfApp(mapping.eventSourceArn ?? '');
+    return [
+      ...problemsOf(() => checkUnbounded(isOwn ? owner : mapping, properties, isOwn ? [] : OF_OWN_MAPPING_ONLY)),
+      ...problemsOf(() => {
+        if (isOwn && hasDestination && !hasOnFailure) throw unchosenDestination(owner, properties);
+      }),
+      ...problemsOf(() => {
+        if (hasDestination || read === undefined) return;
+        if (isOwn) checkDeliverable(field, read, OWN_REMEDY);
+        else checkDeliverable(constructField(mapping, 'stream'), read, 'give the event source an onFailure');
+      }),
+    ];
+  };
+  owner.node.addValidation({ validate: () => streamMappings(handler).flatMap(check) });
 }
+
+const OWN_REMEDY = 'give the consumer an onFailure';
 
 /** The mappings of streams to a function. Those of queues have no starting position, and those of topics name them. */
 function streamMappings(handler: lambda.Function): lambda.CfnEventSourceMapping[] {
@@ -52,12 +81,7 @@ function streamMappings(handler: lambda.Function): lambda.CfnEventSourceMapping[
   });
 }
 
-function checkUnbounded(
-  named: IConstruct,
-  resource: lambda.CfnEventSourceMapping,
-  unchecked: readonly string[] = [],
-): void {
-  const properties = templateProperties<MappingProperties>(resource);
+function checkUnbounded(named: IConstruct, properties: MappingProperties, unchecked: readonly string[]): void {
   for (const [name, skips] of Object.entries(SKIPPING_PROPERTIES)) {
     const value = properties[name];
     if (unchecked.includes(name) || !skips(value)) continue;
@@ -72,4 +96,11 @@ function checkUnbounded(
     properties.FunctionResponseTypes,
     allowed,
   );
+}
+
+/** Records that are too large for an event go to a destination and leave the order of their key. Nobody may add one unnoticed. */
+function unchosenDestination(owner: IConstruct, { DestinationConfig }: MappingProperties): InvalidArgumentError {
+  const allowed =
+    'absent from the event source mapping, unless it is the onFailure of the consumer: a record that goes there leaves the order of its key';
+  return new InvalidArgumentError(constructField(owner, 'DestinationConfig'), DestinationConfig, allowed);
 }

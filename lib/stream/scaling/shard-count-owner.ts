@@ -1,9 +1,10 @@
-import { Reference, Stack, Token, Tokenization } from 'aws-cdk-lib';
-import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { Stack, Token } from 'aws-cdk-lib';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
+import { streamOfApp } from '../stream-properties';
 
 interface ShardCountOwner {
   readonly construct: IConstruct;
@@ -45,13 +46,6 @@ function identityOf(stream: kinesis.IStreamRef): string {
   const stack = Stack.of(stream);
   const arn: unknown = stack.resolve(streamArn);
   return typeof arn === 'string' ? arn : `${stack.node.addr} ${JSON.stringify(arn)}`;
-}
-
-/** The stream of this app whose ARN it is, if it is that and nothing else. */
-function streamOfApp(streamArn: string): kinesis.CfnStream | undefined {
-  const { length, firstToken } = Tokenization.reverseString(streamArn);
-  const target = length === 1 && Reference.isReference(firstToken) ? firstToken.target : undefined;
-  return target instanceof kinesis.CfnStream ? target : undefined;
 }
 
 /** As an import names it by its ARN: of a stream with a name of the user's, in a stack with an environment. */

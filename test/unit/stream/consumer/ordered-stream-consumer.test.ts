@@ -1,8 +1,8 @@
-import { App, Duration, PropertyInjectors, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, CfnParameter, Duration, PropertyInjectors, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, StreamViewType, Table, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Stream } from 'aws-cdk-lib/aws-kinesis';
+import { type CfnStream, type IStream, Stream, StreamConsumer } from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import {
   CfnEventSourceMapping,
@@ -18,11 +18,17 @@ import {
 import {
   DynamoEventSource,
   type DynamoEventSourceProps,
+  KinesisConsumerEventSource,
   KinesisEventSource,
+  S3OnFailureDestination,
+  SnsDlq,
+  SqsDlq,
   SqsEventSource,
 } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { OrderedStreamConsumer, type OrderedStreamConsumerProps } from '../../../../lib';
+import { OrderedStreamConsumer, type OrderedStreamConsumerProps, UniformStream } from '../../../../lib';
 
 function consumer(props: (stack: Stack) => Partial<OrderedStreamConsumerProps> = () => ({})) {
   const stack = new Stack(new App(), 'Test', { env: { account: '111111111111', region: 'us-east-1' } });
@@ -214,6 +220,157 @@ describe('a mapping that can skip records fails synthesis', () => {
     const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
     mapping!.addPropertyOverride('MaximumRetryAttempts', -1);
     expect(template).not.toThrow();
+  });
+});
+
+/** The largest `MaxRecordSizeInKiB` with which every record fits into an event of Lambda. */
+const LARGEST_KIB = 4_603;
+
+describe('a stream that accepts records that are too large for an event', () => {
+  const plainStream = (stack: Stack, kibibytes: unknown) => {
+    const stream = new Stream(stack, 'Large');
+    (stream.node.defaultChild as CfnStream).addPropertyOverride('MaxRecordSizeInKiB', kibibytes);
+    return stream;
+  };
+  const uniformStream = (stack: Stack, kibibytes: number, id = 'Large') =>
+    new UniformStream(stack, id, { shardCount: 1, maxRecordSize: Size.kibibytes(kibibytes) });
+  const otherStack = (stack: Stack) =>
+    new Stack(stack.node.root as App, 'Other', { env: { account: stack.account, region: stack.region } });
+
+  const STREAMS: Record<string, (stack: Stack, kibibytes: number) => IStream> = {
+    'a UniformStream': uniformStream,
+    'a UniformStream that scales': (stack, kibibytes) => {
+      const stream = uniformStream(stack, kibibytes);
+      stream.autoScaleShardCount({ minCapacity: 1, maxCapacity: 4 });
+      return stream;
+    },
+    'a kinesis.Stream with an escape hatch': plainStream,
+    'a kinesis.Stream with an escape hatch that writes text': (stack, kibibytes) => plainStream(stack, `${kibibytes}`),
+    'a stream of another stack': (stack, kibibytes) => uniformStream(otherStack(stack), kibibytes),
+    'an imported UniformStream whose size is given': (stack, kibibytes) =>
+      UniformStream.fromUniformStreamAttributes(stack, 'Large', {
+        streamArn: 'arn:aws:kinesis:us-east-1:111111111111:stream/large',
+        maxRecordSize: Size.kibibytes(kibibytes),
+      }),
+    'an import of a stream of the same app': (stack, kibibytes) =>
+      Stream.fromStreamArn(stack, 'Imported', plainStream(stack, kibibytes).streamArn),
+  };
+
+  describe.each(Object.entries(STREAMS))('%s', (_, streamOf) => {
+    test('with larger records and no onFailure – is rejected, and the error lists the alternatives', () => {
+      const build = () => consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB + 1) }));
+      expect(build).toThrow(
+        /INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*at most 4603 KiB.*Decrease maxRecordSize.*S3.*onFailure.*got "4604 KiB"/,
+      );
+    });
+
+    test('with records that fit – is accepted', () => {
+      const { template } = consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB) }));
+      expect(template).not.toThrow();
+    });
+
+    test('with larger records and an onFailure – is accepted', () => {
+      const { template } = consumer((stack) => ({
+        stream: streamOf(stack, 10_240),
+        onFailure: new SqsDlq(new Queue(stack, 'TooLarge')),
+      }));
+      expect(template).not.toThrow();
+    });
+  });
+
+  test('by an escape hatch after the consumer was made – fails synthesis', () => {
+    const { stack, template } = consumer();
+    (stack.node.findChild('Stream').node.defaultChild as CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 10_240);
+    expect(template).toThrow(/INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*"10240 KiB"/);
+  });
+
+  test.each<[string, (stack: Stack) => IStream]>([
+    ['a token', (stack) => plainStream(stack, new CfnParameter(stack, 'Size', { type: 'Number' }).valueAsNumber)],
+    ['unknown, because the stream is imported', (stack) => Stream.fromStreamArn(stack, 'Large', ARN_OF_STREAM)],
+  ])('whose size is %s – is accepted without a warning', (_, streamOf) => {
+    const { stack, template } = consumer((of) => ({ stream: streamOf(of) }));
+    expect(template).not.toThrow();
+    expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
+  });
+
+  test('and an escape hatch that removes the onFailure – fails synthesis', () => {
+    const { stack, template } = consumer((of) => ({
+      stream: uniformStream(of, 10_240),
+      onFailure: new SqsDlq(new Queue(of, 'TooLarge')),
+    }));
+    const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
+    mapping!.addPropertyDeletionOverride('DestinationConfig');
+    expect(template).toThrow(/INVALID_ARGUMENT.*stream.maxRecordSize/);
+  });
+
+  describe('as a further source of the function', () => {
+    const startingPosition = StartingPosition.LATEST;
+    const settings = { startingPosition, reportBatchItemFailures: true };
+    const SOURCES = {
+      'a stream': (stream: IStream) => new KinesisEventSource(stream, settings),
+      'a stream with enhanced fan-out': (stream: IStream) =>
+        new KinesisConsumerEventSource(
+          new StreamConsumer(stream, 'FanOut', { stream, streamConsumerName: 'other' }),
+          settings,
+        ),
+    };
+
+    test.each(Object.entries(SOURCES))('%s – fails synthesis without an onFailure', (_, source) => {
+      for (const elsewhere of [false, true]) {
+        const { construct, stack, template } = consumer();
+        const owner = elsewhere ? otherStack(stack) : stack;
+        construct.handler.addEventSource(source(uniformStream(owner, 10_240, 'Further')));
+        expect(template).toThrow(/INVALID_ARGUMENT.*Test\/Function\/.*stream.maxRecordSize/);
+      }
+    });
+
+    test('with an onFailure – is accepted', () => {
+      const { construct, stack, template } = consumer();
+      const onFailure = new SqsDlq(new Queue(stack, 'TooLarge'));
+      const stream = uniformStream(stack, 10_240, 'Further');
+      construct.handler.addEventSource(new KinesisEventSource(stream, { ...settings, onFailure }));
+      expect(template).not.toThrow();
+    });
+  });
+});
+
+const ARN_OF_STREAM = 'arn:aws:kinesis:us-east-1:111111111111:stream/imported';
+
+describe('onFailure', () => {
+  const DESTINATIONS = {
+    'a queue': [(stack: Stack) => new SqsDlq(new Queue(stack, 'Destination')), 'sqs:SendMessage'],
+    'a topic': [(stack: Stack) => new SnsDlq(new Topic(stack, 'Destination')), 'sns:Publish'],
+    'a bucket': [(stack: Stack) => new S3OnFailureDestination(new Bucket(stack, 'Destination')), 'PutObject'],
+  } as const;
+
+  test.each(
+    Object.entries(DESTINATIONS).flatMap(([name, of]) => [false, true].map((fanOut) => [name, fanOut, ...of] as const)),
+  )('%s, enhanced fan-out %p – gets records that are too large, and bounds neither attempts nor age', (...given) => {
+    const [, enhancedFanOut, destination, action] = given;
+    const { template } = consumer((stack) => ({ enhancedFanOut, onFailure: destination(stack) }));
+    const found = template();
+    found.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      DestinationConfig: {
+        OnFailure: { Destination: Match.objectLike({}) },
+      },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      BisectBatchOnFunctionError: false,
+      MaximumRetryAttempts: Match.absent(),
+      MaximumRecordAgeInSeconds: Match.absent(),
+    });
+    expect(JSON.stringify(found.findResources('AWS::IAM::Policy'))).toContain(action);
+  });
+
+  test.each([
+    ['MaximumRetryAttempts', 3],
+    ['MaximumRecordAgeInSeconds', 3_600],
+    ['BisectBatchOnFunctionError', true],
+    ['TumblingWindowInSeconds', 60],
+  ])('and an escape hatch that sets %s – fails synthesis', (property, value) => {
+    const { stack, template } = consumer((of) => ({ onFailure: new SqsDlq(new Queue(of, 'Destination')) }));
+    const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
+    mapping!.addPropertyOverride(property, value);
+    expect(template).toThrow(new RegExp(`INVALID_ARGUMENT.*${property}`));
   });
 });
 
