@@ -112,6 +112,9 @@ export interface UniformStreamProps {
    * `OrderedProducerFunction` and `OutboxRelayFunction` of the stream then has this limit. A shard still takes 1 MB a
    * second on average: larger records are for bursts.
    *
+   * An event of Lambda has at most 6 MiB, with the data in base64. So a function can receive every record only if the limit is
+   * at most 4,603 KiB.
+   *
    * @default - 1 MiB
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
    */

@@ -98,7 +98,7 @@ function checkUnbounded(named: IConstruct, properties: MappingProperties, unchec
   );
 }
 
-/** Records that are too large for an event go to a destination and leave the order of their key. Nobody may add one unnoticed. */
+/** A record that is too large for an event goes to the destination and leaves the order of its key, so the user must choose it. */
 function unchosenDestination(owner: IConstruct, { DestinationConfig }: MappingProperties): InvalidArgumentError {
   const allowed =
     'absent from the event source mapping, unless it is the onFailure of the consumer: a record that goes there leaves the order of its key';

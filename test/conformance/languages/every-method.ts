@@ -93,6 +93,7 @@ const orderedConsumer = new shards.OrderedStreamConsumer(stack, 'Consumer', {
   batchSize: 500,
   parallelizationFactor: 2,
   retryInterval: cdk.Duration.minutes(5),
+  onFailure: new sources.SqsDlq(new sqs.Queue(stack, 'TooLarge')),
 });
 orderedConsumer.grantOperate(role);
 const importedConsumer = shards.OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'ImportedConsumer', {

@@ -9,6 +9,7 @@ import {
   QUERY_METRICS,
   STREAM_SHARD_METRICS,
 } from '../../../../lib/core/foundation/function-metrics';
+import { LARGEST_RECORD_OF_EVENT_KIB, MOST_EVENT_BYTES } from '../../../../lib/core/foundation/kinesis-event';
 import { overloadProbability, planHotItem, planIndex, suffixRange } from '../../../../lib/core/planning';
 import { LIST_PRICES } from '../../../../lib/core/planning/list-prices';
 import { SHARD_LIMITS } from '../../../../lib/core/planning/plan-stream';
@@ -137,7 +138,10 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   'consuming.md': [
     `keeps ${n(core('consumer/sequence-history', 'maxKeys'))} keys and ${core('consumer/sequence-history', 'maxProducersPerKey')} producers of each`,
     `only if ${core('consumer/sequence-history', 'maxProducersPerKey')} later invocations`,
-    `may be up to ${MAX_RECORD_LIMIT_BYTES / 1_024 ** 2} MiB:`,
+    `Kinesis accepts records of up to ${MAX_RECORD_LIMIT_BYTES / 1_024 ** 2} MiB.`,
+    `An event of Lambda has at most ${MOST_EVENT_BYTES / 1_024 ** 2} MiB`,
+    `more than about ${(LARGEST_RECORD_OF_EVENT_KIB / 1_024).toFixed(1)} MiB**`,
+    `of at most ${n(LARGEST_RECORD_OF_EVENT_KIB)} KiB fits`,
     `remembers for ${core('consumer/dynamodb-parking-store', 'DEFAULT_REMEMBER_DAYS')} days at least`,
     `one transaction** of at most ${core('consumer/once', 'MOST_ITEMS')} items of yours`,
     `has thrown it, up to ${core('consumer/parked-key-changes', 'MOST_ERROR_CHARACTERS')} characters`,
@@ -296,6 +300,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `about 20 minutes a day are ${percent(20 / 1_440)}`,
   ],
   'running-locally.md': [
+    `An event has at most ${MOST_EVENT_BYTES / 1_024 ** 2} MiB`,
     `| ${n(SHARD_LIMITS.recordsWritten)} records and ${SHARD_LIMITS.bytesWritten / 1e6} MB |`,
     `| ${SHARD_LIMITS.reads} reads and ${SHARD_LIMITS.bytesRead / 1e6} MB |`,
     `| ${n(PARTITION_WRITE_UNITS)} write units, ${n(PARTITION_READ_UNITS)} read units |`,
