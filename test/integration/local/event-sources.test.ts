@@ -156,7 +156,11 @@ describe('functions that read a stream, on a local stack', () => {
   test('a record that is too large for an event goes to the on-failure destination, or blocks its shard', async () => {
     const { name: StreamName } = stack.streams.find(({ path }) => path === 'App/Large')!;
     const { kinesis } = stack.ungatedClients;
-    for (const [PartitionKey, bytes] of [['a', 10], ['b', 4_720_000], ['c', 10]] as const) {
+    for (const [PartitionKey, bytes] of [
+      ['a', 10],
+      ['b', 4_720_000],
+      ['c', 10],
+    ] as const) {
       await kinesis.putRecord({ StreamName, PartitionKey, Data: Buffer.alloc(bytes) });
     }
     await until(() => stateOf('App/Skipping').done === 2 && stateOf('App/Blocked').waiting === 2);
