@@ -175,7 +175,7 @@ function throttled(path: string, { id, what, change, operation, cause, events }:
 }
 
 function ofIndex(index: IndexObservation): Diagnosis[] {
-  const { path, config, status, throughput, hiddenItems = 0, valuesAtMaximum } = index;
+  const { path, config, status, throughput, hiddenItems = 0, unsortedItems = 0, valuesAtMaximum } = index;
   const { read } = config.shards.default;
   const { peakUnits } = throughput.writes;
   const throttler: Throttler = { kind: config.indexName === undefined ? 'table' : 'index', shardsRead: read };
@@ -187,6 +187,15 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
       'loss',
       `no query finds ${counted(hiddenItems, 'item')}: they have no shard, or that of another count`,
       'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover',
+    );
+  }
+  if (unsortedItems > 0) {
+    const sortKey = config.sortKeyAttributes.join(' or ');
+    say(
+      'noSortKey',
+      'loss',
+      `no query finds ${counted(unsortedItems, 'item')} without ${sortKey}, which is the sort key of the index`,
+      `find the writer that leaves ${sortKey} out, then set it, or give the index sparse: true if these items are meant to be missing`,
     );
   }
   for (const throttling of throttlingsOf(throttler, throughput)) {

@@ -80,8 +80,10 @@ export interface IndexObservation {
   readonly throughput: Throughput;
   /** Absent if the loads of single values are not measured. */
   readonly entries?: readonly EntryLoad[];
-  /** Items that no query finds. Absent if the table was not scanned. */
+  /** Items that no query finds because of their shard. Absent if the table was not scanned. */
   readonly hiddenItems?: number;
+  /** Items that the index does not contain because they lack its sort key. Absent if the table was not scanned. */
+  readonly unsortedItems?: number;
   /** Values that need more shards than the maximum of adaptive counts. */
   readonly valuesAtMaximum: number;
 }

@@ -122,7 +122,7 @@ async function indexOf(
     path,
     config,
     ...(index?.IndexStatus !== undefined && { status: index.IndexStatus }),
-    ...(scan && { hiddenItems: await hiddenItems(dynamodb, sharding) }),
+    ...(scan && (await hiddenItems(dynamodb, sharding))),
     ...traffic,
     throughput: withLimits(
       throughput,
@@ -180,10 +180,13 @@ function withLimits(
 }
 
 /** Reads the whole table, as slowly as it answers. */
-async function hiddenItems(dynamodb: DynamoDB, { config }: DeployedSharding): Promise<number> {
+async function hiddenItems(
+  dynamodb: DynamoDB,
+  { config }: DeployedSharding,
+): Promise<Pick<IndexObservation, 'hiddenItems' | 'unsortedItems'>> {
   const index = await shardingOfNow(dynamodb, config);
-  const { hidden } = await findStrays(dynamodb, await index.forWriting());
-  return hidden;
+  const { hidden, strays } = await findStrays(dynamodb, await index.forWriting());
+  return { hiddenItems: hidden - strays.noSortKey, unsortedItems: strays.noSortKey };
 }
 
 async function tableOf(

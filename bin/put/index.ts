@@ -3,7 +3,8 @@ import { exactNumber } from '../../lib/core/foundation/decimal';
 import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
-import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { isTableConfig, type ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { missingSortKey } from '../../lib/core/sharded-index/write/missing-sort-key';
 import { shardPut } from '../../lib/core/sharded-index/write/shard-put';
 import { countTablesOf, shardingOfNow } from '../deployed-stack/sharding-of-now';
 import type { DeployedStream } from '../deployed-stack/stack-resources';
@@ -20,7 +21,7 @@ import { parsedFlags, UsageError } from '../flags';
 import { InvalidInputError } from '../local/sample/sample-error';
 import { type EventLine, userEvents } from '../local/sample/user-events';
 import { counted, cutShort } from '../plain-text';
-import { print, printText } from '../print';
+import { print, printError, printText } from '../print';
 
 const COMMAND = 'even-shards put';
 
@@ -28,6 +29,8 @@ const HELP = `usage: even-shards put TARGET --stack NAME (--item JSON | --input 
 
 Puts items into a table, each with its shard of every sharded index, or records into a stream, in the order of each key. TARGET is
 the construct path of a table or a stream or the end of it, the name that AWS knows it by, or the output of the stack that tells it.
+An index contains no item without its sort key. The command rejects such an item, or says on stderr how many items an index with
+sparse: true does not contain.
 
   --item JSON           one item, or the data of one record
   --input FILE          newline-delimited JSON instead, gzipped if named so; - is the standard input
@@ -104,6 +107,7 @@ async function putItems(target: Target, path: string, flags: PutFlags): Promise<
   const documents = DynamoDBDocument.from(dynamodb);
   const indexes = await Promise.all(declared.map((config) => shardingOfNow(dynamodb, config)));
   let stored = 0;
+  const leftOut = new Map<string, number>();
   try {
     for await (const line of linesOf(flags)) {
       checkNumbers(line);
@@ -111,10 +115,13 @@ async function putItems(target: Target, path: string, flags: PutFlags): Promise<
       const input = configs.length === 0 ? { TableName: name, Item: line.event } : shardedItem(configs, line);
       await documents.put(input);
       stored += 1;
+      for (const gap of leftOutOf(configs, input.Item)) leftOut.set(gap, (leftOut.get(gap) ?? 0) + 1);
       if (flags.json) print(JSON.stringify(input.Item));
     }
   } catch (error) {
     throw notStored(stored, error);
+  } finally {
+    for (const [gap, count] of leftOut) printError(`${gap}: ${counted(count, 'item')}`);
   }
   if (!flags.json) print(`${counted(stored, 'item')} put into ${path}`);
 }
@@ -126,6 +133,15 @@ function shardedItem(configs: readonly ShardedConfig[], { event, file, line }: E
     if (!(error instanceof InvalidArgumentError)) throw error;
     throw new InvalidInputError(`${file}, line ${line}: ${error.problem}`);
   }
+}
+
+/** The indexes with sparse: true that do not contain an item, each with the attribute that the item lacks. */
+function leftOutOf(configs: readonly ShardedConfig[], item: Record<string, unknown>): string[] {
+  return configs.flatMap((config) => {
+    if (isTableConfig(config) || !Object.hasOwn(item, config.shardAttribute)) return [];
+    const missing = missingSortKey(config, item);
+    return missing === undefined ? [] : [`index ${config.indexName} does not contain items without ${missing}`];
+  });
 }
 
 /** JavaScript reads 12345678901234567890 as 12345678901234567000, which the item would then hold. */

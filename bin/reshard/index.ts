@@ -1,3 +1,8 @@
+import {
+  ALLOWED_WRITE_SECONDS,
+  isWriteSeconds,
+  LONGEST_INVOCATION_SECONDS,
+} from '../../lib/core/foundation/longest-write';
 import { checkIndexShardCount } from '../../lib/core/foundation/shard-count';
 import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/change/plan-index-reshard';
 import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
@@ -25,6 +30,9 @@ of a table of Amazon Keyspaces to their places: see even-shards reshard rows --h
   --adopt       the table has items, and its writers and readers do not know the index yet
   --adaptive N  the counts are those that values begin with in ShardCounts.adaptive, of which N is the maximum
   --table       the counts are those of a table that is sharded by its own key
+  --longest-write SECONDS
+                the longest timeout of a reader or a writer: how long to wait after a deployment, because an invocation that
+                began before it still uses the earlier counts (default: 5400, the longest invocation of a Lambda function)
   --json        print the steps as one JSON document, as planIndexReshard or planTableReshard returns them
   --help        show this text
 
@@ -36,6 +44,7 @@ const OPTIONS = {
   from: { type: 'string', multiple: true },
   help: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
+  'longest-write': { type: 'string' },
   table: { type: 'boolean', default: false },
   to: { type: 'string', multiple: true },
 } as const;
@@ -47,8 +56,16 @@ export async function reshard(args: string[]): Promise<void> {
   if (flags.help) return printText(HELP);
   const steps = stepsOf(flags);
   const maximum = maximumOf(flags, steps);
+  const waitSeconds = waitSecondsOf(flags);
   if (flags.json) printText(JSON.stringify(steps, null, 2));
-  else print(reshardReport(steps, maximum));
+  else print(reshardReport(steps, waitSeconds, maximum));
+}
+
+/** How long invocations from before a deployment can last. */
+function waitSecondsOf({ 'longest-write': text }: Flags): number {
+  const seconds = numberOf(COMMAND, 'longest-write', text) ?? LONGEST_INVOCATION_SECONDS;
+  if (isWriteSeconds(seconds)) return seconds;
+  throw new UsageError(`--longest-write must be ${ALLOWED_WRITE_SECONDS}, got ${text}`, COMMAND);
 }
 
 /** The most shards of adaptive counts. Undefined: the counts are fixed. */
@@ -72,6 +89,7 @@ interface Flags {
   adaptive?: string;
   adopt: boolean;
   table: boolean;
+  'longest-write'?: string;
   from?: string[];
   to?: string[];
 }

@@ -1,15 +1,18 @@
 import type { DrainRange, IndexReshardStep } from '../../lib/core/sharded-index/change/plan-index-reshard';
 import type { TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
 import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { counted } from '../plain-text';
 import { quoted } from '../plan/cdk-snippet';
 
 type Step = IndexReshardStep | TableReshardStep;
 
 /**
- * The steps of a change of shard counts as text, with the shardCounts of each deployment as CDK code. `maximum`: the counts are those
- * that the values of an index with adaptive counts begin with, and this is the most that they grow to.
+ * The steps of a change of shard counts as text, with the shardCounts of each deployment as CDK code.
+ *
+ * @param waitSeconds the longest time that an invocation from before a deployment can last
+ * @param maximum the maximum of an index with adaptive counts: the counts of the steps are its initial counts
  */
-export function reshardReport(steps: readonly Step[], maximum?: number): string[] {
+export function reshardReport(steps: readonly Step[], waitSeconds: number, maximum?: number): string[] {
   if (steps.length === 0) return ['nothing changes: there is nothing to deploy'];
   return [
     ...steps.flatMap((step, index) => [
@@ -19,6 +22,15 @@ export function reshardReport(steps: readonly Step[], maximum?: number): string[
     ]),
     'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
     COMPLETE[besidesDeployments(steps) ?? 'drain'],
+    ...(steps.length > 1 ? waitLines(waitSeconds) : []),
+  ];
+}
+
+function waitLines(waitSeconds: number): string[] {
+  const wait = waitSeconds % 60 === 0 ? counted(waitSeconds / 60, 'minute') : counted(waitSeconds, 'second');
+  return [
+    `After each deployment, wait another ${wait}: an invocation that began before it may last so long without the new counts.`,
+    'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
   ];
 }
 

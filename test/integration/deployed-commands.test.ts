@@ -26,7 +26,7 @@ describe('what is deployed, from the command line', () => {
   let errors: jest.SpyInstance;
 
   beforeAll(async () => {
-    app = synthesizeDeployment({ shardCount: 2, indexes: ['byStatus', 'byCustomer'] });
+    app = synthesizeDeployment({ shardCount: 2, indexes: ['byStatus', 'byCustomer'], sparseIndexes: ['byCustomer'] });
     stack = await startLocal({ app });
     const { kinesis, dynamodb } = stack.endpoints;
     where = ['--app', app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
@@ -195,6 +195,31 @@ describe('what is deployed, from the command line', () => {
         });
       },
     );
+
+    test('put – an item without the sort key of an index – names the index and the attribute, and stores nothing', async () => {
+      const item = { orderId: 'unsorted', status: 'unsorted', customer: 'unsorted' };
+      await expect(printed(put, 'Table', '--item', JSON.stringify(item), ...where)).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        problem: expect.stringMatching(
+          /^--item, line 1: item\.createdAt must be .*index byStatus contains no item without/,
+        ),
+      });
+      const Key = { orderId: { S: 'unsorted' } };
+      const { Item } = await stack.clients.dynamodb.getItem({ TableName: stack.tables[0]!.name, Key });
+      expect(Item).toBeUndefined();
+    });
+
+    test('put – items without the sort key of an index with sparse: true – stores them, and counts them for each index', async () => {
+      const items = [1, 2, 3].map((n) => ({
+        orderId: `sparse-${n}`,
+        customer: 'sparse',
+        ...(n === 1 && { createdAt: '2026-02-01' }),
+      }));
+      const input = inputOf([...items, { orderId: 'of-no-index' }].map((item) => `${JSON.stringify(item)}\n`).join(''));
+      expect(await printed(put, 'Table', '--input', input, ...where)).toBe('4 items put into Shop/Orders/Table');
+      expect(told()).toBe('index byCustomer does not contain items without createdAt: 2 items');
+      expect(await days('byCustomer', '--value', 'sparse')).toEqual(['01']);
+    });
 
     test('show text of any script in columns, and cut no character in two', async () => {
       const item = { orderId: '注文-1', status: 'écrit', createdAt: '2026', note: '👩‍👩‍👧'.repeat(60) };

@@ -126,6 +126,20 @@ describe('even-shards doctor on a local run with limits', () => {
     expect(first!.what).toMatch(/^no query finds 1 item:/);
   }, 60_000);
 
+  test('doctor --scan – an item without the sort key of an index – names the attribute, and does not count the item twice', async () => {
+    const { dynamodb } = stack.ungatedClients;
+    const TableName = tableAt(stack, 'App/Jobs').name;
+    const earlier = (await found('--scan')).find(({ id }) => id === 'strays')?.what;
+    await dynamodb.putItem({ TableName, Item: { jobId: { S: 'unsorted' }, status: { S: 'pending' } } });
+    const diagnoses = (await found('--scan')).filter(({ path }) => path === 'App/Jobs/byStatus');
+    expect(diagnoses.find(({ id }) => id === 'noSortKey')).toMatchObject({
+      weight: 'loss',
+      what: 'no query finds 1 item without createdAt, which is the sort key of the index',
+      change: expect.stringContaining('sparse: true'),
+    });
+    expect(diagnoses.find(({ id }) => id === 'strays')?.what).toBe(earlier);
+  }, 60_000);
+
   test('finds a doubling that has stopped half way, and shards that are uneven in any other way', async () => {
     const { kinesis } = stack.ungatedClients;
     const split = async (index: number, part: bigint) => {

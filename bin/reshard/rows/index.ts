@@ -23,8 +23,9 @@ const COMMAND = 'even-shards reshard rows';
 const HELP = `usage: even-shards reshard rows KEYSPACE.TABLE (--cassandra HOST:PORT | --region REGION) [options]
 
 Takes each row of a table to the shard where a writer would put it, by the counts of a synthesized app: when a count has changed, and
-when rows of another client are adopted. Begin when every writer uses these counts. A move is two conditional writes, so it may run
-beside writers and readers, be stopped at any moment, and run again.
+when rows of another client are adopted. Begin when every writer uses these counts: after a deployment, wait for the longest timeout of a writer,
+90 minutes at most on Lambda. An invocation from before the deployment would write to the earlier shards. A move is two
+conditional writes, so it may run beside writers and readers, be stopped at any moment, and run again.
 
   --cassandra HOST:PORT  a Cassandra, without a password
   --region REGION        Amazon Keyspaces, with the credentials of the environment or of AWS_PROFILE

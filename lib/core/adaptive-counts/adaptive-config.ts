@@ -1,5 +1,6 @@
 import { countOfValue, valueText } from '../foundation/count-of-value';
 import { InvalidArgumentError } from '../foundation/errors';
+import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../foundation/longest-write';
 import { checkIndexShardCount } from '../foundation/shard-count';
 import {
   type AdaptiveCounts,
@@ -33,7 +34,10 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
     if (typeof name !== 'string' || name === '') throw new InvalidIndexConfigError(field, name, 'a non-empty string');
   }
   checkIndexShardCount('config.adaptive.maximum', adaptive.maximum);
-  const { shards } = config;
+  const { shards, longestWriteSeconds } = config;
+  if (longestWriteSeconds !== undefined && !isWriteSeconds(longestWriteSeconds)) {
+    throw new InvalidIndexConfigError('config.longestWriteSeconds', longestWriteSeconds, ALLOWED_WRITE_SECONDS);
+  }
   checkCounts('config.shards.default', shards?.default);
   for (const [value, count] of Object.entries(shards.byValue ?? {})) {
     checkCounts(`config.shards.byValue[${JSON.stringify(value)}]`, count);

@@ -23,6 +23,7 @@ export type { GrownCount } from './grown-count';
 export {
   type DrainEnd,
   endDrain,
+  type LoweringWait,
   type LowerShardCountOptions,
   lowerShardCount,
   type ShardCountLowering,

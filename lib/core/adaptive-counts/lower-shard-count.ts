@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
+import { LONGEST_INVOCATION_SECONDS } from '../foundation/longest-write';
 import { checkIndexShardCount } from '../foundation/shard-count';
 import { InvalidIndexValueError, type ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, checkCountReader, countedValue } from './adaptive-config';
@@ -20,11 +21,16 @@ export interface ShardCountLowering extends CountChange {
 /** Options of `lowerShardCount`. */
 export interface LowerShardCountOptions {
   /**
-   * How long it takes at most, in milliseconds, from the moment when a writer asks for the configuration to the moment when
-   * its write has arrived or never will, retries included.
-   * @default 15 minutes, as long as a Lambda invocation takes at most
+   * The longest time, in milliseconds, from the moment when a writer requests the configuration until its last write has arrived or
+   * has failed, retries included. It takes precedence over the `longestWriteSeconds` of the configuration.
+   * @default `longestWriteSeconds` of the configuration, or 90 minutes, the longest invocation of a Lambda function
    */
   longestWriteMs?: number;
+  /**
+   * Called once, when the call begins to wait.
+   * @default the call waits without a notice
+   */
+  onWait?(wait: LoweringWait): void;
   /**
    * The clock for the wait.
    * @default the clock of the system
@@ -32,8 +38,13 @@ export interface LowerShardCountOptions {
   clock?: Clock;
 }
 
-/** Source: the AWS Lambda quotas, function timeout. */
-const LONGEST_INVOCATION_MS = 15 * 60_000;
+/** The wait of `lowerShardCount`. */
+export interface LoweringWait {
+  /** The length of the wait, in milliseconds. */
+  waitMs: number;
+  /** Why the call waits, as a sentence for people. */
+  reason: string;
+}
 
 /**
  * Takes the writers of one value back to fewer shards, and waits until no further write can arrive in the other shards.
@@ -44,7 +55,9 @@ const LONGEST_INVOCATION_MS = 15 * 60_000;
  *     // drain every segment: reshardItems(client, index, { segment, totalSegments }), with the AdaptiveIndex
  *     await endDrain(config, store, { value: 'shipped', version: lowered.version, reason, changedBy });
  *
- * The call may be interrupted at any point and repeated: each call waits the whole time itself.
+ * The call waits for writers that have read the earlier count: 45 seconds, plus the longest write, which is 90 minutes if neither
+ * `longestWriteMs` nor the configuration gives it. The call may be interrupted at any point and repeated: each call waits the whole
+ * time itself.
  *
  * @param config the configuration that the index emits
  * @param store holds the counts of that index
@@ -58,9 +71,11 @@ export async function lowerShardCount(
   config: ShardedIndexConfig,
   store: ShardCountStore,
   lowering: ShardCountLowering,
-  { longestWriteMs = LONGEST_INVOCATION_MS, clock = systemClock }: LowerShardCountOptions = {},
+  { longestWriteMs: givenMs, onWait, clock = systemClock }: LowerShardCountOptions = {},
 ): Promise<GrownCount> {
   adaptiveCountsOf(config);
+  const { longestWriteSeconds = LONGEST_INVOCATION_SECONDS } = config;
+  const longestWriteMs = givenMs ?? longestWriteSeconds * 1_000;
   checkCountReader(config, store);
   checkChange(lowering);
   if (!Number.isFinite(longestWriteMs) || longestWriteMs < 0) {
@@ -73,7 +88,13 @@ export async function lowerShardCount(
   const next = { ...before, write: lowering.to };
   const lowered = before.write === lowering.to ? before : await writeNext(store, before, next, lowering);
   if (lowered === undefined) throw new ShardCountChangedError();
-  await watch(clock, OUTLIVED_AFTER_MS + longestWriteMs);
+  const waitMs = OUTLIVED_AFTER_MS + longestWriteMs;
+  const seconds = Math.ceil(waitMs / 1_000);
+  onWait?.({
+    waitMs,
+    reason: `a writer that has read the earlier count may still write to the other shards for ${seconds} seconds`,
+  });
+  await watch(clock, waitMs);
   if ((await store.readCount(value))?.version !== lowered.version) throw new ShardCountChangedError();
   return lowered;
 }

@@ -61,7 +61,8 @@ const LOCAL_SERIAL = 0x9;
  * A move copies the row, unless a row with its key is there already, which is newer. Then it deletes the stray if the stray
  * is still as it was read. Between these two writes a query returns both rows. A process that ends between them leaves
  * both, and the next scan deletes the stray. So no row is lost, and none is doubled when a scan has come to its end,
- * whatever readers and writers of the new counts do meanwhile. Begin when every writer uses the new counts. Until the end,
+ * whatever readers and writers of the new counts do meanwhile. Begin when every writer uses the new counts: after a deployment, wait
+ * for the longest timeout of a writer, which is 90 minutes at most on Lambda. Until the end,
  * delete a row first where former counts put it, and then where it belongs. Otherwise a stray of it would count as a row
  * and come back.
  *

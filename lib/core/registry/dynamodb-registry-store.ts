@@ -47,7 +47,7 @@ const OWNER_PREFIX = 'owner/';
 
 /**
  * The entry of a released owner must outlive every process that might still write an earlier entry of that owner. A
- * Lambda invocation takes at most 15 minutes.
+ * Lambda invocation takes at most 90 minutes.
  */
 const RELEASED_ENTRY_SECONDS = 7 * 24 * 60 * 60;
 

@@ -84,7 +84,7 @@ export type {
   TransferCondition,
   TransferWrite,
 } from './strays/table-client';
-export { shardAttributes } from './write/shard-attributes';
+export { shardAttributes, shardAttributesOfUpdate } from './write/shard-attributes';
 export { shardKey, shardKeys } from './write/shard-key';
 export { type BatchInput, type PutInput, shardBatches, shardPut } from './write/shard-put';
 export { type ItemChanges, shardUpdate, type UpdateExpression } from './write/shard-update';

@@ -5,6 +5,7 @@ import { constructField } from '../../construct/props-checks';
 import { reportsKey } from '../../core/adaptive-counts/shard-count-table';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { grantOnTable, type TablePermission } from '../grant-on-table';
+import { addWriter, type IndexWriters } from './index-writers';
 
 /** What permissions on an index need to know of it. */
 interface GrantedIndex {
@@ -25,11 +26,14 @@ interface GrantedIndex {
  */
 export class ShardedIndexGrants {
   /** @internal */
-  public static _of(index: GrantedIndex): ShardedIndexGrants {
-    return new ShardedIndexGrants(index);
+  public static _of(index: GrantedIndex, writers?: IndexWriters): ShardedIndexGrants {
+    return new ShardedIndexGrants(index, writers);
   }
 
-  private constructor(private readonly index: GrantedIndex) {}
+  private constructor(
+    private readonly index: GrantedIndex,
+    private readonly writers?: IndexWriters,
+  ) {}
 
   /**
    * Allows `dynamodb:Query` on exactly this index, and `kms:Decrypt` on the table's customer-managed key if it has one. With
@@ -54,9 +58,13 @@ export class ShardedIndexGrants {
    * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
    * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
    *
+   * The configuration of the index then names the longest timeout of its writers, for `lowerShardCount`. A grantee other than a
+   * function of this app has no known timeout: the configuration names none, and `lowerShardCount` waits 90 minutes.
+   *
    * @param grantee the role, function or other principal that writes
    */
   public write(grantee: iam.IGrantable): iam.Grant {
+    if (this.writers !== undefined) addWriter(this.writers, grantee);
     const actions = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
     const { table } = this.index;
     return this.withCounts(grantee, this.grant(grantee, table, actions, table.tableArn, TABLE_WRITE_KEY_ACTIONS));

@@ -45,6 +45,14 @@ export interface BaseShardedIndexOptions extends ShardNumberingOptions {
   readonly tieBreakers?: dynamodb.Attribute[];
 
   /**
+   * Whether items without the sort key, or without one of the tie-breakers, may be missing from the index. DynamoDB leaves such items
+   * out of an index without an error. If this is `true`, writers accept them, and `findStrays` does not count them.
+   *
+   * @default false - `shardAttributes` and `shardPut` reject an item that belongs in the index and lacks the sort key
+   */
+  readonly sparse?: boolean;
+
+  /**
    * How many shards each value, or the whole table, is spread over.
    *
    * A deployment can change them, and DynamoDB knows nothing of it: change them in steps, with `ShardCounts.alsoReading`,

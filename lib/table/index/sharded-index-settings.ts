@@ -8,6 +8,7 @@ import { checkShardNames } from '../../core/sharded-index/config/check-sharded-c
 import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
 import { givenNumbering } from '../shard-numbering';
+import { type IndexWriters, longestWriteSeconds } from './index-writers';
 import { itemStrategy } from './item-strategy';
 import { requireShardCounts } from './shard-counts';
 import { type BaseShardedIndexOptions, KeyLayout } from './sharded-index-options';
@@ -31,6 +32,8 @@ export interface ShardedIndexSettings {
   readonly sortKeys: readonly dynamodb.Attribute[];
   /** The table that holds the counts of the values that have grown. Undefined: the counts are fixed. */
   readonly shardCountTable?: dynamodb.ITableV2;
+  /** The writers that the app knows. Undefined for an imported index, which has writers in other apps. */
+  readonly writers?: IndexWriters;
 }
 
 /** The table that an index belongs to, and what else is known of it. */
@@ -43,6 +46,8 @@ interface IndexedTable {
   readonly keyAttributes: readonly string[];
   /** The table of counts for an index with adaptive counts that names none. */
   shardCountTable(): dynamodb.ITableV2 | undefined;
+  /** The writers that the app knows. Undefined for an imported index. */
+  readonly writers?: IndexWriters;
 }
 
 /**
@@ -53,7 +58,7 @@ interface IndexedTable {
  * @throws InvalidIndexValueError if counts name a value that the value attribute cannot have
  */
 export function shardedIndexSettings(indexed: IndexedTable, options: BaseShardedIndexOptions): ShardedIndexSettings {
-  const { table, tableKey } = indexed;
+  const { table, tableKey, writers } = indexed;
   const { indexName, valueAttribute, sortKey, tieBreakers = [], shardCounts } = options;
   requireShardCounts(constructField(table, `${indexName}.shardCounts`), shardCounts);
   const sortKeys = [...(sortKey ? [sortKey] : []), ...tieBreakers];
@@ -68,9 +73,12 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
     shards: shardCounts._config,
     strategy: itemStrategy(constructField(table, `${indexName}.strategy`), options.strategy),
     ...givenNumbering(table, `${indexName}.`, options),
+    ...(options.sparse === true && { sparse: true }),
+    ...(writers && { longestWriteSeconds: longestWriteSeconds(writers) }),
   };
   const read: Read = { indexed, options, config: fixed, refuseIf: refusals(table) };
-  for (const check of [checkName, checkCounts, checkTieBreakers, checkOwnKey, checkShardAttribute]) check(read);
+  const checks = [checkName, checkCounts, checkTieBreakers, checkSparse, checkOwnKey, checkShardAttribute];
+  for (const check of checks) check(read);
   checkShardNames(fixed, constructField(table, indexName));
   const shardCountTable = countTable(read);
   return {
@@ -78,6 +86,7 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
     partitionKeys: partitionKeys(fixed, valueAttribute),
     sortKeys,
     ...(shardCountTable && { shardCountTable }),
+    ...(writers && { writers }),
   };
 }
 
@@ -171,6 +180,11 @@ function checkTieBreakers({ options, config, refuseIf }: Read): void {
     config.sortKeyAttributes.length > MAX_SORT_ATTRIBUTES,
     `at most ${MAX_SORT_ATTRIBUTES - 1} attributes, as DynamoDB allows ${MAX_SORT_ATTRIBUTES} in a sort key`,
   );
+}
+
+function checkSparse({ options: { indexName, sortKey, sparse }, refuseIf }: Read): void {
+  const allowed = 'absent without a sort key: the index contains every item that has a shard';
+  refuseIf(sparse === true && sortKey === undefined, `${indexName}.sparse`, sparse, allowed);
 }
 
 function checkOwnKey({ indexed: { shardedIndexes }, options, config, refuseIf }: Read): void {

@@ -9,6 +9,7 @@ import type { ShardedIndexConfig } from '../../core/sharded-index/config/sharded
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { bindConfig } from '../../function/bind-config';
 import { SHARDED_INDEX_METRICS } from '../table-metrics';
+import type { IndexWriters } from './index-writers';
 import { ShardedIndexGrants } from './sharded-index-grants';
 import type { BaseShardedIndexOptions } from './sharded-index-options';
 import { type ShardedIndexSettings, shardedIndexSettings } from './sharded-index-settings';
@@ -40,6 +41,8 @@ export interface IShardedIndex {
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
+   * The configuration names the longest timeout of the bound writers, and `lowerShardCount` waits for it.
+   *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
    * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
@@ -66,7 +69,8 @@ export interface IShardedIndex {
    * environment variable, and hand the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
    * `cdk-even-shards/sharded-index`.
    *
-   * The name of a table that the app creates is resolved when the stack is deployed.
+   * The name of a table that the app creates is resolved when the stack is deployed. Writers that only have this JSON are unknown to the
+   * app. If one of them can take longer than the bound functions, pass its time to `lowerShardCount` as `longestWriteMs`.
    */
   toConfigJson(): string;
 
@@ -166,13 +170,15 @@ export class ShardedIndex implements IShardedIndex {
   public readonly _config: ShardedIndexConfig;
 
   private readonly replicas: { [region: string]: ShardedIndex } = {};
+  private readonly writers?: IndexWriters;
 
-  private constructor(table: dynamodb.ITableV2, { config, shardCountTable }: Bound) {
+  private constructor(table: dynamodb.ITableV2, { config, shardCountTable, writers }: Bound) {
     this.table = table;
     this.shardCountTable = shardCountTable;
     this.indexName = config.indexName;
     this.indexArn = `${table.tableArn}/index/${config.indexName}`;
-    this.grants = ShardedIndexGrants._of(this);
+    this.writers = writers;
+    this.grants = ShardedIndexGrants._of(this, writers);
     this._config = config;
   }
 
@@ -180,6 +186,8 @@ export class ShardedIndex implements IShardedIndex {
    * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
+   *
+   * The configuration names the longest timeout of the bound writers, and `lowerShardCount` waits for it.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
@@ -213,7 +221,8 @@ export class ShardedIndex implements IShardedIndex {
    * environment variable, and hand the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
    * `cdk-even-shards/sharded-index`.
    *
-   * The name of a table that the app creates is resolved when the stack is deployed.
+   * The name of a table that the app creates is resolved when the stack is deployed. Writers that only have this JSON are unknown to the
+   * app. If one of them can take longer than the bound functions, pass its time to `lowerShardCount` as `longestWriteMs`.
    */
   public toConfigJson(): string {
     return this.table.stack.toJsonString(this._config);
@@ -234,7 +243,8 @@ export class ShardedIndex implements IShardedIndex {
         'fixed for readers and writers in another region: adaptive counts have consistent reads in one region';
       throw new InvalidIndexConfigError(field, 'ShardCounts.adaptive', allowed);
     }
-    this.replicas[region] ??= new ShardedIndex(replicaOf(this.table, region), { config: this._config });
+    const { _config: config, writers } = this;
+    this.replicas[region] ??= new ShardedIndex(replicaOf(this.table, region), { config, ...(writers && { writers }) });
     return this.replicas[region];
   }
 
@@ -344,7 +354,7 @@ export class ShardedIndex implements IShardedIndex {
 }
 
 /** The configuration for readers and writers of an index, and the table in which they look for its counts. */
-type Bound = Pick<ShardedIndexSettings, 'config' | 'shardCountTable'>;
+type Bound = Pick<ShardedIndexSettings, 'config' | 'shardCountTable' | 'writers'>;
 
 /** @throws an error with the code `INVALID_ARGUMENT` unless an index, and its table of counts, are where its users are */
 export function checkIndexEnvironment(

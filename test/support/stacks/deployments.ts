@@ -28,6 +28,8 @@ export interface Deployment {
     'readCapacity' | 'writeCapacity' | 'maxReadRequestUnits' | 'maxWriteRequestUnits'
   >;
   readonly indexes?: readonly string[];
+  /** Those of the indexes that have `sparse: true`. */
+  readonly sparseIndexes?: readonly string[];
   readonly indexShards?: ShardCounts;
   readonly valueType?: AttributeType;
   readonly timeToLiveAttribute?: string;
@@ -65,6 +67,7 @@ export function synthesizeDeployment(deployment: Deployment = {}): string {
       sortKey: text('createdAt'),
       shardCounts: indexShards,
       ...deployment.indexLimits,
+      ...(deployment.sparseIndexes?.includes(indexName) && { sparse: true }),
     }),
   );
   const reports = deployment.queryInOtherStack ? new Stack(stage, 'Reports') : stack;

@@ -1,3 +1,4 @@
+import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../../foundation/longest-write';
 import { checkIndexShardCount, unknownShardsField } from '../../foundation/shard-count';
 import { ALLOWED_NUMBERING, wrongPartOf } from '../../foundation/shard-numbering';
 import {
@@ -29,7 +30,7 @@ const FIELDS = [
   'shardWidth',
   'shardPlacement',
 ];
-const INDEX_FIELDS = [...FIELDS, 'adaptive'];
+const INDEX_FIELDS = [...FIELDS, 'adaptive', 'sparse', 'longestWriteSeconds'];
 const TABLE_FIELDS = [...FIELDS, 'shardedBy'];
 
 /** The configurations that were checked. They are frozen, so they stay valid. */
@@ -88,7 +89,7 @@ function checkFields(config: ShardedConfig): void {
 }
 
 function checkIndex(config: ShardedIndexConfig): void {
-  const { indexName, keyLayout, sortKeyAttributes, shards } = config;
+  const { indexName, keyLayout, sortKeyAttributes, shards, sparse, longestWriteSeconds } = config;
   checkName('config.indexName', indexName);
   if (keyLayout === 'single-attribute' && sortKeyAttributes.length > 1) {
     const allowed = 'an array of at most one attribute name in the single-attribute layout';
@@ -97,6 +98,12 @@ function checkIndex(config: ShardedIndexConfig): void {
   const since = countsOf(Object(shards)).find((count) => count?.since !== undefined)?.since;
   if (since !== undefined) {
     throw new InvalidIndexConfigError('config.shards', since, 'counts without since: an index moves items by itself');
+  }
+  if (sparse !== undefined && typeof sparse !== 'boolean') {
+    throw new InvalidIndexConfigError('config.sparse', sparse, 'true, false or absent');
+  }
+  if (longestWriteSeconds !== undefined && !isWriteSeconds(longestWriteSeconds)) {
+    throw new InvalidIndexConfigError('config.longestWriteSeconds', longestWriteSeconds, ALLOWED_WRITE_SECONDS);
   }
   checkShardNames(config);
 }

@@ -82,6 +82,17 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
    * @default the counts are fixed
    */
   adaptive?: AdaptiveCounts;
+  /**
+   * Whether items without the sort key may be missing from the index. DynamoDB leaves such items out of an index without an error. With
+   * `true`, writers accept them, and `findStrays` does not count them.
+   * @default false: `shardAttributes` and `shardPut` reject an item that has the value but not the sort key
+   */
+  sparse?: boolean;
+  /**
+   * The longest timeout of a writer, in seconds, from 1 to 86,400. `lowerShardCount` waits for it.
+   * @default 5,400, the longest invocation of a Lambda function
+   */
+  longestWriteSeconds?: number;
 }
 
 /**

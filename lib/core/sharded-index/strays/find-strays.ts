@@ -21,8 +21,9 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
 
 /**
  * Scans a table, or a segment of it, for items whose shard attribute is not what a writer would give them: because a plain
- * update changed the value, because the table had items before it had the index, or because the shard count has changed. Of a
- * table that is sharded by its own key, it looks for items that are not where a writer would put them. It writes nothing.
+ * update changed the value, because the table had items before it had the index, or because the shard count has changed. It also
+ * finds items that the index does not contain because they lack its sort key. Of a table that is sharded by its own key, it looks for
+ * items that are not where a writer would put them. It writes nothing.
  *
  *     const { strays, hidden, resumePoint } = await findStrays(new DynamoDB({}), byStatus, { readUnitsPerSecond: 100 });
  *

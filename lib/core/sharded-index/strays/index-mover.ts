@@ -12,6 +12,8 @@ export function indexMover(
   { judging, requests, writes, report }: MoverContext,
 ): Mover {
   return async (stray, judgedBy) => {
+    // Only a writer of the item knows its sort key. The shard attribute is right.
+    if (stray.reason === 'noSortKey' && stray.expected === undefined) return ['settled'];
     if (stray.reason === 'invalidValue') return ['refused', 'the value is neither a non-empty string nor a number'];
     const update = async () => {
       // The wait for the budget, or for another attempt, may have been long, so the counts may have changed.

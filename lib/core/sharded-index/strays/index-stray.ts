@@ -4,55 +4,72 @@ import { type ShardedIndexConfig, shardCountOf } from '../config/sharded-index-c
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { isBesideValue, shardAttributeValue, storedPlace } from '../config/stored-place';
 import { plainItem } from '../query/plain-item';
-import { shardAttributes } from '../write/shard-attributes';
+import { missingSortKey } from '../write/missing-sort-key';
+import { shardAttributesOfUpdate } from '../write/shard-attributes';
 import type { Stray, StrayReason } from './stray';
 
 /** With these reasons, queries for the value of an item do not find the item. */
-const HIDDEN: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'otherValue', 'outOfRange']);
+const HIDDEN: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'otherValue', 'outOfRange', 'noSortKey']);
 
 const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
 
-/** The attributes that decide whether an item is a stray of an index: its table key, its value and its shard. */
-export function judgedIndexAttributes({ tableKey, valueAttribute, shardAttribute }: ShardedIndexConfig): string[] {
-  return [...new Set([...tableKey, ...(valueAttribute === undefined ? [] : [valueAttribute]), shardAttribute])];
+/** The attributes that decide whether an item is a stray of an index: its table key, its value, its shard and its sort key. */
+export function judgedIndexAttributes(config: ShardedIndexConfig): string[] {
+  const { tableKey, valueAttribute, shardAttribute, sortKeyAttributes } = config;
+  const value = valueAttribute === undefined ? [] : [valueAttribute];
+  return [...new Set([...tableKey, ...value, shardAttribute, ...sortKeyAttributes])];
 }
 
-/** What is wrong with the shard attribute of an item, or undefined if nothing is. */
+/** The problem of an item with the index, or undefined if there is no problem. */
 export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): Stray | undefined {
-  const { tableKey, valueAttribute, shardAttribute } = config;
+  const { tableKey, valueAttribute, shardAttribute, sparse } = config;
+  const attributes = plainItem(item);
+  const hasSortKey = missingSortKey(config, attributes) === undefined;
   const stored = attributeOf(item, shardAttribute);
   const storedValue = valueAttribute === undefined ? undefined : attributeOf(item, valueAttribute);
   const key = Object.fromEntries(tableKey.map((attribute) => [attribute, item[attribute]!]));
   const found = (reason: StrayReason, expected?: AttributeValue): Stray => ({
     key,
     reason,
-    hidden: HIDDEN.has(reason),
+    // Queries of a sparse index are not meant to find an item without the sort key.
+    hidden: HIDDEN.has(reason) && (hasSortKey || sparse !== true),
     ...(storedValue !== undefined && { value: storedValue }),
     ...(stored !== undefined && { stored }),
     ...(expected !== undefined && { expected }),
   });
-  const written = writtenShard(config, item);
+  const written = writtenShard(config, attributes);
   if (written === 'invalidValue') return found(written);
   if (written === undefined) return stored === undefined ? undefined : found('leftOver');
   const { value, content } = written;
   const expected: AttributeValue = typeof content === 'number' ? { N: String(content) } : { S: content };
-  if (stored === undefined) return found('missing', expected);
+  const problem = shardProblem(config, stored, value, content);
+  if (!hasSortKey && sparse !== true) return found('noSortKey', problem && expected);
+  return problem && found(problem, expected);
+}
+
+/** The problem of the shard attribute of an item, or undefined if there is no problem. */
+function shardProblem(
+  config: ShardedIndexConfig,
+  stored: AttributeValue | undefined,
+  value: string | number | undefined,
+  content: string | number,
+): StrayReason | undefined {
+  if (stored === undefined) return 'missing';
   const shard = storedShard(config, value, stored);
-  if (typeof shard === 'string') return found(shard, expected);
+  if (typeof shard === 'string') return shard;
   const { write, read } = shardCountOf(config, value);
-  if (shard < 0 || shard >= read) return found('outOfRange', expected);
+  if (shard < 0 || shard >= read) return 'outOfRange';
   const isRight = config.strategy === 'random' ? shard < write : shardAttributeValue(config, value, shard) === content;
-  return isRight ? undefined : found('misplaced', expected);
+  return isRight ? undefined : 'misplaced';
 }
 
 /** The value of an item, and what a writer puts into its shard attribute. Undefined if the index does not hold the item. */
 function writtenShard(
   config: ShardedIndexConfig,
-  item: DynamoDbItem,
+  attributes: Record<string, unknown>,
 ): { value?: string | number; content: string | number } | 'invalidValue' | undefined {
-  const attributes = plainItem(item);
   try {
-    const content = attributeOf(shardAttributes(config, attributes), config.shardAttribute) as
+    const content = attributeOf(shardAttributesOfUpdate(config, attributes), config.shardAttribute) as
       | string
       | number
       | undefined;

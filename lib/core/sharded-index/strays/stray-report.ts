@@ -10,7 +10,7 @@ export interface StrayReport {
   itemsScanned: number;
   /** How many strays were found, by what is wrong with them. */
   strays: Record<StrayReason, number>;
-  /** How many of the strays are found by none of the queries for their value. */
+  /** How many of the strays queries for their value should find and do not. */
   hidden: number;
   /** The read units that DynamoDB reported for the requests that were answered. */
   consumedReadUnits: number;
@@ -23,7 +23,7 @@ export interface StrayReport {
  *
  * - `moved`: a request of this call gave the item its shard, or took a left-over shard off it.
  * - `settled`: the item was found in its shard, or gone, when a request had failed. Another writer did that, or an earlier
- * request whose answer was lost.
+ * request whose answer was lost. Or the item lacks only the sort key of the index, which no mover can give it.
  * - `refused`: the item is as it was. Its value has no place in the index, its key says too little of it, another item is at its
  * place, or DynamoDB refused the item.
  */
@@ -49,6 +49,7 @@ export function emptyReport(): StrayReport {
       misplaced: 0,
       leftOver: 0,
       invalidValue: 0,
+      noSortKey: 0,
     },
     hidden: 0,
     consumedReadUnits: 0,

@@ -13,6 +13,8 @@ import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-va
  * - `leftOver`: the item has no value any more, but still a shard attribute.
  * - `invalidValue`: the value is neither a non-empty string nor a number, so the item has no place in the index. In a table that
  *   is sharded by its own key, an attribute that decides the shard is missing, or can be no key.
+ * - `noSortKey`: an attribute of the sort key of the index is missing, empty or of a type that no key has, so DynamoDB leaves the item
+ *   out of the index. The shard attribute can be wrong, too. An index with `sparse: true` has no such strays.
  */
 export type StrayReason =
   | 'missing'
@@ -21,20 +23,26 @@ export type StrayReason =
   | 'outOfRange'
   | 'misplaced'
   | 'leftOver'
-  | 'invalidValue';
+  | 'invalidValue'
+  | 'noSortKey';
 
-/** An item whose shard attribute, or place in a table that is sharded by its own key, is not what a writer would give it. */
+/**
+ * An item whose shard attribute, or place in a table that is sharded by its own key, is not what a writer would give it. Or an item that
+ * an index does not contain because the item lacks the sort key.
+ */
 export interface Stray {
   /** The table key of the item, as attribute values. */
   key: DynamoDbItem;
   /** What is wrong. */
   reason: StrayReason;
-  /** Whether queries for the value of the item do not find the item. */
+  /** Whether queries for the value of the item should find the item and do not. */
   hidden: boolean;
   /** The value of the item. Absent if the item has none, or if the index covers the whole table. */
   value?: AttributeValue;
   /** The shard attribute of the item. Absent if the item has none. */
   stored?: AttributeValue;
-  /** The shard attribute that a writer would give the item. Absent if the item belongs in no shard. */
+  /**
+   * The shard attribute that a writer would give the item. Absent if the item belongs in no shard, or if only its sort key is missing.
+   */
   expected?: AttributeValue;
 }

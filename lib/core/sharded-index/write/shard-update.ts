@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../foundation/errors';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { placeIn } from '../config/stored-place';
-import { shardAttributes, shardingAttributes } from './shard-attributes';
+import { shardAttributesOfUpdate, shardingAttributes } from './shard-attributes';
 import { changedAttributes, type UpdateAction, type UpdateClauses, updateClauses } from './update-clauses';
 import { checkExpressionLimits, checkPlaceholders, type WriteExpression } from './write-expression';
 
@@ -35,6 +35,9 @@ export interface UpdateExpression {
  * If the update sets a new value, it moves the item to a shard of that value. If it removes the value, it takes the
  * item out of the index. If it creates the item, it gives the item a shard. An update that does not change the value
  * leaves the item in its shard; such an update must not create the item, because an index by value has no place for it.
+ *
+ * An update does not see the whole item. So it does not reject an item without the sort key of an index, which the index does not
+ * contain: `findStrays` counts such items.
  *
  * `expression` is the caller's own: SET, REMOVE, ADD and DELETE clauses with paths and functions, and a condition. The
  * answer holds both, so it is the whole request besides `TableName` and `Key`:
@@ -82,9 +85,9 @@ export function shardUpdate(
       all.remove.add(shardAttribute);
     } else if (strategy === 'random' && (valueAttribute === undefined || config.tableKey.includes(valueAttribute))) {
       // In such an index the value of an item never changes, so its shard does not change either.
-      Object.assign(setIfAbsent, shardAttributes(config, key));
+      Object.assign(setIfAbsent, shardAttributesOfUpdate(config, key));
     } else {
-      Object.assign(all.set, shardAttributes(config, { ...set, ...key }));
+      Object.assign(all.set, shardAttributesOfUpdate(config, { ...set, ...key }));
     }
   }
   const update = merged(all.set, setIfAbsent, [...all.remove], own, expression);

@@ -111,6 +111,7 @@ describe('an index', () => {
       ['cost idleIndexShards'],
     ],
     ['with items that no query finds', { hiddenItems: 1 }, ['loss strays']],
+    ['with items that lack its sort key', { unsortedItems: 1 }, ['loss noSortKey']],
   ])('%s', (_, changes, expected) => {
     expect(idsOf({ indexes: [index(changes)] })).toEqual(expected);
   });

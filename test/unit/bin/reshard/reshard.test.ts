@@ -34,6 +34,26 @@ describe('even-shards reshard', () => {
     expect(text).toContain("   shard 2 of 'a'\n");
   });
 
+  test.each([
+    [[], 'wait another 90 minutes: '],
+    [['--longest-write', '900'], 'wait another 15 minutes: '],
+    [['--longest-write', '60'], 'wait another 1 minute: '],
+    [['--longest-write', '1'], 'wait another 1 second: '],
+    [['--table', '--longest-write', '45'], 'wait another 45 seconds: '],
+  ])('reshard %j – several steps – prints how long to wait after a deployment', async (args, wait) => {
+    expect(await printed('--from', '10', '--to', '4', ...args)).toContain(wait);
+  });
+
+  test('reshard – a single step – prints no wait', async () => {
+    expect(await printed('--from', '10/20', '--to', '20')).not.toContain('wait');
+  });
+
+  test.each(['0', '-1', '1.5', '86401', 'x', ''])('reshard – --longest-write %j – is refused', async (seconds) => {
+    const args = ['--from', '10', '--to', '4', `--longest-write=${seconds}`];
+    await expect(reshard(args)).rejects.toThrow(UsageError);
+    await expect(reshard(args)).rejects.toThrow('--longest-write must be');
+  });
+
   test('goes on with a change that was interrupted', async () => {
     const text = await printed('--from', '10/20', '--to', '20');
     expect(text).toMatch(/^1\. deploy: writers spread .*\n {3}shardCounts: ShardCounts\.uniform\(20\)\n\nBegin/);
@@ -73,6 +93,8 @@ describe('even-shards reshard', () => {
         '',
         'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
         'and when reshardItems, or IndexItemMover, has gone over the whole table.',
+        'After each deployment, wait another 90 minutes: an invocation that began before it may last so long without the new counts.',
+        'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
       ].join('\n'),
     );
     expect(JSON.parse(await printed('--adopt', '--to', '3', '--json'))).toEqual(
@@ -96,6 +118,8 @@ describe('even-shards reshard', () => {
         '',
         'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
         'and when reshardItems has gone over the whole table and has refused no item.',
+        'After each deployment, wait another 90 minutes: an invocation that began before it may last so long without the new counts.',
+        'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
       ].join('\n'),
     );
   });

@@ -1,9 +1,13 @@
 import {
+  AdaptiveIndex,
   endDrain,
   InvalidIndexConfigError,
+  type LowerShardCountOptions,
   lowerShardCount,
   raiseShardCount,
   ShardCountChangedError,
+  type ShardedIndexConfig,
+  shardAttributes,
 } from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
@@ -37,8 +41,52 @@ describe('lowering a shard count', () => {
   test('takes writers first, waits until no write of before is under way, and readers when all is drained', async () => {
     const lowered = await clock.runUntil(lower(2));
     expect(countText(lowered)).toBe('2/8');
-    expect(clock.now()).toBe(15 * 60_000 + 45_000);
+    expect(clock.now()).toBe(90 * 60_000 + 45_000);
     expect(countText(await end(lowered.version))).toBe('2/2');
+  });
+
+  test.each<[string, Partial<ShardedIndexConfig>, LowerShardCountOptions, number]>([
+    ['without the longest write of its writers – waits 90 minutes', {}, {}, 90 * 60],
+    ['with the longest write in the configuration – waits for it', { longestWriteSeconds: 30 }, {}, 30],
+    [
+      'with longestWriteMs – prefers it to the configuration',
+      { longestWriteSeconds: 30 },
+      { longestWriteMs: 5_000 },
+      5,
+    ],
+  ])('lowerShardCount – %s', async (_, part, options, seconds) => {
+    const onWait = jest.fn();
+    const config = { ...adaptiveConfig, ...part };
+    await clock.runUntil(lowerShardCount(config, table.store(), { to: 2, ...why }, { ...options, onWait, clock }));
+    expect(clock.now()).toBe(seconds * 1_000 + 45_000);
+    const reason = expect.stringContaining(`may still write to the other shards for ${seconds + 45} seconds`);
+    expect(onWait.mock.calls).toEqual([[{ waitMs: seconds * 1_000 + 45_000, reason }]]);
+  });
+
+  test('lowerShardCount – the longest write in the configuration is not a number of seconds – throws before it writes', async () => {
+    for (const longestWriteSeconds of [0, -1, 1.5, 5_400_000, '30', null]) {
+      const config = { ...adaptiveConfig, longestWriteSeconds } as ShardedIndexConfig;
+      const lowered = lowerShardCount(config, table.store(), { to: 2, ...why }, { clock });
+      await expect(lowered).rejects.toThrow(
+        'config.longestWriteSeconds must be a whole number of seconds from 1 to 86400',
+      );
+    }
+    expect(table.written.map(countText)).toEqual(['1/8', '8/8']);
+  });
+
+  test('lowerShardCount – an invocation of 90 minutes writes after 80 – the drain moves its items', async () => {
+    const writer = new AdaptiveIndex(adaptiveConfig, table.store(), { clock, timeOfDay: () => clock.now() });
+    const earlier = await clock.runUntil(writer.forWriting('open'));
+    let shards: string[] = [];
+    clock.schedule(() => {
+      const items = Array.from({ length: 100 }, (_, id) => ({ orderId: `o${id}`, status: 'open', createdAt: id }));
+      shards = items.map((item) => shardAttributes(earlier, item).byStatusShard as string);
+    }, 80 * 60_000);
+    const { version } = await clock.runUntil(lower(2));
+    const drained = new Set(shards);
+    await end(version);
+    await clock.runUntil(clock.sleep(120 * 60_000));
+    expect(shards.filter((shard) => !drained.has(shard) && !['open#0', 'open#1'].includes(shard))).toEqual([]);
   });
 
   test('waits for the copies of writers alone where writes take no time', async () => {
@@ -64,7 +112,7 @@ describe('lowering a shard count', () => {
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 60_000)));
     clock = new VirtualClock();
     const lowered = await clock.runUntil(lower(2));
-    expect(clock.now()).toBe(15 * 60_000 + 45_000);
+    expect(clock.now()).toBe(90 * 60_000 + 45_000);
     expect(lowered.version).toBe(3);
   });
 

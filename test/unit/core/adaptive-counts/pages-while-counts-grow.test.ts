@@ -189,7 +189,7 @@ describe('a configuration with adaptive counts', () => {
     play.raise('open', 8);
     await play.pass(60_000);
     const config = await play.application().forWriting();
-    const shard = (status: string) => shardAttributes(config, { orderId: 'o-7', status }).byStatusShard;
+    const shard = (status: string) => shardAttributes(config, { orderId: 'o-7', status, createdAt: 1 }).byStatusShard;
     expect([shard('open'), shard('paid')]).toEqual([`open#${calculatedShard('o-7', 8)}`, 'paid#0']);
   });
 });

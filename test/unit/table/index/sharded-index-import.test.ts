@@ -99,7 +99,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     }).addShardedIndex(options);
 
     const imported = importIndex(options);
-    expect(deployedConfig(imported)).toEqual({ ...owned._config, tableName: 'jobs' });
+    expect(deployedConfig(imported)).toEqual({ ...owner.resolve(owned._config), tableName: 'jobs' });
   });
 
   test('imports an index of the whole table in the single-attribute layout', () => {

@@ -40,9 +40,11 @@ describe('checkShardedConfig', () => {
       },
     });
     config.shards = { ...config.shards, byValue: counted };
-    shardAttributes(config, { jobId: 'first', status: 'open' });
+    shardAttributes(config, { jobId: 'first', status: 'open', createdAt: 0 });
     looks = 0;
-    for (let write = 0; write < 100; write++) shardAttributes(config, { jobId: `job-${write}`, status: 'open' });
+    for (let write = 0; write < 100; write++) {
+      shardAttributes(config, { jobId: `job-${write}`, status: 'open', createdAt: write });
+    }
     expect(looks).toBe(0);
   });
 
@@ -93,6 +95,8 @@ describe('checkShardedConfig', () => {
     [{ keyLayout: 'multi-attribute' }, 'config.keyLayout must be single-attribute for a configuration without'],
     [{ separator: undefined }, 'config.separator must be'],
     [{ firstShard: undefined }, 'config.firstShard must be'],
+    [{ sparse: true }, 'config must be made of'],
+    [{ longestWriteSeconds: 30 }, 'config must be made of'],
     [{ shards: { default: { write: 5, read: 5, since: 0 } } }, 'config.shards.default.since must be'],
   ])('refuses a table with %j', (part, message) => {
     expect(() => checkShardedConfig({ ...table(), ...part } as never)).toThrow(message);
@@ -103,6 +107,8 @@ describe('checkShardedConfig', () => {
     [table(), { shards: { default: { write: 5, read: 6, since: 5 } } }],
     [index(), { tableName: 'x'.repeat(1_024), tableKey: ['id', 'x'.repeat(1_024)] }],
     [index(), { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd'] }],
+    [index(), { sparse: true, longestWriteSeconds: 1 }],
+    [index(), { sparse: false, longestWriteSeconds: 86_400 }],
   ])('takes configuration %# of what its bounds allow', (config, part) => {
     expect(() => checkShardedConfig({ ...config, ...part } as never)).not.toThrow();
   });
@@ -116,6 +122,12 @@ describe('checkShardedConfig', () => {
     [{ shards: { default: { write: 0.5, read: 5 } } }, 'config.shards.default.write must be'],
     [{ shards: { ...index().shards, byvalue: {} } as never }, 'config.shards must be made of default and byValue'],
     [{ tableName: '' }, 'config.tableName must be a non-empty string'],
+    [{ sparse: 'yes' as never }, 'config.sparse must be true, false or absent, got "yes"'],
+    [{ sparse: null as never }, 'config.sparse must be true, false or absent, got null'],
+    ...[0, 0.5, 86_401, Number.NaN, '30', null].map((seconds): [Partial<ShardedIndexConfig>, string] => [
+      { longestWriteSeconds: seconds as never },
+      'config.longestWriteSeconds must be a whole number of seconds from 1 to 86400, got',
+    ]),
     [{ valueAttribute: '' }, 'config.valueAttribute must be a non-empty string'],
     [{ tableKey: ['a', 'b', 'c'] }, 'config.tableKey must be an array of 1 to 2 attribute names'],
     [{ tableKey: [''] }, 'config.tableKey must be an array of 1 to 2 attribute names'],

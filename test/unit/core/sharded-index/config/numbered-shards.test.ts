@@ -47,7 +47,7 @@ describe('an index with shards numbered', () => {
     const written = new Set(
       Array.from(
         { length: 500 },
-        (_, job) => shardAttributes(config, { jobId: `j${job}`, status: 'open' }).statusShard,
+        (_, job) => shardAttributes(config, { jobId: `j${job}`, status: 'open', createdAt: 1 }).statusShard,
       ),
     );
     const expected = SHARDS.map((shard) => plainItem({ shard: shardOf(shard) as never }).shard);
@@ -56,18 +56,19 @@ describe('an index with shards numbered', () => {
 
   test.each(NUMBERED)('%s: an item in a shard that nobody reads is a stray', (_, numbering, shardOf) => {
     const config = { ...byStatus, ...numbering };
-    const item = { jobId: { S: 'job-1' }, status: { S: 'open' }, statusShard: shardOf(0) } as DynamoDbItem;
+    const keys = { jobId: { S: 'job-1' }, status: { S: 'open' }, createdAt: { N: '1' } };
+    const item = { ...keys, statusShard: shardOf(0) } as DynamoDbItem;
     expect(indexStrayOf(config, item)).toMatchObject({ reason: 'outOfRange', hidden: true });
-    const right = shardAttributes(config, { jobId: 'job-1', status: 'open' }).statusShard as string | number;
+    const right = shardAttributes(config, plainItem(keys)).statusShard as string | number;
     const stored = typeof right === 'string' ? { S: right } : { N: String(right) };
     expect(indexStrayOf(config, { ...item, statusShard: stored })).toBeUndefined();
   });
 
   test.each(['suffix', 'prefix'] as const)('as a %s: a value may contain the separator', async (shardPlacement) => {
     const config: ShardedIndexConfig = { ...byStatus, shardPlacement, separator: '#' };
-    const item: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'a#b' } };
+    const item: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'a#b' }, createdAt: { N: '1' } };
     const { statusShard } = shardAttributes(config, plainItem(item));
-    const stored: DynamoDbItem = { ...item, createdAt: { N: '1' }, statusShard: { S: statusShard as string } };
+    const stored: DynamoDbItem = { ...item, statusShard: { S: statusShard as string } };
     expect(indexStrayOf(config, stored)).toBeUndefined();
     const index = new FakeIndex(config);
     index.put(stored);
@@ -76,7 +77,8 @@ describe('an index with shards numbered', () => {
 
   test('in a fixed width: other digits are malformed', () => {
     const config: ShardedIndexConfig = { ...byStatus, shardWidth: 2 };
-    const item: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'open' }, statusShard: { S: 'open#1' } };
+    const keys: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'open' }, createdAt: { N: '1' } };
+    const item = { ...keys, statusShard: { S: 'open#1' } };
     expect(indexStrayOf(config, item)).toMatchObject({ reason: 'malformed' });
   });
 });

@@ -105,20 +105,21 @@ describe('findStrays', () => {
     expect(table.updates).toEqual([]);
   });
 
-  test('reads no attribute but the key, the value and the shard', async () => {
+  test('reads only the key, the value, the shard and the sort key', async () => {
     const table = tableOf(1);
     await findStrays(table, byStatus);
     expect(Object.values(table.scans[0]!.ExpressionAttributeNames)).toEqual(['id', 'status', 'shard']);
     expect(table.scans[0]).toMatchObject({ ConsistentRead: true });
     expect(table.scans[0]).not.toHaveProperty('Limit');
-    await findStrays(table, wholeTable);
-    expect(Object.values(table.scans[1]!.ExpressionAttributeNames)).toEqual(['id', 'shard']);
+    await findStrays(table, { ...wholeTable, sortKeyAttributes: ['at', 'id'] });
+    expect(Object.values(table.scans[1]!.ExpressionAttributeNames)).toEqual(['id', 'shard', 'at']);
   });
 
   test('finds nothing in a table without items, without a wait', async () => {
     const clock = new VirtualClock();
-    const none = { missing: 0, malformed: 0, otherValue: 0, outOfRange: 0, misplaced: 0, leftOver: 0, invalidValue: 0 };
-    const report = { itemsScanned: 0, strays: none, hidden: 0, consumedReadUnits: 1 };
+    const none = { missing: 0, malformed: 0, otherValue: 0, outOfRange: 0, misplaced: 0, leftOver: 0 };
+    const strays = { ...none, invalidValue: 0, noSortKey: 0 };
+    const report = { itemsScanned: 0, strays, hidden: 0, consumedReadUnits: 1 };
     expect(await clock.runUntil(findStrays(tableOf(0), byStatus, { clock }))).toEqual(report);
     expect(clock.nowMs).toBe(0);
   });

@@ -14,6 +14,7 @@ import { indexConfig } from '../../../../support/index-config';
 
 const byStatus = indexConfig({
   shardAttribute: 'byStatusShard',
+  sortKeyAttributes: [],
   shards: { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 35, read: 40 } } },
 });
 const { valueAttribute: _, ...wholeTable } = byStatus;

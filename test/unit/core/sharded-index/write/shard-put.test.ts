@@ -17,6 +17,7 @@ const byStatus = indexConfig({
   tableKey: ['orderId'],
   keyLayout: 'single-attribute',
   shardAttribute: 'statusShard',
+  sortKeyAttributes: [],
   shards: { default: { write: 5, read: 5 } },
 });
 const { valueAttribute, ...wholeTable } = byStatus;

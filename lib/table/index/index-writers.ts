@@ -1,0 +1,40 @@
+import { Lazy, Stack } from 'aws-cdk-lib';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+
+/** The writers that the app gives permission to write the items of an index. */
+export interface IndexWriters {
+  readonly functions: Set<lambda.Function>;
+  /** Whether there are writers whose longest write is unknown: roles, containers, imported functions, versions and aliases. */
+  hasOthers: boolean;
+}
+
+/** The timeout of a function without one, in seconds. Source: the CloudFormation reference, AWS::Lambda::Function. */
+const DEFAULT_TIMEOUT_SECONDS = 3;
+
+export function addWriter(writers: IndexWriters, grantee: iam.IGrantable): void {
+  if (grantee instanceof lambda.Function) writers.functions.add(grantee);
+  else writers.hasOthers = true;
+}
+
+/**
+ * The longest timeout of the writers, in seconds, or undefined if it is unknown. It is read when the template is rendered, because
+ * functions can be bound, and timeouts can change, until then.
+ */
+export function longestWriteSeconds(writers: IndexWriters): number {
+  return Lazy.uncachedNumber({ produce: () => longestTimeout(writers) });
+}
+
+function longestTimeout({ functions, hasOthers }: IndexWriters): number | undefined {
+  const timeouts = [...functions].map(timeoutOf);
+  if (hasOthers || timeouts.length === 0 || !timeouts.every((timeout) => typeof timeout === 'number')) return undefined;
+  return Math.max(...timeouts);
+}
+
+/** An override takes precedence. The whole function is not rendered, because its environment holds the longest write. */
+function timeoutOf(writer: lambda.Function): unknown {
+  const resource = writer.node.defaultChild as lambda.CfnFunction;
+  const { rawOverrides } = resource as unknown as { rawOverrides?: { Properties?: { Timeout?: unknown } } };
+  const timeout = rawOverrides?.Properties?.Timeout ?? resource.timeout;
+  return Stack.of(writer).resolve(timeout) ?? DEFAULT_TIMEOUT_SECONDS;
+}

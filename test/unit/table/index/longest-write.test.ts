@@ -1,0 +1,222 @@
+import { App, Aspects, CfnParameter, Duration, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../../../lib';
+import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
+import { SHARDED_INDEXES } from '../../../../lib/deployed/sharding-metadata';
+import { warningsOfChange } from '../../../support/fakes/deploy-in-turn';
+
+const text = (name: string) => ({ name, type: AttributeType.STRING });
+
+function addFunction(stack: Stack, id: string, seconds?: number): lambda.Function {
+  return new lambda.Function(stack, id, {
+    runtime: lambda.Runtime.NODEJS_22_X,
+    handler: 'index.handler',
+    code: lambda.Code.fromInline('exports.handler = async () => {}'),
+    ...(seconds !== undefined && { timeout: Duration.seconds(seconds) }),
+  });
+}
+
+function addIndex(stack: Stack): ShardedIndex {
+  const table = new ShardedTable(stack, 'Orders', { partitionKey: text('orderId') });
+  return table.addShardedIndex({
+    indexName: 'byStatus',
+    valueAttribute: text('status'),
+    shardCounts: ShardCounts.adaptive({ initial: 1, maximum: 8 }),
+  });
+}
+
+describe('the longest write in the configuration of an index', () => {
+  let app: App;
+  let stack: Stack;
+  let byStatus: ShardedIndex;
+  beforeEach(() => {
+    app = new App();
+    stack = new Stack(app, 'Shop', { env: { account: '111111111111', region: 'eu-west-1' } });
+    byStatus = addIndex(stack);
+  });
+
+  /** The longest write in the metadata of the table, which the configuration that functions get has, too. */
+  function longestWrite(): number | undefined {
+    const template = Template.fromStack(stack);
+    const tables = Object.values(template.findResources('AWS::DynamoDB::GlobalTable'));
+    const [{ Metadata }] = tables.filter((table) => table.Metadata?.[SHARDED_INDEXES] !== undefined) as [
+      { Metadata: Record<string, { byStatus: { longestWriteSeconds?: number } }> },
+    ];
+    const { longestWriteSeconds } = Metadata[SHARDED_INDEXES]!.byStatus;
+    const json = JSON.stringify(stack.resolve(byStatus.toConfigJson()));
+    expect(json.includes('longestWriteSeconds')).toBe(longestWriteSeconds !== undefined);
+    if (longestWriteSeconds !== undefined) expect(json).toContain(`longestWriteSeconds\\":${longestWriteSeconds}`);
+    return longestWriteSeconds;
+  }
+
+  test('bindWriter – several functions – writes the longest of their timeouts', () => {
+    for (const [id, seconds] of [
+      ['A', 30],
+      ['B', 5_400],
+      ['C', undefined],
+    ] as const) {
+      byStatus.bindWriter(addFunction(stack, id, seconds));
+    }
+    expect(longestWrite()).toBe(5_400);
+  });
+
+  test('bindWriter – a function without a timeout – writes the default timeout of Lambda', () => {
+    byStatus.bindWriter(addFunction(stack, 'A'));
+    expect(longestWrite()).toBe(3);
+  });
+
+  test('bindWriter – after others have received the configuration – changes the configuration of all of them', () => {
+    const first = addFunction(stack, 'First', 10);
+    byStatus.bindWriter(first);
+    byStatus.bindReader(first, { environmentVariable: 'AGAIN' });
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus] });
+    byStatus.bindWriter(addFunction(stack, 'Second', 20));
+    expect(longestWrite()).toBe(20);
+    const functions = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
+    const environments = functions.map(({ Properties }) => JSON.stringify(Properties.Environment));
+    expect(environments).toHaveLength(3);
+    expect(environments.every((environment) => /longestWriteSeconds\W+:20/.test(environment))).toBe(true);
+  });
+
+  test.each<[string, (writer: lambda.CfnFunction) => void]>([
+    [
+      'as a property',
+      (writer) => {
+        writer.timeout = 900;
+      },
+    ],
+    ['as an override', (writer) => writer.addPropertyOverride('Timeout', 900)],
+    [
+      'by an aspect',
+      (writer) =>
+        Aspects.of(writer).add({
+          visit: (node) => {
+            (node as lambda.CfnFunction).timeout = 900;
+          },
+        }),
+    ],
+  ])('bindWriter – the timeout changes afterwards, %s – writes the new timeout', (_, change) => {
+    const writer = addFunction(stack, 'Writer', 10);
+    byStatus.bindWriter(writer);
+    change(writer.node.defaultChild as lambda.CfnFunction);
+    expect(longestWrite()).toBe(900);
+  });
+
+  test('bindWriter – a function of another stack – counts its timeout without a reference between the stacks', () => {
+    const other = new Stack(app, 'Other', { env: { account: '111111111111', region: 'eu-west-1' } });
+    byStatus.bindWriter(addFunction(other, 'Writer', 120));
+    expect(longestWrite()).toBe(120);
+    Template.fromStack(stack);
+    expect(stack.dependencies).toEqual([]);
+  });
+
+  test('grants.write – a function of the app – counts its timeout', () => {
+    byStatus.grants.write(addFunction(stack, 'Writer', 45));
+    expect(longestWrite()).toBe(45);
+  });
+
+  test.each<[string, (writer: lambda.Function) => iam.IGrantable]>([
+    ['a role', () => new iam.Role(stack, 'Role', { assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com') })],
+    ['the role of a function', (writer) => writer.role!],
+    ['a version, which keeps the timeout that it was published with', (writer) => writer.currentVersion],
+    ['an alias, which can point to an earlier version', (writer) => writer.addAlias('live')],
+    [
+      'an imported function',
+      () =>
+        lambda.Function.fromFunctionAttributes(stack, 'Imported', {
+          functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:imported',
+          role: iam.Role.fromRoleArn(stack, 'ImportedRole', 'arn:aws:iam::111111111111:role/imported'),
+        }),
+    ],
+  ])('grants.write – %s – leaves the longest write out, so that lowerShardCount waits 90 minutes', (_, granteeOf) => {
+    const writer = addFunction(stack, 'Writer', 10);
+    byStatus.bindWriter(writer);
+    byStatus.grants.write(granteeOf(writer));
+    expect(longestWrite()).toBeUndefined();
+  });
+
+  test('bindWriter – a timeout that only the deployment knows – leaves the longest write out', () => {
+    const timeout = new CfnParameter(stack, 'Timeout', { type: 'Number' }).valueAsNumber;
+    byStatus.bindWriter(addFunction(stack, 'Writer', 10));
+    const writer = addFunction(stack, 'Unknown');
+    (writer.node.defaultChild as lambda.CfnFunction).timeout = timeout;
+    byStatus.bindWriter(writer);
+    expect(longestWrite()).toBeUndefined();
+  });
+
+  test('bindReader – no writer – leaves the longest write out', () => {
+    byStatus.bindReader(addFunction(stack, 'Reader', 10));
+    expect(longestWrite()).toBeUndefined();
+  });
+
+  test('fromShardedIndexAttributes – leaves the longest write out, because other apps have writers, too', () => {
+    const imported = ShardedIndex.fromShardedIndexAttributes({
+      ...{ table: byStatus.table, tableKey: ['orderId'], indexName: 'byTime' },
+      shardCounts: ShardCounts.uniform(2),
+    });
+    imported.bindWriter(addFunction(stack, 'Writer', 10));
+    expect(JSON.stringify(stack.resolve(imported.toConfigJson()))).not.toContain('longestWriteSeconds');
+  });
+
+  test('onReplica – a writer in another region – counts for the index of every region', () => {
+    const table = new ShardedTable(stack, 'Global', { partitionKey: text('id'), replicas: [{ region: 'us-east-1' }] });
+    const byTime = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
+    const abroad = new Stack(app, 'Abroad', { env: { account: '111111111111', region: 'us-east-1' } });
+    byTime.onReplica('us-east-1').bindWriter(addFunction(abroad, 'Writer', 77));
+    expect(JSON.stringify(stack.resolve(byTime.toConfigJson()))).toContain('longestWriteSeconds\\":77');
+  });
+
+  test('a configuration – with a longest write – passes the check of readers and writers', () => {
+    byStatus.bindWriter(addFunction(stack, 'Writer', 10));
+    const { version: _, adaptive: __, ...config } = stack.resolve(byStatus._config);
+    expect(() => checkShardedConfig({ ...config, tableName: 'Orders' })).not.toThrow();
+  });
+
+  test.each([
+    [5_400, 3],
+    [3, 5_400],
+    [undefined, 30],
+    [30, undefined],
+  ])(
+    'a deployment – the longest write goes from %p to %p – is compatible, so synthesis gives no warning',
+    (deployed, next) => {
+      const withWriter = (seconds: number | undefined) => (of: Stack) => {
+        const index = addIndex(of);
+        if (seconds !== undefined) index.bindWriter(addFunction(of, 'Writer', seconds));
+      };
+      expect(warningsOfChange(withWriter(deployed), withWriter(next))).toEqual([]);
+    },
+  );
+});
+
+describe('sparse of an index', () => {
+  const settings = { indexName: 'byStatus', valueAttribute: text('status'), shardCounts: ShardCounts.uniform(2) };
+  const add = (stack: Stack, more: object) =>
+    new ShardedTable(stack, 'Orders', { partitionKey: text('orderId') }).addShardedIndex({ ...settings, ...more });
+
+  test.each([
+    [true, true],
+    [false, undefined],
+    [undefined, undefined],
+  ])('addShardedIndex – sparse: %p – the configuration has sparse: %p', (sparse, expected) => {
+    expect(add(new Stack(), { sortKey: text('createdAt'), sparse })._config.sparse).toBe(expected);
+  });
+
+  test('addShardedIndex – sparse without a sort key – throws', () => {
+    expect(() => add(new Stack(), { sparse: true })).toThrow(
+      'byStatus.sparse must be absent without a sort key: the index contains every item that has a shard, got true',
+    );
+  });
+
+  test.each([
+    [true, undefined],
+    [undefined, true],
+  ])('a deployment – sparse goes from %p to %p – is compatible, so synthesis gives no warning', (deployed, next) => {
+    const withSparse = (sparse?: boolean) => (stack: Stack) =>
+      void add(stack, { sortKey: text('createdAt'), ...(sparse && { sparse }) });
+    expect(warningsOfChange(withSparse(deployed), withSparse(next))).toEqual([]);
+  });
+});
