@@ -1,11 +1,11 @@
-import { shardAttributes } from 'cdk-even-shards/sharded-index';
+import { shardAttributesOfUpdate } from 'cdk-even-shards/sharded-index';
 import dynamoose from 'dynamoose';
 
 /**
  * Orders in a sharded index, by dynamoose. The shard is an ordinary attribute of the schema, and both writes set it. A `set` of the
  * schema cannot: on an update it sees the attribute, but not the key that the shard is calculated from.
  *
- * dynamoose stores the table key as it is given, so `shardAttributes` is given the same.
+ * dynamoose stores the table key as it is given, so `shardAttributesOfUpdate` is given the same.
  */
 export function dynamooseOrders(dynamoDb, byStatus) {
   dynamoose.aws.ddb.set(dynamoDb);
@@ -23,7 +23,7 @@ export function dynamooseOrders(dynamoDb, byStatus) {
     { tableName: byStatus.tableName, create: false, update: false, waitForActive: false },
   );
   const keyOf = (orderId) => ({ [pk]: `ORDER#${orderId}`, [sk]: 'ORDER' });
-  const shardOf = (orderId, status) => shardAttributes(byStatus, { ...keyOf(orderId), status });
+  const shardOf = (orderId, status) => shardAttributesOfUpdate(byStatus, { ...keyOf(orderId), status });
   return {
     place: (order) => new Order({ ...keyOf(order.orderId), ...order, ...shardOf(order.orderId, order.status) }).save(),
     ship: (orderId) => Order.update(keyOf(orderId), { $SET: { status: 'shipped', ...shardOf(orderId, 'shipped') } }),

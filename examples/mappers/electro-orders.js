@@ -1,11 +1,11 @@
-import { shardAttributes } from 'cdk-even-shards/sharded-index';
+import { shardAttributesOfUpdate } from 'cdk-even-shards/sharded-index';
 import { Entity } from 'electrodb';
 
 /**
  * Orders in a sharded index, by ElectroDB. The shard is an ordinary attribute of the entity, and both writes set it. A `watch` or
  * `set` hook cannot: on an update it sees the changed attributes, but not the key that the shard is calculated from.
  *
- * ElectroDB composes the table key, so `shardAttributes` is given the key as it is stored.
+ * ElectroDB composes the table key, so `shardAttributesOfUpdate` is given the key as it is stored.
  */
 export function electroOrders(documents, byStatus) {
   const orders = new Entity(
@@ -26,7 +26,8 @@ export function electroOrders(documents, byStatus) {
     },
     { client: documents, table: byStatus.tableName },
   );
-  const shardOf = (orderId, status) => shardAttributes(byStatus, { ...orders.get({ orderId }).params().Key, status });
+  const shardOf = (orderId, status) =>
+    shardAttributesOfUpdate(byStatus, { ...orders.get({ orderId }).params().Key, status });
   return {
     place: (order) => orders.put({ ...order, ...shardOf(order.orderId, order.status) }).go(),
     ship: (orderId) =>

@@ -10,7 +10,7 @@ from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
 from ordered_page import ordered_page
-from sharded_index import shard_attributes
+from sharded_index import shard_attributes_of_update
 
 
 def pynamodb_orders(by_status: dict, endpoint: str | None = None):
@@ -54,6 +54,6 @@ def pynamodb_orders(by_status: dict, endpoint: str | None = None):
 
         def _shard(self, order_id: str, status: str) -> int | str:
             key = dict(zip(by_status["tableKey"], self._key(order_id)))
-            return shard_attributes(by_status, {**key, "status": status})[by_status["shardAttribute"]]
+            return shard_attributes_of_update(by_status, {**key, "status": status})[by_status["shardAttribute"]]
 
     return Orders()

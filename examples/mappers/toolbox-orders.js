@@ -1,11 +1,11 @@
-import { shardAttributes } from 'cdk-even-shards/sharded-index';
+import { shardAttributesOfUpdate } from 'cdk-even-shards/sharded-index';
 import { Entity, EntityParser, item, number, PutItemCommand, string, Table, UpdateItemCommand } from 'dynamodb-toolbox';
 
 /**
  * Orders in a sharded index, by dynamodb-toolbox. The shard is an ordinary attribute of the entity, and both writes set it. A link
  * (`putLink`, `updateLink`) cannot: that of an update is not run for attributes that the update leaves out, and without the key.
  *
- * The entity computes the table key, so `shardAttributes` is given the key as it is stored.
+ * The entity computes the table key, so `shardAttributesOfUpdate` is given the key as it is stored.
  */
 export function toolboxOrders(documents, byStatus) {
   const [pk, sk] = byStatus.tableKey;
@@ -27,7 +27,10 @@ export function toolboxOrders(documents, byStatus) {
     computeKey: ({ orderId }) => ({ [pk]: `ORDER#${orderId}`, [sk]: 'ORDER' }),
   });
   const shardOf = (orderId, status) =>
-    shardAttributes(byStatus, { ...orders.build(EntityParser).parse({ orderId }, { mode: 'key' }).key, status });
+    shardAttributesOfUpdate(byStatus, {
+      ...orders.build(EntityParser).parse({ orderId }, { mode: 'key' }).key,
+      status,
+    });
   return {
     place: (order) =>
       orders

@@ -5,12 +5,13 @@ import {
   type ShardedIndexConfig,
   type ShardedTableConfig,
   shardAttributes,
+  shardAttributesOfUpdate,
   shardKeys,
 } from '../../lib/core/sharded-index';
 import { numberText } from '../../lib/core/sharded-index/query/item-text';
 import { plainItem } from '../../lib/core/sharded-index/query/plain-item';
 
-/** What a writer adds to an item. Items and attributes are in the notation of DynamoDB, which has the exact digits of a number. */
+/** The attributes that a writer adds to an item, or to an update that sets the value. Items and attributes are in the notation of DynamoDB, which has the exact digits of a number. */
 interface ItemVector {
   config: string;
   item: DynamoDbItem;
@@ -89,6 +90,13 @@ const CONFIGS: Record<string, ShardedConfig> = {
     shardWidth: 3,
     shardPlacement: 'prefix',
   },
+  'an index with a longest write': { ...byStatus, longestWriteSeconds: 900 },
+  'a sparse index': { ...byStatus, sparse: true },
+  'a sparse index of the whole table, with a tie-breaker': {
+    ...wholeTable,
+    sortKeyAttributes: ['createdAt', 'priority'],
+    sparse: true,
+  },
   'an index with one random shard': { ...byStatus, shards: { default: count(1) }, strategy: 'random' },
   'a table': invoices,
   'a table with keys such as 03#121212': {
@@ -138,13 +146,21 @@ const KEYS: AttributeValue[] = [
   B(251, 255, 191),
 ];
 
+/** Sort keys of each type. */
+const SORT_KEYS: AttributeValue[] = [{ S: '2026-11-26' }, { N: '0' }, { B: Uint8Array.from([0]) }];
+
 function ofIndex(config: ShardedIndexConfig): DynamoDbItem[] {
   const [id, range] = config.tableKey as [string, string?];
-  const keys = KEYS.map((key, at) => ({ [id]: key, ...(range && { [range]: KEYS[(at + 5) % KEYS.length]! }) }));
+  const keys = KEYS.map((key, at) => ({
+    [id]: key,
+    ...(range && { [range]: KEYS[(at + 5) % KEYS.length]! }),
+    ...(config.sparse !== true && { createdAt: SORT_KEYS[at % SORT_KEYS.length]! }),
+  }));
   if (config.valueAttribute === undefined) return keys;
   const values = [S('shipped'), S('open'), N('7'), S('7'), N('0.5'), S('ü'), N('-12'), S('shipped#1')];
   const items = keys.map((key, at) => ({ ...key, status: values[at % values.length]! }));
-  return [...items, keys[0]!]; // the last one is not in the index
+  const { createdAt: _, ...withoutBoth } = keys[0] as DynamoDbItem;
+  return [...items, keys[0]!, withoutBoth]; // the last two are not in the index
 }
 
 function ofTable(config: ShardedTableConfig): DynamoDbItem[] {
@@ -164,6 +180,16 @@ function itemVectors(): ItemVector[] {
       item,
       attributes: attributesInNotation(shardAttributes(config, given(item))),
     })),
+  );
+}
+
+function updateVectors(): ItemVector[] {
+  return ['an index by value', 'an index by value, in one attribute', 'an index of the whole table'].flatMap((config) =>
+    [S('open'), N('7'), S('shipped')].map((status, n) => {
+      const item = { orderId: KEYS[n]!, status };
+      const added = shardAttributesOfUpdate(CONFIGS[config]!, given(item));
+      return { config, item, attributes: attributesInNotation(added) };
+    }),
   );
 }
 
@@ -200,7 +226,8 @@ function attributeValue(value: unknown): AttributeValue {
   return value instanceof Uint8Array ? { B: value } : { N: numberText(value)! };
 }
 
-const order = { orderId: S('o-1'), status: S('open') };
+const order = { orderId: S('o-1'), status: S('open'), createdAt: S('2026-11-26') };
+const { createdAt: _, ...unsorted } = order;
 const line = { InvoiceNumber: S('121212'), ClientTransactionId: S('Client1_trans1') };
 
 const REFUSED: Refusal[] = [
@@ -241,6 +268,27 @@ const REFUSED: Refusal[] = [
     const { [field]: _, ...config } = invoices;
     return { config, item: line, field };
   }),
+  ...(['sparse', 'longestWriteSeconds'] as const).map((field) => ({
+    config: { ...invoices, [field]: field === 'sparse' ? true : 30 },
+    item: line,
+    field,
+  })),
+  { config: { ...byStatus, sparse: 'true' }, item: order, field: 'sparse' },
+  ...[0, 0.5, 86_401].map((longestWriteSeconds) => ({
+    config: { ...byStatus, longestWriteSeconds },
+    item: order,
+    field: 'longestWriteSeconds',
+  })),
+  ...[byStatus, inOneAttribute, { ...byStatus, sparse: false }].map((config) => ({
+    config,
+    item: unsorted,
+    field: 'createdAt',
+  })),
+  { config: wholeTable, item: { orderId: S('o-1') }, field: 'createdAt' },
+  { config: byStatus, item: { ...order, createdAt: S('') }, field: 'createdAt' },
+  { config: byStatus, item: { ...order, createdAt: { BOOL: true } }, field: 'createdAt' },
+  { config: { ...byStatus, strategy: 'random' }, item: unsorted, field: 'createdAt' },
+  { config: { ...byStatus, sortKeyAttributes: ['createdAt', 'line'] }, item: order, field: 'line' },
   { config: byStatus, item: { status: S('open') }, field: 'orderId' },
   { config: byStatus, item: { ...order, orderId: { BOOL: true } }, field: 'orderId' },
   { config: byStatus, item: { ...order, status: S('') }, field: 'status' },
@@ -253,9 +301,10 @@ const REFUSED: Refusal[] = [
 export function shardedItemVectors() {
   return {
     description:
-      'What writers do with sharded indexes and with tables that are sharded by their own key. vectors: the attributes that a writer adds to an item (shardAttributes). keys: the keys of all places where an item can stand, the place for writers first (shardKeys). refused: what a writer refuses, with an error that names the field. Items are in the notation of DynamoDB: S is a text, N the digits of a number, B binary in base64.',
+      'What writers do with sharded indexes and with tables that are sharded by their own key. vectors: the attributes that a writer adds to an item (shardAttributes). updates: the attributes that it adds to an update that sets the value, without the sort key of the index (shardAttributesOfUpdate). keys: the keys of all places where an item can stand, the place for writers first (shardKeys). refused: what a writer refuses, with an error that names the field. Items are in the notation of DynamoDB: S is a text, N the digits of a number, B binary in base64.',
     configs: CONFIGS,
     vectors: itemVectors(),
+    updates: updateVectors(),
     keys: keyVectors(),
     refused: REFUSED,
   };

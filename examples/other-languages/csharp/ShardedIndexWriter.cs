@@ -17,10 +17,26 @@ public static class ShardedIndexWriter
         "firstShard", "separator", "shardWidth", "shardPlacement"
     };
 
+    private static readonly HashSet<string> IndexFields = new HashSet<string> { "indexName", "sparse", "longestWriteSeconds" };
+
+    private static readonly HashSet<string> TableFields = new HashSet<string> { "shardedBy" };
+
     private static readonly Random Random = new Random();
 
     /// <summary>The attributes to add: those of an index, or the partition key of a table that is sharded by its own key.</summary>
     public static Dictionary<string, object> ShardAttributes(IDictionary<string, object> config, IDictionary<string, object> item)
+    {
+        var added = ShardAttributesOfUpdate(config, item);
+        var isChecked = config.ContainsKey("indexName") && !Equals(Get(config, "sparse"), true);
+        if (isChecked && added.Count > 0) CheckSortKey(config, item);
+        return added;
+    }
+
+    /// <summary>
+    /// The same for an update that sets the value. The item holds the table key and the value, and may lack the sort key of the index.
+    /// </summary>
+    public static Dictionary<string, object> ShardAttributesOfUpdate(
+        IDictionary<string, object> config, IDictionary<string, object> item)
     {
         Check(config);
         var isTable = !config.ContainsKey("indexName");
@@ -37,6 +53,17 @@ public static class ShardedIndexWriter
         if ((string)config["strategy"] == "random") lock (Random) shard = Random.Next(count);
         else shard = CalculatedShard(ItemText(Texts(config[isTable ? "shardedBy" : "tableKey"]), item), count);
         return new Dictionary<string, object> { [(string)config["shardAttribute"]] = PlaceOf(config, value, shard) };
+    }
+
+    /// <summary>Refuses an item that DynamoDB would leave out of the index without an error.</summary>
+    private static void CheckSortKey(IDictionary<string, object> config, IDictionary<string, object> item)
+    {
+        foreach (var name in Texts(config["sortKeyAttributes"]))
+        {
+            if (!string.IsNullOrEmpty(KeyText(Get(item, name)))) continue;
+            throw new ArgumentException(name + " must be a text, a number or binary that is not empty: index "
+                + config["indexName"] + " contains no item without it, got " + Get(item, name));
+        }
     }
 
     /// <summary>
@@ -115,12 +142,15 @@ public static class ShardedIndexWriter
         {
             throw new ArgumentException("config.version must be 1 or absent, got " + config["version"]);
         }
-        var own = config.ContainsKey("indexName") ? "indexName" : "shardedBy";
-        var unknown = config.Keys.FirstOrDefault(field => field != own && !Fields.Contains(field));
+        var own = config.ContainsKey("indexName") ? IndexFields : TableFields;
+        var unknown = config.Keys.FirstOrDefault(field => !own.Contains(field) && !Fields.Contains(field));
         if (unknown != null) throw new ArgumentException("config." + unknown + " is not known: update this writer");
         CheckWord(config, "keyLayout", "multi-attribute", "single-attribute");
         CheckWord(config, "strategy", "random", "calculated");
         CheckWord(config, "shardPlacement", "suffix", "prefix", null);
+        RefuseIf(config.ContainsKey("sparse") && !(config["sparse"] is bool), config, "sparse", "true, false or absent");
+        var isWait = !config.ContainsKey("longestWriteSeconds") || IsWhole(config["longestWriteSeconds"], 1, 86400);
+        RefuseIf(!isWait, config, "longestWriteSeconds", "a whole number from 1 to 86400");
         CheckNumbering(config);
         CheckCounts((IDictionary<string, object>)config["shards"]);
     }

@@ -31,6 +31,8 @@ type Config struct {
 	TableKey, SortKeyAttributes, ShardedBy          []string
 	Separator, ShardPlacement                       string
 	FirstShard, ShardWidth                          int
+	Sparse                                          bool
+	LongestWriteSeconds                             *int
 	Shards                                          struct {
 		Default Count
 		ByValue map[string]Count
@@ -65,6 +67,9 @@ func ParseConfig(text []byte) (Config, error) {
 			return config, fmt.Errorf("config.%s is not known: update this writer, got %q", field, word[0])
 		}
 	}
+	if seconds := config.LongestWriteSeconds; seconds != nil && (*seconds < 1 || *seconds > 86_400) {
+		return config, fmt.Errorf("config.longestWriteSeconds must be a whole number from 1 to 86400, got %d", *seconds)
+	}
 	return config, checkNumbering(config, fields)
 }
 
@@ -73,14 +78,23 @@ func ParseConfig(text []byte) (Config, error) {
 func checkFields(text []byte) (map[string]json.RawMessage, error) {
 	known := strings.Fields("version tableName tableKey keyLayout valueAttribute shardAttribute sortKeyAttributes shards strategy" +
 		" firstShard separator shardWidth shardPlacement indexName")
-	fields, err := fieldsOf("config", text, append(known, "shardedBy"))
+	fields, err := fieldsOf("config", text, append(known, "shardedBy", "sparse", "longestWriteSeconds"))
 	if err != nil {
 		return nil, err
 	}
-	if fields["indexName"] != nil && fields["shardedBy"] != nil {
-		return nil, errors.New("config.shardedBy is not known: update this writer")
+	others := []string{"sparse", "longestWriteSeconds"} // a table does not have them
+	if fields["indexName"] != nil {
+		others = []string{"shardedBy"}
 	}
-	for _, field := range []string{"firstShard", "shardWidth"} {
+	for _, field := range others {
+		if fields[field] != nil {
+			return nil, fmt.Errorf("config.%s is not known: update this writer", field)
+		}
+	}
+	if sparse := string(fields["sparse"]); fields["sparse"] != nil && sparse != "true" && sparse != "false" {
+		return nil, fmt.Errorf("config.sparse must be true, false or absent, got %s", sparse)
+	}
+	for _, field := range []string{"firstShard", "shardWidth", "longestWriteSeconds"} {
 		if _, err := strconv.Atoi(string(fields[field])); fields[field] != nil && err != nil {
 			return nil, fmt.Errorf("config.%s must be a whole number, got %s", field, fields[field])
 		}
@@ -151,6 +165,19 @@ func checkNumbering(config Config, fields map[string]json.RawMessage) error {
 // ShardAttributes returns the attributes to add: those of an index, or the partition key of a table that is sharded by its own
 // key. The item holds texts, byte slices, int, int64, float64, and numbers that write themselves, such as json.Number, by name.
 func ShardAttributes(config Config, item map[string]any) (map[string]any, error) {
+	added, err := ShardAttributesOfUpdate(config, item)
+	if err == nil && len(added) > 0 && config.IndexName != "" && !config.Sparse {
+		err = checkSortKey(config, item)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return added, nil
+}
+
+// ShardAttributesOfUpdate does the same for an update that sets the value: the item holds the table key and the value, and may lack
+// the sort key of the index.
+func ShardAttributesOfUpdate(config Config, item map[string]any) (map[string]any, error) {
 	isTable, value := config.IndexName == "", ""
 	if config.ValueAttribute != "" {
 		given, has := item[config.ValueAttribute]
@@ -178,6 +205,17 @@ func ShardAttributes(config Config, item map[string]any) (map[string]any, error)
 		shard = CalculatedShard(text, count.Write)
 	}
 	return map[string]any{config.ShardAttribute: placeOf(config, value, shard)}, nil
+}
+
+// checkSortKey refuses an item that DynamoDB would leave out of the index without an error.
+func checkSortKey(config Config, item map[string]any) error {
+	for _, name := range config.SortKeyAttributes {
+		if text, err := keyText(item[name]); err != nil || text == "" {
+			return fmt.Errorf("%s must be a text, a number or binary that is not empty: index %s contains no item without it, got %v",
+				name, config.IndexName, item[name])
+		}
+	}
+	return nil
 }
 
 // ShardKeys returns the keys of all places where an item of a table can stand, the place for writers first. There is one, unless

@@ -26,11 +26,20 @@ public final class ShardedIndexWriter {
   private static final Set<String> FIELDS =
       Set.of("version", "tableName", "tableKey", "keyLayout", "valueAttribute", "shardAttribute", "sortKeyAttributes",
           "shards", "strategy", "firstShard", "separator", "shardWidth", "shardPlacement");
+  private static final Set<String> INDEX_FIELDS = Set.of("indexName", "sparse", "longestWriteSeconds");
 
   private ShardedIndexWriter() {}
 
   /** The attributes to add: those of an index, or the partition key of a table that is sharded by its own key. */
   public static Map<String, Object> shardAttributes(Map<String, Object> config, Map<String, Object> item) {
+    var added = shardAttributesOfUpdate(config, item);
+    boolean isChecked = config.containsKey("indexName") && !Boolean.TRUE.equals(config.get("sparse"));
+    if (isChecked && !added.isEmpty()) checkSortKey(config, item);
+    return added;
+  }
+
+  /** The same for an update that sets the value. The item holds the table key and the value, and may lack the sort key of the index. */
+  public static Map<String, Object> shardAttributesOfUpdate(Map<String, Object> config, Map<String, Object> item) {
     check(config);
     boolean isTable = !config.containsKey("indexName");
     String value = null;
@@ -44,6 +53,16 @@ public final class ShardedIndexWriter {
         ? ThreadLocalRandom.current().nextInt(count)
         : calculatedShard(itemText((List<String>) config.get(isTable ? "shardedBy" : "tableKey"), item), count);
     return Map.of((String) config.get("shardAttribute"), placeOf(config, value, shard));
+  }
+
+  /** Refuses an item that DynamoDB would leave out of the index without an error. */
+  private static void checkSortKey(Map<String, Object> config, Map<String, Object> item) {
+    for (String name : (List<String>) config.get("sortKeyAttributes")) {
+      String text = keyText(item.get(name));
+      if (text != null && !text.isEmpty()) continue;
+      throw new IllegalArgumentException(name + " must be a text, a number or binary that is not empty: index "
+          + config.get("indexName") + " contains no item without it, got " + item.get(name));
+    }
   }
 
   /**
@@ -115,11 +134,14 @@ public final class ShardedIndexWriter {
     }
     var fields = new HashMap<>(config);
     fields.keySet().removeAll(FIELDS);
-    fields.remove(config.containsKey("indexName") ? "indexName" : "shardedBy");
+    fields.keySet().removeAll(config.containsKey("indexName") ? INDEX_FIELDS : Set.of("shardedBy"));
     if (!fields.isEmpty()) throw unknown(fields.keySet().iterator().next(), "");
     checkWord(config, "keyLayout", Set.of("multi-attribute", "single-attribute"));
     checkWord(config, "strategy", Set.of("random", "calculated"));
     if (config.containsKey("shardPlacement")) checkWord(config, "shardPlacement", Set.of("suffix", "prefix"));
+    refuseIf(!(config.getOrDefault("sparse", false) instanceof Boolean), config, "sparse", "true, false or absent");
+    boolean isWait = isWhole(config.getOrDefault("longestWriteSeconds", 1), 1, 86_400);
+    refuseIf(!isWait, config, "longestWriteSeconds", "a whole number from 1 to 86400");
     checkNumbering(config);
     checkCounts((Map<String, Object>) config.get("shards"));
   }

@@ -10,13 +10,21 @@ from decimal import Decimal
 
 INDEX_FIELDS = set(
     "version tableName indexName tableKey keyLayout valueAttribute shardAttribute sortKeyAttributes shards strategy"
-    " firstShard separator shardWidth shardPlacement".split()
+    " firstShard separator shardWidth shardPlacement sparse longestWriteSeconds".split()
 )
-TABLE_FIELDS = (INDEX_FIELDS - {"indexName"}) | {"shardedBy"}
+TABLE_FIELDS = (INDEX_FIELDS - {"indexName", "sparse", "longestWriteSeconds"}) | {"shardedBy"}
 
 
 def shard_attributes(config: dict, item: dict) -> dict:
     """The attributes to add: those of an index, or the partition key of a table that is sharded by its own key."""
+    added = shard_attributes_of_update(config, item)
+    if added and "indexName" in config and config.get("sparse") is not True:
+        check_sort_key(config, item)
+    return added
+
+
+def shard_attributes_of_update(config: dict, item: dict) -> dict:
+    """The same for an update that sets the value. item: the table key and the value, without the sort key of the index."""
     check(config)
     value, is_table = None, "indexName" not in config
     if "valueAttribute" in config:
@@ -30,6 +38,14 @@ def shard_attributes(config: dict, item: dict) -> dict:
     else:
         shard = calculated_shard(item_text(config["shardedBy" if is_table else "tableKey"], item), count)
     return {config["shardAttribute"]: place_of(config, value, shard)}
+
+
+def check_sort_key(config: dict, item: dict) -> None:
+    """Refuses an item that DynamoDB would leave out of the index without an error."""
+    for name in config["sortKeyAttributes"]:
+        if not key_text(item.get(name)):
+            allowed = f"a text, a number or binary that is not empty: index {config['indexName']} contains no item without it"
+            raise ValueError(f"{name} must be {allowed}, got {item.get(name)!r}")
 
 
 def shard_keys(config: dict, value: str | int | float | Decimal, key: dict) -> list[dict]:
@@ -91,6 +107,9 @@ def check(config: dict) -> None:
     }.items():
         if config.get(field) not in words:
             raise ValueError(f"config.{field} is not known: update this writer, got {config.get(field)}")
+    sparse, seconds = config.get("sparse", False), config.get("longestWriteSeconds", 1)
+    refuse_if(not isinstance(sparse, bool), config, "sparse", "true, false or absent")
+    refuse_if(not is_whole(seconds, 1, 86_400), config, "longestWriteSeconds", "a whole number from 1 to 86400")
     check_numbering(config)
     check_counts(config["shards"])
 

@@ -79,7 +79,7 @@ const anyCase: fc.Arbitrary<Case> = fc
     return { config, item: { id, ...(range && { range }), ...(value && { status: value }) } };
   });
 
-const { configs, vectors, keys, refused } = shardedItemVectors();
+const { configs, vectors, updates, keys, refused } = shardedItemVectors();
 const random = fc.sample(anyCase, { numRuns: 200, seed: 42 });
 const balanced = balancedKeyVectors().vectors.flatMap(({ space, keys: ofSpace }) =>
   Object.entries(ofSpace).map(([n, key]) => ({ n: Number(n), space, key })),
@@ -88,13 +88,14 @@ const balanced = balancedKeyVectors().vectors.flatMap(({ space, keys: ofSpace })
 /** What is asked of a program. `native`: with the numbers of the language, where they hold the digits. */
 const QUESTIONS: object[] = [
   ...vectors.map(({ config, item }) => ({ config: configs[config], item })),
+  ...updates.map(({ config, item }) => ({ config: configs[config], item, update: true })),
   ...random.map(({ config, item }) => ({ config, item, native: true })),
   ...keys.map(({ config, value, key }) => ({ config: configs[config], value, item: key })),
   ...refused.map(({ config, item }) => ({ config, item })),
   ...balanced.map(({ n, space }) => ({ n, space })),
 ];
 const ANSWERS: unknown[] = [
-  ...vectors.map(({ attributes }) => inJson(attributes)),
+  ...[...vectors, ...updates].map(({ attributes }) => inJson(attributes)),
   ...random.map(({ config, item }) => inJson(attributesInNotation(shardAttributes(config, given(item))))),
   ...keys.map((vector) => inJson(vector.keys)),
   ...refused.map(({ field }) => ({ error: expect.stringMatching(`\\b${field}\\b`) })),
@@ -133,7 +134,7 @@ sys.path[:0] = ${JSON.stringify([join(examples, 'python'), support])}
 sys.dont_write_bytecode = True
 from balanced_key import balanced_key
 from native_rows import native
-from sharded_index import shard_attributes, shard_keys
+from sharded_index import shard_attributes, shard_attributes_of_update, shard_keys
 from sharded_rows import shard_columns
 def number(digits, native):
     if not native: return Decimal(digits)
@@ -150,7 +151,8 @@ def answer(case):
     if "row" in case: return item(shard_columns(case["config"], native(case["config"], case["row"])))
     given = {name: plain(value, "native" in case) for name, value in case["item"].items()}
     if "value" in case: return [item(key) for key in shard_keys(case["config"], plain(case["value"]), given)]
-    return item(shard_attributes(case["config"], given))
+    of = shard_attributes_of_update if "update" in case else shard_attributes
+    return item(of(case["config"], given))
 for line in sys.stdin:
     try: print(json.dumps(answer(json.loads(line))))
     except ValueError as error: print(json.dumps({"error": str(error)}))
@@ -225,6 +227,7 @@ type Question struct {
 	Item   map[string]Value
 	Value  Value
 	Native bool
+	Update bool
 	N      *uint64
 	Space  string
 }
@@ -239,7 +242,9 @@ func answer(asked Question) (any, error) {
 	given := map[string]any{}
 	for name, value := range asked.Item { given[name] = plain(value, asked.Native) }
 	if asked.Value == nil {
-		attributes, err := evenshards.ShardAttributes(config, given)
+		of := evenshards.ShardAttributes
+		if asked.Update { of = evenshards.ShardAttributesOfUpdate }
+		attributes, err := of(config, given)
 		return notation(attributes), err
 	}
 	keys, err := evenshards.ShardKeys(config, plain(asked.Value, false), given)
@@ -383,11 +388,12 @@ interface Question {
   row?: Record<string, string>;
   value?: AttributeValue;
   native?: boolean;
+  update?: boolean;
   n?: number;
   space?: string;
 }
 
-function questionInJava({ config, item, row, value, native, n, space }: Question): string {
+function questionInJava({ config, item, row, value, native, update, n, space }: Question): string {
   if (space !== undefined) return `BalancedKey.balancedKey(${n}L, new java.math.BigInteger("${space}"))`;
   if (row !== undefined) {
     const entries = Object.entries(row).map((entry) => entry.map(inJava).join(', '));
@@ -396,7 +402,8 @@ function questionInJava({ config, item, row, value, native, n, space }: Question
   const plain = (each: AttributeValue) => attributeInJava(each, native);
   const entries = Object.entries(item!).flatMap(([name, each]) => [inJava(name), plain(each)]);
   const of = `${inJava(config)}, ${value === undefined ? '' : `${plain(value)}, `}Map.<String, Object>of(${entries.join(', ')})`;
-  return `ShardedIndexWriter.${value === undefined ? 'shardAttributes' : 'shardKeys'}(${of})`;
+  const adds = update ? 'shardAttributesOfUpdate' : 'shardAttributes';
+  return `ShardedIndexWriter.${value === undefined ? adds : 'shardKeys'}(${of})`;
 }
 
 function attributeInJava(value: AttributeValue, native = false): string {
@@ -415,10 +422,11 @@ function inJava(value: unknown): string {
   return `Map.<String, Object>ofEntries(${entries.join(', ')})`;
 }
 
-function questionInCSharp({ config, item, value }: Question): string {
+function questionInCSharp({ config, item, value, update }: Question): string {
   const entries = Object.entries(item!).map(([name, each]) => `[${inJava(name)}] = ${attributeInCSharp(each)}`);
   const of = `${inCSharp(config)}, ${value === undefined ? '' : `${attributeInCSharp(value)}, `}${dictionary(entries)}`;
-  return `ShardedIndexWriter.${value === undefined ? 'ShardAttributes' : 'ShardKeys'}(${of})`;
+  const adds = update ? 'ShardAttributesOfUpdate' : 'ShardAttributes';
+  return `ShardedIndexWriter.${value === undefined ? adds : 'ShardKeys'}(${of})`;
 }
 
 function attributeInCSharp(value: AttributeValue): string {
