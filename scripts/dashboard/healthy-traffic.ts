@@ -137,7 +137,7 @@ async function putIndexAndQuery(put: Put, load: readonly number[], random: () =>
     const writes = poisson(600 * factor, random);
     for (let write = 0; write < writes; write += 1) {
       nowMs += 1_000 / writes;
-      const order = { orderId: `order-${orders}`, status: 'pending' };
+      const order = { orderId: `order-${orders}`, status: 'pending', createdAt: nowMs };
       const { byStatusShard } = shardAttributes(INDEX, order);
       table.putItem(order.orderId, `pending#${byStatusShard}`);
       if (write % 20 === 0) {

@@ -19,11 +19,11 @@ async function main(benchArguments: string[]): Promise<void> {
 function tellWrites(name: string, { shardPut }: Core): void {
   for (const values of VALUES) {
     const config = configWith(values);
-    const first = microsecondsOf(() => shardPut([config], { jobId: 'job', status: 'value-0' }));
+    const first = microsecondsOf(() => shardPut([config], { jobId: 'job', status: 'value-0', createdAt: 0 }));
     const rounds = Array.from({ length: ROUNDS }, () =>
       microsecondsOf(() => {
         for (let write = 0; write < WRITES; write++)
-          shardPut([config], { jobId: `job-${write}`, status: `value-${write % 100}` });
+          shardPut([config], { jobId: `job-${write}`, status: `value-${write % 100}`, createdAt: write });
       }),
     );
     const each = Math.min(...rounds) / WRITES;

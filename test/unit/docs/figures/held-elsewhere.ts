@@ -65,7 +65,10 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
       'two environments make 53 commits a second, 32 make 72',
     ],
   },
-  'index-resharding.md': { byOthers: ['It is at most 15 minutes on Lambda, and 90 minutes on Lambda Managed Instances'], ofExamples: ['costs as much as with 20 shards'] },
+  'index-resharding.md': {
+    byOthers: ['It is at most 15 minutes on Lambda, and 90 minutes on Lambda Managed Instances'],
+    ofExamples: ['costs as much as with 20 shards'],
+  },
   'keyspaces.md': {
     ofExamples: ['"10.50"', '"5E2"'],
     byTest: [
