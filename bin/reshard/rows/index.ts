@@ -27,6 +27,9 @@ when rows of another client are adopted. Begin when every writer uses these coun
 90 minutes at most on Lambda. An invocation from before the deployment would write to the earlier shards. A move is two
 conditional writes, so it may run beside writers and readers, be stopped at any moment, and run again.
 
+A row is refused, and stays, if a client wrote a value of it with a timestamp that the server's clock has not reached. Run the command
+again later. A row is unverified if the database does not tell the write time of each value: it moves without this check.
+
   --cassandra HOST:PORT  a Cassandra, without a password
   --region REGION        Amazon Keyspaces, with the credentials of the environment or of AWS_PROFILE
   --app DIRECTORY        the cloud assembly that declares the table (default: cdk.out)
@@ -40,8 +43,8 @@ conditional writes, so it may run beside writers and readers, be stopped at any 
   --json                 print the report as one JSON document
   --help                 show this text
 
-exit code: 0 when all is done, 3 if rows were refused, because somebody has written both; 128 and the number of the signal that has
-stopped it.
+exit code: 0 when all is done; 3 if rows were refused, because both rows were written meanwhile or a timestamp is in the future; 128
+and the number of the signal that has stopped it.
 
 example: even-shards reshard rows tracker.blogs --region eu-west-1 --moves-per-second 100 --state blogs.state`;
 
@@ -133,7 +136,7 @@ function end(
 /** What went wrong, in the words of the command line. */
 function explained(error: unknown, table: string, state: string | undefined): unknown {
   if (error instanceof InvalidCursorError) {
-    const problem = `--state ${state} is of another table, other counts or another segment: name another file, or delete it to begin anew`;
+    const problem = `--state ${state} is of another table, other counts, another segment or another partitioner: name another file, or delete it to begin anew`;
     return new UsageError(problem, COMMAND);
   }
   return error instanceof EvenShardsError ? error : new CassandraError(`cannot go on with ${table}`, error);

@@ -2,7 +2,7 @@ import { shortened } from '../../../lib/core/foundation/errors';
 import type { ReshardRowsReport, ShardedKeyspacesConfig, StrayRowsReport } from '../../../lib/core/keyspaces';
 
 /** What a run, or several that went on one where another was stopped, have done. A run that only looks has no outcomes. */
-export type RowsReport = StrayRowsReport & Partial<Pick<ReshardRowsReport, 'outcomes'>>;
+export type RowsReport = StrayRowsReport & Partial<Pick<ReshardRowsReport, 'outcomes' | 'unverified'>>;
 
 /** More counts of single values are not printed. */
 const MOST_VALUES = 5;
@@ -18,17 +18,17 @@ export function countsLine({ shards: { default: others, byValue = {} } }: Sharde
 }
 
 /** The report as one line. */
-export function rowsLine({ rowsScanned, strays, hidden, outcomes }: RowsReport): string {
+export function rowsLine({ rowsScanned, strays, hidden, outcomes, unverified = 0 }: RowsReport): string {
   const found = `${number.format(rowsScanned)} rows read, ${number.format(strays)} in another shard than writers give them, ${number.format(hidden)} of these found by no query`;
   if (outcomes === undefined) return found;
   const counts = (['moved', 'settled', 'refused'] as const).map((name) => `${number.format(outcomes[name])} ${name}`);
-  return `${found}; ${counts.join(', ')}`;
+  return `${found}; ${counts.join(', ')}, ${number.format(unverified)} unverified`;
 }
 
 /** What was done before, and since. */
 export function sumOf(before: RowsReport | undefined, since: RowsReport): RowsReport {
   if (before === undefined) return { ...since };
-  const { outcomes } = since;
+  const { outcomes, unverified } = since;
   return {
     ...since,
     rowsScanned: before.rowsScanned + since.rowsScanned,
@@ -41,5 +41,6 @@ export function sumOf(before: RowsReport | undefined, since: RowsReport): RowsRe
         refused: outcomes.refused + (before.outcomes?.refused ?? 0),
       },
     }),
+    ...(unverified !== undefined && { unverified: unverified + (before.unverified ?? 0) }),
   };
 }

@@ -12,6 +12,7 @@ const STATE = fields({
   hidden: count,
   resumePoint: text,
   outcomes: optional(fields({ moved: count, settled: count, refused: count })),
+  unverified: optional(count),
 });
 
 /**

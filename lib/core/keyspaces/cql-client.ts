@@ -2,8 +2,8 @@ import { InvalidArgumentError } from '../foundation/errors';
 
 /** The options of a statement, in the driver's terms. */
 export interface StatementOptions {
-  /** Prepared, so that the driver knows the types of the parameters. */
-  prepare: true;
+  /** Whether the statement is prepared, so that the driver knows the types of the parameters. */
+  prepare: boolean;
   /** The number of the consistency level in the CQL protocol. */
   consistency: number;
   /** Whether the driver may send the statement again, or twice. */

@@ -10,6 +10,9 @@ const UNAVAILABLE = 0x1000;
 const IS_BOOTSTRAPPING = 0x1002;
 const READ_FAILURE = 0x1300;
 const WRITE_FAILURE = 0x1500;
+const SYNTAX_ERROR = 0x2000;
+const UNAUTHORIZED = 0x2100;
+const INVALID = 0x2200;
 /** The answer to a condition: it is not known whether it was applied. */
 const CAS_WRITE_UNKNOWN = 0x1700;
 
@@ -27,6 +30,8 @@ const TRANSIENT: unknown[] = [
   WRITE_FAILURE,
   CAS_WRITE_UNKNOWN,
 ];
+
+const REFUSALS: unknown[] = [SYNTAX_ERROR, UNAUTHORIZED, INVALID];
 
 /**
  * The errors that the driver throws by itself when a connection is too slow, too busy, or lost, and our own errors for such
@@ -60,6 +65,11 @@ export function cqlFailure(error: unknown): ReadFailure {
     message === NO_CONNECTION ||
     isSocketError === true;
   return transient ? 'transient' : 'final';
+}
+
+/** Whether the database rejected the statement itself: as wrong, or because the role may not execute it. */
+export function isRefusal(error: unknown): boolean {
+  return REFUSALS.includes(Object(error).code);
 }
 
 /** No host accepted the request. If some hosts failed for a reason that can pass, another attempt may succeed. */

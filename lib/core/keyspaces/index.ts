@@ -38,11 +38,13 @@ export {
   InvalidColumnValueError,
   InvalidTableConfigError,
   UnknownColumnError,
+  UnknownPartitionerError,
   UnknownTableError,
   UnreadableRowError,
 } from './keyspaces-errors';
 export { productOfCodePoints } from './product-of-code-points';
-export { type ReshardRowsOptions, type ReshardRowsReport, reshardRows, type StrayRowOutcome } from './reshard-rows';
+export { type ReshardRowsOptions, type ReshardRowsReport, reshardRows } from './reshard-rows';
+export type { StrayRowOutcome } from './row-mover';
 export { type SelectRowOptions, selectRow } from './select-row';
 export { shardColumns } from './shard-columns';
 export type { ClusteringColumn, KeyColumn, ShardedKeyspacesConfig } from './sharded-keyspaces-config';

@@ -49,3 +49,10 @@ export class UnreadableRowError extends EvenShardsError {
     );
   }
 }
+
+/** A scan cannot cover the table, because it does not know the tokens of its partitions. */
+export class UnknownPartitionerError extends EvenShardsError {
+  constructor(problem: string, options?: ErrorOptions) {
+    super('UNKNOWN_PARTITIONER', problem, options);
+  }
+}

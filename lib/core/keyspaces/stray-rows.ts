@@ -8,6 +8,7 @@ import { sealedText, unsealedValue } from '../foundation/sealed-text';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
+import { type Partitioner, partitionerOf, tokensOfSegment } from './partitioner';
 import { quoted } from './select-statement';
 import { selectWholeRows } from './select-whole-rows';
 import { shardOfRow } from './shard-columns';
@@ -38,7 +39,7 @@ export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsRepo
    */
   totalSegments?: number;
   /**
-   * The `resumePoint` of an earlier report of the same table, counts and segment: the scan goes on there.
+   * The `resumePoint` of an earlier report of the same table, counts, segment and partitioner: the scan goes on there.
    * @default the beginning of the segment
    */
   resumeFrom?: string;
@@ -89,20 +90,22 @@ const MAX_SEGMENTS = 1_000_000;
 const ATTEMPTS = 10;
 const BACKOFF = { backoffBaseMs: 100, backoffCapMs: 10_000 };
 
-/** Stands for the page state of the first page. */
-const BEGIN = '';
+/** Where a scan has read up to. A page state belongs to the partitioner by whose tokens the pages are ordered. */
+interface LastPage {
+  partitioner: string;
+  pageState: string;
+}
 
-/** Tokens of Murmur3 partitioning. Source: Apache Cassandra, Murmur3Partitioner. */
-const TOKENS = 2n ** 64n;
-const FIRST_TOKEN = -(2n ** 63n);
+/** Stands for the beginning, which is the same with every partitioner. */
+const BEGIN = '';
 
 /**
  * Scans a table, or a segment of it, for rows that are not in the shard of their writers: a change of a count left them
  * there, or a client with another rule put them there. It writes nothing. `reshardRows` moves them.
  *
  * @param options what to scan, and how fast; `onStray` is told of each stray, and awaited
- * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client
- *   throws
+ * @throws InvalidArgumentError, or one of its subclasses, before a row is read; UnknownPartitionerError; UnreadableRowError;
+ *   what the client throws
  */
 export function findStrayRows(
   client: CqlClient,
@@ -127,11 +130,14 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   checkCqlClient(client);
   checkOnce(config);
   const { segment, totalSegments, rowsPerSecond, clock, signal, onProgress } = checkedOptions(options);
-  const statement = segmentStatement(config, segment, totalSegments);
   const scan = [segment, totalSegments];
-  let trail: PageTrail | undefined = resumeTrail(config, scan, options.resumeFrom);
-  report.resumePoint = resumePoint(config, scan, trail?.page ?? BEGIN);
+  const last = lastPage(config, scan, options.resumeFrom);
+  report.resumePoint = options.resumeFrom ?? resumePoint(config, scan, BEGIN);
   try {
+    checkGoingOn(signal);
+    const partitioner = await untilAnswered(options, () => partitionerOf(client));
+    let trail = resumeTrail(partitioner, last, options.resumeFrom);
+    const statement = segmentStatement(config, tokensOfSegment(partitioner, segment, totalSegments));
     for (;;) {
       checkGoingOn(signal);
       const startedMs = clock.now();
@@ -155,7 +161,7 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
       report.rowsScanned += read.length;
       trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, trail);
       if (trail === undefined) delete report.resumePoint;
-      else report.resumePoint = resumePoint(config, scan, trail.page);
+      else report.resumePoint = resumePoint(config, scan, { partitioner: partitioner.name, pageState: trail.page });
       await onProgress?.(report);
       if (trail === undefined) break;
       const paceMs = rowsPerSecond === undefined ? 0 : (rows.length / rowsPerSecond) * 1_000;
@@ -202,15 +208,13 @@ export function strayOf(config: ShardedKeyspacesConfig, row: CqlRow): StrayRow |
 
 function segmentStatement(
   config: ShardedKeyspacesConfig,
-  segment: number,
-  totalSegments: number,
+  [first, last]: readonly [bigint, bigint],
 ): { query: string; parameters: unknown[] } {
   const { keyspaceName, tableName, partitionKey, shardColumn } = config;
   const columns = columnNames(config).map(quoted).join(', ');
   const key = [...partitionKey.map(({ name }) => name), shardColumn].map(quoted).join(', ');
-  const tokenAt = (of: number): bigint => FIRST_TOKEN + (TOKENS * BigInt(of)) / BigInt(totalSegments);
   const from = `SELECT ${columns} FROM ${quoted(keyspaceName)}.${quoted(tableName)}`;
-  const query = `${from} WHERE token(${key}) >= ${tokenAt(segment)} AND token(${key}) <= ${tokenAt(segment + 1) - 1n}`;
+  const query = `${from} WHERE token(${key}) >= ${first} AND token(${key}) <= ${last}`;
   return { query, parameters: [] };
 }
 
@@ -244,20 +248,34 @@ export function checkRate(field: string, rate: number | undefined): void {
 }
 
 /** A resume point is bound to the table, its counts, and the segment, because with other counts other rows are strays. */
-function resumePoint(config: ShardedKeyspacesConfig, scan: readonly number[], page: string): string {
+function resumePoint(config: ShardedKeyspacesConfig, scan: readonly number[], page: LastPage | typeof BEGIN): string {
   return sealedText([config, scan], page);
 }
 
-function resumeTrail(
+function lastPage(
   config: ShardedKeyspacesConfig,
   scan: readonly number[],
   point: string | undefined,
+): LastPage | typeof BEGIN {
+  if (point === undefined) return BEGIN;
+  const page = unsealedValue([config, scan], point, (value) => {
+    if (value === BEGIN) return BEGIN;
+    const { partitioner, pageState }: Partial<LastPage> = Object(value);
+    return typeof partitioner === 'string' && typeof pageState === 'string' ? { partitioner, pageState } : undefined;
+  });
+  if (page !== undefined) return page;
+  const allowed = 'the resumePoint of a report of the same table, counts, and segment';
+  throw new InvalidCursorError('resumeFrom', point, allowed);
+}
+
+/** @throws InvalidCursorError if the pages before were those of another partitioner, which orders rows differently */
+function resumeTrail(
+  { name }: Partitioner,
+  last: LastPage | typeof BEGIN,
+  point: string | undefined,
 ): PageTrail | undefined {
-  if (point === undefined) return undefined;
-  const page = unsealedValue([config, scan], point, (value) => (typeof value === 'string' ? value : undefined));
-  if (page === undefined) {
-    const allowed = 'the resumePoint of a report of the same table, counts, and segment';
-    throw new InvalidCursorError('resumeFrom', point, allowed);
-  }
-  return page === BEGIN ? undefined : trailTo('SELECT', page, undefined);
+  if (last === BEGIN) return undefined;
+  if (last.partitioner === name) return trailTo('SELECT', last.pageState, undefined);
+  const allowed = `a resumePoint of the partitioner ${name}, which the database uses now: begin the segment again`;
+  throw new InvalidCursorError('resumeFrom', point, allowed);
 }

@@ -4,16 +4,29 @@ import { textOf } from './fake-cassandra';
 /** Rows of a page of a scan. */
 const PAGE_ROWS = 10;
 
+/** What Cassandra keeps of a row. Each part has the timestamp of its write, in microseconds. */
+interface Stored {
+  key: CqlRow;
+  insertedAt: number;
+  deletedAt: number;
+  cells: Map<string, { value: unknown; at: number }>;
+}
+
 /**
  * A whole Cassandra table in memory, behind the port that the driver's client satisfies. It understands what scans and moves rows: a
- * SELECT of the table, of all tokens alone, a SELECT of one row, and writes with conditions.
+ * SELECT of the table, of all tokens alone, a SELECT of one row with its write times, and writes with conditions.
  */
 export class FakeRowTable implements CqlClient {
   readonly sent: string[] = [];
   /** Called with each statement: what it throws before or after, the client throws. */
   before: (query: string) => void = () => {};
   after: (query: string) => void = () => {};
-  private readonly rows = new Map<string, CqlRow>();
+  partitioner = 'org.apache.cassandra.dht.Murmur3Partitioner';
+  /** Whether the table has the write times of a column. */
+  hasWriteTime: (column: string) => boolean = () => true;
+  /** The clock of the server, in microseconds since 1970. Each statement takes a millisecond. */
+  now = 1_600_000_000_000_000;
+  private readonly rows = new Map<string, Stored>();
   private readonly key: readonly string[];
 
   constructor({ partitionKey, shardColumn, clusteringColumns }: ShardedKeyspacesConfig) {
@@ -21,63 +34,124 @@ export class FakeRowTable implements CqlClient {
     this.key = [...names(partitionKey), shardColumn, ...names(clusteringColumns)];
   }
 
-  insert(row: CqlRow): void {
-    this.rows.set(this.keyOf(row), row);
+  insert(row: CqlRow, at = this.tick()): void {
+    const stored = this.storedOf(row);
+    stored.insertedAt = Math.max(stored.insertedAt, at);
+    this.update(row, at);
   }
 
-  delete(row: CqlRow): void {
-    this.rows.delete(this.keyOf(row));
+  update(row: CqlRow, at = this.tick()): void {
+    const { cells } = this.storedOf(row);
+    for (const [name, value] of Object.entries(row)) {
+      if (value === undefined || this.key.includes(name) || at < (cells.get(name)?.at ?? 0)) continue;
+      cells.set(name, { value, at });
+    }
+  }
+
+  delete(row: CqlRow, at = this.tick()): void {
+    const stored = this.storedOf(row);
+    stored.deletedAt = Math.max(stored.deletedAt, at);
   }
 
   get all(): CqlRow[] {
-    return [...this.rows.values()];
+    return [...this.rows.values()].flatMap((stored) => shownOf(stored) ?? []);
   }
 
   async execute(query: string, parameters: unknown[], options: StatementOptions): Promise<StatementResult> {
     this.sent.push(query);
     this.before(query);
-    const result = this.answer(query, parameters, options);
+    const result = this.answer(query, [...parameters], options);
     this.after(query);
     return result;
   }
 
   private answer(query: string, parameters: unknown[], { pageState }: StatementOptions): StatementResult {
-    const names = [...query.matchAll(/"(\w+)" = \?/g)].map(([, name]) => name!);
-    const given = Object.fromEntries(names.map((name, index) => [name, parameters[index]]));
+    if (query === 'SELECT partitioner FROM system.local') return { rows: [{ partitioner: this.partitioner }] };
     if (query.startsWith('INSERT')) {
       const columns = /\((.+?)\) VALUES/
         .exec(query)![1]!
         .split(', ')
         .map((name) => name.slice(1, -1));
       const row = Object.fromEntries(columns.map((name, index) => [name, parameters[index]]));
-      const isApplied = !this.rows.has(this.keyOf(row));
-      if (isApplied) this.insert(row);
-      return applied(isApplied);
+      return this.applied(this.shown(row) === undefined, () => this.insert(row));
     }
-    const found = names.length === 0 ? undefined : this.rows.get(this.keyOf(given));
-    if (query.startsWith('DELETE')) {
-      const [, condition] = query.split(' IF ');
-      const compared = [...condition!.matchAll(/"(\w+)" = \?/g)].map(([, name]) => name!);
+    const [, set = '', where, condition] = /^(?:UPDATE .+ SET (.+) |.+ )WHERE (.+?)(?: IF (.+))?$/.exec(query)!;
+    const changes = given(set, parameters);
+    const key = given(where!, parameters);
+    if (condition !== undefined) {
+      const found = this.shown(key);
       // As Cassandra has it: of a row that is gone every column is null.
-      const isSame = compared.every((name) => textOf(found?.[name] ?? null) === textOf(given[name]));
-      const isApplied = condition === 'EXISTS' ? found !== undefined : isSame;
-      if (isApplied && found !== undefined) this.delete(found);
-      return applied(isApplied);
+      const isSame = Object.entries(given(condition, parameters)).every(
+        ([name, value]) => textOf(found?.[name] ?? null) === textOf(value ?? null),
+      );
+      const holds = condition === 'EXISTS' ? found !== undefined : isSame;
+      return this.applied(holds, () => (set === '' ? this.delete(key) : this.update({ ...key, ...changes })));
     }
-    if (names.length > 0) return { rows: found ? [found] : [] };
+    const columns = /^SELECT (.+) FROM/.exec(query)![1]!.split(', ');
+    const unknown = columns.find((text) => text.startsWith('WRITETIME') && !this.hasWriteTime(nameIn(text)));
+    if (unknown !== undefined) throw invalid(`no write time: ${unknown}`);
+    this.tick();
+    const selected = (stored: Stored) => Object.fromEntries(columns.map((text) => this.selected(text, stored)));
+    if (Object.keys(key).length > 0) return { rows: this.shown(key) ? [selected(this.storedOf(key))] : [] };
     // As tokens are: in an order of their own, which rows that come and go do not change.
     const inOrder = [...this.rows]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .filter(([key]) => !pageState || key > pageState);
+      .filter(([name, stored]) => shownOf(stored) !== undefined && (!pageState || name > pageState))
+      .sort(([a], [b]) => (a < b ? -1 : 1));
     const page = inOrder.slice(0, PAGE_ROWS);
-    return { rows: page.map(([, row]) => row), pageState: inOrder.length > PAGE_ROWS ? page.at(-1)![0] : null };
+    const rows = page.map(([, stored]) => selected(stored));
+    return { rows, pageState: inOrder.length > PAGE_ROWS ? page.at(-1)![0] : null };
   }
 
-  private keyOf(row: CqlRow): string {
-    return JSON.stringify(this.key.map((name) => textOf(row[name])));
+  /** What a SELECT shows by a text of its list: a column, its write time, or the server's clock. */
+  private selected(text: string, stored: Stored): [string, unknown] {
+    const row = shownOf(stored)!;
+    const [of, as] = text.split(' AS ');
+    if (as === undefined) return [nameIn(text), row[nameIn(text)] ?? null];
+    if (of === 'toUnixTimestamp(now())') return [as, Math.floor(this.now / 1_000)];
+    return [as, row[nameIn(of!)] === undefined ? null : stored.cells.get(nameIn(of!))!.at];
+  }
+
+  private applied(isApplied: boolean, write: () => void): StatementResult {
+    if (isApplied) write();
+    return { rows: [{ '[applied]': isApplied }] };
+  }
+
+  private tick(): number {
+    this.now += 1_000;
+    return this.now;
+  }
+
+  private shown(key: CqlRow): CqlRow | undefined {
+    return shownOf(this.storedOf(key));
+  }
+
+  private storedOf(row: CqlRow): Stored {
+    const name = JSON.stringify(this.key.map((column) => textOf(row[column])));
+    const key = Object.fromEntries(this.key.map((column) => [column, row[column]]));
+    const stored = this.rows.get(name) ?? { key, insertedAt: 0, deletedAt: 0, cells: new Map() };
+    this.rows.set(name, stored);
+    return stored;
   }
 }
 
-function applied(is: boolean): StatementResult {
-  return { rows: [{ '[applied]': is }] };
+/** The row as a SELECT shows it; undefined if there is none. A delete hides what has its timestamp, or an earlier one. */
+function shownOf({ key, insertedAt, deletedAt, cells }: Stored): CqlRow | undefined {
+  const live = [...cells].filter(([, { value, at }]) => value !== null && at > deletedAt);
+  if (insertedAt <= deletedAt && live.length === 0) return undefined;
+  return { ...key, ...Object.fromEntries(live.map(([name, { value }]) => [name, value])) };
+}
+
+/** The columns that a part of a statement names, with the next parameters. */
+function given(part: string, parameters: unknown[]): CqlRow {
+  const names = [...part.matchAll(/"(\w+)" = \?/g)].map(([, name]) => name!);
+  return Object.fromEntries(names.map((name) => [name, parameters.shift()]));
+}
+
+function nameIn(text: string): string {
+  return /"(\w+)"/.exec(text)![1]!;
+}
+
+/** As the driver reports a statement that Cassandra refuses. */
+function invalid(message: string): Error {
+  return Object.assign(new Error(message), { name: 'ResponseError', code: 0x2200 });
 }

