@@ -15,14 +15,14 @@ export interface RunningCassandra {
 }
 
 /** Apache Cassandra on the loopback interface, with a bounded heap. It ends with this process, however that ends. */
-export async function startCassandra(): Promise<RunningCassandra> {
+export async function startCassandra(partitioner = 'Murmur3Partitioner'): Promise<RunningCassandra> {
   const jars = process.env[CASSANDRA];
   if (jars === undefined) throw new Error(`${CASSANDRA} is not set: run npm run conformance keyspaces`);
   const folder = await mkdtemp(join(tmpdir(), 'cassandra-'));
   const [port, storagePort] = await freePorts();
   const configuration = join(folder, 'conf');
   await mkdir(configuration);
-  await writeFile(join(configuration, 'cassandra.yaml'), cassandraYaml(folder, port, storagePort));
+  await writeFile(join(configuration, 'cassandra.yaml'), cassandraYaml(folder, port, storagePort, partitioner));
   await writeFile(join(configuration, 'logback.xml'), QUIET_LOG);
   const child = spawn('java', [
     ...MODULES,
@@ -70,10 +70,10 @@ async function freePorts(): Promise<[number, number]> {
 }
 
 /** One node that nothing but this machine reaches. Sync once in ten seconds: what it holds is thrown away. */
-function cassandraYaml(folder: string, port: number, storagePort: number): string {
+function cassandraYaml(folder: string, port: number, storagePort: number, partitioner: string): string {
   return `cluster_name: conformance
 num_tokens: 1
-partitioner: org.apache.cassandra.dht.Murmur3Partitioner
+partitioner: org.apache.cassandra.dht.${partitioner}
 commitlog_sync: periodic
 commitlog_sync_period: 10000ms
 commitlog_segment_size: 8MiB

@@ -182,6 +182,81 @@ test.each([1, 2, 3, 4])(
   120_000,
 );
 
+/** What a client does with a timestamp that the server's clock reaches in an hour. */
+interface Ahead {
+  what: string;
+  /** The statement up to its WHERE clause, without the table. */
+  statement?: (table: string, time: string) => string;
+  /** Whether the statement is for the row's place by the new count. Otherwise it is for its place by the former count. */
+  isAtPlace?: boolean;
+  outcome: 'moved' | 'refused';
+}
+
+const AHEAD: Ahead[] = [
+  { what: 'nothing', outcome: 'moved' },
+  {
+    what: 'an update of a value',
+    statement: (table, time) => `UPDATE ${table} ${time} SET body = 'ahead'`,
+    outcome: 'refused',
+  },
+  {
+    what: 'an update of a collection',
+    statement: (table, time) => `UPDATE ${table} ${time} SET tags = {'ahead'}`,
+    outcome: 'refused',
+  },
+  {
+    what: 'a delete of a value of the row',
+    statement: (table, time) => `DELETE body FROM ${table} ${time}`,
+    outcome: 'moved',
+  },
+  {
+    what: 'a delete at the place of the row',
+    statement: (table, time) => `DELETE FROM ${table} ${time}`,
+    isAtPlace: true,
+    outcome: 'refused',
+  },
+  {
+    what: 'a delete of a value at the place of the row',
+    statement: (table, time) => `DELETE body FROM ${table} ${time}`,
+    isAtPlace: true,
+    outcome: 'refused',
+  },
+  {
+    what: 'a delete of the partition at the place of the row',
+    statement: (table, time) => `DELETE FROM ${table} ${time}`,
+    isAtPlace: true,
+    outcome: 'refused',
+  },
+];
+
+test.each(AHEAD)(
+  'reshardRows – $what ahead of the server – has the outcome $outcome and loses no value',
+  async (ahead) => {
+    const five = await tableOf(`ahead_${AHEAD.indexOf(ahead)}`);
+    const table = `tracker.${five.tableName}`;
+    const twenty = counted(five, 20);
+    const id = Array.from({ length: 20 }, (_, each) => 1 + 2 * each).find(
+      (each) => shardColumns(five, { day, id: each }).shard !== shardColumns(twenty, { day, id: each }).shard,
+    )!;
+    await put(five, id, 1);
+    const time = `USING TIMESTAMP ${(Date.now() + 3_600_000) * 1_000}`;
+    const { shard } = shardColumns(ahead.isAtPlace ? twenty : five, { day, id });
+    const row = ahead.what.includes('partition') ? '' : ` AND id = ${id}`;
+    if (ahead.statement !== undefined) {
+      await client.execute(`${ahead.statement(table, time)} WHERE day = '${day}' AND shard = ${shard}${row}`);
+    }
+    const rows = async () =>
+      (await client.execute(`SELECT id, body, version, tags FROM ${table}`)).rows.map((each) => ({ ...each }));
+    const before = await rows();
+    for (const run of [1, 2]) {
+      const { outcomes } = await reshardRows(client, twenty);
+      const isDone = ahead.outcome === 'moved' && run === 2;
+      expect(outcomes).toEqual({ moved: 0, settled: 0, refused: 0, ...(!isDone && { [ahead.outcome]: 1 }) });
+      expect(await rows()).toEqual(before);
+    }
+  },
+);
+
 /** A row of each type, as another client may have written it. */
 const ODD_COLUMNS: [type: string, literal: string][] = [
   ['list<text>', "['a', 'b']"],
@@ -257,7 +332,7 @@ test('the command moves the rows of a table by the counts of its app, stopped by
   expect((await findStrayRows(client, twenty)).strays).toBeGreaterThan(0);
   await run();
   expect(process.exitCode).toBeUndefined();
-  expect(log.mock.calls.at(-1)![0]).toContain(', 0 settled, 0 refused');
+  expect(log.mock.calls.at(-1)![0]).toContain(', 0 settled, 0 refused, 0 unverified');
   log.mockRestore();
   told.mockRestore();
   expect((await findStrayRows(client, twenty)).strays).toBe(0);

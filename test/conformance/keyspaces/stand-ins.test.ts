@@ -75,6 +75,16 @@ async function pagesOf(of: CqlClient, query: string, parameters: unknown[]) {
   }
 }
 
+/** Timestamps of clients, in microseconds. */
+const PAST = 1_000;
+const FUTURE = 4_000_000_000_000_000;
+
+/** A time of a client as it is. A time of the server's clock differs from the fake's. */
+function ageOf(time: unknown): unknown {
+  const number = Number(time);
+  return time === null || number < 2 * PAST || number >= FUTURE ? time && number : 'of the server';
+}
+
 class Dice {
   constructor(private readonly random: () => number) {}
 
@@ -211,6 +221,7 @@ describe('random calls of a table', () => {
       });
       const fake = new FakeRowTable(config);
       const scan = `SELECT "day", "shard", "title", "version", "body" FROM ${TABLE} WHERE token("day", "shard") >= ${-(2n ** 63n)} AND token("day", "shard") <= ${2n ** 63n - 1n}`;
+      const select = `SELECT "day", "shard", "title", "version", "body", WRITETIME("body") AS written, toUnixTimestamp(now()) AS now FROM ${TABLE}`;
       const inOrder = (pages: unknown) =>
         (pages as CqlRow[][])
           .flat()
@@ -221,17 +232,40 @@ describe('random calls of a table', () => {
         const key = KEY.map((name) => row[name]);
         const [insert, values] = insertOf(row);
         const where = `WHERE ${equal(KEY)}`;
+        if (dice.below(3) === 0) {
+          // Timestamps of clients, long before the server's clock or long after it.
+          const at = dice.among(PAST, FUTURE) + call;
+          const [change, statement, parameters] = dice.among<[() => void, string, unknown[]]>(
+            [() => fake.insert(row, at), `${insert} USING TIMESTAMP ${at}`, values],
+            [
+              () => fake.update(row, at),
+              `UPDATE ${TABLE} USING TIMESTAMP ${at} SET "body" = ? ${where}`,
+              [row.body, ...key],
+            ],
+            [() => fake.delete(row, at), `DELETE FROM ${TABLE} USING TIMESTAMP ${at} ${where}`, key],
+          );
+          change();
+          await client.execute(statement, parameters, KEYSPACES_WRITE_OPTIONS);
+        }
         const [query, parameters] = dice.among<[string, unknown[]]>(
           [`${insert} IF NOT EXISTS`, values],
           [`DELETE FROM ${TABLE} ${where} IF EXISTS`, key],
           [`DELETE FROM ${TABLE} ${where} IF "body" = ?`, [...key, row.body]],
-          [`SELECT "day", "shard", "title", "version", "body" FROM ${TABLE} ${where}`, key],
+          [
+            `UPDATE ${TABLE} SET "body" = ? ${where} IF "body" = ?`,
+            [dice.among('x', null), ...key, dice.among('y', null)],
+          ],
+          [`${select} ${where}`, key],
         );
         const answers = await Promise.all(
           [fake, cassandra].map(async (each) => {
             const { rows, refused } = await answer(each, query, parameters);
             // Of a write that is not applied, Cassandra shows the row that is in its way. The library reads whether it is applied.
-            return query.startsWith('SELECT') ? { rows, refused } : { isApplied: rows?.[0]?.['[applied]'], refused };
+            if (!query.startsWith('SELECT')) return { isApplied: rows?.[0]?.['[applied]'], refused };
+            return {
+              rows: rows?.map((each) => ({ ...each, written: ageOf(each.written), now: ageOf(each.now) })),
+              refused,
+            };
           }),
         );
         expect([query, parameters, answers[0]]).toEqual([query, parameters, answers[1]]);

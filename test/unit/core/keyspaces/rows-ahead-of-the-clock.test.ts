@@ -32,8 +32,8 @@ function filled(rows: readonly DrawnRow[]): FakeRowTable {
   const table = new FakeRowTable(five);
   for (const [id, { body, version, isInsertedAhead, updatedAhead, deletedAhead }] of rows.entries()) {
     const key = { day: 'd', id };
-    const former = { ...key, ...shardColumns(five, key) };
-    const place = { ...key, ...shardColumns(twenty, key) };
+    const former: CqlRow = { ...key, ...shardColumns(five, key) };
+    const place: CqlRow = { ...key, ...shardColumns(twenty, key) };
     const future = table.now + HOUR;
     table.insert({ ...former, body, version }, isInsertedAhead ? future : undefined);
     if (updatedAhead !== undefined) table.update({ ...former, [updatedAhead]: updatedAhead }, future + 1);
