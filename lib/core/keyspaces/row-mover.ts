@@ -1,4 +1,5 @@
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, type StatementOptions } from './cql-client';
+import { isRefusal } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
 import { hasLostTime, placesOf } from './long-time';
 import { selectRows } from './select-rows';
@@ -26,6 +27,9 @@ export interface RowMove {
 
 /** If a row changes this often while it is moved, its writers still use another count. */
 const MOST_TRIES = 10;
+
+/** Longer than the requests of a move, which read what was written for a moment. */
+const MOMENT_SECONDS = 60;
 
 /** Source: the CQL binary protocol, section 3, [consistency]: LOCAL_SERIAL. */
 const LOCAL_SERIAL = 0x9;
@@ -61,7 +65,7 @@ export class RowMover {
     for (let tries = 0; seen !== undefined; tries++) {
       const isVerified = this.isVerified(seen);
       if (tries === MOST_TRIES || seen.isAhead) return { outcome: 'refused', isVerified };
-      const outcome = await this.moveAsSeen(seen, shardOfWriters, isChecked, again);
+      const outcome = await this.moveAsSeen(seen, shardOfWriters, isChecked);
       if (outcome !== undefined) return { outcome, isVerified };
       // The stray has changed, or its writer has deleted it.
       seen = await this.strayNow(row);
@@ -74,14 +78,13 @@ export class RowMover {
     seen: StoredRow,
     shardOfWriters: number,
     isChecked: boolean,
-    again: boolean,
   ): Promise<StrayRowOutcome | undefined> {
     const { row } = seen;
     this.refuseLostTimes(row);
     const copy = { ...row, [this.config.shardColumn]: shardOfWriters };
     const isCopied = await this.insert(copy);
-    // An earlier attempt may have made the copy.
-    if (isChecked && (isCopied || again) && !(await this.isVisible(copy))) {
+    // Also without an insert: the row that is there may be the copy of a move that was lost.
+    if (isChecked && !(await this.isVisible(copy))) {
       return (await this.stored.read(row)) === undefined ? undefined : 'refused';
     }
     if (!(await this.deleteAsRead(row))) {
@@ -116,27 +119,47 @@ export class RowMover {
   }
 
   /**
-   * Whether the copy that was inserted shows each of its values. A delete with a later timestamp hides the row, or a value of
-   * it. If it hides a value only, the copy is deleted.
+   * Whether the row at the place of the copy is the copy with all its values, or a newer row. A delete with a later timestamp
+   * hides the row, or a value of it. If it hides a value only, the copy is deleted.
    */
   private async isVisible(copy: CqlRow): Promise<boolean> {
     const found = await this.stored.read(copy);
-    const missing = this.missingValues(copy, found?.row);
-    if (found === undefined || missing.length === 0) return found !== undefined;
-    // A writer may have set the values to null meanwhile. A second write shows them then, but not where a delete hides them.
-    const isWritten = await this.update(copy, missing, { from: {}, to: copy });
-    const again = await this.stored.read(copy);
-    if (again === undefined) return false;
-    if (!isWritten) return true;
-    if (this.missingValues(copy, again.row).length > 0) {
-      await this.deleteAsRead({ ...copy, ...Object.fromEntries(missing.map((name) => [name, null])) });
+    if (found === undefined) return false;
+    const missing = this.missingValues(copy, found.row);
+    if (missing.length === 0) return true;
+    const partial = { ...copy, ...Object.fromEntries(missing.map((name) => [name, null])) };
+    const isWritten = await this.writeForAMoment(partial, copy, missing);
+    if (isWritten !== true) return isWritten === false;
+    const now = await this.stored.read(copy);
+    if (now === undefined) return false;
+    if (this.missingValues(copy, now.row).length > 0) {
+      await this.deleteAsRead(partial);
       return false;
     }
-    await this.update(copy, missing, { from: copy, to: {} });
+    await this.update(copy, partial, missing);
     return true;
   }
 
-  private missingValues(copy: CqlRow, found: CqlRow = copy): string[] {
+  /**
+   * Writes values that a row lacks, if it equals the copy otherwise. A writer may have set them to null, or a delete hides them.
+   * In the first case they can be read now, and then become null again by themselves if this process is lost.
+   *
+   * @returns false for another row; undefined if the table has no time to live, so that nobody can know
+   */
+  private async writeForAMoment(
+    partial: CqlRow,
+    copy: CqlRow,
+    missing: readonly string[],
+  ): Promise<boolean | undefined> {
+    try {
+      return await this.update(partial, copy, missing, ` USING TTL ${MOMENT_SECONDS}`);
+    } catch (error) {
+      if (isRefusal(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private missingValues(copy: CqlRow, found: CqlRow): string[] {
     return this.columns.filter((name) => !isNull(copy[name]) && isNull(found[name]));
   }
 
@@ -157,12 +180,12 @@ export class RowMover {
     return this.isApplied(query, parameters);
   }
 
-  /** Writes columns of a row if they are as in `from`, and returns whether they were. */
-  private update(row: CqlRow, names: readonly string[], { from, to }: { from: CqlRow; to: CqlRow }): Promise<boolean> {
+  /** Writes columns of a row if the row is still as in `from`, and returns whether it was. */
+  private update(from: CqlRow, to: CqlRow, names: readonly string[], using = ''): Promise<boolean> {
     const set = equalities(names, to);
-    const { where, parameters } = whereKey(this.key, row);
-    const condition = equalities(names, from);
-    const query = `UPDATE ${this.table} SET ${set.terms.join(', ')} WHERE ${where} IF ${condition.terms.join(' AND ')}`;
+    const { where, parameters } = whereKey(this.key, from);
+    const condition = equalities(this.columns, from);
+    const query = `UPDATE ${this.table}${using} SET ${set.terms.join(', ')} WHERE ${where} IF ${condition.terms.join(' AND ')}`;
     return this.isApplied(query, [...set.parameters, ...parameters, ...condition.parameters]);
   }
 

@@ -9,7 +9,7 @@ interface Stored {
   key: CqlRow;
   insertedAt: number;
   deletedAt: number;
-  cells: Map<string, { value: unknown; at: number }>;
+  cells: Map<string, { value: unknown; at: number; until?: number }>;
 }
 
 /**
@@ -40,11 +40,12 @@ export class FakeRowTable implements CqlClient {
     this.update(row, at);
   }
 
-  update(row: CqlRow, at = this.tick()): void {
+  /** @param until when the values become null again by themselves */
+  update(row: CqlRow, at = this.tick(), until?: number): void {
     const { cells } = this.storedOf(row);
     for (const [name, value] of Object.entries(row)) {
       if (value === undefined || this.key.includes(name) || at < (cells.get(name)?.at ?? 0)) continue;
-      cells.set(name, { value, at });
+      cells.set(name, { value, at, until });
     }
   }
 
@@ -54,7 +55,7 @@ export class FakeRowTable implements CqlClient {
   }
 
   get all(): CqlRow[] {
-    return [...this.rows.values()].flatMap((stored) => shownOf(stored) ?? []);
+    return [...this.rows.values()].flatMap((stored) => this.shownOf(stored) ?? []);
   }
 
   async execute(query: string, parameters: unknown[], options: StatementOptions): Promise<StatementResult> {
@@ -85,7 +86,10 @@ export class FakeRowTable implements CqlClient {
         ([name, value]) => textOf(found?.[name] ?? null) === textOf(value ?? null),
       );
       const holds = condition === 'EXISTS' ? found !== undefined : isSame;
-      return this.applied(holds, () => (set === '' ? this.delete(key) : this.update({ ...key, ...changes })));
+      const seconds = / USING TTL (\d+) /.exec(query)?.[1];
+      const until = seconds === undefined ? undefined : this.now + Number(seconds) * 1_000_000;
+      const write = () => (set === '' ? this.delete(key) : this.update({ ...key, ...changes }, undefined, until));
+      return this.applied(holds, write);
     }
     const columns = /^SELECT (.+) FROM/.exec(query)![1]!.split(', ');
     const unknown = columns.find((text) => text.startsWith('WRITETIME') && !this.hasWriteTime(nameIn(text)));
@@ -95,7 +99,7 @@ export class FakeRowTable implements CqlClient {
     if (Object.keys(key).length > 0) return { rows: this.shown(key) ? [selected(this.storedOf(key))] : [] };
     // As tokens are: in an order of their own, which rows that come and go do not change.
     const inOrder = [...this.rows]
-      .filter(([name, stored]) => shownOf(stored) !== undefined && (!pageState || name > pageState))
+      .filter(([name, stored]) => this.shownOf(stored) !== undefined && (!pageState || name > pageState))
       .sort(([a], [b]) => (a < b ? -1 : 1));
     const page = inOrder.slice(0, PAGE_ROWS);
     const rows = page.map(([, stored]) => selected(stored));
@@ -104,7 +108,7 @@ export class FakeRowTable implements CqlClient {
 
   /** What a SELECT shows by a text of its list: a column, its write time, or the server's clock. */
   private selected(text: string, stored: Stored): [string, unknown] {
-    const row = shownOf(stored)!;
+    const row = this.shownOf(stored)!;
     const [of, as] = text.split(' AS ');
     if (as === undefined) return [nameIn(text), row[nameIn(text)] ?? null];
     if (of === 'toUnixTimestamp(now())') return [as, Math.floor(this.now / 1_000)];
@@ -122,7 +126,16 @@ export class FakeRowTable implements CqlClient {
   }
 
   private shown(key: CqlRow): CqlRow | undefined {
-    return shownOf(this.storedOf(key));
+    return this.shownOf(this.storedOf(key));
+  }
+
+  /** The row as a SELECT shows it; undefined if there is none. A delete hides what has its timestamp, or an earlier one. */
+  private shownOf({ key, insertedAt, deletedAt, cells }: Stored): CqlRow | undefined {
+    const live = [...cells].filter(
+      ([, { value, at, until = Number.POSITIVE_INFINITY }]) => value !== null && at > deletedAt && this.now < until,
+    );
+    if (insertedAt <= deletedAt && live.length === 0) return undefined;
+    return { ...key, ...Object.fromEntries(live.map(([name, { value }]) => [name, value])) };
   }
 
   private storedOf(row: CqlRow): Stored {
@@ -132,13 +145,6 @@ export class FakeRowTable implements CqlClient {
     this.rows.set(name, stored);
     return stored;
   }
-}
-
-/** The row as a SELECT shows it; undefined if there is none. A delete hides what has its timestamp, or an earlier one. */
-function shownOf({ key, insertedAt, deletedAt, cells }: Stored): CqlRow | undefined {
-  const live = [...cells].filter(([, { value, at }]) => value !== null && at > deletedAt);
-  if (insertedAt <= deletedAt && live.length === 0) return undefined;
-  return { ...key, ...Object.fromEntries(live.map(([name, { value }]) => [name, value])) };
 }
 
 /** The columns that a part of a statement names, with the next parameters. */
