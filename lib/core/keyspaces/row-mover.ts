@@ -9,17 +9,17 @@ import { type StoredRow, StoredRows, whereKey } from './stored-rows';
 import { type StrayRow, strayOf } from './stray-rows';
 
 /**
- * What a call did with a stray.
+ * The result of a move.
  *
- * - `moved`: the row is in the shard of its writers, and there alone.
- * - `settled`: it was gone, or a newer row was in the shard of its writers, and the stray was deleted; or an answer about its move was
- * lost, and another look has found it gone.
- * - `refused`: both rows have been written since the move began, so nobody but their writers knows which is right; or the row, or a
- * delete in the shard of its writers, has a timestamp that the server's clock has not reached. The stray stays.
+ * - `moved`: the row is in the shard of its writers, and in no other shard.
+ * - `settled`: the stray was gone, perhaps by an earlier request whose response was lost. Or the shard of its writers had a
+ * newer row, and the stray was deleted.
+ * - `refused`: the stray stays. Both rows were written since the move began, and only their writers know which is right. Or a
+ * client gave the row, or a delete in the shard of its writers, a timestamp that the server's clock has not reached.
  */
 export type StrayRowOutcome = 'moved' | 'settled' | 'refused';
 
-/** What a move did, and whether the write times of all values were checked. */
+/** The result of a move, and whether it checked the write times of all values. */
 export interface RowMove {
   outcome: StrayRowOutcome;
   isVerified: boolean;
@@ -57,7 +57,7 @@ export class RowMover {
     this.stored = new StoredRows(client, this.table, this.key, columns);
   }
 
-  /** @param again whether an answer about an earlier move was lost, so that nobody knows what became of the row */
+  /** @param again whether this is another attempt, because the response to a request of the first attempt was lost */
   async move({ row, shardOfWriters }: StrayRow, again: boolean): Promise<RowMove> {
     const isChecked = await this.stored.haveWriteTimes(row);
     let seen: StoredRow | undefined =
@@ -83,7 +83,7 @@ export class RowMover {
     this.refuseLostTimes(row);
     const copy = { ...row, [this.config.shardColumn]: shardOfWriters };
     const isCopied = await this.insert(copy);
-    // Also without an insert: the row that is there may be the copy of a move that was lost.
+    // Check a row that was there, too: it may be the copy of a move that did not end.
     if (isChecked && !(await this.isVisible(copy))) {
       return (await this.stored.read(row)) === undefined ? undefined : 'refused';
     }
@@ -104,7 +104,7 @@ export class RowMover {
     return seen && strayOf(this.config, seen.row) && seen;
   }
 
-  /** Whether the database told the write time of each value of the row, of at least one. */
+  /** Whether the row has a value outside its key, and the database returned the write time of each. */
   private isVerified({ row, writtenAt }: StoredRow): boolean {
     return writtenAt.size > 0 && this.columns.every((name) => isNull(row[name]) || writtenAt.has(name));
   }
@@ -141,10 +141,10 @@ export class RowMover {
   }
 
   /**
-   * Writes values that a row lacks, if it equals the copy otherwise. A writer may have set them to null, or a delete hides them.
-   * In the first case they can be read now, and then become null again by themselves if this process is lost.
+   * Writes values that a row lacks, if its other values equal those of the copy. A delete hides the values, or a writer has set
+   * them to null. In the second case they become readable. The time to live makes them null again if this process stops.
    *
-   * @returns false for another row; undefined if the table has no time to live, so that nobody can know
+   * @returns false if the row differs from the copy; undefined if the table does not allow a time to live
    */
   private async writeForAMoment(
     partial: CqlRow,
@@ -199,7 +199,7 @@ export class RowMover {
     return this.isApplied(query, [...parameters, ...condition.parameters]);
   }
 
-  /** A statement whose answer was lost may have been applied. The next move or the next scan then deals with what it finds. */
+  /** The database may have applied a statement whose response was lost. The next attempt or the next scan reads the row again. */
   private async isApplied(query: string, parameters: unknown[]): Promise<boolean> {
     const options: StatementOptions = {
       prepare: true,

@@ -19,8 +19,8 @@ const SERVER_TIME = 'server_time';
 /**
  * Reads single rows with the write times of their values.
  *
- * Amazon Keyspaces has write times in tables with client-side timestamps. Apache Cassandra before 5.0 has none of a
- * collection. So the first read finds out which columns have one: it asks column by column if a request for all is refused.
+ * Amazon Keyspaces has write times in tables with client-side timestamps. Apache Cassandra before 5.0 has no
+ * write times of collections. If the database rejects a read of all write times, the reader tries each column once.
  */
 export class StoredRows {
   private timed: readonly string[] | undefined;
@@ -33,7 +33,7 @@ export class StoredRows {
     private readonly columns: readonly string[],
   ) {}
 
-  /** Whether the database tells the write time of any column. */
+  /** Whether the database returns the write time of any column. */
   async haveWriteTimes(row: CqlRow): Promise<boolean> {
     this.timed ??= await this.timedColumns(row);
     return this.timed.length > 0;

@@ -4,7 +4,7 @@ import { textOf } from './fake-cassandra';
 /** Rows of a page of a scan. */
 const PAGE_ROWS = 10;
 
-/** What Cassandra keeps of a row. Each part has the timestamp of its write, in microseconds. */
+/** A row as Cassandra stores it. Each part has the timestamp of its write, in microseconds. */
 interface Stored {
   key: CqlRow;
   insertedAt: number;
@@ -106,7 +106,7 @@ export class FakeRowTable implements CqlClient {
     return { rows, pageState: inOrder.length > PAGE_ROWS ? page.at(-1)![0] : null };
   }
 
-  /** What a SELECT shows by a text of its list: a column, its write time, or the server's clock. */
+  /** One result of a SELECT: a column, its write time, or the server's clock. */
   private selected(text: string, stored: Stored): [string, unknown] {
     const row = this.shownOf(stored)!;
     const [of, as] = text.split(' AS ');

@@ -12,7 +12,7 @@ const TOKENS: [name: string, first: bigint, last: bigint][] = [
   ['com.amazonaws.cassandra.DefaultPartitioner', 0n, 2n ** 127n],
 ];
 
-/** The tokens that the scan of a segment asks for. */
+/** The first and the last token in the statement of a segment. */
 async function tokensOf(partitioner: string, segment: number, totalSegments: number): Promise<[bigint, bigint]> {
   let tokens: [bigint, bigint] | undefined;
   const execute: CqlClient['execute'] = async (query) => {

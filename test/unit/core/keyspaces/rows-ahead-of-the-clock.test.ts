@@ -21,7 +21,7 @@ interface DrawnRow {
   updatedAhead: 'body' | 'version' | undefined;
   /** A writer of the new count has written the row again, without this value. */
   rewrittenWithout: 'body' | 'version' | undefined;
-  /** What a client deleted where the new count puts the row. */
+  /** A client deleted this where the new count puts the row. */
   deletedAhead: 'row' | 'body' | 'version' | undefined;
 }
 
@@ -148,7 +148,7 @@ describe('reshardRows – a delete of one value ahead of the server, where the r
     expect(table.all).toEqual([stray]);
   });
 
-  test('leaves both rows in a table without times to live, where nobody can tell it from the null of a writer', async () => {
+  test('leaves both rows in a table without times to live, because the null of a writer looks the same', async () => {
     const { table, stray, partial } = hiddenBody();
     table.before = (query) => {
       if (query.includes('USING TTL')) throw Object.assign(new Error('no TTL'), { code: 0x2200 });
