@@ -22,7 +22,10 @@ export async function startCassandra(partitioner = 'Murmur3Partitioner'): Promis
   const [port, storagePort] = await freePorts();
   const configuration = join(folder, 'conf');
   await mkdir(configuration);
-  await writeFile(join(configuration, 'cassandra.yaml'), cassandraYaml(folder, port, storagePort, partitioner));
+  await writeFile(
+    join(configuration, 'cassandra.yaml'),
+    cassandraYaml(folder, port, storagePort).replace('Murmur3Partitioner', partitioner),
+  );
   await writeFile(join(configuration, 'logback.xml'), QUIET_LOG);
   const child = spawn('java', [
     ...MODULES,
@@ -70,10 +73,10 @@ async function freePorts(): Promise<[number, number]> {
 }
 
 /** One node that nothing but this machine reaches. Sync once in ten seconds: what it holds is thrown away. */
-function cassandraYaml(folder: string, port: number, storagePort: number, partitioner: string): string {
+function cassandraYaml(folder: string, port: number, storagePort: number): string {
   return `cluster_name: conformance
 num_tokens: 1
-partitioner: org.apache.cassandra.dht.${partitioner}
+partitioner: org.apache.cassandra.dht.Murmur3Partitioner
 commitlog_sync: periodic
 commitlog_sync_period: 10000ms
 commitlog_segment_size: 8MiB
