@@ -23,7 +23,10 @@ jest.mock('../../../lib/core/foundation/sealed-text', () => {
 
 const NOTHING = { Items: [], Count: 0, ScannedCount: 0, ConsumedCapacity: { CapacityUnits: 0.5 } };
 const dynamoDb = { query: async () => NOTHING, scan: async () => NOTHING } as never;
-const cassandra = { execute: async () => ({ rows: [], pageState: null }) } as never;
+const PARTITIONER = { partitioner: 'org.apache.cassandra.dht.Murmur3Partitioner' };
+const cassandra = {
+  execute: async (query: string) => ({ rows: query.includes('system.local') ? [PARTITIONER] : [], pageState: null }),
+} as never;
 const index = indexConfig({ shards: { default: { write: 2, read: 2 } } });
 const table = keyspacesConfig();
 
