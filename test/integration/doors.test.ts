@@ -61,7 +61,7 @@ describe('an application that imports one name', () => {
   const LIMITS = {
     'consumer: deaggregate': 7_100,
     'producer: OrderedProducer': 44_000,
-    'sharded-index: fanOutQuery': 56_000,
+    'sharded-index: fanOutQuery': 56_500,
     'adaptive-counts: AdaptiveIndex': 11_700,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_300,

@@ -77,7 +77,9 @@ describe('local endpoints with limits', () => {
         },
       ],
     });
-    const sharded = await putAll(1_000, (n) => shardAttributes(config, { status: 'pending', jobId: `job-${n}` }));
+    const sharded = await putAll(1_000, (n) =>
+      shardAttributes(config, { status: 'pending', jobId: `job-${n}`, createdAt: `${n}` }),
+    );
     expect(sharded.filter((error) => error !== undefined).length).toBeLessThan(errors.length / 2);
     dynamodb.destroy();
   }, 60_000);
