@@ -20,23 +20,25 @@ export function reshardReport(steps: readonly Step[], waitSeconds: number, maxim
       ...detailsOf(step, maximum),
       '',
     ]),
-    'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
-    COMPLETE[besidesDeployments(steps) ?? 'drain'],
-    ...(steps.length > 1 ? waitLines(waitSeconds) : []),
+    ...completeLines(steps),
+    ...waitLines(waitSeconds),
   ];
+}
+
+function completeLines(steps: readonly Step[]): string[] {
+  const action = steps.map((step) => step.action).find((each) => each !== 'deploy');
+  const deployed = 'when a deployment has reached every reader and writer';
+  if (action === undefined) return [`Begin a step when the step before it is complete everywhere: ${deployed}.`];
+  return [`Begin a step when the step before it is complete everywhere: ${deployed},`, COMPLETE[action]];
 }
 
 function waitLines(waitSeconds: number): string[] {
   const wait = waitSeconds % 60 === 0 ? counted(waitSeconds / 60, 'minute') : counted(waitSeconds, 'second');
   return [
-    `After each deployment, wait another ${wait}: an invocation that began before it may last so long without the new counts.`,
+    `After each deployment, also the last one before step 1, wait another ${wait}: an invocation that began before`,
+    'it may last so long without the new counts.',
     'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
   ];
-}
-
-function besidesDeployments(steps: readonly Step[]): keyof typeof COMPLETE | undefined {
-  for (const { action } of steps) if (action !== 'deploy') return action;
-  return undefined;
 }
 
 /** What the step besides the deployments waits for. */

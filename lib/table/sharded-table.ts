@@ -92,7 +92,7 @@ export class ShardedTable extends dynamodb.TableV2 {
         shardedIndexes: this.shardedIndexes.map((index) => index.config),
         keyAttributes: this.keyAttributes(),
         shardCountTable: () => this.addedShardCountTable(),
-        writers: { functions: new Set(), hasOthers: false },
+        writers: { functions: new Set(), readers: new Set(), hasOthers: false },
       },
       props,
     );

@@ -35,6 +35,12 @@ export interface KeyWithParkedRows {
   readonly tries: number;
 }
 
+/** A parked row that the stream has rejected. */
+export interface RejectedRow {
+  readonly row: OutboxRow;
+  readonly error: Error;
+}
+
 /** Some rows of a batch, in order. */
 export interface Window {
   readonly rows: OutboxRow[];
@@ -377,21 +383,26 @@ export class OutboxDatabase {
     );
   }
 
-  /** Counts a try of a parked row. */
-  async countTry({ partitionKey, id }: OutboxRow, error: Error): Promise<void> {
+  /** Counts a try of each of these parked rows. One statement for all, so that no role can occupy the connection with rejected rows. */
+  async countTries(rejected: readonly RejectedRow[]): Promise<void> {
     await this.rows(
-      `UPDATE ${this.schema}.parked SET tries = tries + 1, last_error = $3 WHERE partition_key = $1 AND id = $2`,
-      [partitionKey, id.toString(), storable(error.message)],
+      `UPDATE ${this.schema}.parked p SET tries = tries + 1, last_error = tried.error
+       FROM unnest($1::text[], $2::bigint[], $3::text[]) tried (partition_key, id, error)
+       WHERE p.partition_key = tried.partition_key AND p.id = tried.id`,
+      columnsOf(rejected),
     );
   }
 
-  /** Moves a parked row to the table of the rejected rows. */
-  async giveUp({ partitionKey, id }: OutboxRow, error: Error): Promise<void> {
+  /** Moves parked rows to the table of the rejected rows. */
+  async giveUp(rejected: readonly RejectedRow[]): Promise<void> {
     await this.rows(
-      `WITH gone AS (DELETE FROM ${this.schema}.parked WHERE partition_key = $1 AND id = $2 RETURNING *)
+      `WITH gone AS (
+         DELETE FROM ${this.schema}.parked p USING unnest($1::text[], $2::bigint[], $3::text[]) tried (partition_key, id, error)
+         WHERE p.partition_key = tried.partition_key AND p.id = tried.id RETURNING p.*, tried.error
+       )
        INSERT INTO ${this.schema}.rejected (id, partition_key, data, explicit_hash_key, type, headers, topic, created_at, tries, last_error)
-       SELECT id, partition_key, data, explicit_hash_key, type, headers, topic, created_at, tries + 1, $3 FROM gone ON CONFLICT DO NOTHING`,
-      [partitionKey, id.toString(), storable(error.message)],
+       SELECT id, partition_key, data, explicit_hash_key, type, headers, topic, created_at, tries + 1, error FROM gone ON CONFLICT DO NOTHING`,
+      columnsOf(rejected),
     );
   }
 
@@ -605,6 +616,14 @@ function firstBytes(texts: readonly string[], data: string, most: string, rows: 
       SELECT *, ${bytes} AS row_bytes FROM (${rows}) found
     ) weighed
   ) measured WHERE bytes_before < ${most}`;
+}
+
+function columnsOf(rejected: readonly RejectedRow[]): string[][] {
+  return [
+    rejected.map(({ row }) => row.partitionKey),
+    rejected.map(({ row }) => row.id.toString()),
+    rejected.map(({ error }) => storable(error.message)),
+  ];
 }
 
 /** An error in characters that every database can store. */

@@ -133,17 +133,20 @@ export class ParkedKeys {
   }
 
   /**
-   * Forgets the keys that wait for a retry and have all their rows in the table, if there is no room for others, or if it is
-   * the turn of others.
+   * Forgets keys that have all their rows in the table, if there is no room for others: rejected keys, or all if these are few.
+   * If it is the turn of others, it forgets the keys that wait for a retry.
    *
    * @returns whether it forgot keys: then a window must say of each of its keys whether it has parked rows
    */
-  forgetWaiting(): boolean {
+  forgetKeys(): boolean {
     const now = this.settings.clock.now();
     if (!this.isFull && (this.knowsAll || now < this.loadsAgainAtMs)) return false;
-    const waiting = [...this.keys.values()].filter((key) => isReady(key) && key.pending === 0 && key.dueAtMs > now);
-    if (waiting.length === 0) return false;
-    for (const { partitionKey } of waiting) this.keys.delete(partitionKey);
+    const idle = [...this.keys.values()].filter((key) => isReady(key) && key.pending === 0);
+    const rejected = idle.filter((key) => key.dueAtMs > now || (this.isFull && key.isSuspect));
+    const areFew = this.isFull && rejected.length < this.settings.mostParkedKeys / 2;
+    const forgotten = areFew ? idle : rejected;
+    if (forgotten.length === 0) return false;
+    for (const { partitionKey } of forgotten) this.keys.delete(partitionKey);
     this.hasForgotten = true;
     this.knowsAll = false;
     this.loadsAgainAtMs = now + LONGEST_RETRY_MS;
@@ -249,11 +252,8 @@ export class ParkedKeys {
     for (const key of keys) if (key.pending === 0 && !key.mayHaveRows) this.keys.delete(key.partitionKey);
     // The row that was to blame is gone.
     for (const { partitionKey, tries } of delivered) if (tries > 0) this.keys.get(partitionKey)!.isSuspect = false;
-    for (const { row, error } of rejected) {
-      const key = this.keys.get(row.partitionKey)!;
-      if (areSuspect) await this.countTry(key, row, error);
-      else key.isSuspect = true;
-    }
+    if (areSuspect) await this.countTries(rejected);
+    else for (const { row } of rejected) this.keys.get(row.partitionKey)!.isSuspect = true;
     this.onChange();
   }
 
@@ -272,20 +272,26 @@ export class ParkedKeys {
     }
   }
 
-  private async countTry(key: ParkedKey, row: ParkedRow, error: Error): Promise<void> {
+  private async countTries(rejected: readonly { row: ParkedRow; error: Error }[]): Promise<void> {
     const { maxTries = Number.POSITIVE_INFINITY } = this.settings;
-    const tries = row.tries + 1;
-    const isGivenUp = tries >= maxTries;
-    if (isGivenUp) {
-      await this.database.giveUp(row, error);
-      key.isSuspect = false;
-      this.summary.givenUp += 1;
-    } else {
-      await this.database.countTry(row, error);
-      key.dueAtMs = Math.max(key.dueAtMs, this.retryAt(tries));
+    const counted = rejected.map(({ row, error }) => {
+      const tries = row.tries + 1;
+      return { row, error, tries, isGivenUp: tries >= maxTries };
+    });
+    const [givenUp, kept] = [
+      counted.filter(({ isGivenUp }) => isGivenUp),
+      counted.filter(({ isGivenUp }) => !isGivenUp),
+    ];
+    if (givenUp.length > 0) await this.database.giveUp(givenUp);
+    if (kept.length > 0) await this.database.countTries(kept);
+    this.summary.givenUp += givenUp.length;
+    this.summary.rejections += counted.length;
+    for (const { row, tries, isGivenUp, error } of counted) {
+      const key = this.keys.get(row.partitionKey)!;
+      if (isGivenUp) key.isSuspect = false;
+      else key.dueAtMs = Math.max(key.dueAtMs, this.retryAt(tries));
+      this.settings.onRejected(new OutboxRowError(row.id, row.partitionKey, tries, isGivenUp, { cause: error }));
     }
-    this.summary.rejections += 1;
-    this.settings.onRejected(new OutboxRowError(row.id, row.partitionKey, tries, isGivenUp, { cause: error }));
   }
 
   private retryAt(tries: number): number {

@@ -121,11 +121,11 @@ export class RangeRelay {
   }
 
   /**
-   * Forgets parked keys that wait for a retry. A window says which of its keys have parked rows, but only of keys that were
+   * Forgets parked keys if there is no room for others. A window says which of its keys have parked rows, but only of keys that were
    * parked when Postgres read it. So a window that was read ahead is read again.
    */
   private makeRoomForParkedKeys(): void {
-    if (this.parked.forgetWaiting()) this.nextWindow = undefined;
+    if (this.parked.forgetKeys()) this.nextWindow = undefined;
   }
 
   private hasRoom(): boolean {

@@ -5,6 +5,8 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 /** The writers that the app gives permission to write the items of an index. */
 export interface IndexWriters {
   readonly functions: Set<lambda.Function>;
+  /** The functions that have the configuration as readers. With permissions of the table they can write, too. */
+  readonly readers: Set<lambda.Function>;
   /** Whether there are writers whose longest write is unknown: roles, containers, imported functions, versions and aliases. */
   hasOthers: boolean;
 }
@@ -18,16 +20,16 @@ export function addWriter(writers: IndexWriters, grantee: iam.IGrantable): void 
 }
 
 /**
- * The longest timeout of the writers, in seconds, or undefined if it is unknown. It is read when the template is rendered, because
+ * The longest timeout of the writers and readers, in seconds, or undefined if it is unknown. It is read when the template is rendered, because
  * functions can be bound, and timeouts can change, until then.
  */
 export function longestWriteSeconds(writers: IndexWriters): number {
   return Lazy.uncachedNumber({ produce: () => longestTimeout(writers) });
 }
 
-function longestTimeout({ functions, hasOthers }: IndexWriters): number | undefined {
-  const timeouts = [...functions].map(timeoutOf);
-  if (hasOthers || timeouts.length === 0 || !timeouts.every((timeout) => typeof timeout === 'number')) return undefined;
+function longestTimeout({ functions, readers, hasOthers }: IndexWriters): number | undefined {
+  const timeouts = [...functions, ...readers].map(timeoutOf);
+  if (hasOthers || functions.size === 0 || !timeouts.every((timeout) => typeof timeout === 'number')) return undefined;
   return Math.max(...timeouts);
 }
 

@@ -41,7 +41,7 @@ export interface IShardedIndex {
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
-   * The configuration names the longest timeout of the bound writers, and `lowerShardCount` waits for it.
+   * The configuration names the longest timeout of the bound functions, and `lowerShardCount` waits for it.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
@@ -187,7 +187,7 @@ export class ShardedIndex implements IShardedIndex {
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
-   * The configuration names the longest timeout of the bound writers, and `lowerShardCount` waits for it.
+   * The configuration names the longest timeout of the bound functions, and `lowerShardCount` waits for it.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
@@ -213,6 +213,7 @@ export class ShardedIndex implements IShardedIndex {
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     this.bind('bindReader', reader, binding);
+    this.writers?.readers.add(reader);
     return this.grants.query(reader);
   }
 

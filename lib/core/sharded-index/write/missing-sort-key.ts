@@ -5,7 +5,7 @@ import { numberText } from '../query/item-text';
 
 /**
  * The first attribute of the sort key that an item lacks. DynamoDB leaves such an item out of the index. Undefined if the item has
- * the whole sort key.
+ * the whole sort key. A property that an object inherits, such as a getter of its class, is not stored.
  *
  * @param item the item as plain JavaScript values
  */
@@ -13,7 +13,7 @@ export function missingSortKey(
   { sortKeyAttributes }: ShardedIndexConfig,
   item: Record<string, unknown>,
 ): string | undefined {
-  return sortKeyAttributes.find((name) => !canBeKey(attributeOf(item, name)));
+  return sortKeyAttributes.find((name) => !Object.hasOwn(item, name) || !canBeKey(item[name]));
 }
 
 /** @throws InvalidIndexValueError if the index would not contain the item, and is not declared as sparse */

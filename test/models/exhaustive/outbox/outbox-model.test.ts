@@ -251,11 +251,11 @@ function draw(
     }),
     call('counts a try', async (own) => {
       const row = oneOf(own.parked);
-      return row && own.database.countTry(row, new Error('no')).then(() => 'done');
+      return row && own.database.countTries([{ row, error: new Error('no') }]).then(() => 'done');
     }),
     call('gives up', async (own) => {
       const row = oneOf(own.parked);
-      return row && own.database.giveUp(row, new Error('no')).then(() => 'done');
+      return row && own.database.giveUp([{ row, error: new Error('no') }]).then(() => 'done');
     }),
     call('rotates', (own) => own.database.rotate().then(() => 'done')),
     silently('loses its locks', (side) => side.loseLocks(worker)),

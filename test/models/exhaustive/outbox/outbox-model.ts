@@ -574,19 +574,19 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'counts a try',
-    begins: 'UPDATE outbox.parked SET tries = tries + 1, last_error = $3 WHERE partition_key = $1 AND id = $2',
+    begins: 'UPDATE outbox.parked p SET tries = tries + 1, last_error = tried.error',
     touches: { writes: ['parked'] },
-    answer: (model, _, [key, id]) => {
-      model.countTry(key, id);
+    answer: (model, _, [keys, ids]) => {
+      for (const [index, id] of ids.entries()) model.countTry(keys[index], id);
       return [];
     },
   },
   {
     name: 'gives a row up',
-    begins: 'WITH gone AS (DELETE FROM outbox.parked WHERE partition_key = $1 AND id = $2 RETURNING *)',
+    begins: 'WITH gone AS ( DELETE FROM outbox.parked p USING unnest(',
     touches: { writes: ['parked'] },
-    answer: (model, _, [key, id]) => {
-      model.giveUp(key, id);
+    answer: (model, _, [keys, ids]) => {
+      for (const [index, id] of ids.entries()) model.giveUp(keys[index], id);
       return [];
     },
   },

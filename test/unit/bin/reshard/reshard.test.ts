@@ -44,8 +44,10 @@ describe('even-shards reshard', () => {
     expect(await printed('--from', '10', '--to', '4', ...args)).toContain(wait);
   });
 
-  test('reshard – a single step – prints no wait', async () => {
-    expect(await printed('--from', '10/20', '--to', '20')).not.toContain('wait');
+  test('reshard – a single step that continues an interrupted change – prints the wait for the deployment before it, and no drain', async () => {
+    const text = await printed('--from', '10/20', '--to', '20', '--longest-write', '900');
+    expect(text).toContain('After each deployment, also the last one before step 1, wait another 15 minutes');
+    expect(text).not.toContain('drained');
   });
 
   test.each(['0', '-1', '1.5', '86401', 'x', ''])('reshard – --longest-write %j – is refused', async (seconds) => {
@@ -93,7 +95,8 @@ describe('even-shards reshard', () => {
         '',
         'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
         'and when reshardItems, or IndexItemMover, has gone over the whole table.',
-        'After each deployment, wait another 90 minutes: an invocation that began before it may last so long without the new counts.',
+        'After each deployment, also the last one before step 1, wait another 90 minutes: an invocation that began before',
+        'it may last so long without the new counts.',
         'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
       ].join('\n'),
     );
@@ -118,7 +121,8 @@ describe('even-shards reshard', () => {
         '',
         'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
         'and when reshardItems has gone over the whole table and has refused no item.',
-        'After each deployment, wait another 90 minutes: an invocation that began before it may last so long without the new counts.',
+        'After each deployment, also the last one before step 1, wait another 90 minutes: an invocation that began before',
+        'it may last so long without the new counts.',
         'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
       ].join('\n'),
     );

@@ -16,10 +16,15 @@ interface TableOptions {
   tries?: number;
   rowBytes?: number;
   windowBytes?: number;
+  mostParkedKeys?: number;
+  /** How long it takes to read parked rows. */
+  readMs?: number;
 }
 
 /** A table of parked rows, one row a key, behind a worker that remembers 10 keys. */
-function tableOf({ keys, isRejected = () => false, tries = 0, rowBytes = 1, windowBytes = 1_000 }: TableOptions) {
+function tableOf(options: TableOptions) {
+  const { keys, isRejected = () => false, tries = 0, rowBytes = 1, windowBytes = 1_000, readMs = 1 } = options;
+  const { mostParkedKeys = 10 } = options;
   const clock = new VirtualClock();
   const read = (key: number) => ({ id: BigInt(key), hasEnded: false });
   const rowOf = (key: number): ParkedRow => {
@@ -46,7 +51,7 @@ function tableOf({ keys, isRejected = () => false, tries = 0, rowBytes = 1, wind
       return behind.slice(0, atMost).map((row) => ({ ...row, firstId: row.id }));
     },
     readParked: async (_, wanted, { maxBytesOfAll }) => {
-      await clock.sleep(1);
+      await clock.sleep(readMs);
       const found = wanted.flatMap(({ partitionKey }) => table.get(partitionKey) ?? []);
       const rows = found.filter((__, place) => place * rowBytes < maxBytesOfAll);
       bytesRead.push(rows.length * rowBytes);
@@ -55,12 +60,14 @@ function tableOf({ keys, isRejected = () => false, tries = 0, rowBytes = 1, wind
     removeParked: async (gone) => {
       for (const { partitionKey } of gone) table.delete(partitionKey);
     },
-    countTry: async ({ partitionKey }) => {
-      const row = table.get(partitionKey)!;
-      table.set(partitionKey, { ...row, tries: row.tries + 1 });
+    countTries: async (rejected) => {
+      for (const { partitionKey } of rejected.map(({ row }) => row)) {
+        const row = table.get(partitionKey)!;
+        table.set(partitionKey, { ...row, tries: row.tries + 1 });
+      }
     },
   };
-  const settings = { clock, windowRows: 100, windowBytes, retryMs: 1_000, mostParkedKeys: 10, onRejected: () => {} };
+  const settings = { clock, windowRows: 100, windowBytes, retryMs: 1_000, mostParkedKeys, onRejected: () => {} };
   const put: PutRows = async (rows, ends) => {
     for (const row of rows) {
       const { partitionKey } = row;
@@ -82,7 +89,7 @@ function tableOf({ keys, isRejected = () => false, tries = 0, rowBytes = 1, wind
     await parked.load();
     const running = parked.run();
     for (const endsAtMs = clock.now() + ms; clock.now() < endsAtMs; ) {
-      parked.forgetWaiting();
+      parked.forgetKeys();
       await clock.runUntil(clock.sleep(10));
     }
     parked.stop();
@@ -124,14 +131,20 @@ test('ParkedKeys – all keys that it remembers wait for a retry – forgets the
   await parked.load();
   const running = parked.run();
   for (let key = 1; key <= 10; key++) parked.reject(rowOf(key));
-  expect([parked.isFull, parked.forgetWaiting()]).toEqual([true, false]);
+  expect([parked.isFull, parked.forgetKeys()]).toEqual([true, false]);
   await clock.runUntil(clock.sleep(500));
-  expect([parked.isFull, parked.forgetWaiting(), parked.isFull, parked.knowsAllKeys]).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
+  expect([parked.isFull, parked.forgetKeys(), parked.isFull, parked.knowsAllKeys]).toEqual([true, true, false, false]);
+  parked.stop();
+  await clock.runUntil(running);
+});
+
+test('ParkedKeys – rejected keys come faster than they can be retried – forgets those that were not retried yet, and has room', async () => {
+  const { parked, clock, rowOf } = tableOf({ keys: 0, mostParkedKeys: 200, readMs: 60_000 });
+  await parked.load();
+  const running = parked.run();
+  for (let key = 1; key <= 200; key++) parked.reject(rowOf(key));
+  await clock.runUntil(clock.sleep(1));
+  expect([parked.isFull, parked.forgetKeys(), parked.isFull]).toEqual([true, true, false]);
   parked.stop();
   await clock.runUntil(running);
 });
@@ -196,10 +209,10 @@ describe('the rows of a key that go to two streams', () => {
       removeParked: async (gone) => {
         for (const row of gone) table = withoutRow(row);
       },
-      countTry: async (row) => {
+      countTries: async ([{ row } = { row: first }]) => {
         table = table.map((each) => (each.id === row.id ? { ...each, tries: each.tries + 1 } : each));
       },
-      giveUp: async (row) => {
+      giveUp: async ([{ row } = { row: first }]) => {
         table = withoutRow(row);
       },
       ...lost,
@@ -434,7 +447,9 @@ describe('keys that an earlier worker has parked', () => {
         });
         return { rows, unreadKeys: [] };
       },
-      countTry: async ({ partitionKey }) => void tries.set(partitionKey, tries.get(partitionKey)! + 1),
+      countTries: async (rejected) => {
+        for (const { row } of rejected) tries.set(row.partitionKey, tries.get(row.partitionKey)! + 1);
+      },
     };
     const parked = new ParkedKeys(
       database as OutboxDatabase,

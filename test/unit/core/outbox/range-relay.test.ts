@@ -465,8 +465,9 @@ describe('a row that the stream refuses', () => {
         removeParked: async (gone) => {
           table = table.filter(({ id }) => gone.every((row) => row.id !== id));
         },
-        countTry: async (tried) => {
-          table = table.map((row) => (row.id === tried.id ? { ...row, tries: row.tries + 1 } : row));
+        countTries: async (rejected) => {
+          const tried = rejected.map(({ row }) => row.id);
+          table = table.map((row) => (tried.includes(row.id) ? { ...row, tries: row.tries + 1 } : row));
         },
       },
     );

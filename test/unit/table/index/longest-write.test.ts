@@ -147,6 +147,12 @@ describe('the longest write in the configuration of an index', () => {
     expect(longestWrite()).toBeUndefined();
   });
 
+  test('bindReader – a reader that can write with permissions of the table, beside a writer – counts its timeout', () => {
+    byStatus.bindWriter(addFunction(stack, 'Writer', 3));
+    byStatus.bindReader(addFunction(stack, 'Reader', 900));
+    expect(longestWrite()).toBe(900);
+  });
+
   test('bindReader – no writer – leaves the longest write out', () => {
     byStatus.bindReader(addFunction(stack, 'Reader', 10));
     expect(longestWrite()).toBeUndefined();

@@ -134,9 +134,24 @@ describe('strays without the sort key of an index', () => {
     expect(found).toMatchObject([{ reason: 'noSortKey', hidden: true, expected: { N: String(right) } }]);
   });
 
-  test('findStrays – no shard and no sort key in a sparse index – reports the shard, and does not count the item as hidden', async () => {
+  test.each(Object.entries(WRITERS))(
+    '%s – a sort key that the class of the item inherits – throws, because it is not stored',
+    (_, write) => {
+      class Order {
+        readonly jobId = '1';
+        readonly status = 'open';
+        get createdAt(): string {
+          return '2026';
+        }
+      }
+      const index = indexConfig({ sortKeyAttributes: ['createdAt'] });
+      expect(() => write(index, new Order() as never)).toThrow('item.createdAt');
+    },
+  );
+
+  test('findStrays – no shard and no sort key in a sparse index – reports nothing, because the item needs no shard', async () => {
     const { strays, hidden } = await findStrays(storing(config, stored(), false), { ...config, sparse: true });
-    expect([strays.missing, strays.noSortKey, hidden]).toEqual([1, 0, 0]);
+    expect([strays.missing, strays.noSortKey, hidden]).toEqual([0, 0, 0]);
   });
 
   test('findStrays – no value and no sort key – reports nothing', async () => {
