@@ -220,7 +220,8 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
       'wait until it is ACTIVE before readers ask it',
     );
   }
-  if (peakUnits !== undefined && throughput.writes.throttled === 0) {
+  // Fewer shards would concentrate reads that a partition already throttles.
+  if (peakUnits !== undefined && throughput.writes.throttled === 0 && throughput.reads.throttled === 0) {
     const enough = Math.max(1, suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 }));
     if (read >= 4 && enough <= read * IDLE) {
       say(
@@ -261,7 +262,10 @@ function tooFewShards(
   return {
     id: 'tooFewShards',
     what: `${counted(events, 'write')}${of} refused by a hot partition: ${counted(write, 'shard')} can take ${(write * PARTITION_WRITE_UNITS).toLocaleString('en')} write units a second${held}`,
-    change: `raise the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`,
+    change:
+      !('adaptive' in config) || config.adaptive === undefined
+        ? `raise the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`
+        : 'read the alarms of the AdaptiveShardCountController, because the counts of this index grow by themselves; raise maximum if values have reached it',
   };
 }
 

@@ -301,8 +301,8 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
  *
  * It makes the parking table, the event source mapping, and a schedule on which the same function retries parked keys. The
  * mapping reports partial batches, does not bisect, and bounds neither attempts nor the age of records: any bound would make
- * Lambda skip records of a key whose later records go on. The function may use the table, and nothing else is allowed to it
- * beyond reading the stream and writing to `onFailure`.
+ * Lambda skip records of a key whose later records go on. The function may use the table, read the stream, and do what the
+ * destination of `onFailure` grants, and nothing else. A bucket grants it to read, write and delete objects.
  *
  * @throws an error with the code `INVALID_ARGUMENT` if a property is out of its bounds, if the stream ignores partition keys, or if
  *   it accepts records that are too large for an event and there is no `onFailure`

@@ -1,4 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
+import { Reference, Stack, Tokenization } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
@@ -16,10 +16,10 @@ interface MappingProperties {
 
 /** What makes Lambda go past a record of a key, and on with later ones, or hides records of an aggregate. */
 const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  BisectBatchOnFunctionError: (value) => value === true,
+  BisectBatchOnFunctionError: (value) => String(value) === 'true',
   FilterCriteria: (value) => value !== undefined,
-  MaximumRecordAgeInSeconds: (value) => value !== undefined && value !== -1,
-  MaximumRetryAttempts: (value) => value !== undefined && value !== -1,
+  MaximumRecordAgeInSeconds: (value) => value !== undefined && Number(value) !== -1,
+  MaximumRetryAttempts: (value) => value !== undefined && Number(value) !== -1,
   TumblingWindowInSeconds: (value) => value !== undefined,
 };
 
@@ -70,15 +70,29 @@ export function addUnboundedMapping(
 
 const OWN_REMEDY = 'give the consumer an onFailure';
 
-/** The mappings of streams to a function. Those of queues have no starting position, and those of topics name them. */
+/**
+ * The mappings of streams to a function, in all stacks of the app. Those of queues have no starting position, and those of topics
+ * name them.
+ */
 function streamMappings(handler: lambda.Function): lambda.CfnEventSourceMapping[] {
   const stack = Stack.of(handler);
   const functionName = JSON.stringify(stack.resolve(handler.functionName));
-  return stack.node.findAll().filter((each): each is lambda.CfnEventSourceMapping => {
+  return stack.node.root.node.findAll().filter((each): each is lambda.CfnEventSourceMapping => {
     if (!(each instanceof lambda.CfnEventSourceMapping)) return false;
     const { FunctionName, StartingPosition, Topics } = templateProperties<MappingProperties>(each);
-    return JSON.stringify(FunctionName) === functionName && StartingPosition !== undefined && Topics === undefined;
+    const isOfHandler =
+      functionOfApp(each.functionName) === handler.node.defaultChild || JSON.stringify(FunctionName) === functionName;
+    return isOfHandler && StartingPosition !== undefined && Topics === undefined;
   });
+}
+
+/** The function of this app that a mapping names: by its name or ARN, or by that of an alias or a version. */
+function functionOfApp(name: string): lambda.CfnFunction | undefined {
+  const { firstToken } = Tokenization.reverseString(name);
+  const target = Reference.isReference(firstToken) ? firstToken.target : undefined;
+  if (target instanceof lambda.CfnAlias || target instanceof lambda.CfnVersion)
+    return functionOfApp(target.functionName);
+  return target instanceof lambda.CfnFunction ? target : undefined;
 }
 
 function checkUnbounded(named: IConstruct, properties: MappingProperties, unchecked: readonly string[]): void {

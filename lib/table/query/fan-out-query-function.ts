@@ -225,7 +225,8 @@ function checkBinding(
   refuseTokens(field, values);
   checkAllowedValues(field, values);
   const dynamic = values.find((value) => typeof value === 'string' && value.includes('{{resolve:'));
-  if (dynamic !== undefined) throw new InvalidArgumentError(field, dynamic, 'known at synthesis, no dynamic reference');
+  if (dynamic !== undefined)
+    throw new InvalidArgumentError(field, dynamic, 'a value known at synthesis, without a dynamic reference');
   for (const store of stores) {
     const { valueAttribute, indexName } = knownConfig<ShardedConfig>(Stack.of(scope), store.toConfigJson());
     if (valueAttribute !== undefined) continue;

@@ -110,6 +110,16 @@ describe('an index', () => {
       { throughput: throughput({ writes: { ...calm, peakUnits: 10 } }) },
       ['cost idleIndexShards'],
     ],
+    [
+      'with shards that writes do not need, and whose reads are throttled',
+      {
+        throughput: throughput({
+          writes: { ...calm, peakUnits: 10 },
+          reads: { ...calm, throttled: 5, byCause: { keyRange: 5 } },
+        }),
+      },
+      ['refused hotReads'],
+    ],
     ['with items that no query finds', { hiddenItems: 1 }, ['loss strays']],
     ['with items that lack its sort key', { unsortedItems: 1 }, ['loss noSortKey']],
   ])('%s', (_, changes, expected) => {

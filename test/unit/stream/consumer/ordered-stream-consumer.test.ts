@@ -193,6 +193,7 @@ describe('a mapping that can skip records fails synthesis', () => {
     ['MaximumRetryAttempts', 3],
     ['MaximumRecordAgeInSeconds', 3_600],
     ['BisectBatchOnFunctionError', true],
+    ['BisectBatchOnFunctionError', 'true'],
     ['FilterCriteria', { Filters: [{ Pattern: '{}' }] }],
     ['DestinationConfig', { OnFailure: { Destination: 'arn:aws:sqs:us-east-1:111111111111:failed' } }],
     ['TumblingWindowInSeconds', 60],
@@ -371,6 +372,47 @@ describe('onFailure', () => {
     const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
     mapping!.addPropertyOverride(property, value);
     expect(template).toThrow(new RegExp(`INVALID_ARGUMENT.*${property}`));
+  });
+});
+
+describe('a mapping of another stream that names the function in another way', () => {
+  const skips = {
+    startingPosition: 'TRIM_HORIZON',
+    maximumRetryAttempts: 1,
+    functionResponseTypes: ['ReportBatchItemFailures'],
+  };
+  const names: Record<string, (handler: LambdaFunction) => string> = {
+    'its ARN': (handler) => handler.functionArn,
+    'an alias': (handler) => handler.addAlias('live').functionArn,
+    'its version': (handler) => handler.currentVersion.functionArn,
+    'its ARN and the name of an alias': (handler) => `${handler.functionArn}:live`,
+  };
+
+  test.each(Object.entries(names))('by %s – fails synthesis if it can skip records', (_, nameOf) => {
+    const { stack, construct, template } = consumer();
+    const eventSourceArn = new Stream(stack, 'Other').streamArn;
+    new CfnEventSourceMapping(stack, 'Mapping', { ...skips, eventSourceArn, functionName: nameOf(construct.handler) });
+    expect(template).toThrow(/INVALID_ARGUMENT.*Mapping.*MaximumRetryAttempts/);
+  });
+
+  test('in another stack – fails synthesis if it can skip records', () => {
+    const { stack, construct, template } = consumer();
+    const { account, region } = stack;
+    const other = new Stack(stack.node.root as App, 'OtherStack', { env: { account, region } });
+    const eventSourceArn = new Stream(other, 'Other').streamArn;
+    new CfnEventSourceMapping(other, 'Mapping', {
+      ...skips,
+      eventSourceArn,
+      functionName: construct.handler.functionArn,
+    });
+    expect(template).toThrow(/INVALID_ARGUMENT.*Mapping.*MaximumRetryAttempts/);
+  });
+
+  test('of another function – may skip records', () => {
+    const { stack, template } = consumer();
+    const eventSourceArn = new Stream(stack, 'Other').streamArn;
+    new CfnEventSourceMapping(stack, 'Mapping', { ...skips, eventSourceArn, functionName: 'another' });
+    expect(template).not.toThrow();
   });
 });
 

@@ -149,6 +149,7 @@ describe('FanOutQueryFunction', () => {
       [[Token.asString({ Ref: 'Tenant' })], 'values[0] must be values, known at synthesis'],
       [[Token.asNumber({ Ref: 'Tenant' })], 'values[0] must be values, known at synthesis'],
       [[`tenant-${Token.asString({ Ref: 'Tenant' })}`], 'values[0] must be values, known at synthesis'],
+      [['{{resolve:ssm:/tenant}}'], 'values must be a value known at synthesis, without a dynamic reference'],
       [Token.asList({ Ref: 'Tenants' }), 'values must be values, known at synthesis'],
     ])('%j are rejected', (values, message) => {
       expect(() => construct(values)).toThrow(`EvenShards/Query: ${message}`);
