@@ -263,7 +263,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `${n(declared('test/models/core/producer/simulation.test.ts', 'SCHEDULES'))} random schedules`,
   ],
   'outbox.md': [
-    `A worker remembers ${n(core('outbox/relay-options', 'MOST_PARKED_KEYS'))} parked keys at most. If there are more, it retries up to ${n(core('outbox/relay-options', 'MOST_PARKED_KEYS') / 2)} of them a minute`,
+    `A worker remembers ${n(core('outbox/relay-options', 'MOST_PARKED_KEYS'))} parked keys at most`,
     `It runs for ${construct('outbox/outbox-relay-function', 'timeout')} minutes`,
     `A statement may take ${seconds(core('outbox/relay-options', 'statementTimeoutMs'))} seconds`,
     `it waits for ${seconds(core('outbox/outbox-relay', 'LAST_STATEMENT_MS'))} seconds at most`,
