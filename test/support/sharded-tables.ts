@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, DynamoDB, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDbItem,
+  plainItem,
   type ShardedConfig,
   type ShardedIndexConfig,
-  type SortKeyValue,
   shardAttributes,
 } from '../../lib/core';
 import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
@@ -168,9 +168,14 @@ function entryOf(config: ShardedIndexConfig, shape: Shape, facts: Omit<Entry, 's
     ...(shape.sortKey && { timestamp: SORT_KEYS[shape.sortKey][sortKey] }),
     ...(shape.tieBreaker && { order: tieBreaker }),
   };
-  const all = { ...plain, ...shardAttributes(config, plain) } as Record<string, SortKeyValue>;
-  const item = Object.fromEntries(Object.entries(all).map(([name, each]) => [name, toAttributeValue(each)]));
-  return { ...facts, shard: Number(String(all.shard).split('#').at(-1)), rank: -1, item };
+  const own = attributeValues(plain);
+  const added = shardAttributes(config, plainItem(own));
+  const item = { ...own, ...attributeValues(added) };
+  return { ...facts, shard: Number(String(added.shard).split('#').at(-1)), rank: -1, item };
+}
+
+function attributeValues(values: object): DynamoDbItem {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toAttributeValue(value)]));
 }
 
 /**
