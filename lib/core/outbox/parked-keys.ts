@@ -165,7 +165,7 @@ export class ParkedKeys {
     const hasReachedEnd = found.length < atMost;
     this.loadedToId = hasReachedEnd ? 0n : found.at(-1)!.firstId;
     this.knowsAll = hasReachedEnd && behindId === 0n && !this.hasForgotten;
-    this.loadsAgainAtMs = this.settings.clock.now() + LONGEST_RETRY_MS;
+    this.loadsAgainAtMs = this.knowsAll ? 0 : this.settings.clock.now() + LONGEST_RETRY_MS;
     this.onChange();
   }
 
