@@ -48,7 +48,7 @@ interface EntryLoad {
   readonly throttled: number;
 }
 
-/** The reads or the writes of a table or an index, and what limits them. */
+/** The consumed and throttled units of a table or an index, for reads or for writes, and its capacity limits. */
 export interface Traffic {
   /** The units a second that the busiest minute consumed. Absent if there is no value. */
   readonly peakUnits?: number;

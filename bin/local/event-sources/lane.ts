@@ -181,9 +181,9 @@ export class Lane {
   }
 
   /**
-   * A record that is too large for an event goes to the on-failure destination. Without one, it holds its lane until it is too old.
-   * Lambda does not invoke the function, so the record uses none of its attempts. Source: the Kinesis developer guide, "Handle large
-   * records".
+   * A record that is too large for an event goes to the on-failure destination. Without a destination, it blocks its shard until the
+   * record is too old. Such a record uses no retry attempts, because Lambda never invokes the function with it.
+   * Source: the Kinesis developer guide, "Handle large records".
    */
   private async holdTooLarge(records: readonly KinesisRecord[]): Promise<void> {
     const { hasOnFailure, longestRetryMs = LONGEST_RETRY_MS } = this.settings;

@@ -140,7 +140,7 @@ export class Batch {
         key = afterFailure(fresh, { tries: failed.attempts, error: failed.error, isRetry: false }, this.settings);
       } else key = parked;
       const { past } = key;
-      // This process has seen some of them take effect, before the key was parked for another source.
+      // This process may have applied some of these records before a record of another source parked the key.
       const isDone = ({ partitionKey, places }: Arrival): boolean =>
         isPast(past, places) || this.passed.has(partitionKey, places);
       const rest = run.slice(from).filter((record) => !isDone(record));

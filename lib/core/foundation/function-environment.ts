@@ -19,8 +19,8 @@ export interface StreamOfTopic {
 export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
 
 /**
- * Query fan-out: a JSON array of the values that requests may name. Keyspaces query: a JSON array of objects, each from
- * column to value. Absent: requests may name any value.
+ * The values that requests may name, as a JSON array. For Keyspaces, each value is an object of columns. If the variable is not set,
+ * requests may name any value.
  */
 export const VALUES = 'EVEN_SHARDS_VALUES';
 

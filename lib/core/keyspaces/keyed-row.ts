@@ -73,7 +73,7 @@ export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): Tot
   };
 }
 
-/** The number of a position behind all shards: a reversed query ends with the lowest shard. */
+/** The shard number of a cursor that is behind all shards. A reversed query reads the lowest shard last, so its number is below all. */
 export function behindAllShards({ reversed }: RowSelect): number {
   return reversed ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

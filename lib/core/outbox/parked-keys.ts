@@ -68,7 +68,7 @@ export class ParkedKeys {
     private readonly settings: RelaySettings,
     private readonly summary: RelaySummary,
     private readonly put: PutRows,
-    /** Is called when rows have been parked, or when there is room for more keys. */
+    /** Called after keys were loaded, and after each put of parked rows. */
     private readonly onChange: () => void,
   ) {
     this.bell = new Bell(settings.clock);
@@ -123,7 +123,7 @@ export class ParkedKeys {
     this.bell.ring();
   }
 
-  /** Keeps in mind that a key has rows in the table. */
+  /** Adds a key that has parked rows in the table, unless it is there. */
   remember({ partitionKey, tries }: KeyWithParkedRows): void {
     if (this.keys.has(partitionKey)) return;
     const key = this.keyOf(partitionKey, { mayHaveRows: true });

@@ -182,7 +182,7 @@ test.each([1, 2, 3, 4])(
   120_000,
 );
 
-/** What a client does with a timestamp that the server's clock reaches in an hour. */
+/** A statement that a client sends with a timestamp one hour ahead of the server. */
 interface Ahead {
   what: string;
   /** The statement up to its WHERE clause, without the table. */

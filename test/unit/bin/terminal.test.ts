@@ -10,7 +10,7 @@ import { simulate } from '../../../bin/simulate';
 import { printed, sampleFolder } from '../../support/command';
 import { randomRuns } from '../../support/random-runs';
 
-/** What reaches the terminal, whatever stands in the data, the names and the errors that commands print. */
+/** Commands print data, names and errors of others. None of these texts may control the terminal. */
 
 const samples = sampleFolder();
 

@@ -120,7 +120,7 @@ test('reshardRows – a row ahead of the server – writes nothing, and moves th
   expect(table.all).toEqual([{ ...place, body: 'x' }]);
 });
 
-test('reshardRows – a row of the key alone that is ahead of the server – leaves no copy', async () => {
+test('reshardRows – a row has only key columns and a timestamp ahead of the server – refuses the row and leaves no copy', async () => {
   const { table, stray } = oneStray({}, HOUR);
   expect((await reshardRows(table, twenty)).outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
   expect(table.all).toEqual([stray]);

@@ -408,7 +408,7 @@ describe('a mapping of another stream that names the function in another way', (
     expect(template).toThrow(/INVALID_ARGUMENT.*Mapping.*MaximumRetryAttempts/);
   });
 
-  test('of another function – may skip records', () => {
+  test('synthesis accepts a mapping that can skip records if it belongs to another function', () => {
     const { stack, template } = consumer();
     const eventSourceArn = new Stream(stack, 'Other').streamArn;
     new CfnEventSourceMapping(stack, 'Mapping', { ...skips, eventSourceArn, functionName: 'another' });

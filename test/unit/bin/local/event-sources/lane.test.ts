@@ -51,7 +51,7 @@ test('batches have at most so many records, in order', async () => {
 });
 
 // The Lambda developer guide, "How Lambda processes records from stream and queue-based event sources".
-test('a batch fits into an event of 6 MiB, and waits no longer when it is full', async () => {
+test('the lane cuts batches at the event size of 6 MiB, and delivers a full batch without waiting for its window', async () => {
   const large = ['1', '2', '3'].map((number) => recordOf(number, { Data: Buffer.alloc(2_000_000) }));
   expect((await delivered(large, {})).batches).toEqual(['1 2', '3']);
   const clock = new VirtualClock();
