@@ -9,7 +9,7 @@ import {
   ShardedTable,
   UniformStream,
 } from '../lib';
-import { InvalidArgumentError } from '../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../lib/core/kernel/errors';
 
 /**
  * The whole library on one page: a stream that is written to in order, and a table of jobs that is queried by status

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { EvenShardsError } from '../lib/core/foundation/errors';
+import { EvenShardsError } from '../lib/core/kernel/errors';
 import { exitCodeOf, runCommand } from './commands';
 import { printError, printProblem } from './print';
 

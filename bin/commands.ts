@@ -1,8 +1,8 @@
-import { IncompleteAnswerError } from '../lib/core/foundation/incomplete-answer-error';
+import { IncompleteAnswerError } from '../lib/core/kernel/incomplete-answer-error';
 import { version } from '../package.json';
 import { AccountError } from './deployed-stack/account-error';
 import { UsageError } from './flags';
-import { InvalidInputError } from './local/sample/sample-error';
+import { InvalidInputError } from './invalid-input-error';
 import { print, printText } from './print';
 
 interface Command {

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { EvenShardsError, InvalidArgumentError } from '../lib/core/foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../lib/core/kernel/errors';
 
 /** The command line is wrong. Nothing was done. */
 export class UsageError extends EvenShardsError {

@@ -1,6 +1,6 @@
-import { describeValue } from '../lib/core/foundation/errors';
-import { InvalidInputError } from './local/sample/sample-error';
-import { type EventLine, userEvents } from './local/sample/user-events';
+import { describeValue } from '../lib/core/kernel/errors';
+import { InvalidInputError } from './invalid-input-error';
+import { type EventLine, userEvents } from './user-events';
 
 /** What the planner and the simulator know of real traffic. */
 export interface TrafficSample {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { InvalidInputError } from './local/sample/sample-error';
+import { InvalidInputError } from './invalid-input-error';
 
 /** Writes a file that a flag names. */
 export function writeOutput(file: string, content: string): void {

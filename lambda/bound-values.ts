@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../lib/core/foundation/errors';
-import { VALUES } from '../lib/core/foundation/function-environment';
+import { VALUES } from '../lib/core/contract/function-environment';
+import { InvalidArgumentError } from '../lib/core/kernel/errors';
 
 /**
  * The values that the construct has bound the function to. Undefined if it may read any value.

@@ -1,5 +1,5 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE } from '../lib/core/foundation/function-metrics';
+import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE } from '../lib/core/contract/function-metrics';
 import { requiredEnvironment } from './required-environment';
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { callWithin } from '../lib/core/foundation/call-within';
+import { callWithin } from '../lib/core/kernel/call-within';
 
 /**
  * The time for one call, with all its attempts and to the end of the answer. Without it, a service that sends a byte now

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../lib/core/kernel/errors';
 
 /** An event does not follow the contract of the function. */
 export class InvalidEventError extends InvalidArgumentError {

@@ -1,4 +1,4 @@
-import { EvenShardsError, framesOf } from '../lib/core/foundation/errors';
+import { EvenShardsError, framesOf } from '../lib/core/kernel/errors';
 
 /** Errors whose messages quote the request or the answer. `error` is the name of an error of a statement of Postgres. */
 const QUOTING_ERRORS = [

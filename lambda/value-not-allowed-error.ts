@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../lib/core/kernel/errors';
 
 /** A request names a value that is not among the `values` of the function. The function has read nothing. */
 export class ValueNotAllowedError extends InvalidArgumentError {

@@ -2,7 +2,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { Client } from 'cassandra-driver';
 import { cassandraClient } from '../../lambda/keyspaces-query-fanout/cassandra-client';
 import { keyspacesClient } from '../../lambda/keyspaces-query-fanout/keyspaces-client';
-import { EvenShardsError, shortened } from '../../lib/core/foundation/errors';
+import { EvenShardsError, shortened } from '../../lib/core/kernel/errors';
 import { UsageError } from '../flags';
 
 /** The address of a Cassandra. */

@@ -1,6 +1,6 @@
-import { describeValue } from '../../lib/core/foundation/errors';
+import { describeValue } from '../../lib/core/kernel/errors';
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
-import { KEYSPACES_SHARDING, type KeyspacesMetadata } from '../../lib/deployed/sharding-metadata';
+import { KEYSPACES_SHARDING, type KeyspacesMetadata } from '../../lib/deployment-check/sharding-metadata';
 import type { AssemblyStack } from '../local/assembly/cloud-assembly';
 import { MalformedResourceError } from '../local/assembly/deployment-plan';
 import { fields, listOf, optional, text } from '../local/assembly/json-shape';

@@ -1,5 +1,5 @@
-import type { Finding, Step } from '../../lib/deployed/finding';
-import { textTable } from '../local/sample/text-table';
+import type { Finding, Step } from '../../lib/deployment-check/finding';
+import { textTable } from '../text-table';
 import type { Comparison } from './stack-changes';
 
 const COMMON = 'cdk-even-shards:';

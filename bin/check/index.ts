@@ -1,13 +1,13 @@
-import { InvalidArgumentError } from '../../lib/core/foundation/errors';
-import { deploymentFindings } from '../../lib/deployed/deployment-findings';
-import { inOrderOfSteps } from '../../lib/deployed/finding';
+import { InvalidArgumentError } from '../../lib/core/kernel/errors';
+import { deploymentFindings } from '../../lib/deployment-check/deployment-findings';
+import { inOrderOfSteps } from '../../lib/deployment-check/finding';
 import { askingAccount } from '../deployed-stack/account-error';
 import { STACK_ACTIONS } from '../deployed-stack/account-stack';
 import { type AwsClients, awsClients, destroyClients } from '../deployed-stack/aws-clients';
 import { STATE_ACTIONS } from '../deployed-stack/resource-state';
 import { endpointOf, parsedFlags, UsageError } from '../flags';
+import { InvalidInputError } from '../invalid-input-error';
 import { CloudAssemblyError } from '../local/assembly/cloud-assembly';
-import { InvalidInputError } from '../local/sample/sample-error';
 import { print, printError, printText } from '../print';
 import { checkJson, checkReport } from './check-report';
 import { type ClientsOfRegion, type Comparison, compareWithAccount, compareWithFolder } from './stack-changes';

@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path';
-import { checkDeployedFolder, deployedTemplate } from '../../lib/deployed/deployed-template';
-import type { Finding } from '../../lib/deployed/finding';
-import type { StackChange, Template } from '../../lib/deployed/template';
+import { checkDeployedFolder, deployedTemplate } from '../../lib/deployment-check/deployed-template';
+import type { Finding } from '../../lib/deployment-check/finding';
+import type { StackChange, Template } from '../../lib/deployment-check/template';
 import { accountStack, type StackClient } from '../deployed-stack/account-stack';
 import { type DeployedStack, pathOf, pathsInTemplate } from '../deployed-stack/deployed-stack';
 import { resourceStates, type StateClients } from '../deployed-stack/resource-state';

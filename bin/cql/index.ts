@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { tablesOfApp } from '../cassandra/tables-of-app';
 import { parsedFlags } from '../flags';
 import { readCloudAssembly } from '../local/assembly/cloud-assembly';

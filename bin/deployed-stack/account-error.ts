@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 
 /** A service of the account, or what stands in for it, has refused a call of a command or has not answered it. */
 export class AccountError extends EvenShardsError {

@@ -1,7 +1,7 @@
 import type { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
-import { OnwardPages } from '../../lib/core/foundation/onward-pages';
-import type { Template } from '../../lib/deployed/template';
+import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
+import { OnwardPages } from '../../lib/core/kernel/onward-pages';
+import type { Template } from '../../lib/deployment-check/template';
 import { type DeployedStack, pathsInTemplate } from './deployed-stack';
 
 /** The part of a client that reads a stack from CloudFormation. */

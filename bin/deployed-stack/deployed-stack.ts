@@ -1,4 +1,4 @@
-import type { Template } from '../../lib/deployed/template';
+import type { Template } from '../../lib/deployment-check/template';
 
 /** A stack as it is deployed, in an account or by a local run. A nested stack is a stack of its own. */
 export interface DeployedStack {

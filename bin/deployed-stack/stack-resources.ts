@@ -3,20 +3,20 @@ import {
   HASH_BUCKETS,
   PARKING_TABLE_NAME,
   STREAM_NAME,
-} from '../../lib/core/foundation/function-environment';
+} from '../../lib/core/contract/function-environment';
 import type {
   IndexShards,
   ShardedConfig,
   ShardedIndexConfig,
 } from '../../lib/core/sharded-index/config/sharded-index-config';
-import { environmentOf } from '../../lib/deployed/function-findings';
+import { environmentOf } from '../../lib/deployment-check/function-findings';
 import {
   type IndexMetadata,
   KEY_SHARDING,
   type KeyShardingMetadata,
   SHARDED_INDEXES,
-} from '../../lib/deployed/sharding-metadata';
-import { listOf, type Properties, type Resource, refersTo } from '../../lib/deployed/template';
+} from '../../lib/deployment-check/sharding-metadata';
+import { listOf, type Properties, type Resource, refersTo } from '../../lib/deployment-check/template';
 import { type DeployedStack, pathOf } from './deployed-stack';
 import { STREAM_TYPE, TABLE_TYPES } from './resource-state';
 

@@ -1,6 +1,6 @@
 import { endpointOf, UsageError } from '../flags';
+import { InvalidInputError } from '../invalid-input-error';
 import { CloudAssemblyError } from '../local/assembly/cloud-assembly';
-import { InvalidInputError } from '../local/sample/sample-error';
 import { askingAccount } from './account-error';
 import { accountStack, STACK_ACTIONS } from './account-stack';
 import { type AwsClients, awsClients, destroyClients } from './aws-clients';

@@ -9,9 +9,9 @@ import {
   withTarget,
 } from '../deployed-stack/target';
 import { numberOf, parsedFlags, UsageError } from '../flags';
-import { textTable } from '../local/sample/text-table';
 import { counted } from '../plain-text';
 import { print, printError, printText } from '../print';
+import { textTable } from '../text-table';
 import { type Diagnosis, diagnose } from './diagnose';
 import { measuredByWindow } from './measured-by-window';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';

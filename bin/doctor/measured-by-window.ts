@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../local/sample/sample-error';
+import { InvalidInputError } from '../invalid-input-error';
 import type { WindowState } from '../local/window/window-state';
 import type { Throughput } from './observations';
 import type { Measured } from './observe';

@@ -1,6 +1,6 @@
 import type { CloudWatch, MetricDataQuery } from '@aws-sdk/client-cloudwatch';
-import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
-import { OnwardPages } from '../../lib/core/foundation/onward-pages';
+import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
+import { OnwardPages } from '../../lib/core/kernel/onward-pages';
 
 /** The part of a client that reads metrics. CloudWatch and the fake of the door `testing` have it. */
 export type MetricClient = Pick<CloudWatch, 'getMetricData'>;

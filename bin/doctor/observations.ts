@@ -1,4 +1,4 @@
-import type { ThrottleCause } from '../../lib/core/foundation/throttle-causes';
+import type { ThrottleCause } from '../../lib/core/aws-client/throttle-causes';
 import type { OpenShard } from '../../lib/core/resharding/open-shards';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 

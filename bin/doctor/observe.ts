@@ -1,11 +1,11 @@
 import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
+import { THROTTLE_CAUSES, type ThrottleCause, throttleMetric } from '../../lib/core/aws-client/throttle-causes';
 import { DynamoDbParkingStore } from '../../lib/core/consumer/dynamodb-parking-store';
-import { METRICS_NAMESPACE, SHARD_COUNT_METRICS } from '../../lib/core/foundation/function-metrics';
-import { THROTTLE_CAUSES, type ThrottleCause, throttleMetric } from '../../lib/core/foundation/throttle-causes';
+import { METRICS_NAMESPACE, SHARD_COUNT_METRICS } from '../../lib/core/contract/function-metrics';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
-import { listOf, type Properties } from '../../lib/deployed/template';
+import { listOf, type Properties } from '../../lib/deployment-check/template';
 import { streamState, tableState } from '../deployed-stack/resource-state';
 import { shardingOfNow } from '../deployed-stack/sharding-of-now';
 import type {

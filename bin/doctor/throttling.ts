@@ -1,4 +1,4 @@
-import { THROTTLE_CAUSES, type ThrottleCause } from '../../lib/core/foundation/throttle-causes';
+import { THROTTLE_CAUSES, type ThrottleCause } from '../../lib/core/aws-client/throttle-causes';
 import { SERVICE_LIMITS } from '../../lib/core/planning/service-limits';
 import { PARTITION_WRITE_UNITS } from '../../lib/core/planning/suffix-range';
 import { counted } from '../plain-text';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
 import type { WeightedHashKey } from '../../lib/core/registry/balanced-key-allocator';
-import { InvalidInputError } from '../local/sample/sample-error';
+import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
+import { InvalidInputError } from '../invalid-input-error';
 
 const STANDARD_INPUT = 0;
 

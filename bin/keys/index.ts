@@ -1,9 +1,9 @@
-import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
-import { checkSpace, HASH_KEY_SPACE } from '../../lib/core/foundation/hash-key-space';
-import { checkStreamShardCount } from '../../lib/core/foundation/shard-count';
 import { alternatingKey, leftToRightKey } from '../../lib/core/planning/earlier-key-orders';
 import { checkWhole } from '../../lib/core/planning/number-checks';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
+import { checkStreamShardCount } from '../../lib/core/sharding/shard-count';
+import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
+import { checkSpace, HASH_KEY_SPACE } from '../../lib/core/stream-format/hash-key-space';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
 import { allocatedKeys } from './allocated-keys';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import type { DeploymentPlan, LocalResource, LocalStream, LocalTable } from './assembly/deployment-plan';
 import type { LocalClients } from './emulators/clients';
 

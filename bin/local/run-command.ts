@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { variableName } from '../../lib/core/foundation/function-environment';
+import { variableName } from '../../lib/core/contract/function-environment';
 import { UsageError } from '../flags';
 import { clientEnvironment } from './functions/lambda-environment';
 import { knownConfigs } from './known-configs';

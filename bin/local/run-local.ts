@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { type CassandraAddress, contactPointOf } from '../cassandra/connect';
 import { counted } from '../plain-text';
 import { readCloudAssembly } from './assembly/cloud-assembly';

@@ -1,4 +1,4 @@
-import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/foundation/function-environment';
+import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/contract/function-environment';
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { parkingsOf } from './event-sources/parkings';

@@ -1,5 +1,5 @@
 import { DynamoDbParkingStore, type ParkedKeys, type ParkingTableClient } from '../../lib/core/consumer';
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { askingAccount } from '../deployed-stack/account-error';
 import { awsClients } from '../deployed-stack/aws-clients';
 import { endpointOf, parsedFlags, UsageError } from '../flags';

@@ -1,5 +1,5 @@
-import type { ShardNumbering } from '../../lib/core/foundation/shard-numbering';
 import type { IndexPlan } from '../../lib/core/planning/plan-index';
+import type { ShardNumbering } from '../../lib/core/sharding/shard-numbering';
 
 /** The languages in which code can be printed. */
 export const LANGUAGES = ['typescript', 'python', 'java'] as const;

@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../local/sample/sample-error';
-import { type EventLine, userEvents } from '../local/sample/user-events';
+import { InvalidInputError } from '../invalid-input-error';
+import { type EventLine, userEvents } from '../user-events';
 
 /** The values of one field, or of a pair, record by record. */
 export interface FieldValues {

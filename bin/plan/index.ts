@@ -1,8 +1,8 @@
-import { InvalidArgumentError } from '../../lib/core/foundation/errors';
-import { ALLOWED_NUMBERING, type ShardNumbering, wrongPartOf } from '../../lib/core/foundation/shard-numbering';
+import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { type KeyPlacement, planStream } from '../../lib/core/planning/plan-stream';
+import { ALLOWED_NUMBERING, type ShardNumbering, wrongPartOf } from '../../lib/core/sharding/shard-numbering';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
 import { busiestKey, readSample, type TrafficSample, withProgress } from '../traffic-sample';

@@ -1,5 +1,5 @@
-import { textTable } from '../local/sample/text-table';
 import { escaped, line, PLOT_STYLE, rectangle, text } from '../simulate/plots/plot';
+import { textTable } from '../text-table';
 import type { KeyCandidate, KeyComparison } from './compare-keys';
 
 const BAR = 20;

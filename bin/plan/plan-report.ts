@@ -1,9 +1,9 @@
-import { besideValue, type ShardNumbering } from '../../lib/core/foundation/shard-numbering';
 import type { PlanRule } from '../../lib/core/planning/plan';
 import type { IndexLimit, IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { describeExceeded, type ExceededServiceLimit } from '../../lib/core/planning/service-limits';
-import { textTable } from '../local/sample/text-table';
+import { besideValue, type ShardNumbering } from '../../lib/core/sharding/shard-numbering';
+import { textTable } from '../text-table';
 import {
   adaptiveIndexSnippet,
   indexSnippet,

@@ -1,10 +1,10 @@
-import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
-import { hashPartitionKey } from '../../lib/core/foundation/hash-key-space';
-import { MAX_STREAM_SHARDS } from '../../lib/core/foundation/shard-count';
 import { checkBetween } from '../../lib/core/planning/number-checks';
 import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
 import { floorOf, isAbove } from '../../lib/core/planning/rounding';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
+import { MAX_STREAM_SHARDS } from '../../lib/core/sharding/shard-count';
+import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
+import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
 import { busiestKey, type TrafficSample } from '../traffic-sample';
 
 const DEFAULT_HEAD_ROOM = 0.25;

@@ -1,6 +1,6 @@
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { exactNumber } from '../../lib/core/foundation/decimal';
-import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { exactNumber } from '../../lib/core/kernel/decimal';
+import { EvenShardsError, InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
 import { isTableConfig, type ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
@@ -18,10 +18,10 @@ import {
   withTarget,
 } from '../deployed-stack/target';
 import { parsedFlags, UsageError } from '../flags';
-import { InvalidInputError } from '../local/sample/sample-error';
-import { type EventLine, userEvents } from '../local/sample/user-events';
+import { InvalidInputError } from '../invalid-input-error';
 import { counted, cutShort } from '../plain-text';
 import { print, printError, printText } from '../print';
+import { type EventLine, userEvents } from '../user-events';
 
 const COMMAND = 'even-shards put';
 

@@ -1,5 +1,5 @@
 import { jsonItem } from '../../lambda/query-fanout/json-item';
-import { InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { type FanOutPage, fanOutQuery } from '../../lib/core/sharded-index/query/fan-out-query';
 import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
 import { countTablesOf, type ShardingOfNow, shardingOfNow } from '../deployed-stack/sharding-of-now';
@@ -14,9 +14,9 @@ import {
   withTarget,
 } from '../deployed-stack/target';
 import { parsedFlags, UsageError } from '../flags';
-import { textTable } from '../local/sample/text-table';
 import { cellText, counted } from '../plain-text';
 import { print, printError, printText } from '../print';
+import { textTable } from '../text-table';
 import { DEFAULT_LIMIT, queryRequest, type RequestFlags } from './query-request';
 
 const COMMAND = 'even-shards query';

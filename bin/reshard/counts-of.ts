@@ -1,5 +1,5 @@
-import { checkIndexShardCount } from '../../lib/core/foundation/shard-count';
 import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { checkIndexShardCount } from '../../lib/core/sharding/shard-count';
 import { inFlagTerms, UsageError } from '../flags';
 
 /** What stands behind the value of a flag: counts of writers, of readers, and that since which items are where they were put. */

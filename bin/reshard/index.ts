@@ -1,12 +1,12 @@
+import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/change/plan-index-reshard';
+import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
+import type { IndexShards } from '../../lib/core/sharded-index/config/sharded-index-config';
 import {
   ALLOWED_WRITE_SECONDS,
   isWriteSeconds,
   LONGEST_INVOCATION_SECONDS,
-} from '../../lib/core/foundation/longest-write';
-import { checkIndexShardCount } from '../../lib/core/foundation/shard-count';
-import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/change/plan-index-reshard';
-import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
-import type { IndexShards } from '../../lib/core/sharded-index/config/sharded-index-config';
+} from '../../lib/core/sharding/longest-write';
+import { checkIndexShardCount } from '../../lib/core/sharding/shard-count';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
 import { countsOf } from './counts-of';

@@ -1,8 +1,8 @@
-import type { HashKeyRange } from '../../lib/core/foundation/hash-key-ranges';
-import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
-import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
-import { OnwardPages } from '../../lib/core/foundation/onward-pages';
+import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
+import { OnwardPages } from '../../lib/core/kernel/onward-pages';
 import type { ListedShard } from '../../lib/core/resharding/reshard-client';
+import type { HashKeyRange } from '../../lib/core/stream-format/hash-key-ranges';
+import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
 
 /** A shard of a stream, open or closed. */
 export interface Shard extends HashKeyRange {

@@ -1,6 +1,6 @@
-import { HASH_KEY_SPACE } from '../../lib/core/foundation/hash-key-space';
 import { areShardsEven, skewOf, widthOf } from '../../lib/core/resharding/skew';
-import { textTable } from '../local/sample/text-table';
+import { HASH_KEY_SPACE } from '../../lib/core/stream-format/hash-key-space';
+import { textTable } from '../text-table';
 import type { Shard } from './list-shards';
 
 const BAR = 40;

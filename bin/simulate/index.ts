@@ -1,5 +1,5 @@
-import { checkStreamShardCount } from '../../lib/core/foundation/shard-count';
 import { checkBetween, checkWhole } from '../../lib/core/planning/number-checks';
+import { checkStreamShardCount } from '../../lib/core/sharding/shard-count';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
 import { busiestKey, readSample, withProgress } from '../traffic-sample';

@@ -1,6 +1,6 @@
-import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
-import { hashPartitionKey } from '../../lib/core/foundation/hash-key-space';
-import { textTable } from '../local/sample/text-table';
+import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
+import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
+import { textTable } from '../text-table';
 import type { Placement } from './simulation';
 import type { KeyRecords } from './strategies';
 

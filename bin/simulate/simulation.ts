@@ -1,8 +1,8 @@
-import { hashOfId, jumpConsistentHash } from '../../lib/core/foundation/calculated-shard';
-import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
-import { randomShard } from '../../lib/core/foundation/random-shard';
 import { productOfCodePoints } from '../../lib/core/keyspaces/product-of-code-points';
 import { weightedShards } from '../../lib/core/planning/weighted-shards';
+import { hashOfId, jumpConsistentHash } from '../../lib/core/sharding/calculated-shard';
+import { randomShard } from '../../lib/core/sharding/random-shard';
+import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import {
   busiestFirst,

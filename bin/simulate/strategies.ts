@@ -1,8 +1,8 @@
-import { uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
-import { hashPartitionKey } from '../../lib/core/foundation/hash-key-space';
 import { alternatingKey, leftToRightKey } from '../../lib/core/planning/earlier-key-orders';
 import { balancedKey } from '../../lib/core/registry/balanced-key';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
+import { uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
+import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
 
 /** A way to place records, of which `title` is for people and `name` for programs. */
 export interface Strategy {

@@ -1,5 +1,5 @@
 import type { Shard } from '@aws-sdk/client-kinesis';
-import { OnwardPages } from '../../lib/core/foundation/onward-pages';
+import { OnwardPages } from '../../lib/core/kernel/onward-pages';
 import type { ReadStart, StreamClient } from './shard-reader';
 
 /** A shard whose turn it is, and where it is begun. */

@@ -16,14 +16,14 @@ import { DynamoDbShardCountStore } from '../../lib/core/adaptive-counts/dynamodb
 import type { GrownCount } from '../../lib/core/adaptive-counts/grown-count';
 import { insightMinutes, type ValueMinutes } from '../../lib/core/adaptive-counts/insight-minutes';
 import { raiseShardCount } from '../../lib/core/adaptive-counts/raise-shard-count';
-import { INDEX } from '../../lib/core/foundation/function-environment';
+import { INDEX } from '../../lib/core/contract/function-environment';
 import {
   INDEX_NAME_DIMENSION,
   SHARD_COUNT_METRICS,
   TABLE_NAME_DIMENSION,
-} from '../../lib/core/foundation/function-metrics';
-import { checkIndexShardCount } from '../../lib/core/foundation/shard-count';
+} from '../../lib/core/contract/function-metrics';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { checkIndexShardCount } from '../../lib/core/sharding/shard-count';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { inTime } from '../in-time';
 import { loggable } from '../loggable';

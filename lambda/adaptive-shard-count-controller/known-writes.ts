@@ -2,9 +2,9 @@ import type { PutItemCommandInput, QueryCommandInput, QueryCommandOutput } from 
 import type { ValueMinutes } from '../../lib/core/adaptive-counts/insight-minutes';
 import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE, reportsKey } from '../../lib/core/adaptive-counts/shard-count-table';
 import { ALARM_KEY, minuteText, reportOf, type WriteReport } from '../../lib/core/adaptive-counts/write-report-table';
-import type { DynamoDbItem } from '../../lib/core/foundation/attribute-value';
-import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
-import { OnwardPages } from '../../lib/core/foundation/onward-pages';
+import type { DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
+import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
+import { OnwardPages } from '../../lib/core/kernel/onward-pages';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
 /** How far back reports are read: a count is raised because of two minutes, or of ten. */

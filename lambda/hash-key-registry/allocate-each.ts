@@ -1,8 +1,8 @@
-import { EvenShardsError } from '../../lib/core/foundation/errors';
-import type { HashKeyRange } from '../../lib/core/foundation/hash-key-ranges';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { type HashKeyLedger, type OwnerRequest, readOwners } from '../../lib/core/registry/hash-key-ledger';
 import type { HashKeyOwner } from '../../lib/core/registry/hash-key-owner';
 import type { RegistryStore } from '../../lib/core/registry/registry-store';
+import type { HashKeyRange } from '../../lib/core/stream-format/hash-key-ranges';
 
 /** Why an owner has no key yet. */
 export interface OwnerFailure {

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { ACTIONS_BY_ALIAS } from '../../lib/core/registry/registry-aliases';
 
 /** The alias that the function was invoked by does not stand for the action. Nothing was read or written. */

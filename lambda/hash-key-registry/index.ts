@@ -10,13 +10,13 @@ import {
 import { KinesisClient, ListShardsCommand } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
-import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../lib/core/foundation/function-environment';
-import type { HashKeyRange } from '../../lib/core/foundation/hash-key-ranges';
+import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../lib/core/contract/function-environment';
 import { DynamoDbRegistryStore } from '../../lib/core/registry/dynamodb-registry-store';
 import { HashKeyLedger, PartialRebalanceError, readOwners } from '../../lib/core/registry/hash-key-ledger';
 import type { HashKeyOwner } from '../../lib/core/registry/hash-key-owner';
 import type { RebalanceMove } from '../../lib/core/registry/rebalance-plan';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
+import type { HashKeyRange } from '../../lib/core/stream-format/hash-key-ranges';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { allocateEach, type OwnerFailure } from './allocate-each';

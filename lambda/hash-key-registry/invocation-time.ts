@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../lib/core/foundation/clock';
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { type Clock, systemClock } from '../../lib/core/kernel/clock';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { inTime, type TimedInvocation, timeLeft } from '../in-time';
 
 /** This long before the end, no more calls are made, so that the function can answer why. */

@@ -3,7 +3,6 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
 import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import { InvalidCursorError } from '../../lib/core/foundation/fan-out/fan-out-errors';
 import {
   INDEX,
   READ_UNITS_PER_SECOND,
@@ -11,12 +10,13 @@ import {
   TABLE,
   VERSION_ATTRIBUTE,
   WRITE_UNITS_PER_SECOND,
-} from '../../lib/core/foundation/function-environment';
+} from '../../lib/core/contract/function-environment';
 import {
   INDEX_NAME_DIMENSION,
   RESHARDING_METRICS,
   TABLE_NAME_DIMENSION,
-} from '../../lib/core/foundation/function-metrics';
+} from '../../lib/core/contract/function-metrics';
+import { InvalidCursorError } from '../../lib/core/fan-out/fan-out-errors';
 import {
   isTableConfig,
   type ShardedConfig,

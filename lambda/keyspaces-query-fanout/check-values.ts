@@ -1,4 +1,4 @@
-import { VALUES } from '../../lib/core/foundation/function-environment';
+import { VALUES } from '../../lib/core/contract/function-environment';
 import { type AllowedColumns, allowedTexts } from '../../lib/core/keyspaces/allowed-values';
 import type { FanOutSelectRequest } from '../../lib/core/keyspaces/fan-out-select-request';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';

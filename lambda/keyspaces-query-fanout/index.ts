@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
-import { CASSANDRA, TABLES, VALUES } from '../../lib/core/foundation/function-environment';
+import { CASSANDRA, TABLES, VALUES } from '../../lib/core/contract/function-environment';
+import { FanOutHistory } from '../../lib/core/fan-out/fan-out-history';
 import { type AllowedColumns, checkAllowedColumns } from '../../lib/core/keyspaces/allowed-values';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
 import { boundValues } from '../bound-values';

@@ -1,4 +1,4 @@
-import { QUERY_METRICS } from '../../lib/core/foundation/function-metrics';
+import { QUERY_METRICS } from '../../lib/core/contract/function-metrics';
 import type { FanOutSelectPage } from '../../lib/core/keyspaces/fan-out-select';
 
 /** The metrics of one page. For read units, CloudWatch has metrics of the table itself. */

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import type { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
+import type { FanOutHistory } from '../../lib/core/fan-out/fan-out-history';
 import type { AllowedColumns } from '../../lib/core/keyspaces/allowed-values';
 import type { CqlClient } from '../../lib/core/keyspaces/cql-client';
 import { type FanOutSelectPage, type FanOutSelectStats, fanOutSelect } from '../../lib/core/keyspaces/fan-out-select';

@@ -1,8 +1,8 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Signer } from '@aws-sdk/rds-signer';
-import { callWithin } from '../../lib/core/foundation/call-within';
-import { EvenShardsError } from '../../lib/core/foundation/errors';
-import { DATABASE_SECRET_ARN, DATABASE_USER } from '../../lib/core/foundation/function-environment';
+import { DATABASE_SECRET_ARN, DATABASE_USER } from '../../lib/core/contract/function-environment';
+import { callWithin } from '../../lib/core/kernel/call-within';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { requiredEnvironment } from '../required-environment';
 import { boundedHandler } from '../reshard-client';
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/core/foundation/clock';
+import { systemClock } from '../../lib/core/kernel/clock';
 import { isLasting } from '../../lib/core/outbox/lasting-errors';
 import { OutboxConnectionError } from '../../lib/core/outbox/outbox-errors';
 import { Patience } from '../../lib/core/outbox/patience';

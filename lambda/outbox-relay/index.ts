@@ -1,6 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import { Pool } from 'pg';
-import { callWithin } from '../../lib/core/foundation/call-within';
 import {
   AGGREGATION,
   CLOUD_EVENTS,
@@ -14,8 +13,9 @@ import {
   STREAM_NAME,
   STREAMS,
   type StreamOfTopic,
-} from '../../lib/core/foundation/function-environment';
-import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
+} from '../../lib/core/contract/function-environment';
+import { OUTBOX_METRICS } from '../../lib/core/contract/function-metrics';
+import { callWithin } from '../../lib/core/kernel/call-within';
 import { isRefusal } from '../../lib/core/outbox/lasting-errors';
 import { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import type { RelaySummary } from '../../lib/core/outbox/relay-summary';

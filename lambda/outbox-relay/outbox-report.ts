@@ -1,6 +1,6 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { callWithin } from '../../lib/core/foundation/call-within';
-import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
+import { OUTBOX_METRICS } from '../../lib/core/contract/function-metrics';
+import { callWithin } from '../../lib/core/kernel/call-within';
 import type { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import { loggableMessage } from '../loggable';

@@ -1,6 +1,6 @@
 import { InvokeCommand, type InvokeCommandInput, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda';
-import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../lib/core/registry/registry-aliases';
+import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
 import type { AskRegistry, OwnerKey } from './hash-key-owners';
 import { OwnerKeyError } from './owner-key-error';
 

@@ -1,5 +1,5 @@
 import type { SQSBatchResponse } from 'aws-lambda';
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import type { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import type { PutReceipt } from '../../lib/core/producer/pending-record';
 import { EarlierRecordFailedError, RecordRejectedError } from '../../lib/core/producer/producer-errors';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
-import type { RecordSequence } from '../../lib/core/foundation/record-sequence';
 import { MAX_PARTITION_KEY_LENGTH } from '../../lib/core/producer/producer-record';
+import type { RecordSequence } from '../../lib/core/stream-format/record-sequence';
 import { InvalidEventError } from '../invalid-event-error';
 import { type OwnedRecord, parseRecordInput, type RecordLimits } from './record-input';
 

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { ProducerAbortedError } from '../../lib/core/producer/producer-errors';
 
 /** The producer was aborted because the invocation is about to end. Nothing is wrong with the record. */

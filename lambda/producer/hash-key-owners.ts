@@ -1,4 +1,4 @@
-import { RecentMap } from '../../lib/core/foundation/recent-map';
+import { RecentMap } from '../../lib/core/kernel/recent-map';
 import { OwnerKeyError } from './owner-key-error';
 import type { OwnedRecord } from './record-input';
 

@@ -1,5 +1,4 @@
 import type { DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
-import { callWithin } from '../../lib/core/foundation/call-within';
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
@@ -11,7 +10,8 @@ import {
   REQUEST_TIMEOUT_MS,
   SEQUENCE,
   STREAM_NAME,
-} from '../../lib/core/foundation/function-environment';
+} from '../../lib/core/contract/function-environment';
+import { callWithin } from '../../lib/core/kernel/call-within';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../lib/core/kernel/errors';
 
 /** The registry did not return the hash key of an owner. Nothing of the owner's records was written. */
 export class OwnerKeyError extends EvenShardsError {

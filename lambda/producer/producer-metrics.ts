@@ -1,5 +1,5 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { PRODUCER_METRICS, REASON_DIMENSION } from '../../lib/core/foundation/function-metrics';
+import { PRODUCER_METRICS, REASON_DIMENSION } from '../../lib/core/contract/function-metrics';
 import type { ProducerStatistics } from '../../lib/core/producer/producer-statistics';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 

@@ -1,7 +1,7 @@
-import { InvalidHashKeyError } from '../../lib/core/foundation/errors';
-import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
+import { InvalidHashKeyError } from '../../lib/core/kernel/errors';
 import { checkProducerRecord, type ProducerRecord } from '../../lib/core/producer/producer-record';
 import { checkOwner } from '../../lib/core/registry/hash-key-owner';
+import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 import type { OwnerKeyError } from './owner-key-error';

@@ -1,5 +1,5 @@
-import { type AllowedValues, typedText } from '../../lib/core/foundation/allowed-values';
-import { plainDecimal } from '../../lib/core/foundation/decimal';
+import { type AllowedValues, typedText } from '../../lib/core/contract/allowed-values';
+import { plainDecimal } from '../../lib/core/kernel/decimal';
 import { isNumberText } from '../../lib/core/sharded-index/config/check-attribute-value';
 import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
 import { ValueNotAllowedError } from '../value-not-allowed-error';

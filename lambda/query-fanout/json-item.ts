@@ -1,6 +1,6 @@
-import type { AttributeValue, DynamoDbItem } from '../../lib/core/foundation/attribute-value';
-import { exactNumber } from '../../lib/core/foundation/decimal';
-import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
+import type { AttributeValue, DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
+import { exactNumber } from '../../lib/core/kernel/decimal';
+import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 
 /**
  * An item as plain JSON without loss: a number that a double cannot hold becomes a string, and binary becomes base64.

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { AnswerCache } from '../../lib/core/foundation/answer-cache';
+import { AnswerCache } from '../../lib/core/sharded-index/client/answer-cache';
 
 /** A page is kept only up to this share of the memory of the function: reading a page takes memory, too. */
 const SHARE_OF_MEMORY = 0.25;

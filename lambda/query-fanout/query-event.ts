@@ -1,4 +1,4 @@
-import type { AllowedValues } from '../../lib/core/foundation/allowed-values';
+import type { AllowedValues } from '../../lib/core/contract/allowed-values';
 import type {
   ShardedConfig,
   ShardedConfigSource,

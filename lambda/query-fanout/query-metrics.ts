@@ -1,5 +1,5 @@
-import type { FanOutStats } from '../../lib/core/foundation/fan-out/fan-out-stats';
-import { QUERY_METRICS } from '../../lib/core/foundation/function-metrics';
+import { QUERY_METRICS } from '../../lib/core/contract/function-metrics';
+import type { FanOutStats } from '../../lib/core/fan-out/fan-out-stats';
 import type { FanOutCount } from '../../lib/core/sharded-index/query/fan-out-count';
 import type { FanOutPage } from '../../lib/core/sharded-index/query/fan-out-query';
 

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../lib/core/foundation/function-environment';
-import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/foundation/function-metrics';
+import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../lib/core/contract/function-environment';
+import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/contract/function-metrics';
 import { describeOperation } from '../../lib/core/resharding/plan-stream-reshard';
 import { ReshardSupersededError } from '../../lib/core/resharding/reshard-errors';
 import { inspectStream, type ReshardProgress, reshardStream } from '../../lib/core/resharding/reshard-stream';

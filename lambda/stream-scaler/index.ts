@@ -6,8 +6,8 @@ import {
   SCALE_OUT_ALARM,
   STREAM_NAME,
   SURGE_ALARM,
-} from '../../lib/core/foundation/function-environment';
-import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/foundation/function-metrics';
+} from '../../lib/core/contract/function-environment';
+import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/contract/function-metrics';
 import { scaleStream } from '../../lib/core/resharding/scale-stream';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { inTime } from '../in-time';

@@ -1,4 +1,4 @@
-import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
+import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import type { Load } from '../../lib/core/resharding/scaling-policy';
 
 /** The part of `new CloudWatch({})` that is needed. */

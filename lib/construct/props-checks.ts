@@ -1,6 +1,6 @@
 import { Duration, type IResource, type Stack, Token, TokenComparison } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { EvenShardsError, InvalidArgumentError } from '../core/foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
 
 /** How an error names a property of a construct: `EvenShards/Events: shardCount`. */
 export function constructField(construct: IConstruct, property: string): string {

@@ -1,8 +1,8 @@
 import { Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct/props-checks';
-import { InvalidArgumentError } from '../core/foundation/errors';
-import { variableName } from '../core/foundation/function-environment';
+import { variableName } from '../core/contract/function-environment';
+import { InvalidArgumentError } from '../core/kernel/errors';
 import { checkEnvironmentSize } from './environment-size';
 
 /** Source: the Lambda API reference, Environment: Variables. */

@@ -14,8 +14,8 @@ import { Construct, type IConstruct } from 'constructs';
 import { given, withDefaults } from '../construct/blueprint';
 import { familyMetric, type MetricFamily } from '../construct/metric-definition';
 import { constructField, refuseToken } from '../construct/props-checks';
-import { EvenShardsError, InvalidArgumentError } from '../core/foundation/errors';
-import { FUNCTION_NAME_DIMENSION } from '../core/foundation/function-metrics';
+import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
+import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
 
 /**
  * A function that ships inside this library, of this app or imported: to invoke it, to watch it, and to grant it what it

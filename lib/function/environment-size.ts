@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { problemsOf } from '../construct/props-checks';
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 
 /**
  * Source: the Lambda developer guide, "Lambda quotas": 4 KB for all environment variables of a function, in aggregate.

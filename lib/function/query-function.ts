@@ -1,6 +1,6 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { average, type MetricFamily, sum } from '../construct/metric-definition';
-import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, QUERY_METRICS } from '../core/foundation/function-metrics';
+import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, QUERY_METRICS } from '../core/contract/function-metrics';
 import { BundledFunctionBase, type IBundledFunction } from './bundled-function';
 
 /**

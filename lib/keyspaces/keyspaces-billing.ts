@@ -1,6 +1,6 @@
 import { Token } from 'aws-cdk-lib';
 import type * as cassandra from 'aws-cdk-lib/aws-cassandra';
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** Capacity that is paid for whether it is used or not. */
 export interface KeyspacesProvisionedThroughput {

@@ -1,5 +1,5 @@
 import { type Duration, Token } from 'aws-cdk-lib';
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 import { InvalidTableConfigError } from '../core/keyspaces/keyspaces-errors';
 import { ShardingStrategy } from '../table/index/sharded-index-options';
 import type { KeyspacesColumn, ShardedKeyspacesTableProps } from './sharded-keyspaces-table-options';

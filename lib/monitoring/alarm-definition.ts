@@ -3,7 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import { readGuide } from '../construct/guide-link';
 import { constructField } from '../construct/props-checks';
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** Whom an alarm is for: `page` calls somebody at once, `ticket` waits for the next working day. */
 export type Severity = 'page' | 'ticket';

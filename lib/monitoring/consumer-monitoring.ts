@@ -5,7 +5,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { DEFAULT_PERIOD } from '../construct/metric-definition';
 import { constructField, inUnit } from '../construct/props-checks';
-import { CONSUMER_METRICS } from '../core/foundation/function-metrics';
+import { CONSUMER_METRICS } from '../core/contract/function-metrics';
 import type { IOrderedStreamConsumer } from '../stream/consumer/ordered-stream-consumer';
 import {
   type AlarmDefinition,

@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import { PRODUCER_METRICS } from '../core/foundation/function-metrics';
+import { PRODUCER_METRICS } from '../core/contract/function-metrics';
 import type { IBundledFunction } from '../function/bundled-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import {

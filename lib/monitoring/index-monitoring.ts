@@ -1,6 +1,6 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import { SHARD_COUNT_METRICS } from '../core/foundation/function-metrics';
+import { SHARD_COUNT_METRICS } from '../core/contract/function-metrics';
 import type { IAdaptiveShardCountController } from '../table/adaptive/adaptive-shard-count-controller';
 import type { IShardedIndex } from '../table/index/sharded-index';
 import {

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import { constructField, inUnit } from '../construct/props-checks';
-import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
+import { OUTBOX_METRICS } from '../core/contract/function-metrics';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import {
   type AlarmDefinition,

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import { QUERY_METRICS } from '../core/foundation/function-metrics';
+import { QUERY_METRICS } from '../core/contract/function-metrics';
 import type { IQueryFunction } from '../function/query-function';
 import { FanOutQueryFunctionBase, type IFanOutQueryFunction } from '../table/query/fan-out-query-function';
 import {

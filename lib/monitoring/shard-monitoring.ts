@@ -6,7 +6,7 @@ import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { given } from '../construct/blueprint';
 import { checkOwnEnvironment, constructField } from '../construct/props-checks';
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 import type { IQueryFunction } from '../function/query-function';
 import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';

@@ -2,7 +2,7 @@ import { Annotations, Duration, Stack, Tokenization } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
-import { STREAM_SHARD_METRICS } from '../core/foundation/function-metrics';
+import { STREAM_SHARD_METRICS } from '../core/contract/function-metrics';
 import { MAX_SKEW } from '../core/resharding/thresholds';
 import { type IStreamAutoScaling, StreamAutoScaling } from '../stream/scaling/stream-auto-scaling';
 import type { IStreamReconciliation } from '../stream/scaling/stream-reconciliation';

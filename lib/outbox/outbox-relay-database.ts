@@ -7,7 +7,7 @@ import type { IConstruct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
 import { constructField } from '../construct/props-checks';
 import { templateProperties } from '../construct/template-properties';
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** How an outbox relay logs in, and where. */
 export interface OutboxRelayDatabaseOptions {

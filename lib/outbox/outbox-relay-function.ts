@@ -7,7 +7,6 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import type { MetricFamily } from '../construct/metric-definition';
 import { checkOwnEnvironment, constructField, inConstructTerms, inUnit } from '../construct/props-checks';
-import { InvalidArgumentError } from '../core/foundation/errors';
 import {
   AGGREGATION,
   CLOUD_EVENTS,
@@ -23,11 +22,12 @@ import {
   STREAM_NAME,
   STREAMS,
   type StreamOfTopic,
-} from '../core/foundation/function-environment';
-import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
+} from '../core/contract/function-environment';
+import { OUTBOX_METRICS } from '../core/contract/function-metrics';
+import { InvalidArgumentError } from '../core/kernel/errors';
 import { checkEnvelope } from '../core/outbox/envelope';
 import { checkSchemaName } from '../core/outbox/outbox-schema';
-import { guardDeployment } from '../deployed/deployment-guard';
+import { guardDeployment } from '../deployment-check/deployment-guard';
 import {
   addBundledFunction,
   type BaseBundledFunctionOptions,

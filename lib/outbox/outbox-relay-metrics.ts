@@ -1,5 +1,5 @@
 import { type MetricFamily, maximum, sum } from '../construct/metric-definition';
-import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, OUTBOX_METRICS } from '../core/foundation/function-metrics';
+import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, OUTBOX_METRICS } from '../core/contract/function-metrics';
 
 /** What a relay writes of its outbox twice a minute, and of itself at the end of each invocation. */
 export const OUTBOX_RELAY_METRICS = {

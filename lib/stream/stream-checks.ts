@@ -2,10 +2,10 @@ import { type Size, SizeRoundingBehavior, Stack, Token } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
 import { checkOwnEnvironment, constructField, inUnit, problemsOf, refuseToken } from '../construct/props-checks';
-import { InvalidArgumentError } from '../core/foundation/errors';
-import { checkHashBuckets } from '../core/foundation/hash-buckets';
-import { checkStreamShardCount } from '../core/foundation/shard-count';
+import { InvalidArgumentError } from '../core/kernel/errors';
 import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
+import { checkStreamShardCount } from '../core/sharding/shard-count';
+import { checkHashBuckets } from '../core/stream-format/hash-buckets';
 import { agreedByProducers, resourceOf, streamProperties } from './stream-properties';
 
 /**

@@ -1,7 +1,7 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { average, familyMetric, type MetricFamily, maximum, minimum } from '../construct/metric-definition';
-import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../core/foundation/function-metrics';
+import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../core/contract/function-metrics';
 
 /**
  * What one shard takes in a second. Source: the Kinesis developer guide, "Quotas and limits". Its "1 MB" is read as the

@@ -10,8 +10,8 @@ import { allowConnection } from '../construct/allow-connection';
 import { grantOnKey } from '../construct/kept-table';
 import { average, familyMetric, type MetricFamily, sum, whereMetricsAre } from '../construct/metric-definition';
 import { checkOwnEnvironment, constructField, refuseToken } from '../construct/props-checks';
-import { InvalidArgumentError } from '../core/foundation/errors';
-import { guardDeployment } from '../deployed/deployment-guard';
+import { InvalidArgumentError } from '../core/kernel/errors';
+import { guardDeployment } from '../deployment-check/deployment-guard';
 import { bindConfig } from '../function/bind-config';
 import type { IShardedIndex, ShardedIndexBindingOptions } from './index/sharded-index';
 

@@ -1,6 +1,6 @@
 import type { IConstruct } from 'constructs';
 import { constructField, refuseToken } from '../construct/props-checks';
-import type { ShardNumbering } from '../core/foundation/shard-numbering';
+import type { ShardNumbering } from '../core/sharding/shard-numbering';
 
 /**
  * Which numbers the shards of an index or a table have, and how they are written. Say it where others have chosen already: from 1,

@@ -9,7 +9,7 @@ import {
   RESHARDING_METRICS,
   SHARD_COUNT_METRICS,
   TABLE_NAME_DIMENSION,
-} from '../core/foundation/function-metrics';
+} from '../core/contract/function-metrics';
 import { QUERY_FUNCTION_METRICS } from '../function/query-function';
 
 /** What DynamoDB writes of a table that is sharded by its own key, as far as it is watched. */

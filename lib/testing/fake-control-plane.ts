@@ -15,7 +15,7 @@ import type {
   UpdateShardCountInput,
   UpdateShardCountOutput,
 } from '@aws-sdk/client-kinesis';
-import { type HashKeyRange, uniformRanges } from '../core/foundation/hash-key-ranges';
+import { type HashKeyRange, uniformRanges } from '../core/stream-format/hash-key-ranges';
 import { attempt } from './attempt';
 import type { FakeShard } from './fake-shard';
 import { FakeShards } from './fake-shards';

@@ -1,4 +1,3 @@
-import { HASH_KEY_SPACE } from '../core/foundation/hash-key-space';
 import type {
   PutRecordInput,
   PutRecordOutput,
@@ -8,6 +7,7 @@ import type {
   PutRecordsResultEntry,
   RequestOptions,
 } from '../core/producer';
+import { HASH_KEY_SPACE } from '../core/stream-format/hash-key-space';
 import { attempt } from './attempt';
 import { FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
 import { type FakeShard, recordsAlongLineage, type StoredRecord } from './fake-shard';

@@ -1,5 +1,5 @@
 import type { Shard } from '@aws-sdk/client-kinesis';
-import type { HashKeyRange } from '../core/foundation/hash-key-ranges';
+import type { HashKeyRange } from '../core/stream-format/hash-key-ranges';
 import type { ShardTokenBucket } from './shard-token-bucket';
 
 /** A record of a shard. */

@@ -1,5 +1,5 @@
-import { type HashKeyRange, shardIndexOf, uniformRanges } from '../core/foundation/hash-key-ranges';
-import { hashPartitionKey } from '../core/foundation/hash-key-space';
+import { type HashKeyRange, shardIndexOf, uniformRanges } from '../core/stream-format/hash-key-ranges';
+import { hashPartitionKey } from '../core/stream-format/hash-key-space';
 import { FakeShard } from './fake-shard';
 import { type ShardLimits, ShardTokenBucket } from './shard-token-bucket';
 

@@ -1,5 +1,5 @@
-import { shardIndexOf, uniformRanges } from '../core/foundation/hash-key-ranges';
-import { hashPartitionKey } from '../core/foundation/hash-key-space';
+import { shardIndexOf, uniformRanges } from '../core/stream-format/hash-key-ranges';
+import { hashPartitionKey } from '../core/stream-format/hash-key-space';
 import { throttled } from './dynamodb-throttling';
 import { TokenBucket } from './token-bucket';
 

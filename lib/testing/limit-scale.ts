@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** The clock that limits of a service follow, and their scale. */
 export interface ServiceLimitsOptions {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** The values of a metric over a range of periods, oldest first; NaN is a period without a value. */
 export type Series = readonly number[];

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 import type { AlarmRule, MissingDataTreatment } from './alarm-state';
 import { type MathExpression, parseMetricMath } from './metric-math';
 import type { Statistic } from './metric-samples';

@@ -1,7 +1,7 @@
-import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
-import { hashPartitionKey } from '../../lib/core/foundation/hash-key-space';
 import { OrderedProducer } from '../../lib/core/producer';
 import { fanOutQuery, type ShardedIndexConfig, shardAttributes } from '../../lib/core/sharded-index';
+import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
+import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
 import {
   FakeKinesis,
   HotPartitionTable,

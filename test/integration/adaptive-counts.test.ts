@@ -24,7 +24,7 @@ import {
   READ_UNITS_PER_SECOND,
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
-} from '../../lib/core/foundation/function-environment';
+} from '../../lib/core/contract/function-environment';
 import { dynaliteForTests } from '../support/dynalite';
 import { adaptiveConfig } from '../support/fakes/adaptive-config';
 import { jumpingClock } from '../support/fakes/jumping-clock';

@@ -5,7 +5,7 @@ import * as kinesis from '@aws-sdk/client-kinesis';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as core from '../../lib/core';
-import * as functionMetrics from '../../lib/core/foundation/function-metrics';
+import * as functionMetrics from '../../lib/core/contract/function-metrics';
 import { alarmDescriptions } from '../support/alarms/alarm-descriptions';
 import { CachedStack } from '../support/stacks/cached-stack';
 import { ConsumedStack } from '../support/stacks/consumed-stack';
@@ -29,7 +29,7 @@ const bundles = readdirSync(join(ROOT, 'dist/lambda')).map((name) => read(`dist/
 const schema = core.outboxMigrations.map(({ sql }) => sql).join('\n');
 const exceptions = read('node_modules/@aws-sdk/client-dynamodb/dist-types/models/errors.d.ts');
 /** The fields of a request for a page, and of what the page has cost. */
-const pages = ['sharded-index/query/fan-out-request', 'foundation/fan-out/fan-out-stats']
+const pages = ['sharded-index/query/fan-out-request', 'fan-out/fan-out-stats']
   .map((name) => read(`dist/lib/core/${name}.d.ts`))
   .join('\n');
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Client, Pool } from 'pg';
 import { deaggregate, deduplicate, OrderedProducer, SequenceHistory, type UserRecord } from '../../lib/core';
-import { systemClock } from '../../lib/core/foundation/clock';
+import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay } from '../../lib/core/outbox';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { deaggregate, OrderedProducer } from '../../lib/core';
-import { systemClock } from '../../lib/core/foundation/clock';
+import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay, type OutboxRelayOptions, type RecordSink } from '../../lib/core/outbox';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../lib/testing/seeded-random';

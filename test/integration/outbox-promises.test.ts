@@ -1,6 +1,6 @@
 import type { Client, Pool } from 'pg';
 import { deaggregate, deduplicate, OrderedProducer, SequenceHistory } from '../../lib/core';
-import { type Clock, systemClock } from '../../lib/core/foundation/clock';
+import { type Clock, systemClock } from '../../lib/core/kernel/clock';
 import {
   migrateOutbox,
   OUTBOX_SCHEMA_VERSION,

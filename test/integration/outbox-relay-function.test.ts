@@ -12,7 +12,7 @@ import {
   DATABASE_PORT,
   DATABASE_SECRET_ARN,
   STREAMS,
-} from '../../lib/core/foundation/function-environment';
+} from '../../lib/core/contract/function-environment';
 import { migrateOutbox } from '../../lib/core/outbox';
 import { LambdaFunction } from '../support/lambda-function';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';

@@ -1,6 +1,6 @@
 import type { Client, Pool, PoolClient } from 'pg';
 import { deaggregate, OrderedProducer, type PutRecordsInput } from '../../lib/core';
-import { systemClock } from '../../lib/core/foundation/clock';
+import { systemClock } from '../../lib/core/kernel/clock';
 import {
   migrateOutbox,
   OUTBOX_SCHEMA_VERSION,

@@ -1,6 +1,6 @@
 import type { Client, Pool } from 'pg';
 import { deaggregate, OrderedProducer } from '../../lib/core';
-import { systemClock } from '../../lib/core/foundation/clock';
+import { systemClock } from '../../lib/core/kernel/clock';
 import {
   migrateOutbox,
   OutboxRelay,

@@ -8,7 +8,7 @@ import {
   REGISTRY_TABLE_NAME,
   STREAM_NAME,
   TABLES,
-} from '../../lib/core/foundation/function-environment';
+} from '../../lib/core/contract/function-environment';
 import { indexConfig } from '../support/index-config';
 import { keyspacesConfig } from '../support/keyspaces-config';
 import { LambdaFunction } from '../support/lambda-function';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { FunctionPool } from '../../bin/local/functions/function-pool';
 import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
-import { STREAM_NAME } from '../../lib/core/foundation/function-environment';
+import { STREAM_NAME } from '../../lib/core/contract/function-environment';
 
 /** A service that behaves as no emulator does. The bundle, the SDK in it and its connections are real. */
 let server: Server;

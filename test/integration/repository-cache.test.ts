@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { Repositories, type RepositoryEvent } from '../../examples/repository-outbox/repositories';
 import { RepositoryCache } from '../../examples/repository-outbox/repository-cache';
 import { OrderedProducer } from '../../lib/core';
-import { systemClock } from '../../lib/core/foundation/clock';
+import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox } from '../../lib/core/outbox';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';

@@ -22,7 +22,7 @@ import {
   type UserRecord,
   uniformRanges,
 } from '../../lib/core';
-import { AGGREGATION, SEQUENCE, STREAM_NAME } from '../../lib/core/foundation/function-environment';
+import { AGGREGATION, SEQUENCE, STREAM_NAME } from '../../lib/core/contract/function-environment';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { FAULTS, type FaultyKinesis, startFaultyKinesis } from '../support/fakes/faulty-kinesis';
 import { createKeyedTable } from '../support/keyed-table';

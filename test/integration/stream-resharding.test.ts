@@ -18,7 +18,7 @@ import {
   SHARD_COUNT,
   STREAM_NAME,
   SURGE_ALARM,
-} from '../../lib/core/foundation/function-environment';
+} from '../../lib/core/contract/function-environment';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { skewOf } from '../../lib/core/resharding/skew';
 import { readTags } from '../../lib/core/resharding/stream-tags';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Client, Pool } from 'pg';
 import { deaggregate, OrderedProducer } from '../../lib/core';
-import { systemClock } from '../../lib/core/foundation/clock';
+import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay } from '../../lib/core/outbox';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../lib/testing/seeded-random';

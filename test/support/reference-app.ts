@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LocalStack } from '../../bin/local/run-local';
 import cdkJson from '../../cdk.json';
-import { INDEXES } from '../../lib/core/foundation/function-environment';
+import { INDEXES } from '../../lib/core/contract/function-environment';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
 export const PRODUCER = 'EvenShards/Producer/Function';

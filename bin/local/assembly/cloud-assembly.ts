@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { EvenShardsError, shortened } from '../../../lib/core/foundation/errors';
+import { EvenShardsError, shortened } from '../../../lib/core/kernel/errors';
 import { fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
 import { TEMPLATE, type Template } from './template';
 

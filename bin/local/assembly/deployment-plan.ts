@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
-import { describeValue, EvenShardsError, shortened } from '../../../lib/core/foundation/errors';
-import { SHARDED_INDEXES } from '../../../lib/deployed/sharding-metadata';
+import { describeValue, EvenShardsError, shortened } from '../../../lib/core/kernel/errors';
+import { SHARDED_INDEXES } from '../../../lib/deployment-check/sharding-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
 import { eventSourceOrReason, type LocalEventSource, type LocalSchedule, schedulesOf } from './event-sources';

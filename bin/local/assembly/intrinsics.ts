@@ -1,4 +1,4 @@
-import { describeValue, EvenShardsError } from '../../../lib/core/foundation/errors';
+import { describeValue, EvenShardsError } from '../../../lib/core/kernel/errors';
 import type { ResolutionWork } from './resolution-work';
 
 /** The value that a name in a template stands for, or why it has none. */

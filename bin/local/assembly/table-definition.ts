@@ -6,7 +6,7 @@ import type {
   LocalSecondaryIndex,
   ProvisionedThroughput,
 } from '@aws-sdk/client-dynamodb';
-import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { fields, listOf, optional, text } from './json-shape';
 
 /** The properties of `AWS::DynamoDB::Table` and `AWS::DynamoDB::GlobalTable` that CreateTable accepts. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../../lib/core/kernel/errors';
 
 /** An emulator is installed neither in the user's project nor with this package. */
 class EmulatorMissingError extends EvenShardsError {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { threadFile } from '../thread-file';
 
 /** A running emulator. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { type ExpressionRequest, expressionProblem } from '../../../lib/core/foundation/expression';
+import { type ExpressionRequest, expressionProblem } from '../../../lib/core/aws-client/expression';
 
 /** No shorter request exceeds a limit. */
 const SHORTEST_BYTES = 256;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import type { Emulator } from './emulator-thread';
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[?::1\]?)$/;

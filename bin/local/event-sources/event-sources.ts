@@ -6,7 +6,7 @@ import {
   kinesisEventRecord,
   kinesisEventRecordBytes,
   MOST_EVENT_BYTES,
-} from '../../../lib/core/foundation/kinesis-event';
+} from '../../../lib/core/contract/kinesis-event';
 import { counted } from '../../plain-text';
 import { abortable, type KinesisRecord, type StreamClient } from '../../stream-shards/shard-reader';
 import type { DeploymentPlan, LocalFunction } from '../assembly/deployment-plan';

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../../../lib/core/foundation/clock';
-import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../lib/core/foundation/kinesis-event';
-import { pause } from '../../../lib/core/foundation/pause';
+import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
+import { type Clock, systemClock } from '../../../lib/core/kernel/clock';
+import { pause } from '../../../lib/core/kernel/pause';
 import type { KinesisRecord } from '../../stream-shards/shard-reader';
 
 /** Records of one shard, in order. */

@@ -1,5 +1,5 @@
 import { DynamoDbParkingStore } from '../../../lib/core/consumer';
-import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/foundation/function-environment';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/contract/function-environment';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import type { LocalStack } from '../run-local';
 

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../../../lib/core/foundation/clock';
-import { hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
-import { pause } from '../../../lib/core/foundation/pause';
+import { type Clock, systemClock } from '../../../lib/core/kernel/clock';
+import { pause } from '../../../lib/core/kernel/pause';
+import { hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { ShardLineage } from '../../stream-shards/shard-lineage';
 import { type KinesisRecord, type ReadStart, ShardReader, type StreamClient } from '../../stream-shards/shard-reader';
 import { Lane, type LaneSettings } from './lane';

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { FunctionThread, type InvocationResult, type LogSink } from './function-thread';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { EvenShardsError } from '../../../lib/core/foundation/errors';
-import { MOST_EVENT_BYTES } from '../../../lib/core/foundation/kinesis-event';
+import { MOST_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
+import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
 import { foreignRequestProblem } from '../loopback';

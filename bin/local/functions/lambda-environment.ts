@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import { CASSANDRA } from '../../../lib/core/foundation/function-environment';
+import { CASSANDRA } from '../../../lib/core/contract/function-environment';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { type Gate, LOST, refusal } from './service-proxy';
 
 /** What can be made to go wrong with a call. */

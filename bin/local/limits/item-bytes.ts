@@ -1,4 +1,4 @@
-import { numberBytes } from '../../../lib/core/foundation/decimal';
+import { numberBytes } from '../../../lib/core/kernel/decimal';
 
 /** An item as the API has it in JSON, binary as base64. */
 // biome-ignore lint/suspicious/noExplicitAny: a value is of one of ten types

@@ -1,4 +1,4 @@
-import { RecentMap } from '../../../lib/core/foundation/recent-map';
+import { RecentMap } from '../../../lib/core/kernel/recent-map';
 import { type KinesisLimits, type KinesisResource, LIMITED_CALLS } from '../../../lib/testing/kinesis-limits';
 import type { Faults } from './faults';
 import { type Gate, refusal, type ServiceAnswer, type ServiceCall } from './service-proxy';

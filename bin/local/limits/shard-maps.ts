@@ -1,6 +1,6 @@
-import { shardIndexOf } from '../../../lib/core/foundation/hash-key-ranges';
-import { hashPartitionKey, parseHashKey } from '../../../lib/core/foundation/hash-key-space';
 import { listOpenShards, type OpenShard } from '../../../lib/core/resharding/open-shards';
+import { shardIndexOf } from '../../../lib/core/stream-format/hash-key-ranges';
+import { hashPartitionKey, parseHashKey } from '../../../lib/core/stream-format/hash-key-space';
 import type { ServiceProxy } from './service-proxy';
 
 /** The shards of each stream. They are listed once, and again when they have changed. */

@@ -1,7 +1,7 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import { SampleFailedError } from '../../invalid-input-error';
 import type { LocalStack } from '../run-local';
 import { queryAll } from './query-pages';
-import { SampleFailedError } from './sample-error';
 import type { SampleIndex } from './sample-targets';
 import { type SampleItem, writeItems } from './write-items';
 

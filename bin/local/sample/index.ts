@@ -1,14 +1,14 @@
-import { describeValue, type EvenShardsError } from '../../../lib/core/foundation/errors';
+import { describeValue, type EvenShardsError } from '../../../lib/core/kernel/errors';
 import { checkProducerRecord } from '../../../lib/core/producer/producer-record';
+import { CallFailedError, InvalidInputError, isOfService } from '../../invalid-input-error';
+import { readUserEvents, textField } from '../../user-events';
 import type { LocalStack } from '../run-local';
 import { eventsByTime } from './events-by-time';
 import { itemsByValue } from './items-by-value';
 import { keysOverShards } from './keys-over-shards';
 import { type ProducedEvent, produceEvents } from './produce-events';
-import { CallFailedError, InvalidInputError, isOfService } from './sample-error';
 import { indexesOf, producersOf } from './sample-targets';
 import { type StoredEvent, storeEvents } from './store-events';
-import { readUserEvents, textField } from './user-events';
 
 /** The options of a sample run. The command line has checked that they fit together. */
 interface SampleOptions {

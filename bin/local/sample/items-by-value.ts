@@ -1,9 +1,9 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import { SampleFailedError } from '../../invalid-input-error';
+import { textTable } from '../../text-table';
 import type { LocalStack } from '../run-local';
 import { queryPage } from './query-pages';
-import { SampleFailedError } from './sample-error';
 import type { SampleIndex } from './sample-targets';
-import { textTable } from './text-table';
 import { type SampleItem, writeItems } from './write-items';
 
 const ITEMS = 1_000;

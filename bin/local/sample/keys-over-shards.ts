@@ -1,12 +1,11 @@
-import { shardIndexOf } from '../../../lib/core/foundation/hash-key-ranges';
-import { hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
 import { listOpenShards, type OpenShard } from '../../../lib/core/resharding/open-shards';
+import { shardIndexOf } from '../../../lib/core/stream-format/hash-key-ranges';
+import { hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
+import { SampleFailedError } from '../../invalid-input-error';
+import { textTable } from '../../text-table';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
-
-import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
-import { textTable } from './text-table';
 
 interface ProducerAnswer {
   records: RecordAnswer[];

@@ -1,12 +1,12 @@
 import { OUT_OF_TIME } from '../../../lambda/producer/failure-tally';
 import { deaggregate, deduplicate, SequenceHistory } from '../../../lib/core/consumer';
 import { listOpenShards } from '../../../lib/core/resharding/open-shards';
+import { SampleFailedError } from '../../invalid-input-error';
+import { textTable } from '../../text-table';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
 import { FIRST_SIZE, nextSize } from './invocation-size';
-import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
-import { textTable } from './text-table';
 
 /** An event as the producer gets it. */
 export interface ProducedEvent {

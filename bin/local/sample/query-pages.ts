@@ -1,4 +1,4 @@
-import type { FanOutStats } from '../../../lib/core/foundation/fan-out/fan-out-stats';
+import type { FanOutStats } from '../../../lib/core/fan-out/fan-out-stats';
 import type { FanOutRequest } from '../../../lib/core/sharded-index/query/fan-out-request';
 import type { LocalStack } from '../run-local';
 import type { SampleIndex } from './sample-targets';

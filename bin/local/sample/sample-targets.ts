@@ -5,7 +5,7 @@ import {
   REGISTRY_TABLE_NAME,
   REPAIR,
   STREAM_NAME,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
 import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalStack } from '../run-local';
 

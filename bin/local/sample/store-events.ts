@@ -1,10 +1,10 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
+import { SampleFailedError } from '../../invalid-input-error';
+import { textTable } from '../../text-table';
 import type { LocalStack } from '../run-local';
 import { queryAll } from './query-pages';
-import { SampleFailedError } from './sample-error';
 import type { SampleIndex } from './sample-targets';
-import { textTable } from './text-table';
 import { type SampleItem, writeItems } from './write-items';
 
 /** An event as the table gets it. */

@@ -1,4 +1,4 @@
-import { TABLES } from '../../../lib/core/foundation/function-environment';
+import { TABLES } from '../../../lib/core/contract/function-environment';
 import type { CqlKeyType } from '../../../lib/core/keyspaces';
 import type { LocalStack } from '../run-local';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deaggregate } from '../../../lib/core/consumer';
-import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import type { LocalStack } from '../run-local';
 import { producersOf } from '../sample/sample-targets';
 import { putItems } from './load-items';

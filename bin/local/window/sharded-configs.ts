@@ -1,4 +1,4 @@
-import { INDEXES, TABLES } from '../../../lib/core/foundation/function-environment';
+import { INDEXES, TABLES } from '../../../lib/core/contract/function-environment';
 import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import type { LocalStack } from '../run-local';

@@ -1,5 +1,5 @@
 import type { ParkedKeyReport } from '../../../lib/core/consumer';
-import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import type { EventSourceState } from '../event-sources/event-sources';
 import type { LocalStack } from '../run-local';
 import type { WatchedStack } from './watched-stack';

@@ -1,5 +1,5 @@
 import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../../lib/core/foundation/function-environment';
+import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../../lib/core/contract/function-environment';
 import { DynamoDbRegistryStore } from '../../../lib/core/registry/dynamodb-registry-store';
 import { type Parking, parkingsOf } from '../event-sources/parkings';
 import type { Gates } from '../limits/gates';

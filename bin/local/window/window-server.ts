@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { firstProgram } from '../first-program';
 import { fittingItem } from '../fitting-item';

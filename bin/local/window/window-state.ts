@@ -1,5 +1,5 @@
-import { HASH_KEY_SPACE, hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
 import type { IndexShards } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import { HASH_KEY_SPACE, hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { placeOf, STATEMENTS } from '../limits/dynamodb-gate';
 import type { Load } from '../limits/traffic';
 import type { ValueHistory } from './count-history';

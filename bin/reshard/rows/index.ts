@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Client } from 'cassandra-driver';
-import { EvenShardsError } from '../../../lib/core/foundation/errors';
-import { InvalidCursorError } from '../../../lib/core/foundation/fan-out/fan-out-errors';
+import { InvalidCursorError } from '../../../lib/core/fan-out/fan-out-errors';
+import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import {
   type CqlClient,
   findStrayRows,

@@ -1,4 +1,4 @@
-import { shortened } from '../../../lib/core/foundation/errors';
+import { shortened } from '../../../lib/core/kernel/errors';
 import type { ReshardRowsReport, ShardedKeyspacesConfig, StrayRowsReport } from '../../../lib/core/keyspaces';
 
 /** What a run, or several that went on one where another was stopped, have done. A run that only looks has no outcomes. */

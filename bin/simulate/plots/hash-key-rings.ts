@@ -1,5 +1,5 @@
-import { uniformRanges } from '../../../lib/core/foundation/hash-key-ranges';
-import { HASH_KEY_SPACE } from '../../../lib/core/foundation/hash-key-space';
+import { uniformRanges } from '../../../lib/core/stream-format/hash-key-ranges';
+import { HASH_KEY_SPACE } from '../../../lib/core/stream-format/hash-key-space';
 import type { SimulationReport } from '../simulation-report';
 import { ALLOCATOR_BY_WEIGHT, busiestFirst, type HashKeyStrategy, PARTITION_KEY } from '../strategies';
 import { circle, PLOT_WIDTH, type Plot, round, text } from './plot';

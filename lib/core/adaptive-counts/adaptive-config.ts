@@ -1,7 +1,4 @@
-import { countOfValue, valueText } from '../foundation/count-of-value';
-import { InvalidArgumentError } from '../foundation/errors';
-import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../foundation/longest-write';
-import { checkIndexShardCount } from '../foundation/shard-count';
+import { InvalidArgumentError } from '../kernel/errors';
 import {
   type AdaptiveCounts,
   InvalidIndexConfigError,
@@ -9,6 +6,9 @@ import {
   type ShardCount,
   type ShardedIndexConfig,
 } from '../sharded-index';
+import { countOfValue, valueText } from '../sharding/count-of-value';
+import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../sharding/longest-write';
+import { checkIndexShardCount } from '../sharding/shard-count';
 import type { ShardCountReader } from './shard-count-store';
 import { MAX_COUNT_TABLE_VALUE_BYTES } from './shard-count-table';
 

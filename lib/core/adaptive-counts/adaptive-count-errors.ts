@@ -1,4 +1,4 @@
-import { describeValue, EvenShardsError } from '../foundation/errors';
+import { describeValue, EvenShardsError } from '../kernel/errors';
 
 /**
  * The shard counts of an adaptive index cannot be read, and the last copy of them is too old. A reader that went on with it

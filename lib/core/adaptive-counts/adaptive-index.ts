@@ -1,7 +1,7 @@
-import { backoffMs } from '../foundation/backoff';
-import { callWithin } from '../foundation/call-within';
-import { type Clock, systemClock } from '../foundation/clock';
-import { RecentMap } from '../foundation/recent-map';
+import { backoffMs } from '../kernel/backoff';
+import { callWithin } from '../kernel/call-within';
+import { type Clock, systemClock } from '../kernel/clock';
+import { RecentMap } from '../kernel/recent-map';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, checkCountReader, countedValues } from './adaptive-config';
 import { configWithCounts } from './config-with-counts';

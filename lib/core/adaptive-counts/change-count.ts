@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
+import type { Clock } from '../kernel/clock';
+import { InvalidArgumentError } from '../kernel/errors';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 

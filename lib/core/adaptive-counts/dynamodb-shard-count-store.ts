@@ -1,7 +1,7 @@
-import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
-import { checkClient } from '../foundation/client-check';
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
-import { OnwardPages } from '../foundation/onward-pages';
+import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
+import { checkClient } from '../aws-client/client-check';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
+import { OnwardPages } from '../kernel/onward-pages';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient, ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf } from './adaptive-config';
 import { CorruptShardCountError } from './adaptive-count-errors';

@@ -1,4 +1,4 @@
-import { MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { MAX_INDEX_SHARDS } from '../sharding/shard-count';
 import { CorruptShardCountError } from './adaptive-count-errors';
 
 /**

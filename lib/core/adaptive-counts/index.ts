@@ -4,8 +4,8 @@
  * @module adaptive-counts
  */
 
-export type { Clock } from '../foundation/clock';
-export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
+export type { Clock } from '../kernel/clock';
+export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../kernel/errors';
 export {
   CorruptShardCountError,
   ShardCountChangedError,

@@ -1,5 +1,5 @@
-import { SHARD_SEPARATOR } from '../foundation/shard-numbering';
 import type { ShardedIndexConfig } from '../sharded-index';
+import { SHARD_SEPARATOR } from '../sharding/shard-numbering';
 import type { WriteMinute } from './next-shard-count';
 import { uncounted, wantedWrites } from './wanted-writes';
 

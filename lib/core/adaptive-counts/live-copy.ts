@@ -1,5 +1,5 @@
-import { callWithin } from '../foundation/call-within';
-import type { Clock } from '../foundation/clock';
+import { callWithin } from '../kernel/call-within';
+import type { Clock } from '../kernel/clock';
 import { ShardCountsUnavailableError } from './adaptive-count-errors';
 import { COPY_LIFE_MS, REFRESH_AFTER_MS } from './copy-life';
 

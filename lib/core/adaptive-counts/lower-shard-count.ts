@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
-import { LONGEST_INVOCATION_SECONDS } from '../foundation/longest-write';
-import { checkIndexShardCount } from '../foundation/shard-count';
+import { type Clock, systemClock } from '../kernel/clock';
+import { InvalidArgumentError } from '../kernel/errors';
 import { InvalidIndexValueError, type ShardedIndexConfig } from '../sharded-index';
+import { LONGEST_INVOCATION_SECONDS } from '../sharding/longest-write';
+import { checkIndexShardCount } from '../sharding/shard-count';
 import { adaptiveCountsOf, checkCountReader, countedValue } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
 import { type CountChange, checkChange, watch, writeNext } from './change-count';

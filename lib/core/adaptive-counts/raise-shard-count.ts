@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../foundation/clock';
-import { checkIndexShardCount } from '../foundation/shard-count';
+import { type Clock, systemClock } from '../kernel/clock';
 import type { ShardedIndexConfig } from '../sharded-index';
+import { checkIndexShardCount } from '../sharding/shard-count';
 import { adaptiveCountsOf, checkCountReader, countedValue, floorOf } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
 import { type CountChange, checkChange, watch, writeNext } from './change-count';

@@ -1,4 +1,4 @@
-import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 
 /** The attributes of a report, in write units. */
 export const ADMITTED = 'admitted';

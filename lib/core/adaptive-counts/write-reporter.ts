@@ -1,7 +1,7 @@
-import { callWithin } from '../foundation/call-within';
-import { checkClient } from '../foundation/client-check';
-import type { Clock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
+import { checkClient } from '../aws-client/client-check';
+import { callWithin } from '../kernel/call-within';
+import type { Clock } from '../kernel/clock';
+import { InvalidArgumentError } from '../kernel/errors';
 import type { ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, valueName } from './adaptive-config';
 import {

@@ -1,6 +1,6 @@
-import { backoffMs } from '../foundation/backoff';
-import { parseFence } from '../foundation/fence';
-import { sleepUnlessAborted } from '../foundation/pause';
+import { backoffMs } from '../kernel/backoff';
+import { sleepUnlessAborted } from '../kernel/pause';
+import { parseFence } from '../stream-format/fence';
 import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
 import { movesOf } from './fence-store';

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../foundation/errors';
+import { EvenShardsError } from '../kernel/errors';
 import { Attempts, type FailedAttempt, type HandlersWork, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';

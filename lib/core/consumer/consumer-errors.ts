@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../foundation/errors';
+import { EvenShardsError } from '../kernel/errors';
 
 /** A Kinesis record starts like an aggregate of the Kinesis Producer Library but is not a valid aggregate. */
 export class CorruptAggregateError extends EvenShardsError {

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
+import { type Clock, systemClock } from '../kernel/clock';
+import { InvalidArgumentError } from '../kernel/errors';
 import type { UserRecord } from './deaggregate';
 import type { FencedMove } from './fence-store';
 import type { Once } from './once';

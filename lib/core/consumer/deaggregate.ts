@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../kernel/errors';
 import {
   AGGREGATE_FIELDS,
   DIGEST_BYTES,
@@ -6,11 +7,10 @@ import {
   MAGIC,
   RECORD_FIELDS,
   TAG_FIELDS,
-} from '../foundation/aggregate-format';
-import { InvalidArgumentError } from '../foundation/errors';
-import type { HashKeyRange } from '../foundation/hash-key-ranges';
-import { checkHashKey, hashPartitionKey, parseHashKey } from '../foundation/hash-key-space';
-import { nextSequence, parseSequenceText, type RecordSequence, SEQUENCE_TAG } from '../foundation/record-sequence';
+} from '../stream-format/aggregate-format';
+import type { HashKeyRange } from '../stream-format/hash-key-ranges';
+import { checkHashKey, hashPartitionKey, parseHashKey } from '../stream-format/hash-key-space';
+import { nextSequence, parseSequenceText, type RecordSequence, SEQUENCE_TAG } from '../stream-format/record-sequence';
 import { CorruptAggregateError } from './consumer-errors';
 import { MessageReader } from './message-reader';
 

@@ -1,4 +1,4 @@
-import { parseFence } from '../foundation/fence';
+import { parseFence } from '../stream-format/fence';
 import type { SequencedRecord, SequenceHistory } from './sequence-history';
 
 /**

@@ -1,7 +1,7 @@
-import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
-import { checkClient } from '../foundation/client-check';
-import { InvalidArgumentError } from '../foundation/errors';
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
+import { checkClient } from '../aws-client/client-check';
+import { InvalidArgumentError } from '../kernel/errors';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import type { FencedMove, FenceStore, MoveProgress } from './fence-store';
 
 /** An item of a table of fences, or its key, in the SDK's types. */

@@ -1,9 +1,9 @@
-import { backoffMs } from '../foundation/backoff';
-import { type Clock, systemClock } from '../foundation/clock';
-import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
-import { parseFence } from '../foundation/fence';
-import { sleepUnlessAborted } from '../foundation/pause';
-import type { RecordSequence } from '../foundation/record-sequence';
+import { backoffMs } from '../kernel/backoff';
+import { type Clock, systemClock } from '../kernel/clock';
+import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+import { sleepUnlessAborted } from '../kernel/pause';
+import { parseFence } from '../stream-format/fence';
+import type { RecordSequence } from '../stream-format/record-sequence';
 import { type FencedMove, type FenceStore, MemoryFenceStore, nameOfMove } from './fence-store';
 
 /** The part of a record that a `FenceGate` reads. */

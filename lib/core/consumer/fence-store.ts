@@ -1,4 +1,4 @@
-import { RecentMap } from '../foundation/recent-map';
+import { RecentMap } from '../kernel/recent-map';
 
 /** One attempt to move one partition key to another hash key, as its two fences name it. */
 export interface FencedMove {

@@ -4,11 +4,11 @@
  *
  * @module consumer
  */
-export type { Clock } from '../foundation/clock';
-export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
-export { type Fence, parseFence } from '../foundation/fence';
-export type { HashKeyRange } from '../foundation/hash-key-ranges';
-export type { RecordSequence } from '../foundation/record-sequence';
+export type { Clock } from '../kernel/clock';
+export { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+export { type Fence, parseFence } from '../stream-format/fence';
+export type { HashKeyRange } from '../stream-format/hash-key-ranges';
+export type { RecordSequence } from '../stream-format/record-sequence';
 export {
   CorruptAggregateError,
   CorruptParkedRecordError,

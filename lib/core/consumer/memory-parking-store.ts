@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { MemoryFenceStore } from './fence-store';
 import { type ParkedKey, ParkedKeys, type ParkedRecord } from './parking-store';
 

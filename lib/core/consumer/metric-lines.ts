@@ -1,4 +1,4 @@
-import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION, METRICS_NAMESPACE } from '../foundation/function-metrics';
+import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION, METRICS_NAMESPACE } from '../contract/function-metrics';
 import type { RetrySummary } from './retry';
 
 /** What is parked, as a line for the log. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { serialize } from 'node:v8';
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { OnceRepeatedError, RecordDoneError } from './consumer-errors';
 import type { ParkingStore } from './parking-store';
 import type { Place } from './place';

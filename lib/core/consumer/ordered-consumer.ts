@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { UnendedAttempts, type WorkTime } from './attempts';
 import { Batch } from './batch';
 import {

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../foundation/errors';
+import { EvenShardsError } from '../kernel/errors';
 import { OnceRepeatedError } from './consumer-errors';
 import type { ConsumerSettings } from './consumer-options';
 import { type ParkedKey, type ParkedRecord, reportOf } from './parking-store';

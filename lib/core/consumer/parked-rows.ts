@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { DynamoDbItem } from '../foundation/attribute-value';
-import { ExpressionBuilder } from '../foundation/expression';
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
-import { RecentMap } from '../foundation/recent-map';
+import type { DynamoDbItem } from '../aws-client/attribute-value';
+import { ExpressionBuilder } from '../aws-client/expression';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
+import { RecentMap } from '../kernel/recent-map';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { recordsOfSegment, segmentBytes, segmentsOf } from './parked-segment';
 import type { ParkedRecord } from './parking-store';

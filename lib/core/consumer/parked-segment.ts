@@ -1,4 +1,4 @@
-import { parseHashKey } from '../foundation/hash-key-space';
+import { parseHashKey } from '../stream-format/hash-key-space';
 import { CorruptParkedRecordError } from './consumer-errors';
 import type { ParkedRecord } from './parking-store';
 import type { Place } from './place';

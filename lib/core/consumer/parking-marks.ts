@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { DynamoDbItem } from '../foundation/attribute-value';
-import { ExpressionBuilder } from '../foundation/expression';
+import type { DynamoDbItem } from '../aws-client/attribute-value';
+import { ExpressionBuilder } from '../aws-client/expression';
 import {
   itemIn,
   type ParkingItem,

@@ -1,5 +1,5 @@
-import type { DynamoDbItem } from '../foundation/attribute-value';
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import type { DynamoDbItem } from '../aws-client/attribute-value';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 
 /** The partition key of a parking table, a string. */
 export const PARKING_TABLE_KEY = 'id';

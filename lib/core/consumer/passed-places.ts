@@ -1,4 +1,4 @@
-import { RecentMap } from '../foundation/recent-map';
+import { RecentMap } from '../kernel/recent-map';
 import type { Place } from './place';
 
 /** Few sources write a key at a time: the producers of the moment, and one or two shards. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RecordSequence } from '../foundation/record-sequence';
+import type { RecordSequence } from '../stream-format/record-sequence';
 import type { UserRecord } from './deaggregate';
 
 /**

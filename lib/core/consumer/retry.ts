@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseFence } from '../foundation/fence';
+import { parseFence } from '../stream-format/fence';
 import { Attempts, type Outcome, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { afterDone, afterFailure, tellIfDead } from './parked-key-changes';

@@ -1,7 +1,7 @@
-import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
-import { parseHashKey } from '../foundation/hash-key-space';
-import { RecentMap } from '../foundation/recent-map';
-import type { RecordSequence } from '../foundation/record-sequence';
+import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+import { RecentMap } from '../kernel/recent-map';
+import { parseHashKey } from '../stream-format/hash-key-space';
+import type { RecordSequence } from '../stream-format/record-sequence';
 import { NumberRanges } from './number-ranges';
 
 /** A record that may be a copy of an earlier one. The user records that `deaggregate` returns have this shape. */

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { parseFence } from '../foundation/fence';
+import { InvalidArgumentError } from '../kernel/errors';
+import { parseFence } from '../stream-format/fence';
 import { CorruptAggregateError } from './consumer-errors';
 import { deaggregate } from './deaggregate';
 import type { ParkedRecord } from './parking-store';

@@ -1,4 +1,4 @@
-import { Fifo } from '../foundation/fifo';
+import { Fifo } from '../kernel/fifo';
 
 /** Lets a bounded number of callers work at once. The one that has waited the longest is next. */
 export class Slots {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { columnValue } from './column-value';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 

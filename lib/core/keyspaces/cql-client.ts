@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 
 /** The options of a statement, in the driver's terms. */
 export interface StatementOptions {

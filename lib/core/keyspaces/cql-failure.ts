@@ -1,5 +1,5 @@
-import type { ReadFailure } from '../foundation/fan-out/shard-reader';
-import { isLostConnection } from '../foundation/lost-connection';
+import type { ReadFailure } from '../fan-out/shard-reader';
+import { isLostConnection } from '../kernel/lost-connection';
 
 /** Source: the CQL binary protocol, section 9, error codes. */
 const OVERLOADED = 0x1001;

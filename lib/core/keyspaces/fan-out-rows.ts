@@ -1,4 +1,4 @@
-import { ShardsUnavailableError } from '../foundation/fan-out/fan-out-errors';
+import { ShardsUnavailableError } from '../fan-out/fan-out-errors';
 import type { CqlClient, CqlRow } from './cql-client';
 import { type FanOutSelectOptions, fanOutSelect } from './fan-out-select';
 import type { FanOutSelectRequest } from './fan-out-select-request';

@@ -1,6 +1,6 @@
-import { ShardsUnavailableError } from '../foundation/fan-out/fan-out-errors';
-import { noCost } from '../foundation/fan-out/fan-out-stats';
-import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
+import { ShardsUnavailableError } from '../fan-out/fan-out-errors';
+import { noCost } from '../fan-out/fan-out-stats';
+import { type FanOutReadOptions, readPolicy } from '../fan-out/read-policy';
 import type { CqlClient } from './cql-client';
 import { type FanOutSelectPage, type FanOutSelectStats, fanOutSelect, selectStats } from './fan-out-select';
 import type { FanOutSelectRequest } from './fan-out-select-request';

@@ -1,9 +1,9 @@
-import type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
-import { ItemSizes } from '../foundation/fan-out/item-sizes';
-import { byteBounds, checkPageBytes } from '../foundation/fan-out/page-bytes';
-import type { PageBounds } from '../foundation/fan-out/page-in-progress';
-import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
-import { type GatheredPage, gatherPage } from '../foundation/fan-out/scatter-gather';
+import type { FanOutStats } from '../fan-out/fan-out-stats';
+import { ItemSizes } from '../fan-out/item-sizes';
+import { byteBounds, checkPageBytes } from '../fan-out/page-bytes';
+import type { PageBounds } from '../fan-out/page-in-progress';
+import { type FanOutReadOptions, readPolicy } from '../fan-out/read-policy';
+import { type GatheredPage, gatherPage } from '../fan-out/scatter-gather';
 import { compareValues } from './column-value';
 import { type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';

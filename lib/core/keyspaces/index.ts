@@ -3,14 +3,15 @@
  *
  * @module keyspaces
  */
-export { calculatedShard } from '../foundation/calculated-shard';
-export type { Clock } from '../foundation/clock';
-export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
-export { InvalidCursorError, ShardsUnavailableError, WrongOrderError } from '../foundation/fan-out/fan-out-errors';
-export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
-export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
-export { randomShard } from '../foundation/random-shard';
+
+export { InvalidCursorError, ShardsUnavailableError, WrongOrderError } from '../fan-out/fan-out-errors';
+export { FanOutHistory } from '../fan-out/fan-out-history';
+export type { FanOutReadOptions } from '../fan-out/read-policy';
+export type { Clock } from '../kernel/clock';
+export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../kernel/errors';
 export type { FanOutOrder, IndexShards, ShardCount } from '../sharded-index';
+export { calculatedShard } from '../sharding/calculated-shard';
+export { randomShard } from '../sharding/random-shard';
 export {
   type CqlClient,
   type CqlRow,

@@ -1,4 +1,4 @@
-import type { TotalOrder } from '../foundation/fan-out/total-order';
+import type { TotalOrder } from '../fan-out/total-order';
 import { type ColumnValue, columnValue, compareValues } from './column-value';
 import type { CqlRow } from './cql-client';
 import { UnreadableRowError } from './keyspaces-errors';

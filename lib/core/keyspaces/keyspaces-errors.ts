@@ -1,4 +1,4 @@
-import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 
 /** The driver has no connection to Amazon Keyspaces at that moment. Another attempt can succeed. */
 export class NoConnectionError extends EvenShardsError {

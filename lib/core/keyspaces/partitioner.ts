@@ -1,4 +1,4 @@
-import { shortened } from '../foundation/errors';
+import { shortened } from '../kernel/errors';
 import { CONSISTENCY_LEVELS, type CqlClient } from './cql-client';
 import { isRefusal } from './cql-failure';
 import { UnknownPartitionerError } from './keyspaces-errors';

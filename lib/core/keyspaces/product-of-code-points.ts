@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { checkIndexShardCount } from '../foundation/shard-count';
+import { InvalidArgumentError } from '../kernel/errors';
+import { checkIndexShardCount } from '../sharding/shard-count';
 
 /**
  * The shard, counted from 0, that the guides of Amazon Keyspaces and DynamoDB suggest: the product of the code points of a text, modulo

@@ -1,5 +1,5 @@
-import { systemClock } from '../foundation/clock';
-import { pause } from '../foundation/pause';
+import { systemClock } from '../kernel/clock';
+import { pause } from '../kernel/pause';
 import type { CqlClient } from './cql-client';
 import { UnknownColumnError } from './keyspaces-errors';
 import { RowMover, type StrayRowOutcome } from './row-mover';

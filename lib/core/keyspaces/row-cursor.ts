@@ -1,7 +1,7 @@
-import { InvalidCursorError } from '../foundation/fan-out/fan-out-errors';
-import { ItemSizes } from '../foundation/fan-out/item-sizes';
-import type { Position } from '../foundation/fan-out/total-order';
-import { areCounts, sealedText, unsealedValue } from '../foundation/sealed-text';
+import { InvalidCursorError } from '../fan-out/fan-out-errors';
+import { ItemSizes } from '../fan-out/item-sizes';
+import type { Position } from '../fan-out/total-order';
+import { areCounts, sealedText, unsealedValue } from '../kernel/sealed-text';
 import { type ColumnValue, valueOfText } from './column-value';
 import { behindAllShards, type Keyed } from './keyed-row';
 import type { RowSelect } from './row-select';

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { MAX_QUERY_VALUES } from '../foundation/shard-count';
+import { InvalidArgumentError } from '../kernel/errors';
+import { MAX_QUERY_VALUES } from '../sharding/shard-count';
 import { rangeOf, type ValueRange } from './clustering-range';
 import type { ColumnValue } from './column-value';
 import { CONSISTENCY_LEVELS, type ReadConsistency } from './cql-client';

@@ -1,6 +1,6 @@
-import { InvalidArgumentError, shortened } from '../foundation/errors';
-import { type PageTrail, trailTo } from '../foundation/page-trail';
-import { checkIndexShardCount } from '../foundation/shard-count';
+import { InvalidArgumentError, shortened } from '../kernel/errors';
+import { type PageTrail, trailTo } from '../kernel/page-trail';
+import { checkIndexShardCount } from '../sharding/shard-count';
 import { columnValue } from './column-value';
 import { type CqlClient, type CqlRow, checkCqlClient, type ReadConsistency } from './cql-client';
 import { InvalidColumnValueError, UnknownColumnError } from './keyspaces-errors';

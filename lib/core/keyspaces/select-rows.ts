@@ -1,4 +1,4 @@
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import type { CqlClient, CqlRow, StatementOptions, StatementResult } from './cql-client';
 import { NO_CONNECTION } from './cql-failure';
 import { NoConnectionError } from './keyspaces-errors';

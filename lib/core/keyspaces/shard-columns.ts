@@ -1,6 +1,6 @@
-import { calculatedShard } from '../foundation/calculated-shard';
-import { InvalidArgumentError } from '../foundation/errors';
-import { randomShard } from '../foundation/random-shard';
+import { InvalidArgumentError } from '../kernel/errors';
+import { calculatedShard } from '../sharding/calculated-shard';
+import { randomShard } from '../sharding/random-shard';
 import { type ColumnValue, columnValue } from './column-value';
 import { InvalidColumnValueError } from './keyspaces-errors';
 import { productOfCodePoints } from './product-of-code-points';

@@ -1,5 +1,5 @@
-import { checkIndexShardCount, MAX_INDEX_SHARDS, unknownShardsField } from '../foundation/shard-count';
 import type { IndexShards, ShardCount } from '../sharded-index';
+import { checkIndexShardCount, MAX_INDEX_SHARDS, unknownShardsField } from '../sharding/shard-count';
 import { CQL_KEY_TYPES, type CqlKeyType } from './cql-key-type';
 import { InvalidTableConfigError } from './keyspaces-errors';
 

@@ -1,10 +1,10 @@
-import { backoffMs } from '../foundation/backoff';
-import { type Clock, systemClock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
-import { InvalidCursorError } from '../foundation/fan-out/fan-out-errors';
-import { type PageTrail, trailTo } from '../foundation/page-trail';
-import { checkGoingOn, pause, Stopped } from '../foundation/pause';
-import { sealedText, unsealedValue } from '../foundation/sealed-text';
+import { InvalidCursorError } from '../fan-out/fan-out-errors';
+import { backoffMs } from '../kernel/backoff';
+import { type Clock, systemClock } from '../kernel/clock';
+import { InvalidArgumentError } from '../kernel/errors';
+import { type PageTrail, trailTo } from '../kernel/page-trail';
+import { checkGoingOn, pause, Stopped } from '../kernel/pause';
+import { sealedText, unsealedValue } from '../kernel/sealed-text';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';

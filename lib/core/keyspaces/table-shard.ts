@@ -1,4 +1,4 @@
-import { MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { MAX_INDEX_SHARDS } from '../sharding/shard-count';
 import type { ColumnValue } from './column-value';
 import type { RowSelect } from './row-select';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';

@@ -1,4 +1,4 @@
-import type { Clock } from '../foundation/clock';
+import type { Clock } from '../kernel/clock';
 
 /** Lets a loop sleep until there is something to do, or a time is over. What rings while nobody sleeps is not lost. */
 export class Bell {

@@ -1,4 +1,4 @@
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { OutboxConnectionError } from './outbox-errors';
 import type { Patience } from './patience';
 import type { PostgresClient, PostgresQuery } from './postgres-client';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 
 /** What a row has, as an envelope sees it. */
 interface EnvelopedRow {

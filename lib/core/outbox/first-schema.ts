@@ -1,4 +1,4 @@
-import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../foundation/aggregate-format';
+import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../stream-format/aggregate-format';
 
 /** Versions 1 and 2 were those of builds before the first release. */
 export const FIRST_SCHEMA_VERSION = 3;

@@ -3,8 +3,8 @@
  *
  * @module outbox
  */
-export type { Clock } from '../foundation/clock';
-export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+export type { Clock } from '../kernel/clock';
+export { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 export type { CloudEventsEnvelope } from './envelope';
 export {
   OutboxConnectionError,

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../foundation/errors';
+import { EvenShardsError } from '../kernel/errors';
 import { ProducerAbortedError, ProducerClosedError } from '../producer';
 import { OutboxConnectionError } from './outbox-errors';
 

@@ -1,5 +1,5 @@
-import type { RecordSequence } from '../foundation/record-sequence';
 import type { ProducerRecord } from '../producer';
+import type { RecordSequence } from '../stream-format/record-sequence';
 import type { Connection } from './connection';
 import type { RowShape } from './envelope';
 import { DATA_OF_ROW } from './first-schema';

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../foundation/errors';
+import { EvenShardsError } from '../kernel/errors';
 import { FIRST_SCHEMA_VERSION } from './first-schema';
 
 /** A database whose outbox has another schema than this library works with, or none. */

@@ -1,5 +1,5 @@
-import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
-import { sleepUnlessAborted } from '../foundation/pause';
+import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+import { sleepUnlessAborted } from '../kernel/pause';
 import { Bell } from './bell';
 import { Connection } from './connection';
 import { WITHOUT_ENVELOPE } from './envelope';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { FIRST_SCHEMA_VERSION } from './first-schema';
 import type { PostgresClient } from './postgres-client';
 import { RESERVED_WORDS } from './reserved-words';

@@ -1,4 +1,4 @@
-import type { Clock } from '../foundation/clock';
+import type { Clock } from '../kernel/clock';
 
 interface Wait {
   readonly giveUp: (afterMs: number) => void;

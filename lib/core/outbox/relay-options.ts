@@ -1,5 +1,5 @@
-import { type Clock, LONGEST_TIMER_MS, systemClock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
+import { type Clock, LONGEST_TIMER_MS, systemClock } from '../kernel/clock';
+import { InvalidArgumentError } from '../kernel/errors';
 import { type CloudEventsEnvelope, checkEnvelope, cloudEvents, type RowShape } from './envelope';
 import type { OutboxRowError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-schema';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { Bell } from './bell';
 import type { Connection } from './connection';
 import { isRejection } from './lasting-errors';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import type { Connection } from './connection';
 import { OutboxDatabase } from './outbox-database';
 import { OutboxReplayError } from './outbox-errors';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import type { OrderedProducer } from '../producer';
 import type { OutboxRow } from './outbox-database';
 import { OutboxTopicError } from './outbox-errors';

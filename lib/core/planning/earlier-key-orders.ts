@@ -1,4 +1,4 @@
-import { checkKeyNumber, HASH_KEY_SPACE, keysBelow } from '../foundation/hash-key-space';
+import { checkKeyNumber, HASH_KEY_SPACE, keysBelow } from '../stream-format/hash-key-space';
 
 /**
  * The nth key (0-based) of a tree that is filled level by level, from left to right. This is the first order of the

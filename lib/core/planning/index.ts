@@ -3,7 +3,7 @@
  *
  * @module planning
  */
-export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
+export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../kernel/errors';
 export { alternatingKey, leftToRightKey } from './earlier-key-orders';
 export { LIST_PRICES, type ListPrices } from './list-prices';
 export { type OverloadThreshold, overloadProbability } from './overload-probability';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 
 /** @throws InvalidArgumentError unless `value` is a finite number above 0 */
 export function checkPositive(field: string, value: unknown): void {

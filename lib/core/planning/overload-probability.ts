@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { moreThan } from './largest-load';
 import { checkBetween, checkWhole } from './number-checks';
 import { floorOf } from './rounding';

@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { MAX_INDEX_SHARDS } from '../foundation/shard-count';
-import { ALLOWED_NUMBERING, wrongPartOf } from '../foundation/shard-numbering';
+import { InvalidArgumentError } from '../kernel/errors';
+import { MAX_INDEX_SHARDS } from '../sharding/shard-count';
+import { ALLOWED_NUMBERING, wrongPartOf } from '../sharding/shard-numbering';
 import { likelyMost, moreThan } from './largest-load';
 import { type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { MAX_STREAM_SHARDS } from '../foundation/shard-count';
+import { InvalidArgumentError } from '../kernel/errors';
+import { MAX_STREAM_SHARDS } from '../sharding/shard-count';
 import { isRarerThan, likelyMost, smallestUpTo } from './largest-load';
 import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';

@@ -1,5 +1,5 @@
-import { ItemSizes } from '../foundation/fan-out/item-sizes';
-import { readSize } from '../foundation/fan-out/read-size';
+import { ItemSizes } from '../fan-out/item-sizes';
+import { readSize } from '../fan-out/read-size';
 import { checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { binomialTail } from './binomial';
 import { isRarerThan, leastOverload } from './largest-load';
 import { checkBetween, checkWhole } from './number-checks';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';

@@ -6,8 +6,8 @@ import {
   RECORD_FIELDS,
   TAG_FIELDS,
   writeDigest,
-} from '../foundation/aggregate-format';
-import { type RecordSequence, SEQUENCE_TAG, sequenceText } from '../foundation/record-sequence';
+} from '../stream-format/aggregate-format';
+import { type RecordSequence, SEQUENCE_TAG, sequenceText } from '../stream-format/record-sequence';
 import { fieldBytes, integerBytes, MessageWriter, textFieldBytes } from './message-writer';
 
 /** A record to aggregate, as `checkProducerRecord` lets it pass. */

@@ -1,4 +1,4 @@
-import type { EvenShardsError } from '../foundation/errors';
+import type { EvenShardsError } from '../kernel/errors';
 import type { Lane } from './lane';
 import type { OutgoingRecord, ReadyQueue } from './outgoing-record';
 import { hashKeyOfEntry, type Placement } from './placement';

@@ -3,18 +3,19 @@
  *
  * @module producer
  */
-export type { Clock } from '../foundation/clock';
-export { EvenShardsError, InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
-export { bucketHashKey } from '../foundation/hash-buckets';
+
 export type {
   SdkClient,
   SdkHttpResponse,
   SdkRequestHandler,
   SdkRequestOptions,
-} from '../foundation/light-client/light-request';
-export type { SdkMiddlewareStack } from '../foundation/light-client/routes';
-export type { SigningCredentials } from '../foundation/light-client/signature';
-export type { RecordSequence } from '../foundation/record-sequence';
+} from '../aws-client/light-request';
+export type { SdkMiddlewareStack } from '../aws-client/routes';
+export type { SigningCredentials } from '../aws-client/signature';
+export type { Clock } from '../kernel/clock';
+export { EvenShardsError, InvalidArgumentError, InvalidHashKeyError } from '../kernel/errors';
+export { bucketHashKey } from '../stream-format/hash-buckets';
+export type { RecordSequence } from '../stream-format/record-sequence';
 export { lightPutClient, type SdkPutClient } from './light-put-client';
 export { OrderedProducer } from './ordered-producer';
 export type { PutReceipt } from './pending-record';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { backoffMs } from '../foundation/backoff';
-import type { EvenShardsError } from '../foundation/errors';
+import { backoffMs } from '../kernel/backoff';
+import type { EvenShardsError } from '../kernel/errors';
 import { Backlog } from './backlog';
 import { Dispatcher, type DispatchListener } from './dispatcher';
 import { Lane } from './lane';

@@ -1,5 +1,5 @@
-import { lightRequest, type SdkClient } from '../foundation/light-client/light-request';
-import { type RoutedCommand, Routes } from '../foundation/light-client/routes';
+import { lightRequest, type SdkClient } from '../aws-client/light-request';
+import { type RoutedCommand, Routes } from '../aws-client/routes';
 import { warnOfHttp2 } from './http2-warning';
 import { putRecordsBody } from './put-records-body';
 import type { PutRecordsClient, PutRecordsOutput } from './put-records-client';

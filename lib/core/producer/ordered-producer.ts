@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { warnOfHttp2 } from './http2-warning';
 import { Lanes } from './lanes';
 import { PendingRecord, type PutReceipt } from './pending-record';

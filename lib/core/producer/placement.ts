@@ -1,6 +1,6 @@
-import { HashBuckets } from '../foundation/hash-buckets';
-import { hashPartitionKey } from '../foundation/hash-key-space';
-import { RecentMap } from '../foundation/recent-map';
+import { RecentMap } from '../kernel/recent-map';
+import { HashBuckets } from '../stream-format/hash-buckets';
+import { hashPartitionKey } from '../stream-format/hash-key-space';
 import { MAX_PARTITION_KEY_LENGTH, type ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
 

@@ -1,4 +1,4 @@
-import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 
 /** Kinesis would refuse a partition key. */
 export class InvalidPartitionKeyError extends InvalidArgumentError {

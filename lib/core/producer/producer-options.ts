@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, LONGEST_TIMER_MS, systemClock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
-import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../foundation/hash-buckets';
+import { type Clock, LONGEST_TIMER_MS, systemClock } from '../kernel/clock';
+import { InvalidArgumentError } from '../kernel/errors';
+import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../stream-format/hash-buckets';
 import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
 import type { StreamIdentity } from './put-records-client';
 import { MAX_REQUEST_RECORDS } from './shard-turns';

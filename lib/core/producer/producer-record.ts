@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { checkHashKey } from '../foundation/hash-key-space';
-import { MAX_SEQUENCE_NUMBER, type RecordSequence } from '../foundation/record-sequence';
+import { InvalidArgumentError } from '../kernel/errors';
+import { checkHashKey } from '../stream-format/hash-key-space';
+import { MAX_SEQUENCE_NUMBER, type RecordSequence } from '../stream-format/record-sequence';
 import { InvalidPartitionKeyError, RecordTooLargeError } from './producer-errors';
 
 /** A record for the stream. Records of one partition key arrive in the order they were put. */

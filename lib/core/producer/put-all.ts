@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 import { PendingRecord, type PutReceipt } from './pending-record';
 import { EarlierRecordFailedError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';

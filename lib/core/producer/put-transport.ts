@@ -1,4 +1,4 @@
-import { type CallLimit, callWithin } from '../foundation/call-within';
+import { type CallLimit, callWithin } from '../kernel/call-within';
 import type {
   PutRecordsClient,
   PutRecordsRequestEntry,

@@ -1,5 +1,5 @@
-import type { Clock } from '../foundation/clock';
-import { Fifo } from '../foundation/fifo';
+import type { Clock } from '../kernel/clock';
+import { Fifo } from '../kernel/fifo';
 import type { AggregateBuilder } from './aggregate-builder';
 import type { Lane } from './lane';
 import type { OutgoingRecord, ReadyQueue } from './outgoing-record';

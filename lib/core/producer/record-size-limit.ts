@@ -1,4 +1,4 @@
-import { type CallLimit, callWithin } from '../foundation/call-within';
+import { type CallLimit, callWithin } from '../kernel/call-within';
 import { StreamDistributionError } from './producer-errors';
 import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
 import type {

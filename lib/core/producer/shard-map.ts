@@ -1,4 +1,4 @@
-import type { HashKeyRange } from '../foundation/hash-key-ranges';
+import type { HashKeyRange } from '../stream-format/hash-key-ranges';
 import type { ShardDescription } from './put-records-client';
 
 /** Which open shard of a stream a hash key belongs to, as ListShards told it. */

@@ -1,4 +1,4 @@
-import { Fifo } from '../foundation/fifo';
+import { Fifo } from '../kernel/fifo';
 import { hashKeyOfEntry, type PlacedEntry } from './placement';
 import type { PutRecordsRequestEntry } from './put-records-client';
 import { ShardLimiter } from './shard-limiter';

@@ -1,6 +1,6 @@
-import { type CallLimit, callWithin } from '../foundation/call-within';
-import type { Clock } from '../foundation/clock';
-import { OnwardPages } from '../foundation/onward-pages';
+import { type CallLimit, callWithin } from '../kernel/call-within';
+import type { Clock } from '../kernel/clock';
+import { OnwardPages } from '../kernel/onward-pages';
 import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
 import { ShardMap } from './shard-map';
 

@@ -1,5 +1,5 @@
-import { hasMagic, MAX_AGGREGATE_OVERHEAD_BYTES } from '../foundation/aggregate-format';
-import type { RecordSequence } from '../foundation/record-sequence';
+import { hasMagic, MAX_AGGREGATE_OVERHEAD_BYTES } from '../stream-format/aggregate-format';
+import type { RecordSequence } from '../stream-format/record-sequence';
 import { type AggregatableRecord, AggregateBuilder, type BuiltRecord } from './aggregate-builder';
 import type { Lane } from './lane';
 import type { PendingRecord } from './pending-record';

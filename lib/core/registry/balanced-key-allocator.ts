@@ -1,6 +1,6 @@
-import { InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
-import { coveringRanges, type HashKeyRange, shardIndexOf } from '../foundation/hash-key-ranges';
-import { checkSpace, HASH_KEY_SPACE } from '../foundation/hash-key-space';
+import { InvalidArgumentError, InvalidHashKeyError } from '../kernel/errors';
+import { coveringRanges, type HashKeyRange, shardIndexOf } from '../stream-format/hash-key-ranges';
+import { checkSpace, HASH_KEY_SPACE } from '../stream-format/hash-key-space';
 import { balancedKey } from './balanced-key';
 import { BalancedTree, lowerMiddle, upperMiddle } from './balanced-tree';
 import { Lightest } from './lightest';

@@ -1,4 +1,4 @@
-import { checkKeyNumber, HASH_KEY_SPACE, keysBelow } from '../foundation/hash-key-space';
+import { checkKeyNumber, HASH_KEY_SPACE, keysBelow } from '../stream-format/hash-key-space';
 
 /**
  * The nth key (0-based) of the balanced order. The first m keys of this order are even: the lower half of the space

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { InvalidArgumentError } from '../kernel/errors';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { RegistryStoreError } from './registry-errors';
 import type { RegistryStore } from './registry-store';
 

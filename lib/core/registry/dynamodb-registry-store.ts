@@ -1,8 +1,8 @@
-import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
-import { checkClient } from '../foundation/client-check';
-import { parseHashKey } from '../foundation/hash-key-space';
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
-import { OnwardPages } from '../foundation/onward-pages';
+import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
+import { checkClient } from '../aws-client/client-check';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
+import { OnwardPages } from '../kernel/onward-pages';
+import { parseHashKey } from '../stream-format/hash-key-space';
 import { CorruptRegistryError } from './registry-errors';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-table';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { InvalidArgumentError } from '../foundation/errors';
-import { type Fence, fenceData } from '../foundation/fence';
-import { checkHashKey } from '../foundation/hash-key-space';
+import { InvalidArgumentError } from '../kernel/errors';
 import type { OrderedProducer } from '../producer';
+import { type Fence, fenceData } from '../stream-format/fence';
+import { checkHashKey } from '../stream-format/hash-key-space';
 
 /** The move of one owner to another hash key. */
 export interface HandOver {

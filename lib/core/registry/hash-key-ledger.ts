@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../foundation/clock';
-import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
-import { coveringRanges, type HashKeyRange } from '../foundation/hash-key-ranges';
-import { checkHashKey, HASH_KEY_SPACE } from '../foundation/hash-key-space';
+import { type Clock, systemClock } from '../kernel/clock';
+import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+import { coveringRanges, type HashKeyRange } from '../stream-format/hash-key-ranges';
+import { checkHashKey, HASH_KEY_SPACE } from '../stream-format/hash-key-space';
 import type { BalancedKeyAllocator } from './balanced-key-allocator';
 import { checkedStore } from './checked-store';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError } from '../kernel/errors';
 
 /** An owner of a hash key: for example an account or a tenant, whose records must keep their order within one shard. */
 export interface HashKeyOwner {

@@ -3,15 +3,15 @@
  *
  * @module registry
  */
-export type { Clock } from '../foundation/clock';
+export type { Clock } from '../kernel/clock';
 export {
   EvenShardsError,
   InvalidArgumentError,
   InvalidHashKeyError,
   InvalidHashKeyRangesError,
-} from '../foundation/errors';
-export { type HashKeyRange, shardIndexOf, uniformRanges } from '../foundation/hash-key-ranges';
-export { HASH_KEY_SPACE, hashPartitionKey } from '../foundation/hash-key-space';
+} from '../kernel/errors';
+export { type HashKeyRange, shardIndexOf, uniformRanges } from '../stream-format/hash-key-ranges';
+export { HASH_KEY_SPACE, hashPartitionKey } from '../stream-format/hash-key-space';
 export { balancedKey } from './balanced-key';
 export { BalancedKeyAllocator, type BalancedKeyAllocatorOptions, type WeightedHashKey } from './balanced-key-allocator';
 export {

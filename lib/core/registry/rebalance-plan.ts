@@ -1,5 +1,5 @@
-import { InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
-import { coveringRanges, type HashKeyRange, shardIndexOf } from '../foundation/hash-key-ranges';
+import { InvalidArgumentError, InvalidHashKeyError } from '../kernel/errors';
+import { coveringRanges, type HashKeyRange, shardIndexOf } from '../stream-format/hash-key-ranges';
 import { BalancedTree, upperMiddle } from './balanced-tree';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';
 import { Lightest } from './lightest';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { backoffMs } from '../foundation/backoff';
-import type { Clock } from '../foundation/clock';
+import { backoffMs } from '../kernel/backoff';
+import type { Clock } from '../kernel/clock';
 import { RegistryBusyError, UncertainCommitError } from './registry-errors';
 import { checkedHead, hasAllSince, headAfter, idOfCommit, latest, readHead } from './registry-head';
 import { type RegistryChange, RegistryState } from './registry-state';

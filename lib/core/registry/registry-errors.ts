@@ -1,4 +1,4 @@
-import { describeValue, EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { describeValue, EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 
 /** A weight is not a number from 1e-9 to 2^53 - 1. */
 export class InvalidWeightError extends InvalidArgumentError {

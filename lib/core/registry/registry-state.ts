@@ -1,5 +1,5 @@
-import type { HashKeyRange } from '../foundation/hash-key-ranges';
-import { HASH_KEY_SPACE } from '../foundation/hash-key-space';
+import type { HashKeyRange } from '../stream-format/hash-key-ranges';
+import { HASH_KEY_SPACE } from '../stream-format/hash-key-space';
 import { BalancedKeyAllocator } from './balanced-key-allocator';
 import type { HashKeyOwner } from './hash-key-owner';
 import type { RegistryEntry } from './registry-store';

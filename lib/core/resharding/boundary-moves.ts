@@ -1,5 +1,5 @@
-import { type HashKeyRange, uniformRanges } from '../foundation/hash-key-ranges';
-import { HASH_KEY_SPACE } from '../foundation/hash-key-space';
+import { type HashKeyRange, uniformRanges } from '../stream-format/hash-key-ranges';
+import { HASH_KEY_SPACE } from '../stream-format/hash-key-space';
 import { MAX_SKEW } from './thresholds';
 
 /** One shard becomes two: `[start, at - 1]` and `[at, end]`, both ends inclusive. */

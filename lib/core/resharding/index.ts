@@ -3,14 +3,14 @@
  *
  * @module resharding
  */
-export type { Clock } from '../foundation/clock';
+export type { Clock } from '../kernel/clock';
 export {
   EvenShardsError,
   InvalidArgumentError,
   InvalidHashKeyRangesError,
   InvalidShardCountError,
-} from '../foundation/errors';
-export type { HashKeyRange } from '../foundation/hash-key-ranges';
+} from '../kernel/errors';
+export type { HashKeyRange } from '../stream-format/hash-key-ranges';
 export type { BoundaryMove, MergeShards, SplitShard } from './boundary-moves';
 export {
   describeOperation,

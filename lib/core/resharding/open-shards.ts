@@ -1,7 +1,7 @@
-import type { HashKeyRange } from '../foundation/hash-key-ranges';
-import { HASH_KEY_SPACE, parseHashKey } from '../foundation/hash-key-space';
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
-import { OnwardPages } from '../foundation/onward-pages';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
+import { OnwardPages } from '../kernel/onward-pages';
+import type { HashKeyRange } from '../stream-format/hash-key-ranges';
+import { HASH_KEY_SPACE, parseHashKey } from '../stream-format/hash-key-space';
 import type { ListedShard, ReshardClient } from './reshard-client';
 
 /** A shard that accepts writes. */

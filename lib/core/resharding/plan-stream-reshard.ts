@@ -1,5 +1,5 @@
-import type { HashKeyRange } from '../foundation/hash-key-ranges';
-import { MAX_STREAM_SHARDS } from '../foundation/shard-count';
+import { MAX_STREAM_SHARDS } from '../sharding/shard-count';
+import type { HashKeyRange } from '../stream-format/hash-key-ranges';
 import { type BoundaryMove, boundaryMoves } from './boundary-moves';
 import { shardCountSteps } from './shard-count-steps';
 import { areShardsEven } from './skew';

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../foundation/errors';
+import { EvenShardsError } from '../kernel/errors';
 import { allowedAgainAt, DAILY_UPDATES, type PastUpdate, updatesMade } from './update-history';
 
 /** A stream cannot be resharded because it is in on-demand mode, or because it is being deleted. */

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../foundation/clock';
-import type { HashKeyRange } from '../foundation/hash-key-ranges';
-import { checkStreamShardCount } from '../foundation/shard-count';
+import { type Clock, systemClock } from '../kernel/clock';
+import { checkStreamShardCount } from '../sharding/shard-count';
+import type { HashKeyRange } from '../stream-format/hash-key-ranges';
 import { type BoundaryMove, boundaryMoves } from './boundary-moves';
 import { DEPLOYMENT_TAG, type DeploymentMark, formatDeploymentMark, parseDeploymentMark } from './deployment-mark';
 import { isWhole, listOpenShards, type OpenShard } from './open-shards';

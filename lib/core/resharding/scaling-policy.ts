@@ -1,4 +1,4 @@
-import { MAX_STREAM_SHARDS } from '../foundation/shard-count';
+import { MAX_STREAM_SHARDS } from '../sharding/shard-count';
 import { fewestShards, mostShards } from './shard-count-steps';
 import { type PastUpdate, updatesLeft } from './update-history';
 

@@ -1,4 +1,4 @@
-import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../foundation/shard-count';
+import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../sharding/shard-count';
 
 /**
  * The targets of the UpdateShardCount requests that take a stream from one shard count to another. The last one is

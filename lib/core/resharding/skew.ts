@@ -1,4 +1,4 @@
-import type { HashKeyRange } from '../foundation/hash-key-ranges';
+import type { HashKeyRange } from '../stream-format/hash-key-ranges';
 import { MAX_SKEW } from './thresholds';
 
 /**

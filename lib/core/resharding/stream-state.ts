@@ -1,4 +1,4 @@
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import type { ReshardClient, StreamSummary } from './reshard-client';
 import { StreamNotReshardableError } from './reshard-errors';
 

@@ -1,4 +1,4 @@
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { isNotReady } from './refusals';
 import type { ReshardClient } from './reshard-client';
 

@@ -4,27 +4,27 @@
  * @module sharded-index
  */
 
-export type { TextCache } from '../foundation/answer-cache';
-export type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
-export { calculatedShard } from '../foundation/calculated-shard';
-export type { Clock } from '../foundation/clock';
-export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
-export { InvalidCursorError, ShardsUnavailableError, WrongOrderError } from '../foundation/fan-out/fan-out-errors';
-export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
-export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
-export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
+export type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 export type {
   SdkClient,
   SdkHttpResponse,
   SdkRequestHandler,
   SdkRequestOptions,
-} from '../foundation/light-client/light-request';
-export type { SdkMiddlewareStack } from '../foundation/light-client/routes';
-export type { SigningCredentials } from '../foundation/light-client/signature';
-export { randomShard } from '../foundation/random-shard';
+} from '../aws-client/light-request';
+export type { SdkMiddlewareStack } from '../aws-client/routes';
+export type { SigningCredentials } from '../aws-client/signature';
+export { InvalidCursorError, ShardsUnavailableError, WrongOrderError } from '../fan-out/fan-out-errors';
+export { FanOutHistory } from '../fan-out/fan-out-history';
+export type { FanOutStats } from '../fan-out/fan-out-stats';
+export type { FanOutReadOptions } from '../fan-out/read-policy';
+export type { Clock } from '../kernel/clock';
+export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../kernel/errors';
+export { calculatedShard } from '../sharding/calculated-shard';
+export { randomShard } from '../sharding/random-shard';
 export { type DrainRange, type IndexReshardStep, planIndexReshard } from './change/plan-index-reshard';
 export { planTableReshard, type TableReshardStep } from './change/plan-table-reshard';
 export type { IndexShardTarget } from './change/shard-count-change';
+export type { TextCache } from './client/answer-cache';
 export { cachedQueryClient } from './client/cached-query-client';
 export {
   type LightQueryOptions,

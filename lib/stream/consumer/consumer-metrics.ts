@@ -1,5 +1,5 @@
 import { average, type MetricFamily, maximum } from '../../construct/metric-definition';
-import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION, METRICS_NAMESPACE } from '../../core/foundation/function-metrics';
+import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION, METRICS_NAMESPACE } from '../../core/contract/function-metrics';
 
 /** What an ordered consumer writes: of its parked keys with each retry, of its batches with each one of some length. */
 export const ORDERED_CONSUMER_METRICS = {

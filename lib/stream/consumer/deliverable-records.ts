@@ -1,6 +1,6 @@
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import { InvalidArgumentError } from '../../core/foundation/errors';
-import { LARGEST_RECORD_OF_EVENT_KIB } from '../../core/foundation/kinesis-event';
+import { LARGEST_RECORD_OF_EVENT_KIB } from '../../core/contract/kinesis-event';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 import { streamLimit } from '../stream-checks';
 
 /**

@@ -37,10 +37,10 @@ import {
   PARKING_TABLE_SORT_KEY,
   PARKING_TABLE_TIME_TO_LIVE,
 } from '../../core/consumer/parking-table';
-import { InvalidArgumentError } from '../../core/foundation/errors';
-import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../core/foundation/function-environment';
-import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION } from '../../core/foundation/function-metrics';
-import { guardDeployment } from '../../deployed/deployment-guard';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../core/contract/function-environment';
+import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION } from '../../core/contract/function-metrics';
+import { InvalidArgumentError } from '../../core/kernel/errors';
+import { guardDeployment } from '../../deployment-check/deployment-guard';
 import { orderedStream } from '../stream-checks';
 import { ORDERED_CONSUMER_METRICS } from './consumer-metrics';
 import { addUnboundedMapping } from './unbounded-mapping';

@@ -4,7 +4,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { constructField, problemsOf } from '../../construct/props-checks';
 import { templateProperties } from '../../construct/template-properties';
-import { InvalidArgumentError } from '../../core/foundation/errors';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 import { streamOfApp } from '../stream-properties';
 import { checkDeliverable } from './deliverable-records';
 

@@ -5,7 +5,6 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import type { MetricFamily } from '../../construct/metric-definition';
 import { checkOwnEnvironment, constructField, inUnit } from '../../construct/props-checks';
-import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
@@ -17,9 +16,10 @@ import {
   REQUEST_TIMEOUT_MS,
   SEQUENCE,
   STREAM_NAME,
-} from '../../core/foundation/function-environment';
-import { PRODUCER_METRICS, REASON_DIMENSION } from '../../core/foundation/function-metrics';
-import { guardDeployment } from '../../deployed/deployment-guard';
+} from '../../core/contract/function-environment';
+import { PRODUCER_METRICS, REASON_DIMENSION } from '../../core/contract/function-metrics';
+import { InvalidArgumentError } from '../../core/kernel/errors';
+import { guardDeployment } from '../../deployment-check/deployment-guard';
 import {
   addBundledFunction,
   BundledFunctionBase,

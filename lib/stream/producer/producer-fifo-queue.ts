@@ -6,7 +6,7 @@ import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { given, withDefaults } from '../../construct/blueprint';
 import { constructField } from '../../construct/props-checks';
-import { InvalidArgumentError } from '../../core/foundation/errors';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 
 /** Properties of a FIFO queue in front of an `OrderedProducerFunction`. */
 export interface ProducerFifoQueueOptions {

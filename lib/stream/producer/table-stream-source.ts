@@ -5,7 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { given } from '../../construct/blueprint';
 import { constructField, problemsOf, refuseToken } from '../../construct/props-checks';
-import { InvalidArgumentError } from '../../core/foundation/errors';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 
 /** The table that an `OrderedProducerFunction` follows, and how. */
 export interface ProducerTableStreamOptions {

@@ -3,7 +3,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../../construct/props-checks';
-import { InvalidArgumentError } from '../../core/foundation/errors';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 import { streamOfApp } from '../stream-properties';
 
 interface ShardCountOwner {

@@ -7,7 +7,6 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
 import { constructField, refuseToken } from '../../construct/props-checks';
-import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
   MAX_SHARDS,
   MIN_SHARDS,
@@ -15,8 +14,9 @@ import {
   SCALE_OUT_ALARM,
   STREAM_NAME,
   SURGE_ALARM,
-} from '../../core/foundation/function-environment';
-import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
+} from '../../core/contract/function-environment';
+import { STREAM_SHARD_METRICS } from '../../core/contract/function-metrics';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../core/resharding/thresholds';
 import {
   addBundledFunction,

@@ -5,9 +5,9 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { constructField } from '../../construct/props-checks';
-import { InvalidArgumentError } from '../../core/foundation/errors';
-import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/foundation/function-environment';
-import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
+import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/contract/function-environment';
+import { STREAM_SHARD_METRICS } from '../../core/contract/function-metrics';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 import {
   addBundledFunction,
   type BundledFunctionOptions,

@@ -8,8 +8,8 @@ import type { Construct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
 import type { MetricFamily } from '../../construct/metric-definition';
 import { constructField } from '../../construct/props-checks';
-import { INDEX } from '../../core/foundation/function-environment';
-import { SHARD_COUNT_METRICS } from '../../core/foundation/function-metrics';
+import { INDEX } from '../../core/contract/function-environment';
+import { SHARD_COUNT_METRICS } from '../../core/contract/function-metrics';
 import {
   addBundledFunction,
   BundledFunctionBase,

@@ -1,8 +1,8 @@
 import { Token } from 'aws-cdk-lib';
-import { InvalidArgumentError, InvalidShardCountError } from '../../core/foundation/errors';
-import { checkIndexShardCount } from '../../core/foundation/shard-count';
+import { InvalidArgumentError, InvalidShardCountError } from '../../core/kernel/errors';
 import type { IndexShards, ShardCount } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
+import { checkIndexShardCount } from '../../core/sharding/shard-count';
 
 /** Options of `ShardCounts.adaptive`. */
 export interface AdaptiveShardCountsOptions {

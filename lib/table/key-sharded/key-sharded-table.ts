@@ -9,7 +9,7 @@ import { statisticOf } from '../../construct/metric-definition';
 import { checkOwnEnvironment, constructField } from '../../construct/props-checks';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
-import { describeKeySharding } from '../../deployed/sharding-metadata';
+import { describeKeySharding } from '../../deployment-check/sharding-metadata';
 import { bindConfig } from '../../function/bind-config';
 import { adviseOnTableShards } from '../index/index-advice';
 import { replicaOf, type ShardedIndexBindingOptions } from '../index/sharded-index';

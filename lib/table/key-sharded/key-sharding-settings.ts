@@ -1,9 +1,9 @@
 import type { IConstruct } from 'constructs';
 import { constructField, inConstructTerms } from '../../construct/props-checks';
-import { SHARD_SEPARATOR } from '../../core/foundation/shard-numbering';
 import { checkTableKey } from '../../core/sharded-index/config/check-sharded-config';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
+import { SHARD_SEPARATOR } from '../../core/sharding/shard-numbering';
 import { itemStrategy } from '../index/item-strategy';
 import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
 

@@ -4,7 +4,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import { constructField } from '../../construct/props-checks';
-import { INDEX } from '../../core/foundation/function-environment';
+import { INDEX } from '../../core/contract/function-environment';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import { ITEM_MOVER_METRICS, storeMetric } from '../table-metrics';
 import { addItemMover, ItemMoverBase, type ItemMoverOptions } from './item-mover';

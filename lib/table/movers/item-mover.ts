@@ -11,13 +11,13 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { Construct } from 'constructs';
 import { constructField, refuseToken } from '../../construct/props-checks';
-import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
   READ_UNITS_PER_SECOND,
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
-} from '../../core/foundation/function-environment';
-import { RESHARDING_METRICS } from '../../core/foundation/function-metrics';
+} from '../../core/contract/function-environment';
+import { RESHARDING_METRICS } from '../../core/contract/function-metrics';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 import {
   addBundledFunction,
   addLogGroup,

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { createServer as createTlsServer } from 'node:tls';
 import { deaggregate } from '../../../lib/core/consumer';
-import { systemClock } from '../../../lib/core/foundation/clock';
+import { systemClock } from '../../../lib/core/kernel/clock';
 import type { PutRecordsRequestEntry } from '../../../lib/core/producer';
 import { FakeKinesis, seededRandom, type VirtualClock } from '../../../lib/testing';
 import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';

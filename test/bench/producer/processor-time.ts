@@ -4,7 +4,7 @@ import {
   type ProducerRecord,
   type PutRecordsInput,
 } from '../../../lib/core';
-import { systemClock } from '../../../lib/core/foundation/clock';
+import { systemClock } from '../../../lib/core/kernel/clock';
 import { writeGuideTable } from '../../support/guide-table';
 import { unorderedBatches } from '../../support/tables/producer/baselines';
 import { rounded } from '../../support/tables/producer/table';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from 'pg';
 import { deaggregate, OrderedProducer } from '../../../lib/core';
-import { systemClock } from '../../../lib/core/foundation/clock';
+import { systemClock } from '../../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay } from '../../../lib/core/outbox';
 import { FakeKinesis, type VirtualClock } from '../../../lib/testing';
 import { describeWhere } from '../../support/describe-where';

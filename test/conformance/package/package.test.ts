@@ -202,7 +202,7 @@ describe('the doors', () => {
   });
 
   test('are all that can be imported', () => {
-    const files = ['dist/lib/core/index.js', 'dist/lib/core/producer/index.js', 'dist/lib/core/foundation/errors.js'];
+    const files = ['dist/lib/core/index.js', 'dist/lib/core/producer/index.js', 'dist/lib/core/kernel/errors.js'];
     const code = `
       const imports = ${JSON.stringify(files)}.map((file) => import('${NAME}/' + file).catch(({ code }) => code));
       console.log(JSON.stringify(await Promise.all(imports)));`;

@@ -18,7 +18,7 @@ import {
   READ_UNITS_PER_SECOND,
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import { indexConfig } from '../../support/index-config';

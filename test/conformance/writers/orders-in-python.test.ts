@@ -8,7 +8,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedTable } from '../../../lib';
-import { INDEXES } from '../../../lib/core/foundation/function-environment';
+import { INDEXES } from '../../../lib/core/contract/function-environment';
 import { describeWhere } from '../../support/describe-where';
 
 /** examples/other-languages/python/orders.py, on the emulators: a function in Python that puts and queries. */

@@ -10,7 +10,7 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../../lib/core';
-import { plainDecimal } from '../../../lib/core/foundation/decimal';
+import { plainDecimal } from '../../../lib/core/kernel/decimal';
 import { balancedKeyVectors } from '../../../scripts/vectors/balanced-keys';
 import { attributesInNotation, given, shardedItemVectors } from '../../../scripts/vectors/sharded-items';
 import { shardedRowVectors } from '../../../scripts/vectors/sharded-rows';

@@ -13,7 +13,7 @@ import { OrdersConsumer } from '../../../examples/ordered-consumer/orders-consum
 import { StreamConsumer } from '../../../examples/stream-consumer/stream-consumer';
 import { UniformStream } from '../../../lib';
 import { DynamoDbParkingStore, type ParkedKeyReport } from '../../../lib/core/consumer';
-import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/foundation/function-environment';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/contract/function-environment';
 import { PARKED_CONSUMER, synthesizeConsumersApp } from '../../support/stacks/consumers-app';
 
 const PRODUCER = 'App/Producer/Function';

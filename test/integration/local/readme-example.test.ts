@@ -7,7 +7,7 @@ import ts from 'typescript';
 import { lambdaEnvironment } from '../../../bin/local/functions/lambda-environment';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { runSample } from '../../../bin/local/sample';
-import { INDEXES } from '../../../lib/core/foundation/function-environment';
+import { INDEXES } from '../../../lib/core/contract/function-environment';
 
 const root = join(__dirname, '../../..');
 

@@ -13,7 +13,7 @@ import {
   transactGet,
   transactPut,
 } from '../../../lib/core';
-import { TABLES } from '../../../lib/core/foundation/function-environment';
+import { TABLES } from '../../../lib/core/contract/function-environment';
 
 const TRANSACTION = { InvoiceNumber: '121212', ClientTransactionId: 'Client1_trans1' };
 

@@ -15,7 +15,7 @@ import {
   SCALE_OUT_ALARM,
   STREAM_NAME,
   SURGE_ALARM,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
 import { FakeCloudWatch } from '../../../lib/testing';
 import type { AlarmProperties } from '../../../lib/testing/parsed-alarm';
 import { adviceOf } from '../../support/alarms/advice-of';

@@ -12,7 +12,7 @@ import {
   DATABASE_SECRET_ARN,
   MAX_TRIES,
   STREAM_NAME,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
 import { adviceOf } from '../../support/alarms/advice-of';
 import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { STREAM_NAME } from '../../../lib/core/foundation/function-environment';
+import { STREAM_NAME } from '../../../lib/core/contract/function-environment';
 import { adviceOf } from '../../support/alarms/advice-of';
 import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
 import { FifoQueue, type QueueMessage } from '../../support/fakes/fifo-queue';

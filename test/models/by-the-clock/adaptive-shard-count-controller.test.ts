@@ -16,7 +16,7 @@ import {
   shardPut,
   WriteReporter,
 } from '../../../lib/core';
-import { INDEX } from '../../../lib/core/foundation/function-environment';
+import { INDEX } from '../../../lib/core/contract/function-environment';
 import { DynamoDbLimits } from '../../../lib/testing';
 import { adaptiveConfig } from '../../support/fakes/adaptive-config';
 import { createKeyedTable } from '../../support/keyed-table';

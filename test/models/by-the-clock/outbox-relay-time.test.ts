@@ -8,7 +8,7 @@ import {
   DATABASE_PORT,
   DATABASE_SECRET_ARN,
   STREAM_NAME,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
 import { migrateOutbox } from '../../../lib/core/outbox';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';
 import { describeOnPostgres } from '../../support/postgres/describe-on-postgres';

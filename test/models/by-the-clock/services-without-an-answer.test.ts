@@ -10,7 +10,7 @@ import {
   SCALE_OUT_ALARM,
   STREAM_NAME,
   SURGE_ALARM,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
 import { adaptiveConfig } from '../../support/fakes/adaptive-config';
 import { LambdaFunction } from '../../support/lambda-function';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/core/foundation/clock';
+import type { Clock } from '../../../lib/core/kernel/clock';
 
 /** What a step reads and writes. Two steps commute unless one writes what the other reads or writes. */
 export interface Footprint {

@@ -13,8 +13,8 @@ import {
   type ShardedIndexConfig,
   WriteReporter,
 } from '../../../lib/core';
-import { INDEX } from '../../../lib/core/foundation/function-environment';
-import { MAX_INDEX_SHARDS } from '../../../lib/core/foundation/shard-count';
+import { INDEX } from '../../../lib/core/contract/function-environment';
+import { MAX_INDEX_SHARDS } from '../../../lib/core/sharding/shard-count';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../support/fakes/adaptive-config';
 import { CANARY, type Dice, hostileValue, mutated, mutatedJson } from '../../support/random-json';

@@ -13,7 +13,7 @@ import {
   SHARD_COUNT,
   STREAM_NAME,
   SURGE_ALARM,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
 import { indexConfig } from '../../support/index-config';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';
 import { CANARY, type Dice, mutatedJson } from '../../support/random-json';

@@ -15,7 +15,7 @@ import {
   selectRow,
   shardColumns,
 } from '../../../lib/core';
-import { MAX_INDEX_SHARDS } from '../../../lib/core/foundation/shard-count';
+import { MAX_INDEX_SHARDS } from '../../../lib/core/sharding/shard-count';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { FakeCassandra, textOf } from '../../support/fakes/fake-cassandra';
 import { CANARY, type Dice, hostileValue, mutated, mutatedText } from '../../support/random-json';

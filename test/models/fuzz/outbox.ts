@@ -1,6 +1,5 @@
 import { type Client, Pool } from 'pg';
 import { deaggregate, deduplicate, OrderedProducer, SequenceHistory } from '../../../lib/core';
-import { systemClock } from '../../../lib/core/foundation/clock';
 import {
   AGGREGATION,
   DATABASE_HOST,
@@ -9,7 +8,8 @@ import {
   DATABASE_SECRET_ARN,
   OUTBOX_SCHEMA,
   STREAM_NAME,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
+import { systemClock } from '../../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay } from '../../../lib/core/outbox';
 import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../../lib/testing/virtual-clock';

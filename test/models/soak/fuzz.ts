@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { textTable } from '../../../bin/local/sample/text-table';
+import { textTable } from '../../../bin/text-table';
 import { Fuzz } from '../fuzz/fuzz';
 
 /**

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { systemClock } from '../../../lib/core/foundation/clock';
+import { systemClock } from '../../../lib/core/kernel/clock';
 import type { CqlRow } from '../../../lib/core/keyspaces/cql-client';
 import { CANARY, type Dice, mutatedBytes } from '../random-json';
 import type { FakeCassandra } from './fake-cassandra';

@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../../lib/core';
-import { type ExpressionRequest, expressionProblem } from '../../../lib/core/foundation/expression';
+import { type ExpressionRequest, expressionProblem } from '../../../lib/core/aws-client/expression';
 import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
 import { storedItem, storedValue } from './stored-item';
 

@@ -3,7 +3,7 @@ import { deliveryOf } from '../../../bin/local/event-sources/batch-answer';
 import type { Delivery, ShardBatch } from '../../../bin/local/event-sources/lane';
 import { type PollSettings, StreamPoller } from '../../../bin/local/event-sources/stream-poller';
 import type { KinesisRecord, StreamClient } from '../../../bin/stream-shards/shard-reader';
-import type { Clock } from '../../../lib/core/foundation/clock';
+import type { Clock } from '../../../lib/core/kernel/clock';
 
 /** A record in memory, and when it was written. */
 export interface WrittenRecord {

@@ -1,4 +1,4 @@
-import { hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
+import { hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 
 /** Source: the DynamoDB developer guide: a partition takes 1,000 write units a second. */

@@ -1,5 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../../lib/core';
-import { plainDecimal } from '../../../lib/core/foundation/decimal';
+import { plainDecimal } from '../../../lib/core/kernel/decimal';
 
 /**
  * An item as DynamoDB keeps it: a number in digits, however it was written, and sets and maps in an order of its own. So two values

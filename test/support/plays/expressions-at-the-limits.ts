@@ -1,4 +1,4 @@
-import type { ExpressionRequest } from '../../../lib/core/foundation/expression';
+import type { ExpressionRequest } from '../../../lib/core/aws-client/expression';
 
 export interface ExpressionAtALimit {
   name: string;

@@ -1,5 +1,5 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
-import type { Clock } from '../../../lib/core/foundation/clock';
+import type { Clock } from '../../../lib/core/kernel/clock';
 
 export interface HostileFacts {
   crashes: number;

@@ -36,7 +36,7 @@ import {
   TABLE,
   VERSION_ATTRIBUTE,
   WRITE_UNITS_PER_SECOND,
-} from '../../../lib/core/foundation/function-environment';
+} from '../../../lib/core/contract/function-environment';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { invoices as ofSeed } from '../fakes/invoices';
 

@@ -1,6 +1,6 @@
 import type { AttributeValue, DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDbParkingStore, OrderedConsumer, type ShardRecord } from '../../../lib/core/consumer';
-import type { Clock } from '../../../lib/core/foundation/clock';
+import type { Clock } from '../../../lib/core/kernel/clock';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { createKeyedTable } from '../keyed-table';
 import { createParkingTable, PARKING_TABLE } from './parking-stores';

@@ -1,5 +1,5 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
-import type { ExpressionRequest } from '../../../lib/core/foundation/expression';
+import type { ExpressionRequest } from '../../../lib/core/aws-client/expression';
 
 /** Sends expressions in a request of their kind, and for a condition in a transaction, too. Returns the message of a rejection. */
 export async function sendExpression(

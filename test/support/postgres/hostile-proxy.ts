@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { systemClock } from '../../../lib/core/foundation/clock';
+import { systemClock } from '../../../lib/core/kernel/clock';
 import { CANARY, type Dice, mutatedBytes } from '../random-json';
 
 /** What becomes of the answer to a statement. All but the first can befall every statement. */

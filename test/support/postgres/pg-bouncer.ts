@@ -4,7 +4,7 @@ import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } 
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { systemClock } from '../../../lib/core/foundation/clock';
+import { systemClock } from '../../../lib/core/kernel/clock';
 
 const PROGRAM = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   .map((folder) => join(folder, 'pgbouncer'))

@@ -2,7 +2,7 @@ import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { EvenShardsStack } from '../../../bin/app';
 import cdkJson from '../../../cdk.json';
-import { InvalidArgumentError, InvalidShardCountError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError, InvalidShardCountError } from '../../../lib/core/kernel/errors';
 import { readableTemplate } from '../../support/readable-template';
 
 describe('the reference app', () => {

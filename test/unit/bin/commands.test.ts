@@ -1,5 +1,5 @@
 import { exitCodeOf, runCommand } from '../../../bin/commands';
-import type { EvenShardsError } from '../../../lib/core/foundation/errors';
+import type { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { version } from '../../../package.json';
 import { printed } from '../../support/command';
 

@@ -1,5 +1,5 @@
-import { textTable } from '../../../bin/local/sample/text-table';
 import { cellText, columnsOf, counted, cutShort } from '../../../bin/plain-text';
+import { textTable } from '../../../bin/text-table';
 
 test.each([
   ['', 0],

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { checkReport } from '../../../bin/check/check-report';
-import { textTable } from '../../../bin/local/sample/text-table';
 import { parkedReport } from '../../../bin/parked/parked-report';
 import { plan } from '../../../bin/plan';
 import { print, printError, printProblem, printText } from '../../../bin/print';
 import { reshard } from '../../../bin/reshard';
 import { shardsReport } from '../../../bin/shards/shards-report';
 import { simulate } from '../../../bin/simulate';
+import { textTable } from '../../../bin/text-table';
 import { printed, sampleFolder } from '../../support/command';
 import { randomRuns } from '../../support/random-runs';
 

@@ -3,7 +3,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import ts from 'typescript';
 import * as core from '../../../lib/core';
-import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { indexConfig } from '../../support/index-config';
 
 const config = indexConfig();

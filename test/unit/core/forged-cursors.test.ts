@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { InvalidCursorError } from '../../../lib/core/foundation/fan-out/fan-out-errors';
-import * as seal from '../../../lib/core/foundation/sealed-text';
+import { InvalidCursorError } from '../../../lib/core/fan-out/fan-out-errors';
+import * as seal from '../../../lib/core/kernel/sealed-text';
 import { fanOutSelect, findStrayRows } from '../../../lib/core/keyspaces';
 import { fanOutItems, fanOutQuery, findStrays } from '../../../lib/core/sharded-index';
 import { indexConfig } from '../../support/index-config';
@@ -10,8 +10,8 @@ import { randomRuns } from '../../support/random-runs';
 
 /** What each entry point asks its text to belong to, seen on the way. */
 const belongings: unknown[] = [];
-jest.mock('../../../lib/core/foundation/sealed-text', () => {
-  const actual = jest.requireActual<typeof seal>('../../../lib/core/foundation/sealed-text');
+jest.mock('../../../lib/core/kernel/sealed-text', () => {
+  const actual = jest.requireActual<typeof seal>('../../../lib/core/kernel/sealed-text');
   return {
     ...actual,
     unsealedValue: (belongsTo: unknown, ...rest: [unknown, (value: unknown) => unknown]) => {

@@ -7,7 +7,7 @@ const ROOT = join(__dirname, '..', '..', '..');
 const page = readFileSync(join(ROOT, 'docs/guides/second-day.md'), 'utf8');
 
 test('has a row for each finding of a deployment, and for no other', () => {
-  const sources = ['lib/deployed', 'bin/check'].flatMap((folder) =>
+  const sources = ['lib/deployment-check', 'bin/check'].flatMap((folder) =>
     readdirSync(join(ROOT, folder)).map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),
   );
   const ids = sources.flatMap((text) => [...text.matchAll(/'(Deployment\.\w+)'/g)].map(([, id]) => id!));

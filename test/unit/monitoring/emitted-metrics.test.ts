@@ -28,7 +28,7 @@ import {
   RESHARDING_METRICS,
   SHARD_COUNT_METRICS,
   STREAM_SHARD_METRICS,
-} from '../../../lib/core/foundation/function-metrics';
+} from '../../../lib/core/contract/function-metrics';
 import { QUERY_FUNCTION_METRICS } from '../../../lib/function/query-function';
 import { SHARD_METRICS } from '../../../lib/monitoring/stream-shard-metrics';
 import { OUTBOX_RELAY_METRICS } from '../../../lib/outbox/outbox-relay-metrics';

@@ -1,7 +1,7 @@
 import { App, Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { type ExpectedStreamTraffic, UniformStream } from '../../../lib';
-import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 
 const expectedTraffic: ExpectedStreamTraffic = { recordsPerSecond: 5_000, bytesPerSecond: 2_000_000 };
 

@@ -4,7 +4,7 @@ import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { StreamReshardingProvider, UniformStream } from '../../../lib';
-import { InvalidShardCountError } from '../../../lib/core/foundation/errors';
+import { InvalidShardCountError } from '../../../lib/core/kernel/errors';
 
 describe('UniformStream', () => {
   let stack: Stack;

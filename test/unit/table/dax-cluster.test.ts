@@ -4,7 +4,7 @@ import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { DaxCluster, type DaxClusterProps, KeyLayout, ShardCounts, ShardedTable } from '../../../lib';
-import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { invoiceTable } from '../../support/fakes/invoice-table';
 
 describe('DaxCluster', () => {

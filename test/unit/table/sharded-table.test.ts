@@ -12,7 +12,7 @@ import {
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { KeyLayout, ShardCounts, type ShardedIndexOptions, ShardedTable, ShardingStrategy } from '../../../lib';
-import { InvalidShardCountError } from '../../../lib/core/foundation/errors';
+import { InvalidShardCountError } from '../../../lib/core/kernel/errors';
 import {
   InvalidIndexConfigError,
   InvalidIndexValueError,

@@ -1,6 +1,6 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { tokenCases } from '../../support/token-cases';
 
 /** Every number, duration and size that the constructs take, given as a parameter of the template is. */

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../../foundation/errors';
-import { checkIndexShardCount } from '../../foundation/shard-count';
+import { InvalidArgumentError } from '../../kernel/errors';
+import { checkIndexShardCount } from '../../sharding/shard-count';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 
 /** The number of shards over which writers will spread the items of each value. */

@@ -1,4 +1,4 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
 
 /** Attribute values as DynamoDB's JSON holds them: binary is base64 text. */
 export type AttributeJson = Record<string, unknown>;

@@ -1,5 +1,5 @@
-import { AnswerCache, type TextCache } from '../../foundation/answer-cache';
-import { InvalidArgumentError } from '../../foundation/errors';
+import { InvalidArgumentError } from '../../kernel/errors';
+import { AnswerCache, type TextCache } from './answer-cache';
 import { checkedQueryClient } from './checked-query-client';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 

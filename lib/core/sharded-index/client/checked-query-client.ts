@@ -1,4 +1,4 @@
-import { checkClient } from '../../foundation/client-check';
+import { checkClient } from '../../aws-client/client-check';
 import type { QueryClient } from './query-client';
 
 /**

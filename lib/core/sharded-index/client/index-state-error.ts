@@ -1,4 +1,4 @@
-import type { EvenShardsError } from '../../foundation/errors';
+import type { EvenShardsError } from '../../kernel/errors';
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { IndexNotFoundError, IndexNotReadyError } from '../config/sharded-index-errors';
 

@@ -1,7 +1,7 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { checkClient } from '../../foundation/client-check';
-import { lightRequest, type SdkClient, type SdkRequestOptions } from '../../foundation/light-client/light-request';
-import { type RoutedCommand, Routes } from '../../foundation/light-client/routes';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { checkClient } from '../../aws-client/client-check';
+import { lightRequest, type SdkClient, type SdkRequestOptions } from '../../aws-client/light-request';
+import { type RoutedCommand, Routes } from '../../aws-client/routes';
 import { type AttributeJson, itemFromJson, itemToJson } from './attribute-json';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 import { queryFailure } from './query-failure';

@@ -1,5 +1,5 @@
-import type { ReadFailure } from '../../foundation/fan-out/shard-reader';
-import { isLostConnection } from '../../foundation/lost-connection';
+import type { ReadFailure } from '../../fan-out/shard-reader';
+import { isLostConnection } from '../../kernel/lost-connection';
 
 /**
  * Sources: the DynamoDB API reference, "Query" and "Common Errors", the AWS SDK's own list of throttling errors, and the error

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../foundation/errors';
+import { InvalidArgumentError } from '../../kernel/errors';
 
 /**
  * A number of up to 38 digits; DynamoDB itself checks its magnitude. Source: the DynamoDB developer guide, "Data

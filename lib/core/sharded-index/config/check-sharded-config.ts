@@ -1,6 +1,6 @@
-import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../../foundation/longest-write';
-import { checkIndexShardCount, unknownShardsField } from '../../foundation/shard-count';
-import { ALLOWED_NUMBERING, wrongPartOf } from '../../foundation/shard-numbering';
+import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../../sharding/longest-write';
+import { checkIndexShardCount, unknownShardsField } from '../../sharding/shard-count';
+import { ALLOWED_NUMBERING, wrongPartOf } from '../../sharding/shard-numbering';
 import {
   type IndexShards,
   isConfigSource,

@@ -1,4 +1,4 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig } from './sharded-index-config';
 import { storedPlace } from './stored-place';
 

@@ -1,5 +1,5 @@
-import { countOfValue } from '../../foundation/count-of-value';
-import type { ShardNumbering } from '../../foundation/shard-numbering';
+import { countOfValue } from '../../sharding/count-of-value';
+import type { ShardNumbering } from '../../sharding/shard-numbering';
 
 /** How many shards writers spread new items over, and how many shards readers ask. */
 export interface ShardCount {

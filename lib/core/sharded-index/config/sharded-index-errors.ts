@@ -1,4 +1,4 @@
-import { EvenShardsError, InvalidArgumentError } from '../../foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../../kernel/errors';
 
 /** The function or the application does not know an index of this name. */
 export class UnknownIndexError extends InvalidArgumentError {

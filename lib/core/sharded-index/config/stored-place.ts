@@ -1,6 +1,6 @@
-import { valueText } from '../../foundation/count-of-value';
-import { InvalidArgumentError } from '../../foundation/errors';
-import { besideValue, SHARD_SEPARATOR, shardDigits } from '../../foundation/shard-numbering';
+import { InvalidArgumentError } from '../../kernel/errors';
+import { valueText } from '../../sharding/count-of-value';
+import { besideValue, SHARD_SEPARATOR, shardDigits } from '../../sharding/shard-numbering';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
 /** The value and the shard that one key attribute holds together. */

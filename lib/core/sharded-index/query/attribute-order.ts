@@ -1,6 +1,6 @@
-import type { AttributeValue } from '../../foundation/attribute-value';
-import { compareNumbers } from '../../foundation/decimal';
-import { EvenShardsError } from '../../foundation/errors';
+import type { AttributeValue } from '../../aws-client/attribute-value';
+import { compareNumbers } from '../../kernel/decimal';
+import { EvenShardsError } from '../../kernel/errors';
 
 /** An attribute value that DynamoDB can sort by. */
 export type SortableValue = { S: string } | { N: string } | { B: Uint8Array };

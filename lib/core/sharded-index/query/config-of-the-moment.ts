@@ -1,4 +1,4 @@
-import { type FanOutReadOptions, readPolicy } from '../../foundation/fan-out/read-policy';
+import { type FanOutReadOptions, readPolicy } from '../../fan-out/read-policy';
 import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../config/sharded-index-config';
 import { checkFanOutRequest, type FanOutRequest, plainValue } from './fan-out-request';
 

@@ -1,5 +1,5 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import type { GatheredPage } from '../../foundation/fan-out/scatter-gather';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import type { GatheredPage } from '../../fan-out/scatter-gather';
 import { compareAttributeValues } from './attribute-order';
 import { type CursorPosition, UNKNOWN_TIES } from './cursor';
 

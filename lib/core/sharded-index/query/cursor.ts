@@ -1,8 +1,8 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
-import { ItemSizes } from '../../foundation/fan-out/item-sizes';
-import type { Position } from '../../foundation/fan-out/total-order';
-import { areCounts, sealedText, unsealedValue } from '../../foundation/sealed-text';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { InvalidCursorError } from '../../fan-out/fan-out-errors';
+import { ItemSizes } from '../../fan-out/item-sizes';
+import type { Position } from '../../fan-out/total-order';
+import { areCounts, sealedText, unsealedValue } from '../../kernel/sealed-text';
 import { isNumberText } from '../config/check-attribute-value';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';

@@ -1,10 +1,10 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import type { FanOutStats } from '../../foundation/fan-out/fan-out-stats';
-import { ItemSizes } from '../../foundation/fan-out/item-sizes';
-import { byteBounds, checkPageBytes } from '../../foundation/fan-out/page-bytes';
-import type { PageBounds } from '../../foundation/fan-out/page-in-progress';
-import { type FanOutReadOptions, readPolicy } from '../../foundation/fan-out/read-policy';
-import { gatherPage } from '../../foundation/fan-out/scatter-gather';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import type { FanOutStats } from '../../fan-out/fan-out-stats';
+import { ItemSizes } from '../../fan-out/item-sizes';
+import { byteBounds, checkPageBytes } from '../../fan-out/page-bytes';
+import type { PageBounds } from '../../fan-out/page-in-progress';
+import { type FanOutReadOptions, readPolicy } from '../../fan-out/read-policy';
+import { gatherPage } from '../../fan-out/scatter-gather';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
 import { itemIdentity } from '../config/item-identity';

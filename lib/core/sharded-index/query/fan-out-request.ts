@@ -1,10 +1,10 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
-import { valueText } from '../../foundation/count-of-value';
-import { plainDecimal } from '../../foundation/decimal';
-import { InvalidArgumentError } from '../../foundation/errors';
-import { EXPRESSION_LIMITS, expressionProblem } from '../../foundation/expression';
-import { checkReadUnits } from '../../foundation/fan-out/read-budget';
-import { MAX_QUERY_VALUES } from '../../foundation/shard-count';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
+import { EXPRESSION_LIMITS, expressionProblem } from '../../aws-client/expression';
+import { checkReadUnits } from '../../fan-out/read-budget';
+import { plainDecimal } from '../../kernel/decimal';
+import { InvalidArgumentError } from '../../kernel/errors';
+import { valueText } from '../../sharding/count-of-value';
+import { MAX_QUERY_VALUES } from '../../sharding/shard-count';
 import {
   checkAttributeValue,
   isNumberText,

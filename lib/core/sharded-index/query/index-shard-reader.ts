@@ -1,8 +1,8 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { WrongOrderError } from '../../foundation/fan-out/fan-out-errors';
-import type { ShardPage, ShardRead, ShardReader } from '../../foundation/fan-out/shard-reader';
-import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
-import { type PageTrail, trailTo } from '../../foundation/page-trail';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { WrongOrderError } from '../../fan-out/fan-out-errors';
+import type { ShardPage, ShardRead, ShardReader } from '../../fan-out/shard-reader';
+import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
+import { type PageTrail, trailTo } from '../../kernel/page-trail';
 import { indexStateError } from '../client/index-state-error';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from '../client/query-client';
 import { isObject } from '../config/check-attribute-value';

@@ -1,4 +1,4 @@
-import { MAX_INDEX_SHARDS } from '../../foundation/shard-count';
+import { MAX_INDEX_SHARDS } from '../../sharding/shard-count';
 import { type ShardedConfig, shardCountOf } from '../config/sharded-index-config';
 import { type FanOutRequest, type FanOutValue, plainValue } from './fan-out-request';
 

@@ -1,5 +1,5 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
-import { numberBytes } from '../../foundation/decimal';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
+import { numberBytes } from '../../kernel/decimal';
 
 /**
  * The size of an item in bytes, as DynamoDB charges for it.

@@ -1,5 +1,5 @@
-import { exactNumber, plainDecimal } from '../../foundation/decimal';
-import { InvalidArgumentError } from '../../foundation/errors';
+import { exactNumber, plainDecimal } from '../../kernel/decimal';
+import { InvalidArgumentError } from '../../kernel/errors';
 import { attributeOf } from '../config/attribute-of';
 
 /** A number that the document client of the SDK holds as text, because JavaScript cannot hold it exactly. */

@@ -1,5 +1,5 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
-import { exactNumber } from '../../foundation/decimal';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
+import { exactNumber } from '../../kernel/decimal';
 
 /**
  * An item as a plain JavaScript object. Use it for the items of a page, with the type of your own items:

@@ -1,5 +1,5 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import type { TotalOrder } from '../../foundation/fan-out/total-order';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import type { TotalOrder } from '../../fan-out/total-order';
 import { compareAttributeValues } from './attribute-order';
 import type { FanOutOrder } from './fan-out-request';
 import type { Direction } from './sort-key-range';

@@ -1,4 +1,4 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
 
 /** The item without the attributes that the query read only to order items or to tell them apart. */
 export function projectedItem(item: DynamoDbItem, projection: string[] | undefined): DynamoDbItem {

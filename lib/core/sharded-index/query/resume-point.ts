@@ -1,7 +1,7 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
-import { areCounts, sealedText, unsealedValue } from '../../foundation/sealed-text';
-import { MAX_INDEX_SHARDS } from '../../foundation/shard-count';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { InvalidCursorError } from '../../fan-out/fan-out-errors';
+import { areCounts, sealedText, unsealedValue } from '../../kernel/sealed-text';
+import { MAX_INDEX_SHARDS } from '../../sharding/shard-count';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';
 import { decodeValue, encodeValue, isEncodedValue, positionAttributes, queryText } from './cursor';

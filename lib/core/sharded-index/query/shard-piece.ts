@@ -1,5 +1,5 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import type { TotalOrder } from '../../foundation/fan-out/total-order';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import type { TotalOrder } from '../../fan-out/total-order';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
 import { type CursorPosition, isFewTies } from './cursor';
 import { type Direction, isEmptyRange, rangeFrom, rangeUpTo } from './sort-key-range';

@@ -1,4 +1,4 @@
-import { nextNumber } from '../../foundation/decimal';
+import { nextNumber } from '../../kernel/decimal';
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
 
 /** A value that other values can begin with. A number has no prefix. */

@@ -1,4 +1,4 @@
-import { checkClient } from '../../foundation/client-check';
+import { checkClient } from '../../aws-client/client-check';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index-config';
 import { JudgingConfig } from './judging-config';

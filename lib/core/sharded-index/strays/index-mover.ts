@@ -1,4 +1,4 @@
-import type { AttributeValue } from '../../foundation/attribute-value';
+import type { AttributeValue } from '../../aws-client/attribute-value';
 import { isSameSharding } from '../change/shard-count-change';
 import type { ShardedIndexConfig } from '../config/sharded-index-config';
 import type { Mover, MoverContext } from './mover';

@@ -1,4 +1,4 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
 import { attributeOf } from '../config/attribute-of';
 import { type ShardedIndexConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';

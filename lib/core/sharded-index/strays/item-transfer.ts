@@ -1,6 +1,6 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
-import { ExpressionBuilder } from '../../foundation/expression';
-import { randomShard } from '../../foundation/random-shard';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
+import { ExpressionBuilder } from '../../aws-client/expression';
+import { randomShard } from '../../sharding/random-shard';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { shardAttributeValue } from '../config/stored-place';
 import { plainItem } from '../query/plain-item';

@@ -1,4 +1,4 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { indexStrayOf, judgedIndexAttributes } from './index-stray';
 import { judgedKeyAttributes, keyStrayOf } from './key-stray';

@@ -1,6 +1,6 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
-import { valueText } from '../../foundation/count-of-value';
-import { InvalidArgumentError } from '../../foundation/errors';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
+import { InvalidArgumentError } from '../../kernel/errors';
+import { valueText } from '../../sharding/count-of-value';
 import { attributeOf } from '../config/attribute-of';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { shardAttributeValue, storedPlace } from '../config/stored-place';

@@ -1,6 +1,6 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { checkClient } from '../../foundation/client-check';
-import { InvalidArgumentError } from '../../foundation/errors';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { checkClient } from '../../aws-client/client-check';
+import { InvalidArgumentError } from '../../kernel/errors';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import {
   isTableConfig,

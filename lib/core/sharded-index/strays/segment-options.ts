@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../foundation/clock';
-import { InvalidArgumentError } from '../../foundation/errors';
+import { type Clock, systemClock } from '../../kernel/clock';
+import { InvalidArgumentError } from '../../kernel/errors';
 import type { StrayReport } from './stray-report';
 
 /** Which part of a table to scan, and how fast. */

@@ -1,6 +1,6 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
-import { sealedText, unsealedValue } from '../../foundation/sealed-text';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { InvalidCursorError } from '../../fan-out/fan-out-errors';
+import { sealedText, unsealedValue } from '../../kernel/sealed-text';
 import type { ShardCount, ShardedConfig, ShardedTableConfig } from '../config/sharded-index-config';
 import type { SortableValue } from '../query/attribute-order';
 import { decodeValue, encodeValue, isEncodedValue, sortedEntries } from '../query/cursor';

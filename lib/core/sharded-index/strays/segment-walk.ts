@@ -1,6 +1,6 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { type PageTrail, trailTo } from '../../foundation/page-trail';
-import { checkGoingOn, Stopped } from '../../foundation/pause';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { type PageTrail, trailTo } from '../../kernel/page-trail';
+import { checkGoingOn, Stopped } from '../../kernel/pause';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import { strayOf } from './judge';
 import type { JudgingConfig } from './judging-config';

@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../../foundation/errors';
+import { EvenShardsError } from '../../kernel/errors';
 import type { StrayReason } from './stray';
 
 /** What a scan for strays has found so far. The reports of all calls for all segments add up to that of the table. */

@@ -1,4 +1,4 @@
-import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
 
 /**
  * Why an item is a stray.

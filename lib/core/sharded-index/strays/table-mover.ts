@@ -1,4 +1,4 @@
-import type { ReadFailure } from '../../foundation/fan-out/shard-reader';
+import type { ReadFailure } from '../../fan-out/shard-reader';
 import { queryFailure } from '../client/query-failure';
 import type { ShardedTableConfig } from '../config/sharded-index-config';
 import { DELETE, itemTransfer } from './item-transfer';

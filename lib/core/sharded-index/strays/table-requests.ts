@@ -1,9 +1,9 @@
-import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { backoffMs } from '../../foundation/backoff';
-import { ExpressionBuilder } from '../../foundation/expression';
-import type { ReadFailure } from '../../foundation/fan-out/shard-reader';
-import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
-import { checkGoingOn, pause } from '../../foundation/pause';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { ExpressionBuilder } from '../../aws-client/expression';
+import type { ReadFailure } from '../../fan-out/shard-reader';
+import { backoffMs } from '../../kernel/backoff';
+import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
+import { checkGoingOn, pause } from '../../kernel/pause';
 import { queryFailure } from '../client/query-failure';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import { judgedAttributes } from './judge';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../foundation/clock';
-import { pause } from '../../foundation/pause';
+import type { Clock } from '../../kernel/clock';
+import { pause } from '../../kernel/pause';
 
 /**
  * Spaces requests so that they consume at most a given number of capacity units a second. Only its answer tells what a

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../foundation/errors';
+import { InvalidArgumentError } from '../../kernel/errors';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { InvalidIndexConfigError } from '../config/sharded-index-errors';

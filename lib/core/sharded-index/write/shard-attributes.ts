@@ -1,6 +1,6 @@
-import { calculatedShard } from '../../foundation/calculated-shard';
-import { InvalidArgumentError } from '../../foundation/errors';
-import { randomShard } from '../../foundation/random-shard';
+import { InvalidArgumentError } from '../../kernel/errors';
+import { calculatedShard } from '../../sharding/calculated-shard';
+import { randomShard } from '../../sharding/random-shard';
 import { attributeOf } from '../config/attribute-of';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import { isTableConfig, type ShardedConfig, shardCountOf } from '../config/sharded-index-config';

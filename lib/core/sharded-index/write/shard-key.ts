@@ -1,5 +1,5 @@
-import { calculatedShards } from '../../foundation/calculated-shard';
-import { InvalidArgumentError } from '../../foundation/errors';
+import { InvalidArgumentError } from '../../kernel/errors';
+import { calculatedShards } from '../../sharding/calculated-shard';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexConfigError, UncertainShardError } from '../config/sharded-index-errors';

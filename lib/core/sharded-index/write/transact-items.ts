@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../foundation/errors';
+import { InvalidArgumentError } from '../../kernel/errors';
 import { type ShardedIndexConfig, type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { itemWithShards, tableOf } from './item-with-shards';
 import { checkedValue } from './shard-attributes';

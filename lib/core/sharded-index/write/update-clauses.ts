@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../foundation/errors';
+import { InvalidArgumentError } from '../../kernel/errors';
 
 const KEYWORDS = ['SET', 'REMOVE', 'ADD', 'DELETE'] as const;
 

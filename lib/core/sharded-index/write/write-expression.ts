@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../../foundation/errors';
-import { type ExpressionRequest, expressionProblem } from '../../foundation/expression';
+import { type ExpressionRequest, expressionProblem } from '../../aws-client/expression';
+import { InvalidArgumentError } from '../../kernel/errors';
 import { RESERVED_PLACEHOLDER } from '../query/fan-out-request';
 
 /** A condition of the caller, and the placeholders of the caller's expressions, with plain JavaScript values. */

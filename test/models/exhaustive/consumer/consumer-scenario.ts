@@ -9,7 +9,7 @@ import {
   RecordDoneError,
   type ShardRecord,
 } from '../../../../lib/core/consumer';
-import type { Clock } from '../../../../lib/core/foundation/clock';
+import type { Clock } from '../../../../lib/core/kernel/clock';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
 import { PARKING_METHODS, ParkingTable } from '../../../support/fakes/parking-table';
 import { SOURCE } from '../../../support/fakes/stream-events';

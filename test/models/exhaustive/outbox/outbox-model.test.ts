@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { systemClock } from '../../../../lib/core/foundation/clock';
+import { systemClock } from '../../../../lib/core/kernel/clock';
 import { migrateOutbox, type PostgresClient } from '../../../../lib/core/outbox';
 import { Connection } from '../../../../lib/core/outbox/connection';
 import {

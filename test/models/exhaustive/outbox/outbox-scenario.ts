@@ -1,9 +1,9 @@
 import { deaggregate, deduplicate, OrderedProducer, RecordRejectedError, SequenceHistory } from '../../../../lib/core';
-import { Fifo } from '../../../../lib/core/foundation/fifo';
-import { uniformRanges } from '../../../../lib/core/foundation/hash-key-ranges';
+import { Fifo } from '../../../../lib/core/kernel/fifo';
 import { OutboxRelay, type PostgresClient, type PostgresQuery, type RecordSink } from '../../../../lib/core/outbox';
 import { Progress } from '../../../../lib/core/outbox/progress';
 import type { RelaySettings } from '../../../../lib/core/outbox/relay-options';
+import { uniformRanges } from '../../../../lib/core/stream-format/hash-key-ranges';
 import { recordsAlongLineage } from '../../../../lib/testing/fake-shard';
 import { FakeShards } from '../../../../lib/testing/fake-shards';
 import type { Scenario } from '../explore';

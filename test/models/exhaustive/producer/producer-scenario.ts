@@ -9,7 +9,7 @@ import {
   RecordRejectedError,
   SequenceHistory,
 } from '../../../../lib/core';
-import type { Clock } from '../../../../lib/core/foundation/clock';
+import type { Clock } from '../../../../lib/core/kernel/clock';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import type { World } from '../world';

@@ -1,4 +1,3 @@
-import { uniformRanges } from '../../../../lib/core/foundation/hash-key-ranges';
 import type {
   PutRecordInput,
   PutRecordsClient,
@@ -7,6 +6,7 @@ import type {
   PutRecordsResultEntry,
   ShardDescription,
 } from '../../../../lib/core/producer';
+import { uniformRanges } from '../../../../lib/core/stream-format/hash-key-ranges';
 import { recordsAlongLineage, type StoredRecord } from '../../../../lib/testing/fake-shard';
 import { FakeShards } from '../../../../lib/testing/fake-shards';
 import type { Faults } from '../faults';

@@ -7,8 +7,8 @@ import {
   type RegistryStore,
   uniformRanges,
 } from '../../../../lib/core';
-import { HASH_KEY_SPACE } from '../../../../lib/core/foundation/hash-key-space';
 import type { RegistryState } from '../../../../lib/core/registry/registry-state';
+import { HASH_KEY_SPACE } from '../../../../lib/core/stream-format/hash-key-space';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { Heard, stateText } from '../heard';

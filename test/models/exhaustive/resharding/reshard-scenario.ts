@@ -1,10 +1,10 @@
-import { type Clock, systemClock } from '../../../../lib/core/foundation/clock';
-import type { HashKeyRange } from '../../../../lib/core/foundation/hash-key-ranges';
+import { type Clock, systemClock } from '../../../../lib/core/kernel/clock';
 import { planStreamReshard } from '../../../../lib/core/resharding/plan-stream-reshard';
 import type { ReshardClient } from '../../../../lib/core/resharding/reshard-client';
 import { ReshardSupersededError } from '../../../../lib/core/resharding/reshard-errors';
 import { advanceDeployment, reshardStream } from '../../../../lib/core/resharding/reshard-stream';
 import { areShardsEven } from '../../../../lib/core/resharding/skew';
+import type { HashKeyRange } from '../../../../lib/core/stream-format/hash-key-ranges';
 import { answerLost, serviceError } from '../../../../lib/testing/service-error';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';

@@ -1,6 +1,6 @@
-import type { HashKeyRange } from '../../../../lib/core/foundation/hash-key-ranges';
 import type { ReshardClient } from '../../../../lib/core/resharding/reshard-client';
 import { parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../../../lib/core/resharding/update-history';
+import type { HashKeyRange } from '../../../../lib/core/stream-format/hash-key-ranges';
 import { FakeControlPlane } from '../../../../lib/testing/fake-control-plane';
 import type { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import type { World } from '../world';

@@ -1,5 +1,5 @@
 import { type HashKeyRange, uniformRanges } from '../../../../lib/core';
-import { HASH_KEY_SPACE } from '../../../../lib/core/foundation/hash-key-space';
+import { HASH_KEY_SPACE } from '../../../../lib/core/stream-format/hash-key-space';
 import type { Scenario } from '../explore';
 import { NOW, type ReshardBounds, reshardScenario } from './reshard-scenario';
 

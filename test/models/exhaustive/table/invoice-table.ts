@@ -1,5 +1,5 @@
 import type { IndexShards, ShardedTableConfig } from '../../../../lib/core';
-import { calculatedShards } from '../../../../lib/core/foundation/calculated-shard';
+import { calculatedShards } from '../../../../lib/core/sharding/calculated-shard';
 
 /** A table that is sharded by its own key. */
 export function invoiceTable(shards: IndexShards): ShardedTableConfig {

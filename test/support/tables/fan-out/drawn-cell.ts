@@ -1,7 +1,7 @@
 import type { DynamoDbItem, FanOutRequest } from '../../../../lib/core';
 import * as core from '../../../../lib/core';
-import { ItemSizes } from '../../../../lib/core/foundation/fan-out/item-sizes';
-import { readSize } from '../../../../lib/core/foundation/fan-out/read-size';
+import { ItemSizes } from '../../../../lib/core/fan-out/item-sizes';
+import { readSize } from '../../../../lib/core/fan-out/read-size';
 import { itemBytes } from '../../../../lib/core/sharded-index/query/item-bytes';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import type { Core } from '../../core-at';

@@ -1,4 +1,4 @@
-import { backoffMs } from '../../../../lib/core/foundation/backoff';
+import { backoffMs } from '../../../../lib/core/kernel/backoff';
 import type { Clock, ProducerRecord, PutRecordsClient, PutRecordsRequestEntry } from '../../../../lib/core/producer';
 import type { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 

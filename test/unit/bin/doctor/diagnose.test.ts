@@ -8,8 +8,8 @@ import type {
   Throughput,
   Traffic,
 } from '../../../../bin/doctor/observations';
-import { uniformRanges } from '../../../../lib/core/foundation/hash-key-ranges';
-import { THROTTLE_CAUSES, type ThrottleCause } from '../../../../lib/core/foundation/throttle-causes';
+import { THROTTLE_CAUSES, type ThrottleCause } from '../../../../lib/core/aws-client/throttle-causes';
+import { uniformRanges } from '../../../../lib/core/stream-format/hash-key-ranges';
 import { indexConfig } from '../../../support/index-config';
 
 const shards = (count: number) => uniformRanges(count).map((range, n) => ({ ...range, shardId: `shard-${n}` }));

@@ -1,6 +1,6 @@
 import type { LocalFunction, LocalTable } from '../../../../bin/local/assembly/deployment-plan';
 import { knownConfigs } from '../../../../bin/local/known-configs';
-import { INDEX, INDEXES } from '../../../../lib/core/foundation/function-environment';
+import { INDEX, INDEXES } from '../../../../lib/core/contract/function-environment';
 import { indexConfig } from '../../../support/index-config';
 
 const tables = [{ path: 'Orders/Table', name: 'Orders-Table1' } as LocalTable];

@@ -1,5 +1,5 @@
 import { UsageError } from '../../../../bin/flags';
-import { InvalidInputError } from '../../../../bin/local/sample/sample-error';
+import { InvalidInputError } from '../../../../bin/invalid-input-error';
 import { plan } from '../../../../bin/plan';
 import { events, printed, sampleFolder } from '../../../support/command';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../../../bin/flags';
-import { InvalidInputError } from '../../../../bin/local/sample/sample-error';
+import { InvalidInputError } from '../../../../bin/invalid-input-error';
 import { simulate } from '../../../../bin/simulate';
 import { generatedKeys } from '../../../../bin/simulate/generated-keys';
 import { events, printed, sampleFolder } from '../../../support/command';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MemoryParkingStore } from '../../../../lib/core/consumer';
 import { consumerSettings, type OrderedConsumerOptions } from '../../../../lib/core/consumer/consumer-options';
-import { systemClock } from '../../../../lib/core/foundation/clock';
+import { systemClock } from '../../../../lib/core/kernel/clock';
 
 const settingsOf = (options: Partial<OrderedConsumerOptions>) =>
   consumerSettings(() => {}, { parking: new MemoryParkingStore(), ...options });

@@ -7,8 +7,8 @@ import {
   RecordDoneError,
   type ShardRecord,
 } from '../../../../lib/core/consumer';
-import { fenceData } from '../../../../lib/core/foundation/fence';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
+import { fenceData } from '../../../../lib/core/stream-format/fence';
 import { SOURCE, shardOf, textOf } from '../../../support/fakes/stream-events';
 
 /** Stands for a format that this version of the library cannot read, and a later one can. */

@@ -6,7 +6,7 @@ import {
   SequenceHistory,
   SetAsideLimitError,
 } from '../../../../lib/core';
-import { fenceData } from '../../../../lib/core/foundation/fence';
+import { fenceData } from '../../../../lib/core/stream-format/fence';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 
 /** A record like `a7`: the seventh of key a. */

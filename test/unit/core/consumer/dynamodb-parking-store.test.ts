@@ -8,7 +8,7 @@ import {
   type ParkingTableClient,
 } from '../../../../lib/core/consumer';
 import type { ParkedKeys } from '../../../../lib/core/consumer/parking-store';
-import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../../lib/core/foundation/function-environment';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../../lib/core/contract/function-environment';
 import { PARKING_METHODS, ParkingTable } from '../../../support/fakes/parking-table';
 
 function storeOn(table: ParkingTable, answers: Partial<ParkingTableClient> = {}): DynamoDbParkingStore {

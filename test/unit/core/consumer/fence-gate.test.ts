@@ -7,7 +7,7 @@ import {
   MoveInProgressError,
   parseFence,
 } from '../../../../lib/core';
-import { fenceData } from '../../../../lib/core/foundation/fence';
+import { fenceData } from '../../../../lib/core/stream-format/fence';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
 interface TestRecord {

@@ -10,9 +10,9 @@ import {
   type UserRecord,
 } from '../../../../lib/core/consumer';
 import { sourceName } from '../../../../lib/core/consumer/place';
-import { EvenShardsError } from '../../../../lib/core/foundation/errors';
-import { fenceData } from '../../../../lib/core/foundation/fence';
+import { EvenShardsError } from '../../../../lib/core/kernel/errors';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
+import { fenceData } from '../../../../lib/core/stream-format/fence';
 import { VirtualClock } from '../../../../lib/testing';
 import { kinesisEvent, SOURCE, shardOf, textOf } from '../../../support/fakes/stream-events';
 

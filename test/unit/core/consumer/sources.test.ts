@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { MemoryParkingStore, OrderedConsumer, type ShardRecord, type StreamEvent } from '../../../../lib/core/consumer';
-import { fenceData } from '../../../../lib/core/foundation/fence';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
+import { fenceData } from '../../../../lib/core/stream-format/fence';
 import { kinesisEvent, shardOf, textOf } from '../../../support/fakes/stream-events';
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { types } from 'cassandra-driver';
 import fc from 'fast-check';
-import { describeValue } from '../../../../lib/core/foundation/errors';
+import { describeValue } from '../../../../lib/core/kernel/errors';
 import { operandOf } from '../../../../lib/core/keyspaces/column-value';
 import { CQL_KEY_TYPES, type CqlKeyType, keyTypeOf } from '../../../../lib/core/keyspaces/cql-key-type';
 import { MODEL_VALUES } from '../../../support/fakes/fan-out-select-model';

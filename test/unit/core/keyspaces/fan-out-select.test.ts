@@ -17,7 +17,7 @@ import {
   shardColumns,
   UnknownColumnError,
 } from '../../../../lib/core';
-import { ItemSizes } from '../../../../lib/core/foundation/fan-out/item-sizes';
+import { ItemSizes } from '../../../../lib/core/fan-out/item-sizes';
 import { columnValue } from '../../../../lib/core/keyspaces/column-value';
 import { cqlFailure } from '../../../../lib/core/keyspaces/cql-failure';
 import { behindAllShards } from '../../../../lib/core/keyspaces/keyed-row';

@@ -1,4 +1,4 @@
-import { ItemSizes } from '../../../../lib/core/foundation/fan-out/item-sizes';
+import { ItemSizes } from '../../../../lib/core/fan-out/item-sizes';
 import type { FanOutSelectRequest } from '../../../../lib/core/keyspaces';
 import { columnValue } from '../../../../lib/core/keyspaces/column-value';
 import { rowOrder } from '../../../../lib/core/keyspaces/keyed-row';

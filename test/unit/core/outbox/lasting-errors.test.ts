@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 import { isLasting, isReadOnly, isRefusal, isRejection } from '../../../../lib/core/outbox/lasting-errors';
 import { OutboxConnectionError, OutboxPoolerError } from '../../../../lib/core/outbox/outbox-errors';
 import { ProducerAbortedError } from '../../../../lib/core/producer';

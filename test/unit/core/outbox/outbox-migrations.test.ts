@@ -1,6 +1,6 @@
-import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../../../../lib/core/foundation/aggregate-format';
 import { migrateOutbox, outboxMigrations, outboxMigrationsOf } from '../../../../lib/core/outbox/outbox-migrations';
 import { OUTBOX_SCHEMA_VERSION } from '../../../../lib/core/outbox/outbox-schema';
+import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../../../../lib/core/stream-format/aggregate-format';
 
 test('outboxMigrations end with the version that the relay works with', () => {
   expect(outboxMigrations.at(-1)!.version).toBe(OUTBOX_SCHEMA_VERSION);

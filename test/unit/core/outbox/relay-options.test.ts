@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { systemClock } from '../../../../lib/core/foundation/clock';
+import { systemClock } from '../../../../lib/core/kernel/clock';
 import { OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
 import { type OutboxRelayOptions, relaySettings } from '../../../../lib/core/outbox/relay-options';
 

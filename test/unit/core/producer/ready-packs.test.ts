@@ -1,5 +1,5 @@
 import { deaggregate, HASH_KEY_SPACE } from '../../../../lib/core';
-import { systemClock } from '../../../../lib/core/foundation/clock';
+import { systemClock } from '../../../../lib/core/kernel/clock';
 import { Lane } from '../../../../lib/core/producer/lane';
 import type { OutgoingRecord } from '../../../../lib/core/producer/outgoing-record';
 import { hashKeyOfEntry, Placement } from '../../../../lib/core/producer/placement';

@@ -1,4 +1,4 @@
-import { backoffMs } from '../../../../lib/core/foundation/backoff';
+import { backoffMs } from '../../../../lib/core/kernel/backoff';
 import {
   isRetryableEntryError,
   isRetryableRequestError,

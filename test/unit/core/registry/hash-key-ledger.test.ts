@@ -19,7 +19,7 @@ import {
   shardIndexOf,
   uniformRanges,
 } from '../../../../lib/core';
-import { systemClock } from '../../../../lib/core/foundation/clock';
+import { systemClock } from '../../../../lib/core/kernel/clock';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { CrashError, FakeRegistryTable, RandomSchedule } from '../../../support/fakes/fake-registry-store';
 import { randomRuns } from '../../../support/random-runs';

@@ -10,7 +10,7 @@ import {
   UncertainCommitError,
   uniformRanges,
 } from '../../../../lib/core';
-import { systemClock } from '../../../../lib/core/foundation/clock';
+import { systemClock } from '../../../../lib/core/kernel/clock';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { FakeRegistryTable, RandomSchedule } from '../../../support/fakes/fake-registry-store';
 

@@ -2,14 +2,14 @@ import { hashPartitionKey, shardIndexOf, uniformRanges } from '../../../../lib/c
 import { COPY_LIFE_MS, OUTLIVED_AFTER_MS, REFRESH_AFTER_MS } from '../../../../lib/core/adaptive-counts/copy-life';
 import { nextShardCount, TARGET_UTILISATION } from '../../../../lib/core/adaptive-counts/next-shard-count';
 import { uncounted } from '../../../../lib/core/adaptive-counts/wanted-writes';
-import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/foundation/function-environment';
+import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/contract/function-environment';
 import {
   CONSUMER_METRICS,
   PRODUCER_METRICS,
   QUERY_METRICS,
   STREAM_SHARD_METRICS,
-} from '../../../../lib/core/foundation/function-metrics';
-import { LARGEST_RECORD_OF_EVENT_KIB, MOST_EVENT_BYTES } from '../../../../lib/core/foundation/kinesis-event';
+} from '../../../../lib/core/contract/function-metrics';
+import { LARGEST_RECORD_OF_EVENT_KIB, MOST_EVENT_BYTES } from '../../../../lib/core/contract/kinesis-event';
 import { overloadProbability, planHotItem, planIndex, suffixRange } from '../../../../lib/core/planning';
 import { LIST_PRICES } from '../../../../lib/core/planning/list-prices';
 import { SHARD_LIMITS } from '../../../../lib/core/planning/plan-stream';
@@ -130,7 +130,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `answers after ${seconds(OUTLIVED_AFTER_MS)} seconds`,
     `This takes ${seconds(OUTLIVED_AFTER_MS)} seconds: first`,
     `waits until no writer with the earlier count can write: ${seconds(OUTLIVED_AFTER_MS)} seconds`,
-    `the wait is ${core('foundation/longest-write', 'LONGEST_INVOCATION_SECONDS') / 60} minutes`,
+    `the wait is ${core('sharding/longest-write', 'LONGEST_INVOCATION_SECONDS') / 60} minutes`,
     `A copy of the counts is good for ${seconds(COPY_LIFE_MS)} seconds, and a process reads a new one from the age of ${seconds(REFRESH_AFTER_MS)} seconds on`,
     `So for ${seconds(COPY_LIFE_MS - REFRESH_AFTER_MS)} seconds nobody notices`,
     `Ask again within ${seconds(COPY_LIFE_MS)} seconds after the question`,
@@ -161,18 +161,18 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `Such a page costs at most ${table('fan-out/drawn-cell', 'MOST_FLOORS')} times the floor and the first item`,
     `They cost at most ${1 + table('fan-out/drawn-cell', 'MOST_GROWTH')} times as much, in place of ${table('fan-out/drawn-cell', 'MOST_FLOORS')}`,
     `which are larger than ${Math.floor(table('fan-out/drawn-cell', 'BLOCK_BYTES') / 1_000)} kB`,
-    `by blocks of ${core('foundation/fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
-    `up to ${core('foundation/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
+    `by blocks of ${core('fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
+    `up to ${core('sharding/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
     `fewer than ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} other items`,
-    `The default of both is ${core('foundation/fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
+    `The default of both is ${core('fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `covers all ${COMBINATIONS.length} combinations of ${range(COMBINATIONS.map(({ shards }) => shards))} shards, limits of ${range(COMBINATIONS.map(({ limit }) => limit))} and items of ${range(COMBINATIONS.map(({ bytes }) => bytes))} bytes`,
     `"In runs" means that ${table('fan-out/page-cost', 'RUN')} consecutive items`,
     `pages through ${n(table('fan-out/ties-table', 'ITEMS'))} items of one day (${table('fan-out/ties-table', 'ITEM_BYTES')} bytes, ${table('fan-out/ties-table', 'SHARDS')} shards, pages of ${table('fan-out/ties-table', 'LIMIT')})`,
     `Reading the index once costs ${Math.floor((table('fan-out/ties-table', 'ITEMS') * table('fan-out/ties-table', 'ITEM_BYTES')) / table('fan-out/ties-table', 'UNIT_BYTES'))} units`,
     `half a unit for each shard and page is ${n(pageUnits(table('fan-out/ties-table', 'SHARDS')) * (table('fan-out/ties-table', 'ITEMS') / table('fan-out/ties-table', 'LIMIT') + 1))}:`,
-    `from 0, from n times ${n(core('foundation/shard-count', 'MAX_INDEX_SHARDS'))}`,
+    `from 0, from n times ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))}`,
     `five items from each of 20 shards for a page of 25, would cost ${Math.round((20 * 2.5) / ((25 * 4_000) / 8_192))} times the floor`,
-    `it costs at most ${1 + core('foundation/fan-out/wave-plan', 'AHEAD')} times the floor`,
+    `it costs at most ${1 + core('fan-out/wave-plan', 'AHEAD')} times the floor`,
     `no combination costs more than ${KNOWN_SIZES_COST_AT_MOST} times the floor`,
     `lets skewed shards exceed ${KNOWN_SIZES_COST_AT_MOST}:`,
     `over a million items in ${bench('fan-out-paging', 'shards')} shards`,
@@ -191,7 +191,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `a round trip of 20 ms these are ${n((construct('stream/producer/ordered-producer-function', 'timeout') * 60_000 - PRODUCER_LAST_SEND_MS) / 20)} records of one key`,
     `one aggregate of up to ${core('producer/producer-options', 'DEFAULT_MAX_AGGREGATE_BYTES') / 1_024} KiB`,
     `batch size of up to ${n(construct('stream/producer/table-stream-source', 'MAX_BATCH_SIZE'))}`,
-    `an array of up to ${core('foundation/shard-count', 'MAX_QUERY_VALUES')} values`,
+    `an array of up to ${core('sharding/shard-count', 'MAX_QUERY_VALUES')} values`,
     `up to ${lambda('query-fanout/index', 'MAX_SOCKETS')} shards at once`,
     `up to ${percent(lambda('query-fanout/index', 'HEDGE_BUDGET'))} of its requests`,
     `by the ${lambda('query-fanout/index', 'MAX_PAGE_BYTES') / 1_000_000} MB that Lambda allows`,
@@ -212,8 +212,8 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,
     `compares ${declared('test/conformance/keyspaces/fan-out-select.test.ts', 'FAN_OUT_CASES')} random queries`,
     `has more than ${n(core('keyspaces/decimal-value', 'MOST_ZEROS'))} zeros`,
-    `reads 1 to ${core('foundation/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
-    `from 0, are n times ${n(core('foundation/shard-count', 'MAX_INDEX_SHARDS'))} more`,
+    `reads 1 to ${core('sharding/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
+    `from 0, are n times ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))} more`,
   ],
   'limits.md': [
     `larger than a block of ${Math.floor(table('fan-out/drawn-cell', 'BLOCK_BYTES') / 1_000)} kB`,
@@ -316,7 +316,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `more than these ${n(PARTITION_READ_UNITS)} units (here it needs ${n(hot.readUnitsPerSecond)}), and how many units are left with caches of a second (here ${hot.cachedReadUnitsPerSecond})`,
     `one ordered page of ${bench('fan-out-page/approaches', 'LIMIT')} items of 300 bytes`,
     `ask every shard for ${bench('fan-out-page/approaches', 'LIMIT')} items`,
-    `Both defaults are ${core('foundation/fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
+    `Both defaults are ${core('fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `which is ${declared('lib/table/dax-cluster.ts', 'timeToLive')} minutes unless you set it`,
   ],
   'testing.md': [
@@ -327,6 +327,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'threat-model.md': [
     `the ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} that were changed last`,
-    `up to ${core('foundation/errors', 'MAX_DESCRIPTION_LENGTH')} characters of a wrong value`,
+    `up to ${core('kernel/errors', 'MAX_DESCRIPTION_LENGTH')} characters of a wrong value`,
   ],
 };

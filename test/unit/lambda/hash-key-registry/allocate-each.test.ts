@@ -1,6 +1,6 @@
 import { allocateEach } from '../../../../lambda/hash-key-registry/allocate-each';
 import { HashKeyLedger, type RegistryStore, uniformRanges } from '../../../../lib/core';
-import { systemClock } from '../../../../lib/core/foundation/clock';
+import { systemClock } from '../../../../lib/core/kernel/clock';
 import { FakeRegistryTable, type RandomSchedule } from '../../../support/fakes/fake-registry-store';
 
 const noSchedule = { pause: async () => {}, random: () => 0.5 } as unknown as RandomSchedule;

@@ -2,7 +2,7 @@ import { App, Duration, Lazy, RemovalPolicies, RemovalPolicy, Stack } from 'aws-
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { OrderedProducerFunction, type ProducerFifoQueueOptions, UniformStream } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
 describe('OrderedProducerFunction.addFifoQueue', () => {
   let stack: Stack;

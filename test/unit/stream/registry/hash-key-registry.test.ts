@@ -13,7 +13,7 @@ import {
   OrderedProducerFunction,
   UniformStream,
 } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
 describe('HashKeyRegistry', () => {
   let stack: Stack;

@@ -1,7 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { StreamAutoScaling, StreamReconciliation, StreamResharding, UniformStream } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
 type Own = (stream: kinesis.IStream, id: string) => unknown;
 

@@ -2,7 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { StreamAutoScaling, UniformStream } from '../../../../lib';
-import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/kernel/errors';
 import { readableTemplate } from '../../../support/readable-template';
 
 describe('StreamAutoScaling', () => {

@@ -5,7 +5,7 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { StreamReconciliation, UniformStream } from '../../../../lib';
-import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/kernel/errors';
 import { readableTemplate } from '../../../support/readable-template';
 
 describe('StreamReconciliation', () => {

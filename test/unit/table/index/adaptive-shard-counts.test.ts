@@ -16,7 +16,7 @@ import {
   type ShardedTableProps,
 } from '../../../../lib';
 import { AdaptiveIndex } from '../../../../lib/core';
-import { InvalidShardCountError } from '../../../../lib/core/foundation/errors';
+import { InvalidShardCountError } from '../../../../lib/core/kernel/errors';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const status = string('status');

@@ -2,7 +2,7 @@ import { App, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { type KeyShardedTableProps, ShardCounts, ShardedTable } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 import { invoiceTable } from '../../../support/fakes/invoice-table';
 
 describe('a sharded index with expected traffic', () => {

@@ -5,7 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../../../lib';
 import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
-import { SHARDED_INDEXES } from '../../../../lib/deployed/sharding-metadata';
+import { SHARDED_INDEXES } from '../../../../lib/deployment-check/sharding-metadata';
 import { warningsOfChange } from '../../../support/fakes/deploy-in-turn';
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });

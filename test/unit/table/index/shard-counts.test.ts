@@ -1,6 +1,6 @@
 import { Lazy } from 'aws-cdk-lib';
 import { ShardCounts } from '../../../../lib';
-import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/kernel/errors';
 import { InvalidIndexValueError } from '../../../../lib/core/sharded-index/config/sharded-index-errors';
 
 const BAD_COUNTS = [0, -1, 1.5, Number.NaN, 10_001];

@@ -3,7 +3,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { ShardCounts, type ShardedIndex, ShardedTable } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
 describe('a function that is bound to a sharded index', () => {
   const jobId = { name: 'jobId', type: AttributeType.STRING };

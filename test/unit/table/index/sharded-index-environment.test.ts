@@ -5,7 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
 const ACCOUNT = '111111111111';
 const home = { account: ACCOUNT, region: 'eu-west-1' };

@@ -4,7 +4,7 @@ import { Schedule } from 'aws-cdk-lib/aws-events';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 import { definitionOf, reshardingStack } from '../../../support/stacks/resharding-stack';
 
 test('the segments of the table are a Distributed Map, each a loop until nothing is left', () => {

@@ -4,7 +4,7 @@ import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
 const jobId = { name: 'jobId', type: AttributeType.STRING };
 const status = { name: 'status', type: AttributeType.STRING };

@@ -7,8 +7,8 @@ import {
   type Place,
   RecordDoneError,
 } from '../../../../../lib/core/consumer';
-import { fenceData } from '../../../../../lib/core/foundation/fence';
 import { AggregateBuilder } from '../../../../../lib/core/producer/aggregate-builder';
+import { fenceData } from '../../../../../lib/core/stream-format/fence';
 import { VirtualClock } from '../../../../../lib/testing';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { EventSource, type WrittenRecord } from '../../../../support/fakes/event-source';

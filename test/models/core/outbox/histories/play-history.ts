@@ -7,7 +7,7 @@ import {
   type PutRecordsClient,
   SequenceHistory,
 } from '../../../../../lib/core';
-import { systemClock } from '../../../../../lib/core/foundation/clock';
+import { systemClock } from '../../../../../lib/core/kernel/clock';
 import { OutboxRelay, outboxMigrationsOf, type PostgresPool, type PostgresQuery } from '../../../../../lib/core/outbox';
 import { FakeKinesis } from '../../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';

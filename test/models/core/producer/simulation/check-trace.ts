@@ -7,7 +7,7 @@ import {
   SequenceHistory,
   type UserRecord,
 } from '../../../../../lib/core';
-import { DEFAULT_HASH_BUCKETS } from '../../../../../lib/core/foundation/hash-buckets';
+import { DEFAULT_HASH_BUCKETS } from '../../../../../lib/core/stream-format/hash-buckets';
 import type { FakeShard, StoredRecord } from '../../../../../lib/testing/fake-shard';
 import type { RecordOutcome, Trace } from './run-schedule';
 import type { Schedule } from './schedule';

@@ -1,6 +1,6 @@
 import { type DynamoDbItem, FanOutHistory, fanOutQuery } from '../../../../../lib/core';
-import { PageInProgress } from '../../../../../lib/core/foundation/fan-out/page-in-progress';
-import { ShardBuffer } from '../../../../../lib/core/foundation/fan-out/shard-buffer';
+import { PageInProgress } from '../../../../../lib/core/fan-out/page-in-progress';
+import { ShardBuffer } from '../../../../../lib/core/fan-out/shard-buffer';
 import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-bytes';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { type Delivery, Lane, type LaneSettings, type ShardBatch } from '../../../../../bin/local/event-sources/lane';
 import type { KinesisRecord } from '../../../../../bin/stream-shards/shard-reader';
-import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../../../lib/core/foundation/kinesis-event';
+import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../../../lib/core/contract/kinesis-event';
 import { VirtualClock } from '../../../../../lib/testing';
 
 const SETTINGS = { batchSize: 3, windowMs: 0, bisects: false, retryMs: 1 };

@@ -1,6 +1,6 @@
 import type { LocalStack } from '../../../../../bin/local/run-local';
 import { shardedConfigs } from '../../../../../bin/local/window/sharded-configs';
-import { INDEXES, TABLES } from '../../../../../lib/core/foundation/function-environment';
+import { INDEXES, TABLES } from '../../../../../lib/core/contract/function-environment';
 
 const index = { tableName: 'Jobs', indexName: 'byStatus', shardAttribute: 'shard', shards: { default: {} } };
 const table = { tableName: 'Days', shardAttribute: 'day', shards: { default: {} } };

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { type AttributeValue, fanOutQuery, type IndexQueryInput, type QueryClient } from '../../../../../lib/core';
-import { requestSigner } from '../../../../../lib/core/foundation/light-client/signature';
+import { requestSigner } from '../../../../../lib/core/aws-client/signature';
 import {
   type LightQueryTrace,
   lightQueryClient,

@@ -1,5 +1,5 @@
 import { type DynamoDbItem, type FanOutRequest, fanOutQuery, type SortableValue } from '../../../../../lib/core';
-import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
+import { ItemSizes } from '../../../../../lib/core/fan-out/item-sizes';
 import {
   type CursorPosition,
   decodeCursor,

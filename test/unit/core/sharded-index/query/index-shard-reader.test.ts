@@ -7,7 +7,7 @@ import {
   type ShardedConfig,
   type ShardedTableConfig,
 } from '../../../../../lib/core';
-import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
+import { ItemSizes } from '../../../../../lib/core/fan-out/item-sizes';
 import { encodeCursor } from '../../../../../lib/core/sharded-index/query/cursor';
 import { indexQuery } from '../../../../../lib/core/sharded-index/query/index-query';
 import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-bytes';

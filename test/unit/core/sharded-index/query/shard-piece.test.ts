@@ -1,5 +1,5 @@
 import { type FanOutOrder, fanOutQuery } from '../../../../../lib/core';
-import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
+import { ItemSizes } from '../../../../../lib/core/fan-out/item-sizes';
 import { positionOrder } from '../../../../../lib/core/sharded-index/query/position-order';
 import {
   type PieceContext,

@@ -1,0 +1,114 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { describeValue } from '../lib/core/kernel/errors';
+import { InvalidInputError } from './invalid-input-error';
+
+/** A line of the input. */
+type UserEvent = Record<string, unknown>;
+
+/**
+ * The most that all events of a sample may take together, because they are in memory at once, and the emulators hold them,
+ * too.
+ */
+const MAX_EVENTS_MB = 256;
+
+/** Reads files of newline-delimited JSON, gzipped if named so. Empty lines are skipped. */
+export async function readUserEvents(files: readonly string[]): Promise<UserEvent[]> {
+  const events: UserEvent[] = [];
+  let left = MAX_EVENTS_MB * 2 ** 20;
+  for await (const { event, text, file, line } of userEvents(files)) {
+    left -= Buffer.byteLength(text);
+    if (left < 0)
+      throw new InvalidInputError(`${file}, line ${line}: all events must have at most ${MAX_EVENTS_MB} MB`);
+    events.push(event);
+  }
+  return events;
+}
+
+/** An event with its place, and its line as it was read. */
+export interface EventLine {
+  event: UserEvent;
+  file: string;
+  line: number;
+  text: string;
+}
+
+/** Reads the same events one by one, so that a file may be larger than memory. */
+export async function* userEvents(files: readonly string[]): AsyncGenerator<EventLine> {
+  for (const file of files) {
+    let line = 0;
+    let empty = true;
+    for await (const text of linesOf(file)) {
+      line += 1;
+      if (text.trim() === '') continue;
+      empty = false;
+      yield { event: parseLine(file, line, text), file, line, text: text.replace(/\r$/, '') };
+    }
+    if (empty) throw new InvalidInputError(`${file} holds no event`);
+  }
+}
+
+/** More than the largest record of a stream, 10 MiB, can take with JSON escapes. */
+const MAX_LINE_MB = 64;
+
+/** The lines of a file. A line that is too long for a record is refused before it is read to its end. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  // The decoder drops the byte order mark, which editors on Windows write and which JSON does not allow.
+  const decoder = new TextDecoder();
+  let pieces: string[] = [];
+  let length = 0;
+  let line = 1;
+  try {
+    for await (const chunk of open(file)) {
+      const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+      pieces.push(first);
+      length += first.length;
+      if (length > MAX_LINE_MB * 2 ** 20) {
+        throw new InvalidInputError(`${file}, line ${line}: must be at most ${MAX_LINE_MB} MB long`);
+      }
+      if (others.length === 0) continue;
+      const last = others.pop()!;
+      yield pieces.join('');
+      yield* others;
+      line += others.length + 1;
+      pieces = [last];
+      length = last.length;
+    }
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
+    throw new InvalidInputError(`cannot read ${file}: ${(error as Error).message}`);
+  }
+  yield pieces.join('') + decoder.decode();
+}
+
+/** A field of an event, which must be a text or a number. */
+export function textField(event: UserEvent, field: string, position: number): string {
+  const value = Object.hasOwn(event, field) ? event[field] : undefined;
+  if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
+  throw new InvalidInputError(
+    `event ${position + 1}: field ${field} must be a non-empty string or a number, got ${describeValue(value)}`,
+  );
+}
+
+/** The name of standard input among the files. */
+const STANDARD_INPUT = '-';
+
+function open(file: string): Readable {
+  if (file === STANDARD_INPUT) return process.stdin;
+  const bytes = createReadStream(file);
+  if (!file.endsWith('.gz')) return bytes;
+  const text = createGunzip();
+  bytes.on('error', (error) => text.destroy(error));
+  return bytes.pipe(text);
+}
+
+function parseLine(file: string, number: number, line: string): UserEvent {
+  try {
+    const event: unknown = JSON.parse(line);
+    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as UserEvent;
+  } catch {
+    // The error below reports it: the message of the parser may quote the data.
+  }
+  throw new InvalidInputError(`${file}, line ${number}: must be a JSON object`);
+}

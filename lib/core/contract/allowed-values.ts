@@ -1,0 +1,27 @@
+import { InvalidArgumentError } from '../kernel/errors';
+import { valueText } from '../sharding/count-of-value';
+
+/** The values that a query function may read: it rejects a request for any other value. */
+export type AllowedValues = readonly (string | number)[];
+
+const ALLOWED = 'a non-empty array of different values: non-empty strings, or numbers that JavaScript holds exactly';
+
+/** @throws InvalidArgumentError unless a query function can be bound to these values */
+export function checkAllowedValues(field: string, values: unknown): asserts values is AllowedValues {
+  if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, ALLOWED);
+  const keys = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    const isValue = (typeof value === 'string' && value !== '') || isExact(value);
+    if (!isValue || keys.has(typedText(value))) throw new InvalidArgumentError(`${field}[${index}]`, value, ALLOWED);
+    keys.add(typedText(value));
+  }
+}
+
+/** A text that is the same for equal values of one type. The string "1" is another value than the number 1. */
+export function typedText(value: string | number): string {
+  return typeof value === 'number' ? `N${valueText(value)}` : `S${value}`;
+}
+
+function isExact(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}

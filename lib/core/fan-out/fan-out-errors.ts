@@ -1,0 +1,43 @@
+import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+
+/** A cursor was altered, or it belongs to another query. */
+export class InvalidCursorError extends InvalidArgumentError {
+  static override readonly code = 'INVALID_CURSOR';
+}
+
+/** A query could not read one or more shards: all attempts failed, or the deadline came first. */
+export class ShardsUnavailableError extends EvenShardsError {
+  constructor(
+    /** The 0-based numbers of the missing shards. */
+    readonly shards: readonly number[],
+    options?: ErrorOptions,
+  ) {
+    super('SHARDS_UNAVAILABLE', `no answer in time from shard(s) ${someOf(shards)}`, options);
+  }
+}
+
+/**
+ * A response of the store is not in the order of the query: an item, or the key from which the query goes on, comes before an
+ * earlier one. A page of such responses would lack items. Another attempt returns the same order, so the query does not retry.
+ */
+export class WrongOrderError extends EvenShardsError {
+  constructor(
+    /** The operation of the store, such as `Query`. */
+    readonly operation: string,
+    /** The 0-based number of the shard, as `missingShards` has it. */
+    readonly shard: number,
+  ) {
+    super(
+      'WRONG_ORDER',
+      `the response to ${operation} of shard ${shard} must be in the order of the sort key, and must go on behind the response before it`,
+    );
+  }
+}
+
+/** A message names at most this many shards: a wide index has thousands. */
+const MAX_NAMED_SHARDS = 20;
+
+function someOf(shards: readonly number[]): string {
+  const named = shards.slice(0, MAX_NAMED_SHARDS).join(', ');
+  return shards.length > MAX_NAMED_SHARDS ? `${named} and ${shards.length - MAX_NAMED_SHARDS} more` : named;
+}

@@ -1,0 +1,44 @@
+import { InvalidArgumentError } from '../kernel/errors';
+import type { ItemSizes } from './item-sizes';
+import type { PageBounds } from './page-in-progress';
+import { BLOCK_BYTES } from './read-size';
+import type { Position } from './total-order';
+
+/**
+ * @throws InvalidArgumentError unless `maxPageBytes` is a bound that a page can have, with the option that measures the
+ *   bytes
+ */
+export function checkPageBytes(maxPageBytes: unknown, measureField: string, measure: unknown): void {
+  if (maxPageBytes !== undefined && !(Number.isFinite(maxPageBytes) && (maxPageBytes as number) >= 1)) {
+    throw new InvalidArgumentError('maxPageBytes', maxPageBytes, 'a number of bytes of at least 1');
+  }
+  if (measure !== undefined && typeof measure !== 'function') {
+    throw new InvalidArgumentError(measureField, measure, 'a function that returns a number of bytes');
+  }
+}
+
+/** The bounds of a page that may hold this many bytes. Each item is measured once. */
+export function byteBounds<T>(
+  maxBytes: number,
+  measure: (item: T) => number,
+  sizes: ItemSizes,
+): Pick<PageBounds<T>, 'maxBytes' | 'bytesOf' | 'roughly'> {
+  const measured = new WeakMap<Position<T>, number>();
+  let [bytes, items] = [0, 0];
+  return {
+    maxBytes,
+    bytesOf: (position) => {
+      let size = measured.get(position);
+      if (size === undefined) {
+        size = measure(position.item);
+        measured.set(position, size);
+        bytes += size;
+        items += 1;
+      }
+      return size;
+    },
+    // Until an item was measured, the size that the store reports stands for its bytes. Before that, the size of a block
+    // does.
+    roughly: () => Math.ceil(maxBytes / (items > 0 ? bytes / items : (sizes.mean ?? BLOCK_BYTES))),
+  };
+}

@@ -1,0 +1,214 @@
+import { backoffMs } from '../kernel/backoff';
+import { ShardsUnavailableError } from './fan-out-errors';
+import type { FanOutStats } from './fan-out-stats';
+import type { ItemSizes } from './item-sizes';
+import type { PageEnd } from './page-end';
+import type { ReadPolicy } from './read-policy';
+import type { BufferRead, ShardBuffer } from './shard-buffer';
+import type { ReadFailure, ShardPage } from './shard-reader';
+
+/** A request in flight. */
+interface Attempt<T> {
+  answer: Promise<ShardPage<T>>;
+  abort(): void;
+}
+
+/** What the requests of one query share besides their policy. */
+interface RequestContext<T> {
+  stats: FanOutStats;
+  sizes: ItemSizes;
+  /** Where the page ends at the latest. Absent if a read that had to wait asks for everything that it was planned for. */
+  end?: PageEnd<T>;
+  failureOf(error: unknown): ReadFailure;
+}
+
+/** Sends the reads of one query, several at a time. It sends a failed read again, and a late one a second time. */
+export class ShardRequests<T> {
+  /** Whether reads may still be sent: nobody has closed it, and the deadline has not come. */
+  open = true;
+  private readonly inFlight = new Set<Attempt<T>>();
+  private readonly waiting: (() => void)[] = [];
+  private readonly timers = new Set<() => void>();
+  private readonly expiry: Promise<void> | undefined;
+  private busy = 0;
+
+  constructor(
+    private readonly buffers: readonly ShardBuffer<T>[],
+    private readonly policy: ReadPolicy,
+    private readonly context: RequestContext<T>,
+  ) {
+    const { deadlineMs } = policy;
+    if (deadlineMs !== undefined) this.expiry = this.sleep(deadlineMs).then(() => this.close());
+  }
+
+  /** Sends reads at the same time, and waits until all are answered or the deadline comes. */
+  async wave(reads: readonly BufferRead<T>[]): Promise<void> {
+    this.context.stats.waves += 1;
+    this.context.end?.begin();
+    await this.inTime(Promise.all(reads.map((read) => this.fill(read))));
+  }
+
+  /** Waits for answers until the deadline. Resolves to undefined if the deadline comes first. */
+  async inTime<R>(answers: Promise<R>) {
+    return this.expiry === undefined ? answers : Promise.race([answers, this.expiry]);
+  }
+
+  /** Reads the next items into one buffer. Does not change the buffer if the answer comes too late. */
+  async fill(planned: BufferRead<T>): Promise<void> {
+    const read = { ...planned };
+    const { buffer } = read;
+    try {
+      const page = await this.withRetries(read);
+      if (page === undefined || !this.open) return;
+      const { stats, sizes, end } = this.context;
+      stats.itemsRead += page.itemsRead;
+      stats.itemsHidden += page.itemsHidden ?? 0;
+      stats.consumedReadUnits += page.consumedReadUnits;
+      for (const bytes of page.itemSizes) sizes.observe(bytes);
+      const positions = buffer.absorb(page, read.until);
+      end?.answered(buffer, positions);
+    } catch (error) {
+      if (!this.open) return;
+      if (this.context.failureOf(error) === 'final' || this.policy.onShardFailure === 'fail') throw error;
+      this.giveUp([buffer], error);
+    }
+  }
+
+  /**
+   * Goes on without these shards.
+   *
+   * @throws ShardsUnavailableError if the policy does not allow a partial page, or if no shard would be left
+   */
+  giveUp(buffers: readonly ShardBuffer<T>[], cause?: unknown): void {
+    for (const buffer of buffers) buffer.giveUp();
+    if (this.policy.onShardFailure === 'partial' && !this.buffers.every(({ missing }) => missing)) return;
+    const missing = this.buffers.filter((buffer) => buffer.missing);
+    throw new ShardsUnavailableError(
+      missing.map(({ shard }) => shard),
+      { cause },
+    );
+  }
+
+  /** Aborts all requests in flight. */
+  close(): void {
+    this.open = false;
+    this.waiting.length = 0;
+    for (const cancel of this.timers) cancel();
+    for (const { abort } of this.inFlight) abort();
+  }
+
+  /** Returns undefined if the page needs nothing from the read any more. */
+  private async withRetries(read: BufferRead<T>): Promise<ShardPage<T> | undefined> {
+    const { attempts: most, hedgeBudget } = this.policy;
+    let throttled = false;
+    for (let attempts = 1; ; attempts++) {
+      await this.slot();
+      try {
+        // Answers that have come meanwhile may have shown that the page ends earlier.
+        if (attempts === 1 && this.context.end?.narrow(read) === false) return undefined;
+        return await (hedgeBudget > 0 && !throttled ? this.hedged(read) : this.send(read).answer);
+      } catch (error) {
+        const failure = this.context.failureOf(error);
+        if (failure === 'throttled') {
+          throttled = true;
+          if (this.open) this.context.stats.throttled += 1;
+        }
+        if (failure === 'final' || attempts === most || !this.open) throw error;
+      } finally {
+        this.freeSlot();
+      }
+      await this.sleep(backoffMs(attempts, this.policy));
+    }
+  }
+
+  /** Sends a read, and a second time if it is late and the budget allows it. Resolves to the first answer. */
+  private hedged(read: BufferRead<T>): Promise<ShardPage<T>> {
+    const { history, hedgeBudget, concurrency } = this.policy;
+    const first = this.send(read);
+    const lateAfterMs = history?.hedgeAfterMs(hedgeBudget);
+    if (lateAfterMs === undefined) return first.answer;
+    return new Promise((resolve, reject) => {
+      const attempts = [first];
+      let failed = 0;
+      const follow = (attempt: Attempt<T>): void => {
+        attempt.answer.then(
+          (page) => {
+            stopWaiting();
+            for (const other of attempts) if (other !== attempt) other.abort();
+            resolve(page);
+          },
+          (error) => {
+            stopWaiting();
+            failed += 1;
+            if (failed === attempts.length) reject(error);
+          },
+        );
+      };
+      const stopWaiting = this.schedule(() => {
+        // A hedge that has to wait for a socket would be late itself.
+        if (this.busy >= concurrency || !history?.takeHedge()) return;
+        this.context.stats.hedged += 1;
+        this.busy += 1;
+        const second = this.send(read);
+        attempts.push(second);
+        follow(second);
+        second.answer.catch(() => undefined).finally(() => this.freeSlot());
+      }, lateAfterMs);
+      follow(first);
+    });
+  }
+
+  private send({ buffer, limit, until }: BufferRead<T>): Attempt<T> {
+    const { history, hedgeBudget, clock } = this.policy;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const sentAt = clock.now();
+    const observe = (): void => history?.observeLatency(clock.now() - sentAt, hedgeBudget);
+    const answer = buffer.read({ limit, until, signal }).then(
+      (page) => {
+        this.inFlight.delete(attempt);
+        observe();
+        return page;
+      },
+      (error) => {
+        this.inFlight.delete(attempt);
+        // An aborted request would have taken at least this long. Another error says nothing about latencies.
+        if (signal.aborted) observe();
+        throw error;
+      },
+    );
+    const attempt: Attempt<T> = { answer, abort: () => controller.abort() };
+    this.inFlight.add(attempt);
+    this.context.stats.requests += 1;
+    return attempt;
+  }
+
+  private async slot(): Promise<void> {
+    if (this.busy >= this.policy.concurrency) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else this.busy += 1;
+  }
+
+  /** Gives the slot to the read that has waited longest. */
+  private freeSlot(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.busy -= 1;
+    else next();
+  }
+
+  private sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.schedule(resolve, delayMs));
+  }
+
+  /** Calls back after some milliseconds, unless the returned function is called first, or the requests are closed. */
+  private schedule(callback: () => void, delayMs: number): () => void {
+    const cancel = this.policy.clock.schedule(() => {
+      this.timers.delete(cancel);
+      callback();
+    }, delayMs);
+    this.timers.add(cancel);
+    return () => {
+      this.timers.delete(cancel);
+      cancel();
+    };
+  }
+}

@@ -1,0 +1,94 @@
+import { InvalidHashKeyError, InvalidHashKeyRangesError } from '../kernel/errors';
+import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../sharding/shard-count';
+import { checkSpace, HASH_KEY_SPACE } from './hash-key-space';
+
+/** The hash keys that one shard holds. Both ends are inclusive, as Kinesis reports them. */
+export interface HashKeyRange {
+  startingHashKey: bigint;
+  endingHashKey: bigint;
+}
+
+/**
+ * The ranges of a new stream with `shardCount` shards. Each range holds `floor(space / shardCount)` keys, and the last one
+ * also takes the rest. The ranges are in ascending order.
+ *
+ * Use it to reason about a stream that was created with this count. A stream that was resharded may look different: read
+ * its open shards with ListShards instead.
+ *
+ * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space Partitioning"
+ *   use 128
+ * @default space is `HASH_KEY_SPACE`
+ * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000 for which the space has room
+ */
+export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE): HashKeyRange[] {
+  checkSpace(space);
+  checkStreamShardCount('shardCount', shardCount, Math.min(Number(space), MAX_STREAM_SHARDS));
+  const width = space / BigInt(shardCount);
+  return Array.from({ length: shardCount }, (_, index) => ({
+    startingHashKey: BigInt(index) * width,
+    endingHashKey: index === shardCount - 1 ? space - 1n : BigInt(index + 1) * width - 1n,
+  }));
+}
+
+/**
+ * The 0-based index of the range that holds `hashKey`. The search is binary. Use it to find the shard of a record.
+ *
+ * @param ranges contiguous and ascending, as `uniformRanges` returns them
+ * @throws InvalidHashKeyRangesError if the search meets a gap, an overlap or no range at all
+ * @throws InvalidHashKeyError if the key lies outside every range
+ */
+export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): number {
+  const [first] = ranges;
+  if (first === undefined) throw new InvalidHashKeyRangesError('ranges', ranges, 'at least one hash key range');
+  const last = ranges.at(-1)!;
+  if (typeof hashKey !== 'bigint' || hashKey < first.startingHashKey || hashKey > last.endingHashKey) {
+    const allowed = `a bigint from ${first.startingHashKey} to ${last.endingHashKey}`;
+    throw new InvalidHashKeyError('hashKey', hashKey, allowed);
+  }
+  let low = 0;
+  let high = ranges.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (hashKey <= ranges[middle]!.endingHashKey) high = middle;
+    else low = middle + 1;
+  }
+  if (hashKey < ranges[low]!.startingHashKey) {
+    throw new InvalidHashKeyRangesError(
+      'ranges',
+      ranges,
+      `contiguous and ascending, but none of them holds ${hashKey}`,
+    );
+  }
+  return low;
+}
+
+/**
+ * A copy of `ranges` in ascending order. The ranges may be in any order: ListShards lists the shards of a resharded
+ * stream by shard id.
+ *
+ * @param space size of the key space; together the ranges must hold each key of it once, from 0 on
+ * @default space ends where the last range ends
+ * @throws InvalidHashKeyRangesError if there is no range, if the ranges leave a gap or overlap, or if they do not reach
+ *   an end of the space
+ */
+export function coveringRanges(field: string, ranges: readonly HashKeyRange[], space?: bigint): HashKeyRange[] {
+  const fail = (allowed: string): never => {
+    throw new InvalidHashKeyRangesError(field, ranges, allowed);
+  };
+  if (!Array.isArray(ranges) || ranges.length === 0) fail('at least one hash key range');
+  const ends = ranges.flatMap((range) => [range?.startingHashKey, range?.endingHashKey]);
+  if (!ends.every((end) => typeof end === 'bigint'))
+    fail('ranges from a startingHashKey to an endingHashKey, both of them bigints');
+  const ascending = ranges.toSorted((a, b) => Number(a.startingHashKey - b.startingHashKey));
+  let next = 0n;
+  for (const { startingHashKey, endingHashKey } of ascending) {
+    if (startingHashKey !== next || endingHashKey < startingHashKey) {
+      fail(`contiguous from 0, without a gap or an overlap, but ${next} is not the first key of exactly one range`);
+    }
+    next = endingHashKey + 1n;
+  }
+  if (next > HASH_KEY_SPACE || (space !== undefined && next !== space)) {
+    fail(`contiguous from 0 to ${(space ?? HASH_KEY_SPACE) - 1n}, but the last one ends at ${next - 1n}`);
+  }
+  return ascending;
+}

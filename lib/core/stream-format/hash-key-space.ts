@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import { InvalidArgumentError, InvalidHashKeyError } from '../kernel/errors';
+
+/**
+ * The number of hash keys that a Kinesis stream has, 2^128. The keys run from 0 to `HASH_KEY_SPACE - 1n`.
+ * Source: the Kinesis API reference, HashKeyRange.
+ */
+export const HASH_KEY_SPACE = 2n ** 128n;
+
+/**
+ * The hash key that Kinesis derives from a partition key: the MD5 of its UTF-8 bytes as an unsigned big-endian integer.
+ * Use it to find out, with `shardIndexOf`, which shard holds the records of a partition key. For a record with an
+ * explicit hash key, Kinesis ignores this value.
+ *
+ * @returns an integer from 0 to 2^128 - 1
+ */
+export function hashPartitionKey(partitionKey: string): bigint {
+  return BigInt(`0x${hash('md5', partitionKey, 'hex')}`);
+}
+
+/** @throws InvalidHashKeyError unless `hashKey` is a bigint from 0 to 2^128 - 1 */
+export function checkHashKey(field: string, hashKey: unknown): void {
+  if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey >= HASH_KEY_SPACE) {
+    throw new InvalidHashKeyError(field, hashKey, 'an integer from 0 to 2^128 - 1');
+  }
+}
+
+/** @throws InvalidArgumentError unless `space`, the number of keys of a key space, is a bigint from 1 to 2^128 */
+export function checkSpace(space: unknown): void {
+  if (typeof space !== 'bigint' || space < 1n || space > HASH_KEY_SPACE) {
+    throw new InvalidArgumentError('space', space, 'a bigint from 1 to 2^128');
+  }
+}
+
+/** Source: the Kinesis API reference, PutRecordsRequestEntry. */
+const DECIMAL = /^(?:0|[1-9]\d{0,38})$/;
+
+/** The hash key that a decimal text holds. Undefined if the text does not hold a hash key. */
+export function parseHashKey(text: string): bigint | undefined {
+  const hashKey = DECIMAL.test(text) ? BigInt(text) : HASH_KEY_SPACE;
+  return hashKey < HASH_KEY_SPACE ? hashKey : undefined;
+}
+
+/**
+ * In a tree that halves the space, how many keys from `low` up to but not including `key` belong to no ancestor. `low`
+ * belongs to one, unless the space starts there.
+ */
+export function keysBelow(low: bigint, key: bigint): bigint {
+  return low === 0n ? key : key - low - 1n;
+}
+
+/** @throws InvalidArgumentError unless a space has a key with this number, which counts from 0 */
+export function checkKeyNumber(n: unknown, space: bigint): void {
+  checkSpace(space);
+  if (!Number.isSafeInteger(n) || (n as number) < 0 || (n as number) >= space) {
+    throw new InvalidArgumentError('n', n, `a whole number from 0 to ${space - 1n} and at most 2^53 - 1`);
+  }
+}

@@ -1,0 +1,176 @@
+import { readGuide } from '../construct/guide-link';
+import { numberingOf, type ShardNumbering } from '../core/sharding/shard-numbering';
+import { type Finding, finding, type Place } from './finding';
+import { changedSettings, type Setting } from './setting-changes';
+import { skippedStep, skippedTableStep } from './shard-count-changes';
+import {
+  type IndexMetadata,
+  KEY_SHARDING,
+  KEYSPACES_SHARDING,
+  type KeyShardingMetadata,
+  type KeyspacesMetadata,
+  SHARDED_INDEXES,
+} from './sharding-metadata';
+import type { ResourceChange } from './template';
+
+/** What readers and writers of a table and its indexes agree on, and would not any more after a deployment. */
+export function shardingFindings(change: ResourceChange): Finding[] {
+  const indexes = metadataOf<{ [indexName: string]: IndexMetadata }>(change, SHARDED_INDEXES);
+  const table = metadataOf<KeyShardingMetadata>(change, KEY_SHARDING);
+  const keyspaces = metadataOf<KeyspacesMetadata>(change, KEYSPACES_SHARDING);
+  return [
+    ...Object.entries(indexes?.coming ?? {}).flatMap(([indexName, coming]) =>
+      Object.hasOwn(indexes!.deployed, indexName)
+        ? indexFindings(change, indexName, indexes!.deployed[indexName]!, coming)
+        : [],
+    ),
+    ...(table === undefined ? [] : tableFindings(change, table.deployed, table.coming)),
+    ...(keyspaces === undefined ? [] : keyspacesFindings(change, keyspaces.deployed, keyspaces.coming)),
+  ];
+}
+
+/** Whether both templates say how an index is sharded, so that its key is compared by its settings. */
+export function isDescribedIndex(change: ResourceChange, indexName: string): boolean {
+  const indexes = metadataOf<object>(change, SHARDED_INDEXES);
+  return indexes !== undefined && [indexes.deployed, indexes.coming].every((each) => Object.hasOwn(each, indexName));
+}
+
+/** The attributes whose type follows from the layout of an index that metadata describes, where it is compared. */
+export function shardAttributes(change: ResourceChange): string[] {
+  const indexes = metadataOf<{ [indexName: string]: IndexMetadata }>(change, SHARDED_INDEXES);
+  return Object.values(indexes?.deployed ?? {}).map(({ shardAttribute }) => shardAttribute);
+}
+
+function metadataOf<M>({ deployed, coming }: ResourceChange, key: string): { deployed: M; coming: M } | undefined {
+  const [before, next] = [deployed, coming].map(({ Metadata }) => Metadata?.[key] as M | undefined);
+  return before === undefined || next === undefined ? undefined : { deployed: before, coming: next };
+}
+
+function indexFindings(place: Place, indexName: string, deployed: IndexMetadata, coming: IndexMetadata): Finding[] {
+  const isFixedAgain = deployed.adaptive !== undefined && coming.adaptive === undefined;
+  const fixedAgain =
+    `queries of ${indexName} miss items of values that have grown beyond its fixed shardCounts: deploy what they have grown ` +
+    `to as initialByValue before.${readGuide('adaptive-counts', 'back-to-fixed-counts')}`;
+  return [
+    ...(isFixedAgain ? [finding(place, 'ShardedIndex.fixedAgain', 'missed', 'split', fixedAgain)] : []),
+    ...skippedStep(place, 'ShardedIndex', indexName, deployed.shards, coming.shards),
+    ...changedSettings(place, 'ShardedIndex', indexName, indexSettings(deployed, coming)),
+  ];
+}
+
+const INDEX_GUIDE = readGuide('index-resharding', 'what-cannot-change');
+const KEY_OF_INDEX = {
+  effect: 'refused',
+  consequence:
+    'the deployment would fail, for DynamoDB does not change the key of an index. Add an index with another indexName, and ' +
+    `delete this one in a later deployment.${INDEX_GUIDE}`,
+} as const;
+const VALUES_OF_INDEX = {
+  effect: 'missed',
+  consequence:
+    'queries would miss every item until it is written again, for its shard attribute names the earlier value. Add an index ' +
+    `with another indexName and shardAttribute.${INDEX_GUIDE}`,
+} as const;
+const TABLE_OF_COUNTS = {
+  effect: 'missed',
+  consequence:
+    'readers and writers would overlook items of values that have grown, for they would look for the counts in the other ' +
+    `table. Keep the table, or acknowledge this warning once the other one holds the same counts.${INDEX_GUIDE}`,
+} as const;
+const NUMBERS_OF_INDEX =
+  'queries would miss items whose shard attribute has the earlier number or form, until a mover or a writer has written them again. ' +
+  `Add an index with another indexName and shardAttribute.${INDEX_GUIDE}`;
+
+function numberingSettings(deployed: ShardNumbering, coming: ShardNumbering, consequence: string): Setting[] {
+  const next: Record<string, unknown> = { ...numberingOf(coming) };
+  return Object.entries(numberingOf(deployed)).map(([property, before]) => ({
+    property,
+    deployed: before,
+    coming: next[property],
+    effect: 'missed',
+    consequence,
+  }));
+}
+
+function indexSettings(deployed: IndexMetadata, coming: IndexMetadata): Setting[] {
+  const both = [deployed, coming];
+  // In this layout, the key of the index is the shard attribute alone, so DynamoDB has nothing to refuse.
+  const isInShard = both.every((each) => each.keyLayout === 'single-attribute' && each.valueAttribute !== undefined);
+  // Without a value, the key is the number of the shard in both layouts.
+  const hasValue = both.some((each) => each.valueAttribute !== undefined);
+  const setting = (property: keyof IndexMetadata, next: unknown = coming[property]) => ({
+    property: property as string,
+    deployed: deployed[property] as unknown,
+    coming: next,
+  });
+  const countTable = deployed.adaptive?.countTable;
+  return [
+    { ...setting('valueAttribute'), ...(isInShard ? VALUES_OF_INDEX : KEY_OF_INDEX) },
+    { ...setting('shardAttribute'), ...KEY_OF_INDEX },
+    { ...setting('sortKeyAttributes'), property: 'sortKey', ...KEY_OF_INDEX },
+    { ...setting('keyLayout', hasValue ? coming.keyLayout : deployed.keyLayout), ...KEY_OF_INDEX },
+    ...numberingSettings(deployed, coming, NUMBERS_OF_INDEX),
+    {
+      property: 'shardCountTable',
+      deployed: countTable,
+      coming: countTable && (coming.adaptive?.countTable ?? countTable),
+      ...TABLE_OF_COUNTS,
+    },
+  ];
+}
+
+function tableFindings(place: Place, deployed: KeyShardingMetadata, coming: KeyShardingMetadata): Finding[] {
+  return [
+    ...skippedTableStep(place, deployed.shards, coming.shards),
+    ...changedSettings(place, 'KeyShardedTable', 'the table', tableSettings(deployed, coming)),
+  ];
+}
+
+const TABLE_GUIDE = readGuide('sharded-tables', 'what-of-a-table-cannot-change');
+const KEYS_OF_ITEMS =
+  'readers would miss items that are there, for their keys stay as they are. Make another KeyShardedTable, and copy the ' +
+  `items, or acknowledge this warning if the table is empty.${TABLE_GUIDE}`;
+const VALUES_OF_ITEMS =
+  'writers would put items under the values of the other attribute. Make another KeyShardedTable, and copy the items, or ' +
+  `acknowledge this warning if both attributes hold the same values.${TABLE_GUIDE}`;
+const SHARDS_OF_ITEMS =
+  'shardKey would miss items that are there, and an item that is put again would be there twice. Stop the writers, ' +
+  `acknowledge this warning, and let them go on once reshardItems has moved every item to its new shard.${TABLE_GUIDE}`;
+const RANDOM_SHARDS =
+  'only queries would find items, and an item that is put again would be there twice. Acknowledge this warning if that is how ' +
+  `the table is used.${TABLE_GUIDE}`;
+
+function tableSettings(deployed: KeyShardingMetadata, coming: KeyShardingMetadata): Setting[] {
+  const setting = (property: keyof KeyShardingMetadata, consequence: string, next: unknown = coming[property]) =>
+    ({ property, deployed: deployed[property], coming: next, effect: 'missed', consequence }) as const;
+  // Random shards follow from no attribute, so a change of the strategy changes these, too.
+  const shardedBy = deployed.strategy === coming.strategy ? coming.shardedBy : deployed.shardedBy;
+  return [
+    ...numberingSettings(deployed, coming, KEYS_OF_ITEMS),
+    setting('valueAttribute', VALUES_OF_ITEMS),
+    setting('strategy', coming.strategy === 'random' ? RANDOM_SHARDS : SHARDS_OF_ITEMS),
+    setting('shardedBy', SHARDS_OF_ITEMS, shardedBy),
+  ];
+}
+
+const KEYSPACES_GUIDE = readGuide('keyspaces', 'change-the-number-of-shards');
+const PLACES_OF_ROWS =
+  'readers would miss rows that are there, in shards that they do not ask any more. Make another table, and copy the rows, or ' +
+  `acknowledge this warning if the table is empty.${KEYSPACES_GUIDE}`;
+const SHARDS_OF_ROWS =
+  'selectRow would not find rows that are there, and a row that is written again would be there twice. Make another table, and copy ' +
+  `the rows, or acknowledge this warning if the table is empty.${KEYSPACES_GUIDE}`;
+
+function keyspacesFindings(place: Place, deployed: KeyspacesMetadata, coming: KeyspacesMetadata): Finding[] {
+  const setting = (property: keyof KeyspacesMetadata, consequence: string, next: unknown = coming[property]) =>
+    ({ property, deployed: deployed[property], coming: next, effect: 'missed', consequence }) as const;
+  const calculatedFrom = deployed.strategy === coming.strategy ? coming.calculatedFrom : deployed.calculatedFrom;
+  return [
+    ...skippedStep(place, 'ShardedKeyspacesTable', 'the table', deployed.shards, coming.shards),
+    ...changedSettings(place, 'ShardedKeyspacesTable', 'the table', [
+      setting('firstShard', PLACES_OF_ROWS),
+      setting('strategy', SHARDS_OF_ROWS),
+      setting('calculatedFrom', SHARDS_OF_ROWS, calculatedFrom),
+    ]),
+  ];
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { InvalidInputError } from '../../../bin/invalid-input-error';
+import type { LocalStack } from '../../../bin/local/run-local';
+import { runSample } from '../../../bin/local/sample';
+import { INDEXES, STREAM_NAME } from '../../../lib/core/contract/function-environment';
+import { indexConfig } from '../../support/index-config';
+
+const byStatus = indexConfig({ keyLayout: 'single-attribute' });
+
+const invoke = jest.fn();
+
+/** As much of a deployed app as is looked at before anything is written. */
+const stack = {
+  functions: [
+    { path: 'App/Producer', environment: { [STREAM_NAME]: 'Events' } },
+    { path: 'App/Query', environment: { [INDEXES]: JSON.stringify({ byStatus }) } },
+  ],
+  tables: [
+    {
+      name: 'Jobs',
+      definition: {
+        AttributeDefinitions: ['jobId', 'createdAt'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+      },
+    },
+  ],
+  invoke,
+} as unknown as LocalStack;
+
+let directory: string;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'user-events-'));
+});
+
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+function run(content: string | Buffer, fields: object = {}, name = 'events.ndjson') {
+  const file = join(directory, name);
+  writeFileSync(file, content);
+  const options = { input: [file], partitionKey: 'account', id: 'id', value: 'kind', sort: 'at', print: () => {} };
+  return runSample(stack, { ...options, ...fields });
+}
+
+const event = (fields: object = {}) => JSON.stringify({ account: 'a', id: '1', kind: 'k', at: '2020', ...fields });
+
+describe('the sample of the user, before anything is written', () => {
+  test.each<[string, string, string]>([
+    ['a line that is no JSON', `${event()}\nnot json`, 'events.ndjson, line 2: must be a JSON object'],
+    ['a line that is no object', `\n[1]`, 'line 2: must be a JSON object'],
+    ['an empty file', '\n\n', 'holds no event'],
+    [
+      'an event without its partition key',
+      event({ account: '' }),
+      'event 1: field account must be a non-empty string or a number, got ""',
+    ],
+    [
+      'an event without its sort key',
+      `${event()}\n${event({ id: '2', at: null })}`,
+      'event 2: field at must be a non-empty string or a number, got null',
+    ],
+    [
+      'a partition key that is too long',
+      event({ account: 'a'.repeat(300) }),
+      'event 1.partitionKey must be a string of 1 to 256 characters',
+    ],
+    [
+      'an id that comes twice',
+      `${event()}\n${event({ id: '2' })}\n${event()}`,
+      'events 1 and 3 have the same id, "1": one would replace the other in the table',
+    ],
+  ])('refuses %s', async (_, content, message) => {
+    const refused = run(content);
+    await expect(refused).rejects.toThrow(InvalidInputError);
+    await expect(refused).rejects.toThrow(message);
+    expect(invoke).not.toHaveBeenCalled();
+  });
+
+  test('refuses a file that is not there', async () => {
+    const missing = runSample(stack, { input: ['/no/such/file'], partitionKey: 'account', print: () => {} });
+    await expect(missing).rejects.toThrow('cannot read /no/such/file');
+  });
+
+  test('refuses a gzipped file that is none', async () => {
+    await expect(run(event(), {}, 'events.ndjson.gz')).rejects.toThrow(InvalidInputError);
+  });
+
+  test('refuses a gzipped file that is cut off', async () => {
+    for (let length = 1; length < 60; length++) {
+      const cut = gzipSync(`${event()}\n${event()}`).subarray(0, length);
+      await expect(run(cut, {}, 'events.ndjson.gz')).rejects.toThrow(InvalidInputError);
+    }
+  });
+
+  test('takes lines that end with CR and LF, and a line of several chunks', async () => {
+    const long = event({ at: 7, note: `\u2028${'ä'.repeat(200_000)}` });
+    await expect(run(`${event()}\r\n${long}\r\n`)).rejects.toThrow('events 1 and 2 have the same id');
+  });
+
+  test('reads gzipped files', async () => {
+    await expect(run(gzipSync(event({ at: undefined })), {}, 'events.ndjson.gz')).rejects.toThrow('event 1: field at');
+  });
+
+  test('refuses a value when no index has one by it', async () => {
+    await expect(run(event(), { value: undefined })).rejects.toThrow('the app has no index to query these events by');
+  });
+});

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { callWithin } from '../../../../lib/core/kernel/call-within';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+
+/** Collects garbage, as a busy function does at any moment. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
+
+/** A call that ends only when it is aborted, and that nobody else knows. */
+const unanswered = ({ abortSignal }: { abortSignal: AbortSignal }) =>
+  new Promise<never>((_, reject) => {
+    abortSignal.addEventListener('abort', () => reject(abortSignal.reason));
+  });
+
+describe('a call within a time', () => {
+  test('ends when the time is up, though garbage was collected meanwhile', async () => {
+    const calls = Array.from({ length: 20 }, () =>
+      callWithin({ ms: 100, signal: new AbortController().signal }, unanswered).catch((error) => error.name),
+    );
+    for (let times = 0; times < 3; times++) {
+      await sleep(10);
+      collectGarbage();
+    }
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['TimeoutError']));
+  });
+
+  test('ends when the time is up, and is aborted, though its client does not listen', async () => {
+    const clock = new VirtualClock();
+    let signal: AbortSignal | undefined;
+    const call = callWithin({ ms: 100, clock }, ({ abortSignal }) => {
+      signal = abortSignal;
+      return new Promise<never>(() => {});
+    });
+    await expect(clock.runUntil(call)).rejects.toThrow('no answer within 100 ms');
+    expect(clock.now()).toBe(100);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test('is not aborted later if it was answered in time', async () => {
+    const clock = new VirtualClock();
+    let signal: AbortSignal | undefined;
+    await callWithin({ ms: 100, clock }, async ({ abortSignal }) => {
+      signal = abortSignal;
+    });
+    await clock.runOut();
+    expect(signal?.aborted).toBe(false);
+  });
+
+  test('ends when its caller gives up, before or meanwhile', async () => {
+    const caller = new AbortController();
+    const call = callWithin({ ms: 10_000, signal: caller.signal }, unanswered);
+    caller.abort(new Error('given up'));
+    await expect(call).rejects.toThrow('given up');
+    let wasAborted: boolean | undefined;
+    await callWithin({ ms: 10_000, signal: caller.signal }, async ({ abortSignal }) => {
+      wasAborted = abortSignal.aborted;
+    });
+    expect(wasAborted).toBe(true);
+  });
+
+  test('returns what the call returns, and lets the caller go', async () => {
+    const { signal } = new AbortController();
+    const removed = jest.spyOn(signal, 'removeEventListener');
+    expect(await callWithin({ ms: 10_000, signal }, async () => 'answer')).toBe('answer');
+    expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
+  });
+});

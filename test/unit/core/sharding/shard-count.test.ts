@@ -1,0 +1,37 @@
+import {
+  checkIndexShardCount,
+  checkStreamShardCount,
+  unknownShardsField,
+} from '../../../../lib/core/sharding/shard-count';
+
+describe('a shard count', () => {
+  test.each([
+    ['a stream', checkStreamShardCount, 'the most that Kinesis takes a stream to'],
+    ['an index', checkIndexShardCount, 'for each page of a query asks every shard'],
+  ])('of %s is a whole number up to its bound, and the reason for the largest bound is told', (_, check, reason) => {
+    for (const count of [1, 10_000]) expect(() => check('shards', count)).not.toThrow();
+    expect(() => check('shards', 5, 5)).not.toThrow();
+    expect(() => check('shards', 10_001)).toThrow(
+      `shards must be a whole number from 1 to 10000, ${reason}, got 10001`,
+    );
+    for (const count of [0, 1.5, '5']) {
+      expect(() => check('shards', count)).toThrow(/from 1 to 10000, got/);
+    }
+    expect(() => check('shards', 6, 5)).toThrow('shards must be a whole number from 1 to 5, got 6');
+  });
+});
+
+describe('the fields of shard counts', () => {
+  const count = { write: 2, read: 3 };
+
+  test.each<[object, string | undefined]>([
+    [{ default: count }, undefined],
+    [{ default: count, byValue: null }, undefined],
+    [{ default: count, byValue: { a: { ...count, since: 1 } } }, undefined],
+    [{ default: count, byValues: {} }, 'byValues'],
+    [{ default: { ...count, reads: 3 } }, 'default.reads'],
+    [{ default: count, byValue: { a: count, b: { ...count, reads: 3 } } }, 'byValue["b"].reads'],
+  ])('of %j: the first that no reader knows is %s', (shards, field) => {
+    expect(unknownShardsField(shards)).toBe(field);
+  });
+});

@@ -1,0 +1,362 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { deploymentFindings } from '../../../lib/deployment-check/deployment-findings';
+import { KEPT_TYPES } from '../../../lib/deployment-check/kept-resource';
+import type { Properties, Resource, Template } from '../../../lib/deployment-check/template';
+
+const key = (AttributeName: string, KeyType = 'HASH') => ({ AttributeName, KeyType });
+const attribute = (AttributeName: string, AttributeType = 'S') => ({ AttributeName, AttributeType });
+const index = (IndexName: string, by = IndexName, ProjectionType = 'ALL') => ({
+  IndexName,
+  KeySchema: [key(by)],
+  Projection: { ProjectionType },
+});
+const RECOVERED = { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } };
+const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+
+const table = (properties: Properties = {}, policies: object = kept): Resource => ({
+  Type: 'AWS::DynamoDB::GlobalTable',
+  Properties: {
+    KeySchema: [key('id')],
+    AttributeDefinitions: [attribute('id'), attribute('status')],
+    BillingMode: 'PAY_PER_REQUEST',
+    Replicas: [{ Region: 'eu-west-1', PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }],
+    ...properties,
+  },
+  ...policies,
+});
+const stream = (properties: Properties = {}): Resource => ({
+  Type: 'AWS::Kinesis::Stream',
+  Properties: { ShardCount: 4, StreamEncryption: { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' }, ...properties },
+  ...kept,
+});
+const lambda = (Variables: Properties, properties: Properties = {}): Resource => ({
+  Type: 'AWS::Lambda::Function',
+  Properties: { Environment: { Variables }, ...properties },
+});
+const mapping = (properties: Properties = {}): Resource => ({
+  Type: 'AWS::Lambda::EventSourceMapping',
+  Properties: { EventSourceArn: { 'Fn::GetAtt': ['Events', 'Arn'] }, StartingPosition: 'TRIM_HORIZON', ...properties },
+});
+const keyspacesTable = (properties: Properties = {}): Resource => ({
+  Type: 'AWS::Cassandra::Table',
+  Properties: {
+    KeyspaceName: 'blogs',
+    TableName: 'posts',
+    RegularColumns: [{ ColumnName: 'title', ColumnType: 'text' }],
+    ClusteringKeyColumns: [{ Column: { ColumnName: 'at', ColumnType: 'timestamp' } }],
+    ...properties,
+  },
+});
+const parameterGroup = (ttl: string): Resource => ({
+  Type: 'AWS::DAX::ParameterGroup',
+  Properties: { ParameterNameValues: { 'query-ttl-millis': ttl } },
+});
+
+/** The findings of one stack, each as its id without the common part, its effect, its step and its resource. */
+function findingsOf(deployed: Template['Resources'], coming: Template['Resources']): string[] {
+  const change = { stack: 'Orders', deployed: { Resources: deployed }, coming: { Resources: coming } };
+  return deploymentFindings([change]).map(
+    ({ id, effect, step, logicalId }) => `${id.replace('cdk-even-shards:', '')} ${effect} ${step} ${logicalId}`,
+  );
+}
+
+function textsOf(deployed: Template['Resources'], coming: Template['Resources']): string {
+  const change = { stack: 'Orders', deployed: { Resources: deployed }, coming: { Resources: coming } };
+  return deploymentFindings([change])
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+describe('what a deployment does to a stream', () => {
+  test.each<[string, Properties, Properties, string[]]>([
+    ['from 2 to 16 shards', { ShardCount: 2 }, { ShardCount: 16 }, ['Deployment.shardCount refused split Events']],
+    ['from 9 to 4 shards', { ShardCount: 9 }, { ShardCount: 4 }, ['Deployment.shardCount refused split Events']],
+    ['from 8 to 16 shards', { ShardCount: 8 }, { ShardCount: 16 }, []],
+    ['from 8 to 4 shards', { ShardCount: 8 }, { ShardCount: 4 }, []],
+    ['to a count that only the deployment knows', {}, { ShardCount: { Ref: 'Count' } }, []],
+    [
+      'to on demand',
+      { StreamModeDetails: { StreamMode: 'PROVISIONED' } },
+      { StreamModeDetails: { StreamMode: 'ON_DEMAND' }, ShardCount: undefined },
+      ['Deployment.streamMode uneven know Events'],
+    ],
+    ['out of encryption', {}, { StreamEncryption: undefined }, ['Deployment.encryptionRemoved exposed revise Events']],
+    [
+      'to another key',
+      {},
+      { StreamEncryption: { EncryptionType: 'KMS', KeyId: 'alias/own' } },
+      ['Deployment.encryptionKey failing prepare Events'],
+    ],
+    ['into encryption', { StreamEncryption: undefined }, {}, []],
+    ['to a shorter retention', { RetentionPeriodHours: 48 }, {}, ['Deployment.retentionLowered lost prepare Events']],
+    ['to a longer retention', {}, { RetentionPeriodHours: 48 }, []],
+    ['to smaller records', { MaxRecordSizeInKiB: 2_048 }, {}, ['Deployment.recordSizeLowered failing prepare Events']],
+    ['to another name', { Name: 'a' }, { Name: 'b' }, ['Deployment.replaced replaced revise Events']],
+  ])('%s', (_, deployed, coming, expected) => {
+    expect(findingsOf({ Events: stream(deployed) }, { Events: stream(coming) })).toEqual(expected);
+  });
+
+  test('names the counts to deploy on the way', () => {
+    const way = (from: number, to: number) =>
+      /deploy ([\d, ]+) and then/.exec(
+        textsOf({ Events: stream({ ShardCount: from }) }, { Events: stream({ ShardCount: to }) }),
+      )?.[1];
+    expect([way(2, 16), way(5, 11), way(16, 2), way(9, 4)]).toEqual(['4, 8', '10', '8, 4', '5']);
+  });
+});
+
+describe('what a deployment does to a table', () => {
+  test.each<[string, Properties, Properties, string[]]>([
+    [
+      'two indexes at once',
+      {},
+      { GlobalSecondaryIndexes: [index('a'), index('b')] },
+      ['Deployment.severalIndexes refused split Table'],
+    ],
+    [
+      'one index for another',
+      { GlobalSecondaryIndexes: [index('a')] },
+      { GlobalSecondaryIndexes: [index('b')] },
+      ['Deployment.severalIndexes refused split Table'],
+    ],
+    ['one index', { GlobalSecondaryIndexes: [index('a')] }, { GlobalSecondaryIndexes: [index('a'), index('b')] }, []],
+    [
+      'another key of an index',
+      { GlobalSecondaryIndexes: [index('a')] },
+      { GlobalSecondaryIndexes: [index('a', 'other')] },
+      ['Deployment.indexKeySchema refused revise Table'],
+    ],
+    [
+      'another projection',
+      { GlobalSecondaryIndexes: [index('a')] },
+      { GlobalSecondaryIndexes: [index('a', 'a', 'KEYS_ONLY')] },
+      ['Deployment.indexProjection refused revise Table'],
+    ],
+    [
+      'another type of a value',
+      {},
+      { AttributeDefinitions: [attribute('id'), attribute('status', 'N')] },
+      ['Deployment.keyType refused revise Table'],
+    ],
+    ['another key', {}, { KeySchema: [key('other')] }, ['Deployment.replaced replaced revise Table']],
+    [
+      'another key under a name that stays',
+      { TableName: 'orders' },
+      { TableName: 'orders', KeySchema: [key('other')] },
+      ['Deployment.replacementRefused refused revise Table'],
+    ],
+    [
+      'two replicas at once',
+      {},
+      { Replicas: ['eu-west-1', 'us-east-1', 'us-west-2'].map((Region) => ({ ...RECOVERED, Region })) },
+      ['Deployment.severalReplicas refused split Table'],
+    ],
+    [
+      'a replica less',
+      { Replicas: ['eu-west-1', 'us-east-1'].map((Region) => ({ ...RECOVERED, Region })) },
+      {},
+      ['Deployment.replicaRemoved deleted prepare Table'],
+    ],
+    [
+      'another view of its change stream',
+      { StreamSpecification: { StreamViewType: 'NEW_IMAGE' } },
+      { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } },
+      ['Deployment.changeStream lost split Table'],
+    ],
+    [
+      'another attribute of the time to live',
+      { TimeToLiveSpecification: { AttributeName: 'a', Enabled: true } },
+      { TimeToLiveSpecification: { AttributeName: 'b', Enabled: true } },
+      ['Deployment.timeToLive refused split Table'],
+    ],
+    ['provisioned capacity', {}, { BillingMode: 'PROVISIONED' }, ['Deployment.billingMode failing prepare Table']],
+    ['no recovery', {}, { Replicas: [{ Region: 'eu-west-1' }] }, ['Deployment.recoveryOff lost prepare Table']],
+  ])('%s', (_, deployed, coming, expected) => {
+    expect(findingsOf({ Table: table(deployed) }, { Table: table(coming) })).toEqual(expected);
+  });
+
+  test.each<[string, Properties, string[]]>([
+    [
+      'a column that goes',
+      { RegularColumns: [{ ColumnName: 'other', ColumnType: 'text' }] },
+      ['Deployment.columns refused revise Posts'],
+    ],
+    [
+      'another clustering, under its name',
+      { ClusteringKeyColumns: [{ Column: { ColumnName: 'at', ColumnType: 'date' } }] },
+      ['Deployment.replacementRefused refused revise Posts'],
+    ],
+    ['client-side timestamps that were off', { ClientSideTimestampsEnabled: false }, []],
+  ])('of Amazon Keyspaces: %s', (_, coming, expected) => {
+    expect(findingsOf({ Posts: keyspacesTable() }, { Posts: keyspacesTable(coming) })).toEqual(expected);
+  });
+});
+
+describe('a resource that leaves its logical id', () => {
+  test('is a construct with another id, if one of its shape comes', () => {
+    expect(findingsOf({ Old: table() }, { New: table() })).toEqual(['Deployment.renamed replaced revise New']);
+    expect(textsOf({ Old: table() }, { New: table() })).toContain(
+      "the logical id of the table goes from Old to New: CloudFormation makes a new one, which is empty, and the earlier one stays in the account with its items, outside of every stack. Keep it with overrideLogicalId('Old')",
+    );
+  });
+
+  test('is refused, if its name is taken', () => {
+    const named = table({ TableName: 'orders' });
+    expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
+  });
+
+  test('goes, with what it holds, as its policy says', () => {
+    expect(findingsOf({ Table: table() }, {})).toEqual(['Deployment.removed left know Table']);
+    expect(findingsOf({ Table: table({}, {}) }, {})).toEqual(['Deployment.removed deleted prepare Table']);
+    const Replicas = [{ Region: 'eu-west-1', DeletionProtectionEnabled: true }];
+    expect(textsOf({ Table: table({ Replicas }, {}) }, {})).toContain('which its deletion protection refuses');
+  });
+
+  test('is no heir of one of another shape', () => {
+    expect(findingsOf({ Old: table() }, { New: table({ KeySchema: [key('other')] }) })).toEqual([
+      'Deployment.removed left know Old',
+    ]);
+  });
+
+  test('may not become another type', () => {
+    const old = { ...table(), Type: 'AWS::DynamoDB::Table' };
+    expect(findingsOf({ Table: old }, { Table: table() })).toEqual(['Deployment.converted refused revise Table']);
+  });
+
+  test('takes along what refers to it, if that cannot change in place', () => {
+    const deployed = { Events: stream({ Name: 'a' }), Reader: mapping() };
+    expect(findingsOf(deployed, { Events: stream({ Name: 'b' }), Reader: mapping() })).toEqual([
+      'Deployment.replaced replaced revise Events',
+      'Deployment.replaced replaced prepare Reader',
+    ]);
+  });
+});
+
+describe('what a deployment does to functions and what they read from', () => {
+  test.each<[string, Resource, Resource, string[]]>([
+    [
+      'other hash buckets',
+      lambda({ EVEN_SHARDS_HASH_BUCKETS: '256' }),
+      lambda({ EVEN_SHARDS_HASH_BUCKETS: '512' }),
+      ['Deployment.hashBuckets reordered prepare It'],
+    ],
+    [
+      'packs where keys had their own hash',
+      lambda({}),
+      lambda({ EVEN_SHARDS_AGGREGATION: 'packed' }),
+      ['Deployment.hashBuckets reordered prepare It'],
+    ],
+    [
+      'packs with the buckets of before',
+      lambda({ EVEN_SHARDS_HASH_BUCKETS: '256' }),
+      lambda({ EVEN_SHARDS_AGGREGATION: 'packed' }),
+      [],
+    ],
+    [
+      'another name',
+      lambda({}, { FunctionName: 'a' }),
+      lambda({}, { FunctionName: 'b' }),
+      ['Deployment.replaced replaced prepare It'],
+    ],
+    [
+      'another starting position',
+      mapping(),
+      mapping({ StartingPosition: 'LATEST' }),
+      ['Deployment.replaced replaced prepare It'],
+    ],
+    [
+      'other parameters of DAX',
+      parameterGroup('1000'),
+      parameterGroup('2000'),
+      ['Deployment.parameterGroup refused revise It'],
+    ],
+  ])('%s', (_, deployed, coming, expected) => {
+    expect(findingsOf({ It: deployed }, { It: coming })).toEqual(expected);
+  });
+
+  test('a second event source mapping of one function and one stream is refused', () => {
+    expect(findingsOf({ Old: mapping() }, { New: mapping() })).toEqual(['Deployment.renamed refused revise New']);
+  });
+});
+
+describe('what another still uses', () => {
+  const config = (table: unknown) => ({
+    'Fn::Join': ['', ['{"byStatus":{"tableName":"', table, '","indexName":"byStatus"}}']],
+  });
+  const indexed = table({ GlobalSecondaryIndexes: [index('byStatus', 'status')] });
+  const exported = { Outputs: { Name: { Value: { Ref: 'Table' }, Export: { Name: 'Orders:Name' } } } };
+  const reader = lambda({ EVEN_SHARDS_INDEXES: config({ Ref: 'Table' }) });
+  const otherReader = lambda({ EVEN_SHARDS_INDEXES: config({ 'Fn::ImportValue': 'Orders:Name' }) });
+
+  const idsOf = (...changes: Parameters<typeof deploymentFindings>[0]) =>
+    deploymentFindings(changes).map(({ id, text }) => `${id}: ${text.slice(0, 80)}`);
+
+  test('is an index that a function of the deployed stack is told of, although it goes, too', () => {
+    const change = {
+      stack: 'Orders',
+      deployed: { Resources: { Table: indexed, Reader: reader } },
+      coming: { Resources: { Table: table() } },
+    };
+    expect(idsOf(change)).toEqual([
+      expect.stringMatching(/Deployment.indexInUse: index byStatus would go while Orders.Reader is told of it/),
+    ]);
+    expect(idsOf({ ...change, deployed: { Resources: { Table: indexed } } })).toEqual([]);
+  });
+
+  test('is an index that a function of another stack is told of', () => {
+    const orders = {
+      stack: 'Orders',
+      deployed: { Resources: { Table: indexed }, ...exported },
+      coming: { Resources: { Table: table() }, ...exported },
+    };
+    const reports = { Resources: { Reader: otherReader } };
+    expect(idsOf(orders, { stack: 'Reports', deployed: reports, coming: reports })).toEqual([
+      expect.stringContaining('index byStatus would go while Reports/Reader is told of it'),
+    ]);
+  });
+
+  test('is an export that a deployed stack imports', () => {
+    const deployed = { Resources: { Table: indexed }, ...exported };
+    const reports = { Resources: { Reader: otherReader } };
+    expect(
+      idsOf(
+        { stack: 'Orders', deployed, coming: { Resources: { Table: indexed } } },
+        { stack: 'Reports', deployed: reports, coming: {} },
+      ),
+    ).toEqual([
+      expect.stringContaining('Deployment.exportInUse: the export Orders:Name would go while Reports imports it'),
+    ]);
+  });
+});
+
+test('nothing is found in a new stack, nor where nothing changes', () => {
+  const all = { Table: table(), Events: stream(), Posts: keyspacesTable(), Reader: mapping() };
+  expect(deploymentFindings([{ stack: 'Orders', coming: { Resources: all } }])).toEqual([]);
+  expect(findingsOf(all, all)).toEqual([]);
+});
+
+test('findings are in the order of the steps to take', () => {
+  const deployed = { Events: stream({ ShardCount: 2, RetentionPeriodHours: 48 }), Table: table(), Old: table() };
+  const coming = { Events: stream({ ShardCount: 16 }), New: table() };
+  expect(findingsOf(deployed, coming).map((finding) => finding.split(' ')[2])).toEqual([
+    'revise',
+    'split',
+    'prepare',
+    'know',
+  ]);
+});
+
+test('the properties that replace a resource are those that the CDK knows from CloudFormation', () => {
+  const file = join(__dirname, '../../../node_modules/aws-cdk/db.json.gz');
+  const { schema } = JSON.parse(gunzipSync(readFileSync(file)).toString());
+  const resources: { cloudFormationType: string; properties: Record<string, { causesReplacement?: string }> }[] =
+    schema.resource.entities;
+  const known = Object.keys(KEPT_TYPES).map((type) => {
+    const { properties } = resources.find(({ cloudFormationType }) => cloudFormationType === type)!;
+    const replacing = Object.entries(properties).filter(([, { causesReplacement }]) => causesReplacement === 'yes');
+    return [type, replacing.map(([name]) => name).sort()];
+  });
+  expect(Object.entries(KEPT_TYPES).map(([type, { replacing }]) => [type, [...replacing].sort()])).toEqual(known);
+});
