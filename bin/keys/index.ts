@@ -1,5 +1,5 @@
+import { checkWhole } from '../../lib/core/kernel/checks';
 import { alternatingKey, leftToRightKey } from '../../lib/core/planning/earlier-key-orders';
-import { checkWhole } from '../../lib/core/planning/number-checks';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
 import { checkStreamShardCount } from '../../lib/core/sharding/shard-count';
 import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';

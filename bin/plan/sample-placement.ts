@@ -1,4 +1,4 @@
-import { checkBetween } from '../../lib/core/planning/number-checks';
+import { checkBetween } from '../../lib/core/kernel/checks';
 import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
 import { floorOf, isAbove } from '../../lib/core/planning/rounding';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';

@@ -1,4 +1,4 @@
-import { checkBetween, checkWhole } from '../../lib/core/planning/number-checks';
+import { checkBetween, checkWhole } from '../../lib/core/kernel/checks';
 import { checkStreamShardCount } from '../../lib/core/sharding/shard-count';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';

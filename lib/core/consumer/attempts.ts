@@ -1,5 +1,6 @@
 import { backoffMs } from '../kernel/backoff';
 import { sleepUnlessAborted } from '../kernel/pause';
+import type { Semaphore } from '../kernel/semaphore';
 import { parseFence } from '../stream-format/fence';
 import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
@@ -8,7 +9,6 @@ import { AttemptOnce, saysDone } from './once';
 import { mayBeHalfDone } from './parked-key-changes';
 import type { ParkedRecord } from './parking-store';
 import { type Place, placeInParkedKey, sourceOf } from './place';
-import type { Slots } from './slots';
 
 /** How long the work of one invocation may go on. */
 export interface WorkTime {
@@ -124,7 +124,7 @@ export class Attempts {
   constructor(
     private readonly settings: ConsumerSettings,
     private readonly unended: UnendedAttempts,
-    private readonly slots: Slots,
+    private readonly slots: Semaphore,
     private readonly time: WorkTime,
   ) {
     time.signal.addEventListener('abort', this.stopAll);
@@ -139,7 +139,7 @@ export class Attempts {
   attempt(record: ParkedRecord, attempt: number, work?: HandlersWork): Promise<Outcome> {
     return new Promise((resolve) => {
       const running = new Running(record, attempt, resolve, work);
-      this.slots.take(() => this.begin(running));
+      this.slots.acquire(() => this.begin(running));
     });
   }
 
@@ -232,7 +232,7 @@ export class Attempts {
     running.hasOutcome = true;
     this.running.delete(running);
     if (running.work !== undefined) running.work.busyMs += this.settings.clock.now() - running.startedAt;
-    this.slots.give();
+    this.slots.release();
     running.resolve(outcome);
   }
 

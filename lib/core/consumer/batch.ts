@@ -1,4 +1,5 @@
 import { EvenShardsError } from '../kernel/errors';
+import { Semaphore } from '../kernel/semaphore';
 import { Attempts, type FailedAttempt, type HandlersWork, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
@@ -8,7 +9,6 @@ import { groupsOf } from './parked-segment';
 import type { ParkedKey } from './parking-store';
 import { isPast, type PassedPlaces } from './passed-places';
 import { type Arrival, arrivalsByKey, type SourceBatch } from './shard-record';
-import { Slots } from './slots';
 
 /** The records of one key in a batch, and how far they are done or parked. */
 interface Lane extends HandlersWork {
@@ -55,7 +55,7 @@ export class Batch {
     private readonly time: WorkTime,
     private readonly records: SourceBatch,
   ) {
-    this.attempts = new Attempts(settings, unended, new Slots(settings.concurrency), time);
+    this.attempts = new Attempts(settings, unended, new Semaphore(settings.concurrency), time);
     this.lanes = Array.from(arrivalsByKey(records, settings.onCorrupt), ([partitionKey, ofKey]) => ({
       partitionKey,
       records: ofKey,

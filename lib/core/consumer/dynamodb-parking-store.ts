@@ -8,6 +8,7 @@ import { systemClock } from '../kernel/clock';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { sleepUnlessAborted } from '../kernel/pause';
+import { Semaphore } from '../kernel/semaphore';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { DynamoDbFenceStore } from './dynamodb-fence-store';
 import { eitherNumber, eitherString } from './either-value';
@@ -25,7 +26,6 @@ import {
   PARKING_TABLE_SORT_KEY as SK,
 } from './parking-table';
 import type { Place } from './place';
-import { Slots } from './slots';
 
 /** Where a `DynamoDbParkingStore` keeps parked keys. */
 export interface DynamoDbParkingStoreOptions {
@@ -79,7 +79,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
   private readonly rows: ParkedRows;
   private readonly marks: ParkingMarks;
   /** An outage can fail the records of thousands of keys at once. The client of the SDK sends 50 requests at a time. */
-  private readonly transactions = new Slots(TRANSACTIONS_AT_ONCE);
+  private readonly transactions = new Semaphore(TRANSACTIONS_AT_ONCE);
 
   /**
    * The store for a function of the construct `OrderedStreamConsumer`, which tells the function its table.
@@ -285,7 +285,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
   /** Sends a transaction until DynamoDB does not throttle it, and no other transaction is at work on its items. */
   private async transact(TransactItems: ParkingWrite[]): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
-      await new Promise<void>((resolve) => this.transactions.take(resolve));
+      await new Promise<void>((resolve) => this.transactions.acquire(resolve));
       try {
         await this.client.transactWriteItems({ TransactItems });
         return true;
@@ -296,7 +296,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
         if (codes.includes('ConditionalCheckFailed')) return false;
         if (!codes.some((code) => PASSING.has(code)) || attempt === ATTEMPTS) throw error;
       } finally {
-        this.transactions.give();
+        this.transactions.release();
       }
       await systemClock.sleep(backoffMs(attempt, BACKOFF));
     }

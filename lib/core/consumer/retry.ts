@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { Semaphore } from '../kernel/semaphore';
 import { parseFence } from '../stream-format/fence';
 import { Attempts, type Outcome, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { afterDone, afterFailure, tellIfDead } from './parked-key-changes';
 import type { ParkedKey, ParkedRecord } from './parking-store';
 import type { PassedPlaces } from './passed-places';
-import { Slots } from './slots';
 
 /** What a retry of parked keys has done. */
 export interface RetrySummary {
@@ -36,7 +36,7 @@ export class Retry {
   /** Tells this retry from others. */
   private readonly holder = randomUUID();
   private readonly attempts: Attempts;
-  private readonly keySlots: Slots;
+  private readonly keySlots: Semaphore;
   private readonly summary: RetrySummary = { keys: 0, records: 0, stillParked: 0, dead: 0, oldestMs: 0 };
 
   constructor(
@@ -45,8 +45,8 @@ export class Retry {
     unended: UnendedAttempts,
     private readonly time: WorkTime & { leaseMs: number },
   ) {
-    this.attempts = new Attempts(settings, unended, new Slots(settings.concurrency), time);
-    this.keySlots = new Slots(settings.concurrency);
+    this.attempts = new Attempts(settings, unended, new Semaphore(settings.concurrency), time);
+    this.keySlots = new Semaphore(settings.concurrency);
   }
 
   /** If one key cannot be read or written, it goes on with the others and throws the error in the end. */
@@ -55,9 +55,9 @@ export class Retry {
     const turns: Promise<void>[] = [];
     try {
       for await (const key of this.settings.parking.keys()) {
-        await new Promise<void>((resolve) => this.keySlots.take(resolve));
+        await new Promise<void>((resolve) => this.keySlots.acquire(resolve));
         const turn = this.take(key).catch((error) => void problems.push(error));
-        turns.push(turn.finally(() => this.keySlots.give()));
+        turns.push(turn.finally(() => this.keySlots.release()));
       }
     } catch (error) {
       problems.push(error);

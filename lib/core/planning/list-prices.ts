@@ -1,4 +1,4 @@
-import { checkNotNegative } from './number-checks';
+import { checkNotNegative } from '../kernel/checks';
 
 /** The prices that the planner uses, in US dollars. */
 export interface ListPrices {

@@ -1,6 +1,6 @@
+import { checkBetween, checkWhole } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { moreThan } from './largest-load';
-import { checkBetween, checkWhole } from './number-checks';
 import { floorOf } from './rounding';
 
 /** The most shards for which overload is computed. The functions refuse more. */

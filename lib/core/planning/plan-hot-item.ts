@@ -1,4 +1,4 @@
-import { checkFields, checkPositive, checkWhole } from './number-checks';
+import { checkFields, checkPositive, checkWhole } from '../kernel/checks';
 import { READ_UNIT_KB } from './read-units-per-page';
 import { ceilOf, isAbove } from './rounding';
 import { PARTITION_READ_UNITS } from './suffix-range';

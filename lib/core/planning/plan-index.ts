@@ -1,9 +1,9 @@
+import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { MAX_INDEX_SHARDS } from '../sharding/shard-count';
 import { ALLOWED_NUMBERING, wrongPartOf } from '../sharding/shard-numbering';
 import { likelyMost, moreThan } from './largest-load';
 import { type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
-import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_PARTITIONS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { readUnitsPerPage } from './read-units-per-page';

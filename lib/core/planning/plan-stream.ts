@@ -1,8 +1,8 @@
+import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { MAX_STREAM_SHARDS } from '../sharding/shard-count';
 import { isRarerThan, likelyMost, smallestUpTo } from './largest-load';
 import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
-import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { ceilOf, floorOf, isAbove } from './rounding';

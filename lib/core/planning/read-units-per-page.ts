@@ -1,6 +1,6 @@
 import { ItemSizes } from '../fan-out/item-sizes';
 import { readSize } from '../fan-out/read-size';
-import { checkPositive, checkWhole } from './number-checks';
+import { checkPositive, checkWhole } from '../kernel/checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
 

@@ -1,7 +1,7 @@
+import { checkBetween, checkWhole } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { binomialTail } from './binomial';
 import { isRarerThan, leastOverload } from './largest-load';
-import { checkBetween, checkWhole } from './number-checks';
 import {
   MAX_PLANNED_PARTITIONS,
   MAX_PLANNED_SHARDS,

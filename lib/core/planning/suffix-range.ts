@@ -1,4 +1,4 @@
-import { checkNotNegative, checkPositive } from './number-checks';
+import { checkNotNegative, checkPositive } from '../kernel/checks';
 import { ceilOf } from './rounding';
 import { SERVICE_LIMITS } from './service-limits';
 

@@ -1,5 +1,5 @@
+import { checkWhole } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
-import { checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
 

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from './errors';
+
+/** @throws InvalidArgumentError unless `value` is a finite number above 0 */
+export function checkPositive(field: string, value: unknown): void {
+  if (!(isFiniteNumber(value) && value > 0)) throw new InvalidArgumentError(field, value, 'a number above 0');
+}
+
+/** @throws InvalidArgumentError unless `value` is a finite number of at least 0 */
+export function checkNotNegative(field: string, value: unknown): void {
+  if (!(isFiniteNumber(value) && value >= 0)) throw new InvalidArgumentError(field, value, 'a number of at least 0');
+}
+
+/** @throws InvalidArgumentError unless `value` is a number from `min` to `max`, both included */
+export function checkBetween(field: string, value: unknown, min: number, max: number): void {
+  if (!(isFiniteNumber(value) && value >= min && value <= max)) {
+    throw new InvalidArgumentError(field, value, `a number from ${min} to ${max}`);
+  }
+}
+
+/** @throws InvalidArgumentError unless `value` is a whole number from `min` to `max`, both included */
+export function checkWhole(field: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): void {
+  if (!isWhole(value, min, max)) throw new InvalidArgumentError(field, value, wholeNumber(min, max));
+}
+
+/** Whether `value` is an integer that JavaScript holds exactly, from `min` to `max`, both included. */
+export function isWhole(value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
+}
+
+/** How an error describes the whole numbers from `min` to `max`. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): string {
+  return max === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${min}` : `a whole number from ${min} to ${max}`;
+}
+
+/** @throws InvalidArgumentError unless `value` is an object with fields */
+export function checkFields(field: string, value: unknown): void {
+  if (!isObject(value)) throw new InvalidArgumentError(field, value, 'an object');
+}
+
+/** Whether `value` has fields: it is an object or an array, and not null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}

@@ -1,0 +1,30 @@
+import { Fifo } from './fifo';
+
+/** Lets a bounded number of callers work at the same time. Callers that wait begin in the order in which they came. */
+export class Semaphore {
+  private readonly waiting = new Fifo<() => void>();
+
+  /** @param permits how many callers may work at the same time */
+  constructor(private permits: number) {}
+
+  /** Takes a permit if one is free. */
+  tryAcquire(): boolean {
+    if (this.permits === 0) return false;
+    this.permits -= 1;
+    return true;
+  }
+
+  /** Takes a permit, and then calls `begin`. If a permit is free, it calls `begin` before it returns. */
+  acquire(begin: () => void): void {
+    if (this.tryAcquire()) begin();
+    else this.waiting.push(begin);
+  }
+
+  /** Returns a permit. The caller that has waited longest gets it. */
+  release(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.permits += 1;
+    // A microtask, because `next` may release its permit at once: direct calls would nest as deep as the queue is long.
+    else queueMicrotask(next);
+  }
+}
