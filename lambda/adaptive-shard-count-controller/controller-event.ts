@@ -4,7 +4,7 @@ import { InvalidEventError } from '../invalid-event-error';
 type ControllerRequest =
   | { readonly kind: 'look' }
   | { readonly kind: 'dry run' }
-  | { readonly kind: 'raise'; readonly value: string | number | undefined; readonly count: number }
+  | { readonly kind: 'increase'; readonly value: string | number | undefined; readonly count: number }
   | { readonly kind: 'alarm'; readonly isRaised: boolean; readonly at: string };
 
 const FIELDS = ['index', 'value', 'count', 'dryRun'];
@@ -20,7 +20,7 @@ export function parseControllerEvent(indexName: string, event: unknown): Control
   if (unknown !== undefined) throw new InvalidEventError('event', unknown, `an object with only ${FIELDS.join(', ')}`);
   const { index, value, count, dryRun } = event as Record<string, unknown>;
   if (index !== undefined && index !== indexName) {
-    throw new InvalidEventError('index', index, `${indexName}, whose counts this function raises, or absent`);
+    throw new InvalidEventError('index', index, `${indexName}, whose counts this function increases, or absent`);
   }
   if (dryRun !== undefined && typeof dryRun !== 'boolean') {
     throw new InvalidEventError('dryRun', dryRun, 'true, false or absent');
@@ -31,7 +31,7 @@ export function parseControllerEvent(indexName: string, event: unknown): Control
   }
   if (dryRun === true) throw new InvalidEventError('dryRun', dryRun, 'absent beside a count');
   // The handler checks the count and the value, because it knows the maximum and the attribute of the index.
-  return { kind: 'raise', value: value as string | number | undefined, count: count as number };
+  return { kind: 'increase', value: value as string | number | undefined, count: count as number };
 }
 
 function alarmOf(event: object): ControllerRequest {

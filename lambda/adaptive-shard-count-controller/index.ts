@@ -14,8 +14,8 @@ import { adaptiveCountsOf } from '../../lib/core/adaptive-counts/adaptive-config
 import { decideCounts, type ValueDecision, writersShards } from '../../lib/core/adaptive-counts/decide-counts';
 import { DynamoDbShardCountStore } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import type { GrownCount } from '../../lib/core/adaptive-counts/grown-count';
+import { increaseShardCount } from '../../lib/core/adaptive-counts/increase-shard-count';
 import { insightMinutes, type ValueMinutes } from '../../lib/core/adaptive-counts/insight-minutes';
-import { raiseShardCount } from '../../lib/core/adaptive-counts/raise-shard-count';
 import { INDEX } from '../../lib/core/contract/function-environment';
 import {
   INDEX_NAME_DIMENSION,
@@ -79,24 +79,24 @@ const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAM
 export const handler = loggable(handle);
 
 /**
- * Runs every minute, when the alarm of the index changes, and when somebody asks. Raises the counts of values that are
+ * Runs every minute, when the alarm of the index changes, and when somebody asks. Increases the counts of values that are
  * throttled. It remembers nothing but what the table of counts holds.
  */
 async function handle(event: unknown): Promise<ControllerAnswer> {
   const request = parseControllerEvent(config.indexName, event);
-  if (request.kind === 'raise') return raiseByHand(request.value, request.count);
+  if (request.kind === 'increase') return increaseByHand(request.value, request.count);
   if (request.kind === 'alarm') await noteAlarm(dynamoDb, config, request);
   const decisions = await look(request.kind === 'dry run');
   if (request.kind === 'dry run' || decisions.length === 0) return answerOf(decisions);
   for (const decision of decisions) log(decision);
-  const raised = await Promise.allSettled(decisions.filter(({ decision }) => decision === 'raise').map(raise));
+  const increased = await Promise.allSettled(decisions.filter(({ decision }) => decision === 'increase').map(increase));
   publishCounts(metrics, {
     [SHARD_COUNT_METRICS.throttledValues]: decisions.filter(({ decision }) => decision !== 'calm').length,
     [SHARD_COUNT_METRICS.valuesAtMaximum]: decisions.filter(({ decision }) => decision === 'at maximum').length,
-    [SHARD_COUNT_METRICS.raises]: raised.filter(({ status }) => status === 'fulfilled').length,
+    [SHARD_COUNT_METRICS.increases]: increased.filter(({ status }) => status === 'fulfilled').length,
     [SHARD_COUNT_METRICS.mostShards]: Math.max(...decisions.map(({ shards }) => shards)),
   });
-  for (const outcome of raised) if (outcome.status === 'rejected') throw outcome.reason;
+  for (const outcome of increased) if (outcome.status === 'rejected') throw outcome.reason;
   return answerOf(decisions);
 }
 
@@ -122,20 +122,23 @@ async function seenByInsights(counts: readonly GrownCount[], now: number): Promi
   );
 }
 
-async function raise({ value, shards, reason }: ValueDecision): Promise<void> {
+async function increase({ value, shards, reason }: ValueDecision): Promise<void> {
   const to = { to: shards, reason: reason.slice(0, 500), changedBy };
-  await raiseShardCount(config, store, value === undefined ? to : { ...to, value });
+  await increaseShardCount(config, store, value === undefined ? to : { ...to, value });
 }
 
-async function raiseByHand(value: string | number | undefined, count: number): Promise<ControllerAnswer> {
+async function increaseByHand(value: string | number | undefined, count: number): Promise<ControllerAnswer> {
   checkIndexShardCount('count', count, adaptiveCountsOf(config).maximum);
   const reason = 'an invocation of the controller asked for it';
   const to = { to: count, reason, changedBy };
-  const stored = await raiseShardCount(config, store, value === undefined ? to : { ...to, value });
+  const stored = await increaseShardCount(config, store, value === undefined ? to : { ...to, value });
   const name = value === undefined ? undefined : String(value);
   const shards = writersShards(config, stored, name);
-  console.info({ indexName: config.indexName, decision: 'raise', shards, reason });
-  return { index: config.indexName, values: [{ value: name ?? null, shards, decision: 'raise', to: shards, reason }] };
+  console.info({ indexName: config.indexName, decision: 'increase', shards, reason });
+  return {
+    index: config.indexName,
+    values: [{ value: name ?? null, shards, decision: 'increase', to: shards, reason }],
+  };
 }
 
 /** Values are data, so they are not logged. A dry run and the table of counts name them. */

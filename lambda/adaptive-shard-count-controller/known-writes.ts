@@ -7,7 +7,7 @@ import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-e
 import { OnwardPages } from '../../lib/core/kernel/onward-pages';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
-/** How far back reports are read: a count is raised because of two minutes, or of ten. */
+/** How far back reports are read: a count is increased because of two minutes, or of ten. */
 const LOOK_BACK_MS = 20 * 60_000;
 
 const ALARM_STATE = 'state';

@@ -33,7 +33,7 @@ export interface IndexMonitoringOptions {
   readonly maxWriteThrottles?: number;
 
   /**
-   * The controller that raises the adaptive counts of the index. Its graphs are added, and alarms for a controller that has
+   * The controller that increases the adaptive counts of the index. Its graphs are added, and alarms for a controller that has
    * stopped and for values that need more shards than the maximum of the index.
    *
    * @default - the dashboard and the alarms leave the counts out
@@ -49,7 +49,7 @@ export interface IndexAlarms extends WatchedAlarms {
   /** Values need more shards than the maximum of the index. */
   readonly valuesAtMaximum?: cloudwatch.Alarm;
 
-  /** The function that raises counts does not succeed any more. */
+  /** The function that increases counts does not succeed any more. */
   readonly controllerStopped?: cloudwatch.Alarm;
 }
 
@@ -94,7 +94,7 @@ export function shardCountAlarms(
     controllerStopped: {
       ...noRunSucceeds(controller),
       description:
-        `The function that raises the shard counts ${ofIndex} has not succeeded for a quarter of an hour. Its log says why ` +
+        `The function that increases the shard counts ${ofIndex} has not succeeded for a quarter of an hour. Its log says why ` +
         'it fails. If it logs nothing, nothing invokes it. Until it succeeds, values keep their shards.' +
         seeMonitoring('the-controller-of-shard-counts-has-stopped'),
     },
@@ -139,11 +139,15 @@ export function shardCountWidgets(controller: IAdaptiveShardCountController | un
         [controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { label: 'values', period })],
         { leftAnnotations: lines(alarms.valuesAtMaximum, 'alarm of values at the maximum') },
       ),
-      graph('Shard counts raised', [controller.metric(SHARD_COUNT_METRICS.raises, { label: 'raises', period })], {
-        right: [
-          controller.metric(SHARD_COUNT_METRICS.mostShards, { label: 'most shards of a throttled value', period }),
-        ],
-      }),
+      graph(
+        'Shard counts increased',
+        [controller.metric(SHARD_COUNT_METRICS.increases, { label: 'increases', period })],
+        {
+          right: [
+            controller.metric(SHARD_COUNT_METRICS.mostShards, { label: 'most shards of a throttled value', period }),
+          ],
+        },
+      ),
     ],
   ];
 }

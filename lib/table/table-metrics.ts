@@ -105,12 +105,15 @@ export const ADAPTIVE_COUNT_METRICS = {
   dimensions: [TABLE_NAME_DIMENSION, INDEX_NAME_DIMENSION],
   metrics: {
     [SHARD_COUNT_METRICS.throttledValues]: maximum('Count', 'values of which throttled writes are known'),
-    [SHARD_COUNT_METRICS.raises]: sum('Count', 'counts that were raised'),
+    [SHARD_COUNT_METRICS.increases]: sum('Count', 'counts that were increased'),
     [SHARD_COUNT_METRICS.valuesAtMaximum]: maximum(
       'Count',
       'values that need more shards than the maximum of the index',
     ),
-    [SHARD_COUNT_METRICS.mostShards]: maximum('Count', 'the most shards of a value that is throttled, after a raise'),
+    [SHARD_COUNT_METRICS.mostShards]: maximum(
+      'Count',
+      'the most shards of a value that is throttled, after an increase',
+    ),
   },
 } as const satisfies MetricFamily;
 

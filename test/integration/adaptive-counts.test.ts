@@ -9,12 +9,12 @@ import {
   CorruptShardCountError,
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
+  decreaseShardCount,
   endDrain,
   fanOutCount,
   findStrays,
   type ItemReshardClient,
-  lowerShardCount,
-  raiseShardCount,
+  increaseShardCount,
   reshardItems,
   ShardCountsUnavailableError,
   shardPut,
@@ -177,7 +177,7 @@ describe('the function of IndexItemMover for an index whose counts grow', () => 
       const order = { orderId: `o-${number}`, status: 'open', createdAt: String(number) };
       await documents.put(shardPut([anew().initial], order));
     }
-    await raiseShardCount(adaptiveConfig, store, { ...why, to: 8 }, { clock: jumpingClock() });
+    await increaseShardCount(adaptiveConfig, store, { ...why, to: 8 }, { clock: jumpingClock() });
     expect(await found()).toBe(ORDERS);
     expect((await reshard()).moved).toBeGreaterThan(ORDERS / 2);
     expect(await found()).toBe(ORDERS);
@@ -192,7 +192,7 @@ describe('the function of IndexItemMover for an index whose counts grow', () => 
     const { resumePoint, itemsScanned } = await reshardItems(small, anew(), early);
     expect(itemsScanned).toBe(50);
 
-    const { version } = await lowerShardCount(adaptiveConfig, store, { ...why, to: 2 }, { clock: jumpingClock() });
+    const { version } = await decreaseShardCount(adaptiveConfig, store, { ...why, to: 2 }, { clock: jumpingClock() });
     expect(await findStrays(dynamoDb, anew())).toMatchObject({ hidden: 0 });
     const drained = await reshard(resumePoint);
     expect(drained).toMatchObject({ refused: 0, itemsScanned: ORDERS });

@@ -5,10 +5,10 @@ import { KeyLayout, ShardCounts, ShardedTable } from '../../lib';
 import {
   AdaptiveIndex,
   DynamoDbShardCountStore,
+  decreaseShardCount,
   fanOutItems,
-  lowerShardCount,
+  increaseShardCount,
   plainItem,
-  raiseShardCount,
   type ShardedConfigSource,
   type ShardedIndexConfig,
   shardPut,
@@ -118,10 +118,10 @@ test('no query misses an order on the way from fixed counts to adaptive ones and
   const store = new DynamoDbShardCountStore(dynamoDb, config);
   const why = { reason: 'to see', changedBy: 'a test' };
   for (const [value, to] of Object.entries(READ)) {
-    await raiseShardCount(config, store, { ...why, value, to }, { clock: jumpingClock() });
+    await increaseShardCount(config, store, { ...why, value, to }, { clock: jumpingClock() });
   }
   await started(config).write(40);
-  await lowerShardCount(config, store, { ...why, value: 'sent', to: 3 }, { clock: jumpingClock() });
+  await decreaseShardCount(config, store, { ...why, value: 'sent', to: 3 }, { clock: jumpingClock() });
   expect(await started(config).read()).toEqual([6, 8, 6, 2]);
 
   // What the table of counts says is what the next deployment begins with.

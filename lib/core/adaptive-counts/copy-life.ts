@@ -1,6 +1,6 @@
 /**
  * How old a copy of counts may become, in milliseconds. A reader that begins a page with an older copy could overlook
- * items. This is no option but part of the contract between readers, writers and whoever raises counts: whoever raises a
+ * items. This is no option but part of the contract between readers, writers and whoever increases counts: whoever increases a
  * count must know it of processes that were deployed at any other time.
  */
 export const COPY_LIFE_MS = 30_000;

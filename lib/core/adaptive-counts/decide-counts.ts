@@ -40,7 +40,7 @@ export function decideCounts(
 /**
  * Since when every writer has known a count. Earlier minutes tell about the earlier count. A change that lies in the future
  * was made by a clock that is wrong. It is ignored, because otherwise its value could not grow before that time. A count
- * that is raised twice by the same minutes stays below twice the need all the same.
+ * that is increased twice by the same minutes stays below twice the need all the same.
  */
 function knownSince({ changedAt }: GrownCount, now: number): number | undefined {
   const changedAtMs = Date.parse(changedAt);

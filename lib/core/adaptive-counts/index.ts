@@ -14,21 +14,21 @@ export {
 export { AdaptiveIndex, type AdaptiveIndexOptions } from './adaptive-index';
 export type { CountChange } from './change-count';
 export {
+  type DecreaseShardCountOptions,
+  type DecreaseWait,
+  type DrainEnd,
+  decreaseShardCount,
+  endDrain,
+  type ShardCountDecrease,
+} from './decrease-shard-count';
+export {
   type CountPutItemInput,
   type CountTableClient,
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
 } from './dynamodb-shard-count-store';
 export type { GrownCount } from './grown-count';
-export {
-  type DrainEnd,
-  endDrain,
-  type LoweringWait,
-  type LowerShardCountOptions,
-  lowerShardCount,
-  type ShardCountLowering,
-} from './lower-shard-count';
-export { raiseShardCount, type ShardCountRaise } from './raise-shard-count';
+export { increaseShardCount, type ShardCountIncrease } from './increase-shard-count';
 export type { CountPage, CountReadOptions, ShardCountReader, ShardCountStore } from './shard-count-store';
 export {
   isThrottledByIndex,

@@ -21,13 +21,13 @@ export interface ValueSituation {
   readonly now: number;
 }
 
-/** Whether to raise the count of a value, or why not. */
-type CountDecision = 'raise' | 'calm' | 'too early' | 'enough shards' | 'at maximum';
+/** Whether to increase the count of a value, or why not. */
+type CountDecision = 'increase' | 'calm' | 'too early' | 'enough shards' | 'at maximum';
 
 export interface NextShardCount {
   readonly decision: CountDecision;
   /**
-   * The number of shards over which writers should spread the value: more than now if the decision is `raise`, otherwise as
+   * The number of shards over which writers should spread the value: more than now if the decision is `increase`, otherwise as
    * many.
    */
   readonly shards: number;
@@ -76,9 +76,9 @@ const MINUTE_MS = 60_000;
 /**
  * The number of shards over which a value should be spread, judged by the minutes in which its writes were throttled.
  *
- * A count is raised if two minutes in a row were throttled, the newer of which is still fresh: as high as the writes that
+ * A count is increased if two minutes in a row were throttled, the newer of which is still fresh: as high as the writes that
  * were wanted in them need, but at least by half. If the shards are enough for these writes, their partitions are hot
- * because others live there too. DynamoDB splits such partitions itself, so a count is raised further only if it has not
+ * because others live there too. DynamoDB splits such partitions itself, so a count is increased further only if it has not
  * done so in ten minutes. Every count stays below twice the need and within the maximum, and none ever falls.
  */
 export function nextShardCount(situation: ValueSituation): NextShardCount {
@@ -98,7 +98,7 @@ export function nextShardCount(situation: ValueSituation): NextShardCount {
   if (shards >= needed && run.length < SPLIT_MINUTES) {
     return stay('too early', `${seen}: DynamoDB has ${SPLIT_MINUTES} minutes to split the partitions that they share`);
   }
-  return { decision: 'raise', shards: next, needed, reason: seen };
+  return { decision: 'increase', shards: next, needed, reason: seen };
 }
 
 /** The latest throttled minutes in a row, all of them under the present count. Empty if the newest one is not fresh. */

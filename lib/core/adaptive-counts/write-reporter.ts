@@ -133,7 +133,7 @@ export class WriteReporter {
 
   private async note(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
     const minute = Math.floor((this.options.timeOfDay ?? Date.now)() / MINUTE_MS) * MINUTE_MS;
-    // The time of day can be set back. If minutes were then counted together, the count would be raised beyond what they
+    // The time of day can be set back. If minutes were then counted together, the count would be increased beyond what they
     // need.
     const reports = minute === this.minute ? undefined : this.startMinute(minute);
     let tally = this.tallies.get(name);

@@ -112,11 +112,11 @@ export const RESHARDING_METRICS = {
 export const SHARD_COUNT_METRICS = {
   /** Values of which throttled writes are known. */
   throttledValues: 'ThrottledValues',
-  /** Counts that were raised. */
-  raises: 'ShardCountRaises',
+  /** Counts that were increased. */
+  increases: 'ShardCountIncreases',
   /** Values that need more shards than the index may give them. */
   valuesAtMaximum: 'ValuesAtMaximum',
-  /** The most shards of a throttled value, after a raise. */
+  /** The most shards of a throttled value, after an increase. */
   mostShards: 'MostShards',
 } as const;
 

@@ -22,7 +22,7 @@ import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-inde
 import { ADAPTIVE_COUNT_METRICS, storeMetric } from '../table-metrics';
 
 /**
- * What raises the adaptive counts of an index, of this app or imported by
+ * What increases the adaptive counts of an index, of this app or imported by
  * `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`. Its metrics are in the namespace `EvenShards`, by the names
  * of the table and the index, such as `ValuesAtMaximum`.
  */
@@ -33,7 +33,7 @@ export interface AdaptiveShardCountControllerAttributes {
   /** The ARN of its function: `functionArn` in the app that has it. */
   readonly functionArn: string;
 
-  /** The index whose counts it raises, of this app or imported. */
+  /** The index whose counts it increases, of this app or imported. */
   readonly index: IShardedIndex;
 }
 
@@ -55,7 +55,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
-   * @param metricName its name, such as `ShardCountRaises`
+   * @param metricName its name, such as `ShardCountIncreases`
    * @param props its statistic, period, label and color
    */
   public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -63,14 +63,14 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   }
 
   /**
-   * Counts that were raised.
+   * Counts that were increased.
    *
    * Sum over 5 minutes by default.
    *
    * @param props its statistic, period, label and color
    */
-  public metricShardCountRaises(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.raises, props);
+  public metricShardCountIncreases(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.increases, props);
   }
 
   /**
@@ -96,7 +96,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   }
 
   /**
-   * The most shards of a value that is throttled, after a raise.
+   * The most shards of a value that is throttled, after an increase.
    *
    * Maximum over 5 minutes by default.
    *
@@ -113,7 +113,7 @@ export interface AdaptiveShardCountControllerProps extends BundledFunctionOption
   readonly index: IShardedIndex;
 
   /**
-   * How long one invocation may take, from 2 to 15 minutes: a raise takes 45 seconds.
+   * How long one invocation may take, from 2 to 15 minutes: an increase takes 45 seconds.
    *
    * @default - 3 minutes
    */
@@ -130,16 +130,16 @@ export interface AdaptiveShardCountControllerProps extends BundledFunctionOption
 const LEAST_TIMEOUT = Duration.minutes(2);
 
 /**
- * Raises the shard counts of the values of an index that are throttled, as far as their writes need it: for an index with
+ * Increases the shard counts of the values of an index that are throttled, as far as their writes need it: for an index with
  * `ShardCounts.adaptive`.
  *
  * A function runs every minute. It goes by what writers report with a `WriteReporter`, and while the index is throttled also
  * by its Contributor Insights. A value that was throttled for two minutes in a row gets as many shards as the writes that were wanted
- * need, at least half as many more, never twice the need, and never more than the maximum of the index. A raise takes 45
+ * need, at least half as many more, never twice the need, and never more than the maximum of the index. An increase takes 45
  * seconds, and readers and writers follow it without a deployment.
  *
  * Invoke the function with `{ "dryRun": true }` to see what it knows and would do, and with `{ "value": "open", "count": 8 }`
- * to raise a count by hand.
+ * to increase a count by hand.
  *
  * Without a throttled write it costs about 3 cents a month, and its alarm 20 cents. It may read and change counts, and read
  * the Contributor Insights of the index, and nothing else.
@@ -162,7 +162,7 @@ export class AdaptiveShardCountController
    *
    * @param scope the construct to add it to, usually `this`
    * @param id its name within the scope
-   * @param attributes its function, and the index whose counts it raises
+   * @param attributes its function, and the index whose counts it increases
    */
   public static fromAdaptiveShardCountControllerAttributes(
     scope: Construct,
@@ -172,7 +172,7 @@ export class AdaptiveShardCountController
     return new ImportedAdaptiveShardCountController(scope, id, attributes);
   }
 
-  /** The function that raises counts. */
+  /** The function that increases counts. */
   public readonly function: lambda.Function;
 
   /**
@@ -198,12 +198,12 @@ export class AdaptiveShardCountController
     const { table, indexName } = index;
     checkIndexEnvironment(constructField(this, 'index'), 'an index', index, Stack.of(this));
     // In less time, readers would be told to ask more shards and writers never to use them.
-    checkLeastTimeout(this, props.timeout, LEAST_TIMEOUT, 'a raise takes 45 seconds');
+    checkLeastTimeout(this, props.timeout, LEAST_TIMEOUT, 'an increase takes 45 seconds');
     this.function = addBundledFunction(
       this,
       {
         bundle: 'adaptive-shard-count-controller',
-        description: 'Raises the shard counts of values of an index that are throttled',
+        description: 'Increases the shard counts of values of an index that are throttled',
         environment: { [INDEX]: index.toConfigJson() },
         timeout: Duration.minutes(3),
         memorySize: 256,

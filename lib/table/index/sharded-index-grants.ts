@@ -58,8 +58,8 @@ export class ShardedIndexGrants {
    * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
    * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
    *
-   * The configuration of the index then names the longest timeout of its writers, for `lowerShardCount`. A grantee other than a
-   * function of this app has no known timeout: the configuration names none, and `lowerShardCount` waits 90 minutes.
+   * The configuration of the index then names the longest timeout of its writers, for `decreaseShardCount`. A grantee other than a
+   * function of this app has no known timeout: the configuration names none, and `decreaseShardCount` waits 90 minutes.
    *
    * @param grantee the role, function or other principal that writes
    */
@@ -87,8 +87,8 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:Query` and `dynamodb:PutItem` on exactly the table of counts, which `raiseShardCount`,
-   * `lowerShardCount` and `endDrain` need, and on its customer-managed key, if it has one, what writing takes.
+   * Allows `dynamodb:Query` and `dynamodb:PutItem` on exactly the table of counts, which `increaseShardCount`,
+   * `decreaseShardCount` and `endDrain` need, and on its customer-managed key, if it has one, what writing takes.
    *
    * @param grantee the role, function or other principal that changes counts
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed

@@ -41,7 +41,7 @@ export interface IShardedIndex {
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
-   * The configuration names the longest timeout of the bound functions, and `lowerShardCount` waits for it.
+   * The configuration names the longest timeout of the bound functions, and `decreaseShardCount` waits for it.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
@@ -70,7 +70,7 @@ export interface IShardedIndex {
    * `cdk-even-shards/sharded-index`.
    *
    * The name of a table that the app creates is resolved when the stack is deployed. Writers that only have this JSON are unknown to the
-   * app. If one of them can take longer than the bound functions, pass its time to `lowerShardCount` as `longestWriteMs`.
+   * app. If one of them can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
    */
   toConfigJson(): string;
 
@@ -187,7 +187,7 @@ export class ShardedIndex implements IShardedIndex {
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
-   * The configuration names the longest timeout of the bound functions, and `lowerShardCount` waits for it.
+   * The configuration names the longest timeout of the bound functions, and `decreaseShardCount` waits for it.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
@@ -223,7 +223,7 @@ export class ShardedIndex implements IShardedIndex {
    * `cdk-even-shards/sharded-index`.
    *
    * The name of a table that the app creates is resolved when the stack is deployed. Writers that only have this JSON are unknown to the
-   * app. If one of them can take longer than the bound functions, pass its time to `lowerShardCount` as `longestWriteMs`.
+   * app. If one of them can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
    */
   public toConfigJson(): string {
     return this.table.stack.toJsonString(this._config);

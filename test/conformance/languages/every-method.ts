@@ -155,11 +155,11 @@ const controller = new shards.AdaptiveShardCountController(stack, 'AdaptiveShard
   timeout: cdk.Duration.minutes(2),
   memorySize: 512,
 });
-controller.metricShardCountRaises();
+controller.metricShardCountIncreases();
 controller.metricThrottledValues();
 controller.metricValuesAtMaximum();
 controller.metricMostShards();
-controller.metric('ShardCountRaises');
+controller.metric('ShardCountIncreases');
 new cdk.CfnOutput(stack, 'Config', { value: importedIndex.toConfigJson() });
 new cdk.CfnOutput(stack, 'ReplicaConfig', { value: byStatus.onReplica('us-east-1').toConfigJson() });
 const indexItemMover = new shards.IndexItemMover(stack, 'IndexItemMover', {
@@ -315,7 +315,7 @@ shards.StreamReconciliation.fromStreamReconciliationAttributes(stack, 'ImportedR
 shards.AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes(stack, 'ImportedController', {
   functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:controller',
   index: importedIndex,
-}).metric('ShardCountRaises');
+}).metric('ShardCountIncreases');
 shards.StreamReshardingProvider.fromStreamReshardingProviderAttributes(stack, 'ImportedProvider', {
   serviceToken: 'arn:aws:lambda:eu-west-1:111111111111:function:provider',
   role,

@@ -6,7 +6,12 @@ import { App } from 'aws-cdk-lib';
 import { buildSync } from 'esbuild';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { AdaptiveOrdersStack } from '../../../examples/adaptive-orders/adaptive-orders-stack';
-import { DynamoDbShardCountStore, type GrownCount, raiseShardCount, type ShardedIndexConfig } from '../../../lib/core';
+import {
+  DynamoDbShardCountStore,
+  type GrownCount,
+  increaseShardCount,
+  type ShardedIndexConfig,
+} from '../../../lib/core';
 
 /** examples/adaptive-orders on a local stack: the deployed bundles on dynalite, by the clock of the machine. */
 
@@ -64,7 +69,7 @@ async function openOrders(): Promise<{ orderIds: string[]; shards: number }> {
   return { orderIds, shards };
 }
 
-test('readers and writers follow a raised count without a deployment, and no page misses an order meanwhile', async () => {
+test('readers and writers follow a increased count without a deployment, and no page misses an order meanwhile', async () => {
   const placed: string[] = [];
   const place = async (): Promise<number> => {
     const orders = Array.from({ length: 5 }, (_, index) => {
@@ -88,16 +93,16 @@ test('readers and writers follow a raised count without a deployment, and no pag
   await round();
 
   const store = new DynamoDbShardCountStore(stack.clients.dynamodb, config);
-  let raised: GrownCount | undefined;
+  let increased: GrownCount | undefined;
   const why = { reason: 'to see who follows', changedBy: 'a test' };
-  const raise = raiseShardCount(config, store, { value: 'open', to: 8, ...why }).then((counts) => {
-    raised = counts;
+  const increase = increaseShardCount(config, store, { value: 'open', to: 8, ...why }).then((counts) => {
+    increased = counts;
   });
 
   while ((await round()) < 8) await sleep(1_000);
-  await raise;
+  await increase;
 
-  expect(raised).toMatchObject({ value: 'open', write: 8, read: 8, version: 2, ...why });
+  expect(increased).toMatchObject({ value: 'open', write: 8, read: 8, version: 2, ...why });
   // The readers were first.
   expect([...seen].filter((counts) => counts === '8/1')).toEqual([]);
   expect([...seen]).toEqual(expect.arrayContaining(['1/1', '1/8', '8/8']));

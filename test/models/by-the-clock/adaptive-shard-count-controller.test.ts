@@ -135,7 +135,7 @@ test('says nothing and writes no metric while nothing is throttled', async () =>
   expect(log).not.toMatch(/decision|_aws/);
 });
 
-test('raises what writers report, what metrics show, and what somebody asks for: readers first, and all follow without a deployment', async () => {
+test('increases what writers report, what metrics show, and what somebody asks for: readers first, and all follow without a deployment', async () => {
   const reader = adaptiveIndex();
   const now = startOfMinute(0);
   const at = { now };
@@ -155,7 +155,7 @@ test('raises what writers report, what metrics show, and what somebody asks for:
       {
         value: 'open',
         shards: 1,
-        decision: 'raise',
+        decision: 'increase',
         to: 10,
         reason: expect.stringMatching(/^8000 write units a second/),
       },
@@ -164,8 +164,8 @@ test('raises what writers report, what metrics show, and what somebody asks for:
   expect(asked).toEqual([]);
   expect(await store().readCounts()).toEqual([]);
 
-  const raising = invoke(alarm('ALARM', 0));
-  const raisingByHand = invoke({ index: 'byStatus', value: 'new', count: 4 }, another);
+  const increasing = invoke(alarm('ALARM', 0));
+  const increasingByHand = invoke({ index: 'byStatus', value: 'new', count: 4 }, another);
   let readersFirst = await store().readCounts();
   while (readersFirst.length < 3) {
     await sleep(100);
@@ -176,16 +176,16 @@ test('raises what writers report, what metrics show, and what somebody asks for:
     { value: 'open', write: 1, read: 10 },
     { value: 'paid', write: 1, read: 2 },
   ]);
-  const { answer, log } = await raising;
+  const { answer, log } = await increasing;
   expect(asked).toEqual(['DescribeContributorInsights', ...rules]);
   expect(answer.values).toMatchObject([
-    { value: 'open', shards: 1, decision: 'raise', to: 10 },
-    { value: 'paid', shards: 1, decision: 'raise', to: 2 },
+    { value: 'open', shards: 1, decision: 'increase', to: 10 },
+    { value: 'paid', shards: 1, decision: 'increase', to: 2 },
   ]);
-  expect((await raisingByHand).answer).toEqual({
+  expect((await increasingByHand).answer).toEqual({
     index: 'byStatus',
     values: [
-      { value: 'new', shards: 4, decision: 'raise', to: 4, reason: 'an invocation of the controller asked for it' },
+      { value: 'new', shards: 4, decision: 'increase', to: 4, reason: 'an invocation of the controller asked for it' },
     ],
   });
   expect(await store().readCounts()).toMatchObject([
@@ -212,7 +212,7 @@ test('raises what writers report, what metrics show, and what somebody asks for:
     TableName: 'orders',
     IndexName: 'byStatus',
     ThrottledValues: 2,
-    ShardCountRaises: 2,
+    ShardCountIncreases: 2,
     ValuesAtMaximum: 0,
     MostShards: 10,
   });

@@ -3,13 +3,13 @@ import {
   type CountPutItemInput,
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
+  decreaseShardCount,
   type EvenShardsError,
   endDrain,
   type GrownCount,
   type IndexQueryInput,
   type IndexQueryOutput,
-  lowerShardCount,
-  raiseShardCount,
+  increaseShardCount,
   type ShardedIndexConfig,
   WriteReporter,
 } from '../../../lib/core';
@@ -172,8 +172,8 @@ async function change(
   const what = dice.pick(['raise', 'lower', 'end'] as const);
   return clock.runUntil(
     typed(() => {
-      if (what === 'raise') return raiseShardCount(config, store, input, { clock });
-      if (what === 'lower') return lowerShardCount(config, store, input, { clock, longestWriteMs: 1_000 });
+      if (what === 'raise') return increaseShardCount(config, store, input, { clock });
+      if (what === 'lower') return decreaseShardCount(config, store, input, { clock, longestWriteMs: 1_000 });
       return endDrain(config, store, { ...input, version: dice.pick([3, hostileValue(dice) as number]) });
     }),
   );

@@ -37,7 +37,7 @@ interface SimulatedMinute {
 
 interface SimulatedIndex {
   readonly minutes: readonly SimulatedMinute[];
-  readonly raises: number;
+  readonly increases: number;
 }
 
 /** The age at which busy writers replace their copies of counts, and the age at which every copy is gone. */
@@ -47,7 +47,7 @@ const COPY_SECONDS = COPY_LIFE_MS / 1_000;
 /** The controller runs every minute, on average half a minute after the minute is over. */
 const LOOK_SECONDS = 30;
 
-/** From the raise of what readers ask to that of what writers use. */
+/** From the increase of what readers ask to that of what writers use. */
 const WAIT_SECONDS = OUTLIVED_AFTER_MS / 1_000;
 
 /** For so long after a minute that it knows to be throttled, the alarm stays raised. */
@@ -61,7 +61,7 @@ interface SimulatedValue {
   before: number;
   shards: number;
   /** When writers begin to learn of `shards`, in seconds. */
-  raisedAt: number;
+  increasedAt: number;
   readonly seen: (WriteMinute & { readonly visibleAt: number })[];
 }
 
@@ -89,13 +89,13 @@ export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedI
       name,
       before: initial,
       shards: initial,
-      raisedAt: Number.NEGATIVE_INFINITY,
+      increasedAt: Number.NEGATIVE_INFINITY,
       seen: [],
     }),
   );
   const throttledMinutes: { readonly minute: number; readonly visibleAt: number }[] = [];
   const simulated: SimulatedMinute[] = [];
-  let raises = 0;
+  let increases = 0;
 
   for (let minute = 0; minute < minutes; minute += 1) {
     const end = minute + 1;
@@ -121,19 +121,19 @@ export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedI
     }
     if (!throttledMinutes.some((seen) => seen.visibleAt <= end && seen.minute >= end - ALARM_MINUTES)) continue;
     for (const value of values) {
-      if (end * 60 < value.raisedAt + COPY_SECONDS) continue;
+      if (end * 60 < value.increasedAt + COPY_SECONDS) continue;
       const { decision, shards } = nextShardCount(situationOf(value, end, maximum));
-      if (decision !== 'raise') continue;
-      raises += 1;
-      Object.assign(value, { before: value.shards, shards, raisedAt: end * 60 + LOOK_SECONDS + WAIT_SECONDS });
+      if (decision !== 'increase') continue;
+      increases += 1;
+      Object.assign(value, { before: value.shards, shards, increasedAt: end * 60 + LOOK_SECONDS + WAIT_SECONDS });
     }
   }
-  return { minutes: simulated, raises };
+  return { minutes: simulated, increases };
 }
 
 /** Copies are of all ages, so writers learn of a count one after the other. */
-function loadOf({ name, shards, before, raisedAt }: SimulatedValue, units: number, second: number): ValueLoad {
-  const part = Math.max(0, Math.min(1, (second - raisedAt) / REFRESH_SECONDS));
+function loadOf({ name, shards, before, increasedAt }: SimulatedValue, units: number, second: number): ValueLoad {
+  const part = Math.max(0, Math.min(1, (second - increasedAt) / REFRESH_SECONDS));
   const writers = [
     { part, shards },
     { part: 1 - part, shards: before },
@@ -141,12 +141,12 @@ function loadOf({ name, shards, before, raisedAt }: SimulatedValue, units: numbe
   return { value: name, units, writers: writers.filter(({ part: some }) => some > 0) };
 }
 
-function situationOf({ shards, seen, raisedAt }: SimulatedValue, minute: number, maximum: number): ValueSituation {
+function situationOf({ shards, seen, increasedAt }: SimulatedValue, minute: number, maximum: number): ValueSituation {
   return {
     shards,
     maximum,
     minutes: seen.slice(-30).filter(({ visibleAt }) => visibleAt <= minute),
-    since: (raisedAt + COPY_SECONDS) * 1_000,
+    since: (increasedAt + COPY_SECONDS) * 1_000,
     now: minute * 60_000,
   };
 }

@@ -2,14 +2,14 @@ import {
   AdaptiveIndex,
   type Clock,
   type DynamoDbItem,
+  decreaseShardCount,
   EvenShardsError,
   endDrain,
   findStrays,
   InvalidCursorError,
   type ItemReshardClient,
-  lowerShardCount,
+  increaseShardCount,
   plainItem,
-  raiseShardCount,
   reshardItems,
   type ShardedIndexConfig,
   shardAttributes,
@@ -131,7 +131,8 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   const raiser = async (value: string): Promise<void> => {
     while (!isOver) {
       const raise = { value, to: 2 + pick(MAXIMUM - 1), reason: 'busy', changedBy: 'a raiser' };
-      if ((await raiseShardCount(config, store(), raise, { clock }).catch(expected)) !== undefined) played.raises += 1;
+      if ((await increaseShardCount(config, store(), raise, { clock }).catch(expected)) !== undefined)
+        played.raises += 1;
       await clock.sleep(random() * 900_000);
     }
   };
@@ -211,7 +212,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
       const why = { value, reason: 'quiet', changedBy: 'a drainer' };
       const lowering = { ...why, to: 1 + pick(write - 1) };
       const options = { clock, longestWriteMs: LONGEST_WRITE_MS };
-      const lowered = await lowerShardCount(config, store(), lowering, options).catch(expected);
+      const lowered = await decreaseShardCount(config, store(), lowering, options).catch(expected);
       if (lowered === undefined) continue;
       // Whatever ends behind the lowering will do: a walk that began before it has begun again.
       await (random() < 0.5 ? walk() : evening);

@@ -6,8 +6,8 @@ import {
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
   fanOutQuery,
+  increaseShardCount,
   type QueryClient,
-  raiseShardCount,
   shardPut,
 } from '../../../lib/core';
 import { adaptiveConfig } from '../fakes/adaptive-config';
@@ -93,7 +93,7 @@ export async function playGrownCounts(
 
   const store = new DynamoDbShardCountStore(dynamoDb, adaptiveConfig);
   const raise = { value: tenantOf(some[2]!), to: 60, reason: 'to see', changedBy: 'a test' };
-  await raiseShardCount(adaptiveConfig, store, raise, { clock: jumpingClock() });
+  await increaseShardCount(adaptiveConfig, store, raise, { clock: jumpingClock() });
   const later = await begin().index.forReading(undefined, [raise.value]);
   if (later.shards.byValue![raise.value]!.write !== 60) throw new Error('a raise was not seen');
   return { named, all };

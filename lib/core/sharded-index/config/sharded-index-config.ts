@@ -89,7 +89,7 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
    */
   sparse?: boolean;
   /**
-   * The longest timeout of a writer, in seconds, from 1 to 86,400. `lowerShardCount` waits for it.
+   * The longest timeout of a writer, in seconds, from 1 to 86,400. `decreaseShardCount` waits for it.
    * @default 5,400, the longest invocation of a Lambda function
    */
   longestWriteSeconds?: number;

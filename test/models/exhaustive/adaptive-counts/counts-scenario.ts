@@ -1,10 +1,10 @@
 import {
   AdaptiveIndex,
+  decreaseShardCount,
   endDrain,
   type GrownCount,
   InvalidShardCountError,
-  lowerShardCount,
-  raiseShardCount,
+  increaseShardCount,
   ShardCountChangedError,
   type ShardCountReader,
   type ShardCountStore,
@@ -149,7 +149,7 @@ class Counts {
       });
       const store = this.store(`raiser ${raiser}`, end);
       const change = { value: VALUE, to: 2, reason: 'to see', changedBy: `raiser ${raiser}` };
-      const changed = raiseShardCount(adaptiveConfig, store, change, { clock: this.world.clock });
+      const changed = increaseShardCount(adaptiveConfig, store, change, { clock: this.world.clock });
       await Promise.race([changed.then(undefined, ignoreExpected), ended]);
       this.heard.forget(`raiser ${raiser}`);
     }
@@ -162,7 +162,7 @@ class Counts {
     const change = { value: VALUE, reason: 'to see', changedBy: name };
     const wait = { clock: this.world.clock, longestWriteMs: LONGEST_WRITE_MS };
     try {
-      const { version, write } = await lowerShardCount(adaptiveConfig, store, { ...change, to }, wait);
+      const { version, write } = await decreaseShardCount(adaptiveConfig, store, { ...change, to }, wait);
       await this.world.answer(`${name} has written the items again`, { writes: [name, 'items'] });
       this.hear(name, 'written again');
       // If somebody has raised the count meanwhile, they are written by the higher one.

@@ -4,10 +4,10 @@ import {
   AdaptiveIndex,
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
+  decreaseShardCount,
   endDrain,
   InvalidArgumentError,
-  lowerShardCount,
-  raiseShardCount,
+  increaseShardCount,
   WriteReporter,
 } from '../../../../lib/core';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
@@ -57,8 +57,8 @@ describe('the counts of another index', () => {
   });
 
   test('are not changed', async () => {
-    await expect(raiseShardCount(adaptiveConfig, store, { ...why, to: 2 })).rejects.toThrow(message);
-    await expect(lowerShardCount(adaptiveConfig, store, { ...why, to: 1 })).rejects.toThrow(message);
+    await expect(increaseShardCount(adaptiveConfig, store, { ...why, to: 2 })).rejects.toThrow(message);
+    await expect(decreaseShardCount(adaptiveConfig, store, { ...why, to: 1 })).rejects.toThrow(message);
     await expect(endDrain(adaptiveConfig, store, { ...why, version: 1 })).rejects.toThrow(message);
   });
 

@@ -30,8 +30,8 @@ describe('decideCounts', () => {
     expect(
       decideCounts(adaptiveConfig, [], [known('paid', 1_600, 1_600), known('open', 8_000, 8_000)], NOON),
     ).toMatchObject([
-      { value: 'open', from: 1, decision: 'raise', shards: 10 },
-      { value: 'paid', from: 1, decision: 'raise', shards: 2 },
+      { value: 'open', from: 1, decision: 'increase', shards: 10 },
+      { value: 'paid', from: 1, decision: 'increase', shards: 2 },
     ]);
   });
 
@@ -54,21 +54,21 @@ describe('decideCounts', () => {
         [known('open', 8_000, 8_000)],
         NOON,
       )[0]!.decision;
-    expect(decideAt(0)).not.toBe('raise');
-    expect(decideAt(149)).not.toBe('raise');
-    expect(decideAt(150)).toBe('raise');
+    expect(decideAt(0)).not.toBe('increase');
+    expect(decideAt(149)).not.toBe('increase');
+    expect(decideAt(150)).toBe('increase');
   });
 
   test.each([
     ['before', -1],
     ['after', 1],
-  ])('goes on with a value whose count was raised by a clock that was a day %s the time', (_, days) => {
+  ])('goes on with a value whose count was increased by a clock that was a day %s the time', (_, days) => {
     const minutes = [known('open', 8_000, 8_000)];
     const raisedAt = NOON - 300_000 + days * 86_400_000;
     expect(decideCounts(adaptiveConfig, [grown('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
-      { decision: 'raise', shards: 10 },
+      { decision: 'increase', shards: 10 },
     ]);
-    // The minutes of the raise itself count again, and still the count stays below twice the need.
+    // The minutes of the increase itself count again, and still the count stays below twice the need.
     const again = decideCounts(adaptiveConfig, [grown('open', 10, NOON + days * 86_400_000)], minutes, NOON);
     expect(again).toMatchObject([{ decision: 'too early', shards: 10 }]);
   });
@@ -76,12 +76,12 @@ describe('decideCounts', () => {
   test.each([-1, 1])('decides nothing by a clock that is %d days from what writers report', (days) => {
     const minutes = [known('open', 8_000, 8_000)];
     const decided = decideCounts(adaptiveConfig, [], minutes, NOON + days * 86_400_000);
-    expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'raise' : 'at maximum');
+    expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'increase' : 'at maximum');
   });
 
   test('believes the source that tells of more writes, minute by minute', () => {
     const sources = [known('open', 100, 8_000), known('open', 8_000, 100)];
-    expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'raise', shards: 10 }]);
+    expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'increase', shards: 10 }]);
     const accepted = known('open', 200, 200).minutes.map((minute) => ({ ...minute, throttled: 60 }));
     for (const both of [
       [known('open', 8_000, 8_000), { value: 'open', minutes: accepted }],
@@ -89,14 +89,14 @@ describe('decideCounts', () => {
         .minutes.map((minute) => ({ value: 'open', minutes: [minute] }))
         .reverse(),
     ]) {
-      expect(decideCounts(adaptiveConfig, [], both, NOON)).toMatchObject([{ decision: 'raise', shards: 10 }]);
+      expect(decideCounts(adaptiveConfig, [], both, NOON)).toMatchObject([{ decision: 'increase', shards: 10 }]);
     }
   });
 
   test('never exceeds the maximum of the configuration', () => {
     const config = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 4 } };
     expect(decideCounts(config, [], [known('open', 8_000, 8_000)], NOON)).toMatchObject([
-      { decision: 'raise', shards: 4 },
+      { decision: 'increase', shards: 4 },
     ]);
     expect(decideCounts(config, [grown('open', 4, 0)], [known('open', 8_000, 8_000)], NOON)).toMatchObject([
       { decision: 'at maximum', shards: 4 },

@@ -60,13 +60,13 @@ describe('nextShardCount', () => {
     ['but not for ever', situation(10, run(10, 8_000)), 15],
     ['and not to twice the need', situation(20, run(30, 8_000)), 20],
     ['leaves a rare value alone that shares a hot partition', situation(1, run(30, 700)), 1],
-    ['never lowers a count', situation(200, run(30, 8_000)), 200],
+    ['never decreases a count', situation(200, run(30, 8_000)), 200],
   ])('%s', (_, given, shards) => {
     expect(nextShardCount(given).shards).toBe(shards);
   });
 
   test.each([
-    ['raise', situation(1, run(2, 8_000))],
+    ['increase', situation(1, run(2, 8_000))],
     ['calm', situation(1, [])],
     ['too early', situation(1, run(1, 8_000))],
     ['too early', situation(10, run(9, 8_000))],
@@ -126,16 +126,16 @@ const mostWanted = (given: ValueSituation): number =>
   Math.max(0, ...given.minutes.map(({ admitted, throttled }) => (admitted + throttled) / 60));
 
 describe('whatever it knows, nextShardCount', () => {
-  test('raises by half at least, unless the maximum or twice the need is near, and stays below twice the need', () => {
-    let raised = 0;
+  test('increases by half at least, unless the maximum or twice the need is near, and stays below twice the need', () => {
+    let increased = 0;
     fc.assert(
       fc.property(situations, (given) => {
         const { decision, shards, needed } = nextShardCount(given);
-        if (decision !== 'raise') {
+        if (decision !== 'increase') {
           expect(shards).toBe(given.shards);
           return;
         }
-        raised += 1;
+        increased += 1;
         const bound = Math.min(given.maximum, belowTwice(needed));
         expect(shards).toBeGreaterThan(given.shards);
         expect(shards).toBeLessThanOrEqual(bound);
@@ -144,13 +144,13 @@ describe('whatever it knows, nextShardCount', () => {
       }),
       { numRuns: 2_000 },
     );
-    expect(raised).toBeGreaterThan(100);
+    expect(increased).toBeGreaterThan(100);
   });
 
-  test('raises only if the two newest minutes were throttled, since all writers know the count', () => {
+  test('increases only if the two newest minutes were throttled, since all writers know the count', () => {
     fc.assert(
       fc.property(situations, (given) => {
-        if (nextShardCount(given).decision !== 'raise') return;
+        if (nextShardCount(given).decision !== 'increase') return;
         const [before, newest] = given.minutes.slice(-2) as [WriteMinute, WriteMinute];
         expect(newest.start - before.start).toBe(MINUTE);
         expect(before.start).toBeGreaterThanOrEqual(given.since ?? 0);

@@ -8,7 +8,7 @@ import {
   fanOutQuery,
   findStrays,
   InvalidIndexConfigError,
-  raiseShardCount,
+  increaseShardCount,
   reshardItems,
   type ShardedConfig,
   ShardsUnavailableError,
@@ -45,8 +45,8 @@ class Play {
     return this.clock.runUntil(new Promise<void>((resolve) => this.clock.schedule(resolve, ms)));
   }
 
-  raise(value: string, to: number): void {
-    void raiseShardCount(adaptiveConfig, this.counts.store(), { value, to, ...why }, { clock: this.clock });
+  increase(value: string, to: number): void {
+    void increaseShardCount(adaptiveConfig, this.counts.store(), { value, to, ...why }, { clock: this.clock });
   }
 
   async put(writer: AdaptiveIndex, status: string, createdAt: number): Promise<DynamoDbItem> {
@@ -82,7 +82,7 @@ describe('pages that are read while counts grow', () => {
         );
         shown.push(...page.items);
         cursor = page.cursor;
-        if (random() < 0.5) play.raise(VALUES[upTo(2)]!, 1 + upTo(16));
+        if (random() < 0.5) play.increase(VALUES[upTo(2)]!, 1 + upTo(16));
         await play.pass(upTo(5) * 15_000);
         if (random() < 0.7) await play.put(writers[upTo(2)]!, VALUES[upTo(2)]!, 1_000 + upTo(8));
       } while (cursor !== undefined);
@@ -119,7 +119,7 @@ describe('pages that are read while counts grow', () => {
     const stream = fanOutItems(play.index, reader, { value: 'open', limit: 4 }, { clock: play.clock });
     const streamed: string[] = [];
     for await (const item of stream) streamed.push(idOf(item));
-    play.raise('open', 8);
+    play.increase('open', 8);
     await play.pass(60_000);
     for (let item = 0; item < 40; item++) ids.push(idOf(await play.put(play.application(), 'open', item)));
     const resumeAt = stream.resumePoint!;
@@ -186,7 +186,7 @@ describe('a configuration with adaptive counts', () => {
 
   test('gives an item the shard of the count that its value has grown to', async () => {
     const play = new Play();
-    play.raise('open', 8);
+    play.increase('open', 8);
     await play.pass(60_000);
     const config = await play.application().forWriting();
     const shard = (status: string) => shardAttributes(config, { orderId: 'o-7', status, createdAt: 1 }).byStatusShard;

@@ -47,9 +47,15 @@ describe('a value whose writes step to 8,000 a second', () => {
   });
 });
 
-test('bursts of two minutes raise a count to what they need, and no further', () => {
+test('bursts of two minutes increase a count to what they need, and no further', () => {
   const demand = { hot: (minute: number): number => (minute % 30 < 2 ? 4_000 : 200) };
-  const { minutes, raises } = simulateAdaptiveIndex({ ...index, minutes: 600, demand, initial: 1, signal: 'reports' });
+  const { minutes, increases } = simulateAdaptiveIndex({
+    ...index,
+    minutes: 600,
+    demand,
+    initial: 1,
+    signal: 'reports',
+  });
   expect(minutes.at(-1)!.asked.hot).toBeLessThanOrEqual(10);
-  expect(raises).toBeLessThanOrEqual(2);
+  expect(increases).toBeLessThanOrEqual(2);
 });

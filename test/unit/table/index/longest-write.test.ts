@@ -131,12 +131,15 @@ describe('the longest write in the configuration of an index', () => {
           role: iam.Role.fromRoleArn(stack, 'ImportedRole', 'arn:aws:iam::111111111111:role/imported'),
         }),
     ],
-  ])('grants.write – %s – leaves the longest write out, so that lowerShardCount waits 90 minutes', (_, granteeOf) => {
-    const writer = addFunction(stack, 'Writer', 10);
-    byStatus.bindWriter(writer);
-    byStatus.grants.write(granteeOf(writer));
-    expect(longestWrite()).toBeUndefined();
-  });
+  ])(
+    'grants.write – %s – leaves the longest write out, so that decreaseShardCount waits 90 minutes',
+    (_, granteeOf) => {
+      const writer = addFunction(stack, 'Writer', 10);
+      byStatus.bindWriter(writer);
+      byStatus.grants.write(granteeOf(writer));
+      expect(longestWrite()).toBeUndefined();
+    },
+  );
 
   test('bindWriter – a timeout that only the deployment knows – leaves the longest write out', () => {
     const timeout = new CfnParameter(stack, 'Timeout', { type: 'Number' }).valueAsNumber;

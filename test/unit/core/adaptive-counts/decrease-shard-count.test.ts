@@ -1,10 +1,10 @@
 import {
   AdaptiveIndex,
+  type DecreaseShardCountOptions,
+  decreaseShardCount,
   endDrain,
   InvalidIndexConfigError,
-  type LowerShardCountOptions,
-  lowerShardCount,
-  raiseShardCount,
+  increaseShardCount,
   ShardCountChangedError,
   type ShardedIndexConfig,
   shardAttributes,
@@ -19,12 +19,12 @@ let clock: VirtualClock;
 beforeEach(async () => {
   table = new FakeCountTable();
   clock = new VirtualClock();
-  await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), { to: 8, ...why }, { clock }));
+  await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), { to: 8, ...why }, { clock }));
   clock = new VirtualClock();
 });
 
 const lower = (to: number, fate: Fate = 'answered') =>
-  lowerShardCount(
+  decreaseShardCount(
     adaptiveConfig,
     table.store(undefined, () => fate),
     { to, ...why },
@@ -37,15 +37,15 @@ const end = (version: number, fate: Fate = 'answered') =>
     { version, ...why },
   );
 
-describe('lowering a shard count', () => {
+describe('decrease a shard count', () => {
   test('takes writers first, waits until no write of before is under way, and readers when all is drained', async () => {
-    const lowered = await clock.runUntil(lower(2));
-    expect(countText(lowered)).toBe('2/8');
+    const decreased = await clock.runUntil(lower(2));
+    expect(countText(decreased)).toBe('2/8');
     expect(clock.now()).toBe(90 * 60_000 + 45_000);
-    expect(countText(await end(lowered.version))).toBe('2/2');
+    expect(countText(await end(decreased.version))).toBe('2/2');
   });
 
-  test.each<[string, Partial<ShardedIndexConfig>, LowerShardCountOptions, number]>([
+  test.each<[string, Partial<ShardedIndexConfig>, DecreaseShardCountOptions, number]>([
     ['without the longest write of its writers – waits 90 minutes', {}, {}, 90 * 60],
     ['with the longest write in the configuration – waits for it', { longestWriteSeconds: 30 }, {}, 30],
     [
@@ -54,27 +54,27 @@ describe('lowering a shard count', () => {
       { longestWriteMs: 5_000 },
       5,
     ],
-  ])('lowerShardCount – %s', async (_, part, options, seconds) => {
+  ])('decreaseShardCount – %s', async (_, part, options, seconds) => {
     const onWait = jest.fn();
     const config = { ...adaptiveConfig, ...part };
-    await clock.runUntil(lowerShardCount(config, table.store(), { to: 2, ...why }, { ...options, onWait, clock }));
+    await clock.runUntil(decreaseShardCount(config, table.store(), { to: 2, ...why }, { ...options, onWait, clock }));
     expect(clock.now()).toBe(seconds * 1_000 + 45_000);
     const reason = expect.stringContaining(`may still write to the other shards for ${seconds + 45} seconds`);
     expect(onWait.mock.calls).toEqual([[{ waitMs: seconds * 1_000 + 45_000, reason }]]);
   });
 
-  test('lowerShardCount – the longest write in the configuration is not a number of seconds – throws before it writes', async () => {
+  test('decreaseShardCount – the longest write in the configuration is not a number of seconds – throws before it writes', async () => {
     for (const longestWriteSeconds of [0, -1, 1.5, 5_400_000, '30', null]) {
       const config = { ...adaptiveConfig, longestWriteSeconds } as ShardedIndexConfig;
-      const lowered = lowerShardCount(config, table.store(), { to: 2, ...why }, { clock });
-      await expect(lowered).rejects.toThrow(
+      const decreased = decreaseShardCount(config, table.store(), { to: 2, ...why }, { clock });
+      await expect(decreased).rejects.toThrow(
         'config.longestWriteSeconds must be a whole number of seconds from 1 to 86400',
       );
     }
     expect(table.written.map(countText)).toEqual(['1/8', '8/8']);
   });
 
-  test('lowerShardCount – an invocation of 90 minutes writes after 80 – the drain moves its items', async () => {
+  test('decreaseShardCount – an invocation of 90 minutes writes after 80 – the drain moves its items', async () => {
     const writer = new AdaptiveIndex(adaptiveConfig, table.store(), { clock, timeOfDay: () => clock.now() });
     const earlier = await clock.runUntil(writer.forWriting('open'));
     let shards: string[] = [];
@@ -90,20 +90,25 @@ describe('lowering a shard count', () => {
   });
 
   test('waits for the copies of writers alone where writes take no time', async () => {
-    const lowered = lowerShardCount(adaptiveConfig, table.store(), { to: 2, ...why }, { clock, longestWriteMs: 0 });
-    expect(countText(await clock.runUntil(lowered))).toBe('2/8');
+    const decreased = decreaseShardCount(
+      adaptiveConfig,
+      table.store(),
+      { to: 2, ...why },
+      { clock, longestWriteMs: 0 },
+    );
+    expect(countText(await clock.runUntil(decreased))).toBe('2/8');
     expect(clock.now()).toBe(45_000);
   });
 
   test('says so if the count is changed between its read and its write', async () => {
     const store = { ...table.store(), writeCount: async () => false };
-    const lowered = lowerShardCount(adaptiveConfig, store, { to: 2, ...why }, { clock });
-    await expect(clock.runUntil(lowered)).rejects.toThrow(ShardCountChangedError);
+    const decreased = decreaseShardCount(adaptiveConfig, store, { to: 2, ...why }, { clock });
+    await expect(clock.runUntil(decreased)).rejects.toThrow(ShardCountChangedError);
   });
 
   test('is refused for an index with fixed counts', async () => {
     const fixed = { ...adaptiveConfig, version: 1 as const, adaptive: undefined };
-    await expect(lowerShardCount(fixed, table.store(), { to: 2, ...why })).rejects.toThrow(InvalidIndexConfigError);
+    await expect(decreaseShardCount(fixed, table.store(), { to: 2, ...why })).rejects.toThrow(InvalidIndexConfigError);
     await expect(endDrain(fixed, table.store(), { version: 2, ...why })).rejects.toThrow(InvalidIndexConfigError);
   });
 
@@ -111,14 +116,14 @@ describe('lowering a shard count', () => {
     lower(2).catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 60_000)));
     clock = new VirtualClock();
-    const lowered = await clock.runUntil(lower(2));
+    const decreased = await clock.runUntil(lower(2));
     expect(clock.now()).toBe(90 * 60_000 + 45_000);
-    expect(lowered.version).toBe(3);
+    expect(decreased.version).toBe(3);
   });
 
   test.each<Fate>(['lost', 'sent twice'])('recognises its own writes when an answer is %s', async (fate) => {
-    const lowered = await clock.runUntil(lower(2, fate));
-    expect(countText(await end(lowered.version, fate))).toBe('2/2');
+    const decreased = await clock.runUntil(lower(2, fate));
+    expect(countText(await end(decreased.version, fate))).toBe('2/2');
     expect(table.written.map(countText)).toEqual(['1/8', '8/8', '2/8', '2/2']);
   });
 
@@ -135,18 +140,18 @@ describe('lowering a shard count', () => {
       'value must be a value that has grown, got "paid"',
     );
     await expect(endDrain(adaptiveConfig, table.store(), why as never)).rejects.toThrow(
-      'version must be the version that lowerShardCount has returned, got undefined',
+      'version must be the version that decreaseShardCount has returned, got undefined',
     );
   });
 
-  test('does not end a drain if writers were raised again since', async () => {
+  test('does not end a drain if writers were increased again since', async () => {
     const { version } = await clock.runUntil(lower(2));
-    await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
+    await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
     await expect(end(version)).rejects.toThrow(ShardCountChangedError);
     expect(countText(table.of('open'))).toBe('4/8');
   });
 
-  test('says so if writers are raised between its read and its write', async () => {
+  test('says so if writers are increased between its read and its write', async () => {
     const { version } = await clock.runUntil(lower(2));
     const store = table.store();
     const racing: typeof store = {
@@ -161,20 +166,20 @@ describe('lowering a shard count', () => {
   });
 
   test('says so if the count was changed while it waited', async () => {
-    const lowered = lower(2);
-    lowered.catch(() => {});
+    const decreased = lower(2);
+    decreased.catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 1_000)));
-    await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
-    await expect(clock.runUntil(lowered)).rejects.toThrow(ShardCountChangedError);
+    await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
+    await expect(clock.runUntil(decreased)).rejects.toThrow(ShardCountChangedError);
   });
 
   test('refuses more shards than writers use, a value that has not grown, a wait that is none, and no reason', async () => {
     await expect(lower(9)).rejects.toThrow('to must be a whole number from 1 to 8, got 9');
-    const other = lowerShardCount(adaptiveConfig, table.store(), { ...why, value: 'paid', to: 1 });
+    const other = decreaseShardCount(adaptiveConfig, table.store(), { ...why, value: 'paid', to: 1 });
     await expect(other).rejects.toThrow('value must be a value that has grown, got "paid"');
-    const negative = lowerShardCount(adaptiveConfig, table.store(), { ...why, to: 1 }, { longestWriteMs: -1 });
+    const negative = decreaseShardCount(adaptiveConfig, table.store(), { ...why, to: 1 }, { longestWriteMs: -1 });
     await expect(negative).rejects.toThrow('longestWriteMs must be');
-    const unsaid = lowerShardCount(adaptiveConfig, table.store(), { ...why, reason: '', to: 1 }, { clock });
+    const unsaid = decreaseShardCount(adaptiveConfig, table.store(), { ...why, reason: '', to: 1 }, { clock });
     await expect(clock.runUntil(unsaid)).rejects.toThrow('reason must be a text of 1 to 500 characters');
     expect(table.written.map(countText)).toEqual(['1/8', '8/8']);
   });

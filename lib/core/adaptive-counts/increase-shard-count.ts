@@ -9,7 +9,7 @@ import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
 /** How many shards a value grows to, and why. */
-export interface ShardCountRaise extends CountChange {
+export interface ShardCountIncrease extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
   /** How many shards writers will use, from 1 to the maximum of the index. */
@@ -20,11 +20,11 @@ export interface ShardCountRaise extends CountChange {
 const MAX_ATTEMPTS = 10;
 
 /**
- * Raises the shard count of one value: first for readers, and 45 seconds later for writers, when no reader can have an
+ * Increases the shard count of one value: first for readers, and 45 seconds later for writers, when no reader can have an
  * earlier copy. So the call takes that long. It changes nothing if the value already has this many shards.
  *
  * The call may be interrupted at any point and repeated by any process: it goes on from what is stored, and waits the whole
- * 45 seconds itself. Any number of processes may raise the counts of one value at the same time. What is in the old shards
+ * 45 seconds itself. Any number of processes may increase the counts of one value at the same time. What is in the old shards
  * stays there, and readers go on asking them.
  *
  * @param config the configuration that the index emits
@@ -36,18 +36,18 @@ const MAX_ATTEMPTS = 10;
  * @throws ShardCountChangedError if others change the counts of the value all the time
  * @throws what the store throws, if it cannot be read or written
  */
-export async function raiseShardCount(
+export async function increaseShardCount(
   config: ShardedIndexConfig,
   store: ShardCountStore,
-  raise: ShardCountRaise,
+  increase: ShardCountIncrease,
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<GrownCount | undefined> {
   const { maximum } = adaptiveCountsOf(config);
   checkCountReader(config, store);
-  checkChange(raise);
-  checkIndexShardCount('to', raise.to, maximum);
-  const { to } = raise;
-  const value = countedValue(config, raise.value);
+  checkChange(increase);
+  checkIndexShardCount('to', increase.to, maximum);
+  const { to } = increase;
+  const value = countedValue(config, increase.value);
   const floor = floorOf(config, value);
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const before = await store.readCount(value);
@@ -55,11 +55,11 @@ export async function raiseShardCount(
     const { write, read } = before ?? { write: 1, read: 1 };
     const next = { value, write, read: Math.max(read, to) };
     // If readers already ask enough shards, it is not known since when. So the wait begins with the version that was read.
-    const readersFirst = read >= to ? before : await writeNext(store, before, next, raise);
+    const readersFirst = read >= to ? before : await writeNext(store, before, next, increase);
     if (readersFirst === undefined) continue;
     await watch(clock, OUTLIVED_AFTER_MS);
-    const raised = await writeNext(store, readersFirst, { ...next, write: to }, raise);
-    if (raised !== undefined) return raised;
+    const increased = await writeNext(store, readersFirst, { ...next, write: to }, increase);
+    if (increased !== undefined) return increased;
   }
   throw new ShardCountChangedError();
 }

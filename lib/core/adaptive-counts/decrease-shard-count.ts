@@ -11,15 +11,15 @@ import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
 /** How many shards the writers of a value go back to, and why. */
-export interface ShardCountLowering extends CountChange {
+export interface ShardCountDecrease extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
   /** How many shards writers will use, from 1 to the number that they use. */
   to: number;
 }
 
-/** Options of `lowerShardCount`. */
-export interface LowerShardCountOptions {
+/** Options of `decreaseShardCount`. */
+export interface DecreaseShardCountOptions {
   /**
    * The longest time, in milliseconds, from the moment when a writer requests the configuration until its last write has arrived or
    * has failed, retries included. It takes precedence over the `longestWriteSeconds` of the configuration.
@@ -30,7 +30,7 @@ export interface LowerShardCountOptions {
    * Called once, when the call begins to wait.
    * @default the call waits without a notice
    */
-  onWait?(wait: LoweringWait): void;
+  onWait?(wait: DecreaseWait): void;
   /**
    * The clock for the wait.
    * @default the clock of the system
@@ -38,8 +38,8 @@ export interface LowerShardCountOptions {
   clock?: Clock;
 }
 
-/** The wait of `lowerShardCount`. */
-export interface LoweringWait {
+/** The wait of `decreaseShardCount`. */
+export interface DecreaseWait {
   /** The length of the wait, in milliseconds. */
   waitMs: number;
   /** Why the call waits, as a sentence for people. */
@@ -51,9 +51,9 @@ export interface LoweringWait {
  * Readers go on asking all shards. Then write the items of the other shards again, as `reshardItems` does, and let
  * `endDrain` take the readers back:
  *
- *     const lowered = await lowerShardCount(config, store, { value: 'shipped', to: 2, reason, changedBy });
+ *     const decreased = await decreaseShardCount(config, store, { value: 'shipped', to: 2, reason, changedBy });
  *     // drain every segment: reshardItems(client, index, { segment, totalSegments }), with the AdaptiveIndex
- *     await endDrain(config, store, { value: 'shipped', version: lowered.version, reason, changedBy });
+ *     await endDrain(config, store, { value: 'shipped', version: decreased.version, reason, changedBy });
  *
  * The call waits for writers that have read the earlier count: 45 seconds, plus the longest write, which is 90 minutes if neither
  * `longestWriteMs` nor the configuration gives it. The call may be interrupted at any point and repeated: each call waits the whole
@@ -67,27 +67,27 @@ export interface LoweringWait {
  * @throws ShardCountChangedError if somebody else changes the counts of the value at the same time
  * @throws what the store throws, if it cannot be read or written
  */
-export async function lowerShardCount(
+export async function decreaseShardCount(
   config: ShardedIndexConfig,
   store: ShardCountStore,
-  lowering: ShardCountLowering,
-  { longestWriteMs: givenMs, onWait, clock = systemClock }: LowerShardCountOptions = {},
+  decrease: ShardCountDecrease,
+  { longestWriteMs: givenMs, onWait, clock = systemClock }: DecreaseShardCountOptions = {},
 ): Promise<GrownCount> {
   adaptiveCountsOf(config);
   const { longestWriteSeconds = LONGEST_INVOCATION_SECONDS } = config;
   const longestWriteMs = givenMs ?? longestWriteSeconds * 1_000;
   checkCountReader(config, store);
-  checkChange(lowering);
+  checkChange(decrease);
   if (!Number.isFinite(longestWriteMs) || longestWriteMs < 0) {
     throw new InvalidArgumentError('longestWriteMs', longestWriteMs, 'a number of milliseconds of at least 0');
   }
-  const value = countedValue(config, lowering.value);
+  const value = countedValue(config, decrease.value);
   const before = await store.readCount(value);
-  if (before === undefined) throw new InvalidIndexValueError('value', lowering.value, 'a value that has grown');
-  checkIndexShardCount('to', lowering.to, before.write);
-  const next = { ...before, write: lowering.to };
-  const lowered = before.write === lowering.to ? before : await writeNext(store, before, next, lowering);
-  if (lowered === undefined) throw new ShardCountChangedError();
+  if (before === undefined) throw new InvalidIndexValueError('value', decrease.value, 'a value that has grown');
+  checkIndexShardCount('to', decrease.to, before.write);
+  const next = { ...before, write: decrease.to };
+  const decreased = before.write === decrease.to ? before : await writeNext(store, before, next, decrease);
+  if (decreased === undefined) throw new ShardCountChangedError();
   const waitMs = OUTLIVED_AFTER_MS + longestWriteMs;
   const seconds = Math.ceil(waitMs / 1_000);
   onWait?.({
@@ -95,25 +95,25 @@ export async function lowerShardCount(
     reason: `a writer that has read the earlier count may still write to the other shards for ${seconds} seconds`,
   });
   await watch(clock, waitMs);
-  if ((await store.readCount(value))?.version !== lowered.version) throw new ShardCountChangedError();
-  return lowered;
+  if ((await store.readCount(value))?.version !== decreased.version) throw new ShardCountChangedError();
+  return decreased;
 }
 
 /** The end of a drain. */
 export interface DrainEnd extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
-  /** The version that `lowerShardCount` has returned. */
+  /** The version that `decreaseShardCount` has returned. */
   version: number;
 }
 
 /**
  * Lets readers ask only the shards that writers use. Call it when no item of the value is left in the other shards, because
- * each was written again after `lowerShardCount` had returned. It changes nothing if readers ask no other shards.
+ * each was written again after `decreaseShardCount` had returned. It changes nothing if readers ask no other shards.
  *
  * @returns the counts that are stored then
  * @throws InvalidArgumentError, or one of its subclasses, if an argument is invalid
- * @throws ShardCountChangedError if the counts have changed since `lowerShardCount`, so that writers may have used the other
+ * @throws ShardCountChangedError if the counts have changed since `decreaseShardCount`, so that writers may have used the other
  *   shards again
  * @throws what the store throws, if it cannot be read or written
  */
@@ -122,7 +122,7 @@ export async function endDrain(config: ShardedIndexConfig, store: ShardCountStor
   checkCountReader(config, store);
   checkChange(end);
   if (!Number.isSafeInteger(end.version) || end.version < 1) {
-    throw new InvalidArgumentError('version', end.version, 'the version that lowerShardCount has returned');
+    throw new InvalidArgumentError('version', end.version, 'the version that decreaseShardCount has returned');
   }
   const value = countedValue(config, end.value);
   const before = await store.readCount(value);

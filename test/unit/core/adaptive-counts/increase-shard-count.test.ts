@@ -1,10 +1,10 @@
 import {
+  decreaseShardCount,
   endDrain,
   InvalidIndexConfigError,
   InvalidIndexValueError,
   InvalidShardCountError,
-  lowerShardCount,
-  raiseShardCount,
+  increaseShardCount,
   ShardCountChangedError,
   type ShardedIndexConfig,
 } from '../../../../lib/core';
@@ -20,11 +20,11 @@ beforeEach(() => {
   clock = new VirtualClock();
 });
 
-const raise = (
+const increase = (
   to: number,
   options: { store?: ReturnType<FakeCountTable['store']>; config?: ShardedIndexConfig } = {},
 ) =>
-  raiseShardCount(
+  increaseShardCount(
     options.config ?? adaptiveConfig,
     options.store ?? table.store(),
     { value: 'open', to, ...why },
@@ -33,9 +33,9 @@ const raise = (
     },
   );
 
-describe('raising a shard count', () => {
+describe('increasing a shard count', () => {
   test('takes readers first, and writers 45 seconds later', async () => {
-    const done = raise(4);
+    const done = increase(4);
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 44_999)));
     expect(countText(table.of('open'))).toBe('1/4');
     expect(countText(await clock.runUntil(done))).toBe('4/4');
@@ -43,40 +43,45 @@ describe('raising a shard count', () => {
   });
 
   test('says who did it and why', async () => {
-    await clock.runUntil(raise(4));
+    await clock.runUntil(increase(4));
     expect(table.of('open')).toMatchObject({ value: 'open', version: 2, changedAt: expect.any(String), ...why });
   });
 
   test('changes nothing if the value has so many shards, by itself or by the configuration', async () => {
     const shards = { default: { write: 1, read: 1 }, byValue: { open: { write: 8, read: 8 } } };
-    expect(await raise(8, { config: { ...adaptiveConfig, shards } })).toBeUndefined();
-    await clock.runUntil(raise(4));
-    expect(countText(await raise(3))).toBe('4/4');
+    expect(await increase(8, { config: { ...adaptiveConfig, shards } })).toBeUndefined();
+    await clock.runUntil(increase(4));
+    expect(countText(await increase(3))).toBe('4/4');
     expect(table.written).toHaveLength(2);
   });
 
   test('waits all of the time itself when it takes up what another process has begun', async () => {
-    const crashed = raise(4);
+    const crashed = increase(4);
     crashed.catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 40_000)));
     const again = new VirtualClock();
-    const raised = raiseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why }, { clock: again });
-    expect(countText(await again.runUntil(raised))).toBe('4/4');
+    const increased = increaseShardCount(
+      adaptiveConfig,
+      table.store(),
+      { value: 'open', to: 4, ...why },
+      { clock: again },
+    );
+    expect(countText(await again.runUntil(increased))).toBe('4/4');
     expect(again.now()).toBe(45_000);
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 
   test('watches anew when somebody else changes the count meanwhile', async () => {
-    const first = raise(4);
+    const first = increase(4);
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 30_000)));
-    const second = raise(8);
+    const second = increase(8);
     await clock.runUntil(Promise.all([first, second]));
     expect(table.written.map(countText)).toEqual(['1/4', '1/8', '8/8']);
     expect(clock.now()).toBe(90_000);
   });
 
   test.each<Fate>(['lost', 'sent twice'])('recognises its own writes when an answer is %s', async (fate) => {
-    expect(countText(await clock.runUntil(raise(4, { store: table.store(undefined, () => fate) })))).toBe('4/4');
+    expect(countText(await clock.runUntil(increase(4, { store: table.store(undefined, () => fate) })))).toBe('4/4');
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 
@@ -87,7 +92,7 @@ describe('raising a shard count', () => {
       reads += 1;
       return store.readCount(value);
     };
-    await clock.runUntil(raise(4, { store: { ...store, readCount } }));
+    await clock.runUntil(increase(4, { store: { ...store, readCount } }));
     expect(reads).toBe(1);
   });
 
@@ -100,16 +105,16 @@ describe('raising a shard count', () => {
     };
     const readCount: typeof store.readCount = (value) =>
       isDown ? Promise.reject(new Error('down')) : store.readCount(value);
-    await expect(raise(4, { store: { ...store, writeCount, readCount } })).rejects.toThrow('no answer');
+    await expect(increase(4, { store: { ...store, writeCount, readCount } })).rejects.toThrow('no answer');
   });
 
   test('throws what the store throws if a write fails', async () => {
-    await expect(raise(4, { store: table.store(undefined, () => 'failed') })).rejects.toThrow('failed');
+    await expect(increase(4, { store: table.store(undefined, () => 'failed') })).rejects.toThrow('failed');
   });
 
   test('gives up when others change the count all the time', async () => {
     const store = { ...table.store(), writeCount: async () => false };
-    await expect(clock.runUntil(raise(4, { store }))).rejects.toThrow(ShardCountChangedError);
+    await expect(clock.runUntil(increase(4, { store }))).rejects.toThrow(ShardCountChangedError);
     // It knows at once that its write was refused.
     expect(clock.now()).toBe(0);
   });
@@ -149,7 +154,7 @@ describe('raising a shard count', () => {
       'config.indexName must be the name of an index',
     ],
   ])('refuses %s', async (_, to, value, config, error, message) => {
-    const refused = raiseShardCount(config, table.store(), { ...(value && { value }), to, ...why });
+    const refused = increaseShardCount(config, table.store(), { ...(value && { value }), to, ...why });
     await expect(refused).rejects.toThrow(error);
     await expect(refused).rejects.toThrow(message);
     expect(table.written).toEqual([]);
@@ -160,7 +165,7 @@ describe('raising a shard count', () => {
     ['reason', { reason: 'x'.repeat(501) }],
     ['changedBy', { changedBy: 'x'.repeat(101) }],
   ])('refuses a wrong %s', async (field, wrong) => {
-    const refused = raiseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why, ...wrong });
+    const refused = increaseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why, ...wrong });
     await expect(refused).rejects.toThrow(`${field} must be a text`);
   });
 
@@ -169,7 +174,7 @@ describe('raising a shard count', () => {
     [500, 100],
   ])('takes a reason of %d characters and a name of %d, and a value of 1,023 bytes', async (reason, name) => {
     const change = { value: 'v'.repeat(1_023), to: 2, reason: 'x'.repeat(reason), changedBy: 'x'.repeat(name) };
-    expect(countText(await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), change, { clock })))).toBe(
+    expect(countText(await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), change, { clock })))).toBe(
       '2/2',
     );
   });
@@ -177,17 +182,17 @@ describe('raising a shard count', () => {
   test.each([[null], [undefined], ['x'], [{}]])('refuses %j in place of a change', async (change) => {
     const config = adaptiveConfig;
     for (const refused of [
-      raiseShardCount(config, table.store(), change as never),
-      lowerShardCount(config, table.store(), change as never),
+      increaseShardCount(config, table.store(), change as never),
+      decreaseShardCount(config, table.store(), change as never),
       endDrain(config, table.store(), change as never),
     ]) {
       await expect(refused).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     }
   });
 
-  test('raises the one count of an index that covers the whole table', async () => {
+  test('increases the one count of an index that covers the whole table', async () => {
     const { valueAttribute: _, ...config } = adaptiveConfig;
-    const raised = raiseShardCount(config, table.store(), { to: 2, ...why }, { clock });
-    expect(await clock.runUntil(raised)).toMatchObject({ value: undefined, write: 2 });
+    const increased = increaseShardCount(config, table.store(), { to: 2, ...why }, { clock });
+    expect(await clock.runUntil(increased)).toMatchObject({ value: undefined, write: 2 });
   });
 });
