@@ -16,13 +16,13 @@ const require = createRequire(import.meta.url);
 const { AdaptiveIndex, DynamoDbShardCountReader } = require('../dist/lib/core/adaptive-counts/index.js');
 const { shardAttributes } = require('../dist/lib/core/sharded-index/index.js');
 
-const [picture = 'docs/guides/window.png'] = process.argv.slice(2);
+const [picture = 'docs/guides/console.png'] = process.argv.slice(2);
 const app = mkdtempSync(join(tmpdir(), 'tour-app-'));
 execFileSync(process.execPath, ['scripts/tour-app.mjs'], { env: { ...process.env, CDK_OUTDIR: app }, stdio: 'pipe' });
 const cli = ['dist/bin/even-shards.js', 'local', '--app', app, '--serve', '--json', '--limits', '0.1'];
 const local = spawn(process.execPath, cli, { stdio: ['ignore', 'pipe', 'ignore'] });
 const [line] = await once(createInterface({ input: local.stdout }), 'line');
-const { window: url, endpoints, tables } = JSON.parse(line);
+const { console: url, endpoints, tables } = JSON.parse(line);
 const browser = await launchBrowser();
 const page = await browser.newPage();
 await page.setViewport({ width: 1280, height: 1500 });

@@ -13,7 +13,7 @@ import { counted } from '../plain-text';
 import { print, printError, printText } from '../print';
 import { textTable } from '../text-table';
 import { type Diagnosis, diagnose } from './diagnose';
-import { measuredByWindow } from './measured-by-window';
+import { measuredByConsole } from './measured-by-console';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
 import { measuredByCloudWatch, observe } from './observe';
 
@@ -22,14 +22,14 @@ const DEFAULT_HOURS = 3;
 const MOST_HOURS = 24;
 
 const HELP = `usage: even-shards doctor --stack NAME [options]
-       even-shards doctor --app DIRECTORY --kinesis-endpoint URL --dynamodb-endpoint URL --window URL [options]
+       even-shards doctor --app DIRECTORY --kinesis-endpoint URL --dynamodb-endpoint URL --console URL [options]
 
 Reads the streams, tables, sharded indexes, consumers and metrics of a stack, and changes nothing. It prints what is uneven, throttled,
 near a limit or too costly, the most serious first, with the change to make. For throttled reads and writes of DynamoDB it prints the cause.
 
   --hours NUMBER  how far back to read metrics (default: ${DEFAULT_HOURS}, at most ${MOST_HOURS})
   --scan          read every item of the sharded tables, too, for items that no query finds; that costs read units
-  --window URL    with --app, the page that the local run serves: it knows what has passed and what was refused
+  --console URL   with --app, the address of the local console: it counts what passed and what was throttled
   --json          print one JSON document
   --help          show this text
 
@@ -45,7 +45,7 @@ const OPTIONS = {
   hours: { type: 'string' },
   json: { type: 'boolean', default: false },
   scan: { type: 'boolean', default: false },
-  window: { type: 'string' },
+  console: { type: 'string' },
 } as const;
 
 const EXIT_FOUND = 1;
@@ -56,7 +56,7 @@ interface DoctorFlags {
   readonly json: boolean;
   readonly permissions: boolean;
   readonly scan: boolean;
-  readonly window?: string;
+  readonly console?: string;
 }
 
 export async function doctor(args: string[], metricsOf?: MetricClient): Promise<void> {
@@ -66,10 +66,10 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
   if (!(hours > 0 && hours <= MOST_HOURS)) {
     throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
   }
-  if (flags.window !== undefined && flags.app === undefined) throw new UsageError('--window needs --app', COMMAND);
+  if (flags.console !== undefined && flags.app === undefined) throw new UsageError('--console needs --app', COMMAND);
   // Otherwise CloudWatch would be asked in the account.
-  if (flags.app !== undefined && !flags.permissions && (flags.window ?? flags.endpoint ?? metricsOf) === undefined) {
-    throw new UsageError('--app needs --window, as the local run has printed it', COMMAND);
+  if (flags.app !== undefined && !flags.permissions && (flags.console ?? flags.endpoint ?? metricsOf) === undefined) {
+    throw new UsageError('--app needs --console, as the local run has printed it', COMMAND);
   }
   await withTarget(COMMAND, flags, (target) => examine(target, flags, hours, metricsOf ?? target.clients.cloudwatch));
 }
@@ -78,9 +78,9 @@ async function examine(target: Target, flags: DoctorFlags, hours: number, metric
   const { resources, clients } = target;
   if (flags.permissions) return printText(policyText([...target.statements, ...statementsFor(resources, flags.scan)]));
   const measured =
-    flags.window === undefined
+    flags.console === undefined
       ? measuredByCloudWatch(metricReader(metrics, hours, Date.now()))
-      : await measuredByWindow(flags.window);
+      : await measuredByConsole(flags.console);
   const onProgress = (line: string) => printError(line);
   const endpoint = flags['dynamodb-endpoint'] ?? flags.endpoint;
   const found = diagnose(await observe(resources, clients, measured, { scan: flags.scan, endpoint, onProgress }));

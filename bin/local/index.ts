@@ -1,5 +1,7 @@
 import { constants } from 'node:os';
 import { print, printError, printText } from '../print';
+import { startLocalConsole } from './console/console-server';
+import { FunctionLogs } from './console/function-logs';
 import { findDynoxide } from './emulators/dynoxide';
 import { unlessFailed } from './emulators/emulator-thread';
 import { endWithLauncher } from './end-with-launcher';
@@ -8,8 +10,6 @@ import { examples, readyLine } from './ready-message';
 import { runCommand } from './run-command';
 import { startLocal } from './run-local';
 import { runSample } from './sample';
-import { FunctionLogs } from './window/function-logs';
-import { startWindow } from './window/window-server';
 
 /** How long the end of a run waits for functions that read a stream. */
 const SETTLE_MS = 10_000;
@@ -19,7 +19,7 @@ export async function local(args: string[]): Promise<void> {
   const flags = localFlags(own, command);
   if (flags.help) return printText(LOCAL_HELP);
   const say = flags.json || command !== undefined ? printError : print;
-  // The window watches the traffic, so it needs gates even without limits.
+  // The local console shows the traffic, so it needs gates even without limits.
   const gates = gateOptions(flags) ?? (flags.serve ? {} : undefined);
   const logs = new FunctionLogs();
   let report = (): void => {};
@@ -43,9 +43,9 @@ export async function local(args: string[]): Promise<void> {
   report = () => {
     for (const line of [...stack.eventSources.report(), ...(stack.gates?.report() ?? [])]) say(line);
   };
-  const window = flags.serve ? await startWindow(stack, stack.gates!, logs) : undefined;
-  if (flags.json) print(readyLine(stack, window));
-  if (window !== undefined) say(examples(stack, window, flags.app));
+  const localConsole = flags.serve ? await startLocalConsole(stack, stack.gates!, logs) : undefined;
+  if (flags.json) print(readyLine(stack, localConsole));
+  if (localConsole !== undefined) say(examples(stack, localConsole, flags.app));
   const { input = [], 'partition-key': partitionKey, ...sample } = flags;
   const run = async (): Promise<void> => {
     if (command !== undefined) process.exitCode = await runCommand(stack, command);

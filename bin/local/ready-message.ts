@@ -1,4 +1,5 @@
 import type { LocalResource } from './assembly/deployment-plan';
+import type { LocalConsole } from './console/console-server';
 import { parkingsOf } from './event-sources/parkings';
 import { firstProgram } from './first-program';
 import { sampleValue } from './fitting-item';
@@ -6,14 +7,16 @@ import { knownConfigs } from './known-configs';
 import type { LocalStack } from './run-local';
 import { indexesOf } from './sample/sample-targets';
 import { samplePayloads } from './sample-payloads';
-import type { Window } from './window/window-server';
 
 /** The line that `--json` prints when everything is ready. */
-export function readyLine({ endpoints, functions, streams, tables, keyspaces }: LocalStack, window?: Window): string {
+export function readyLine(
+  { endpoints, functions, streams, tables, keyspaces }: LocalStack,
+  localConsole?: LocalConsole,
+): string {
   return JSON.stringify({
     ready: true,
     endpoints,
-    window: window?.url,
+    console: localConsole?.url,
     functions: namesByPath(functions),
     streams: namesByPath(streams),
     tables: namesByPath(tables),
@@ -27,19 +30,19 @@ function namesByPath(resources: readonly Pick<LocalResource, 'path' | 'name'>[])
 }
 
 /** What a person can do now. */
-export function examples(stack: LocalStack, window: Pick<Window, 'url'>, app: string): string[] {
+export function examples(stack: LocalStack, localConsole: Pick<LocalConsole, 'url'>, app: string): string[] {
   // Version 1 of the AWS CLI does not read AWS_REGION.
   const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1';
   const payloads = samplePayloads(stack);
   const { lambda } = stack.endpoints;
   return [
     'ready; stop with Ctrl-C',
-    `watch it at ${window.url}`,
+    `watch it at ${localConsole.url}`,
     ...stack.functions.flatMap(({ path, name }) => [
       `# ${path}`,
       `curl ${lambda}/2015-03-31/functions/${name}/invocations -d '${JSON.stringify(payloads.get(path) ?? {})}'`,
     ]),
-    ...deployedCommands(stack, window, app),
+    ...deployedCommands(stack, localConsole, app),
     ...firstWrite(stack),
     '# with the AWS CLI, version 1 or 2',
     `echo '{}' | ${environment} aws lambda invoke --endpoint-url ${lambda} \\`,
@@ -55,7 +58,7 @@ function firstWrite(stack: LocalStack): string[] {
 }
 
 /** The commands for deployed apps, with flags that point them to this run. */
-function deployedCommands(stack: LocalStack, { url }: Pick<Window, 'url'>, app: string): string[] {
+function deployedCommands(stack: LocalStack, { url }: Pick<LocalConsole, 'url'>, app: string): string[] {
   const { kinesis, dynamodb } = stack.endpoints;
   const where = `--app ${app} --kinesis-endpoint ${kinesis} --dynamodb-endpoint ${dynamodb}`;
   const [index] = indexesOf(stack);
@@ -69,6 +72,6 @@ function deployedCommands(stack: LocalStack, { url }: Pick<Window, 'url'>, app: 
     ...(parking === undefined
       ? []
       : [`npx even-shards parked --table ${parking.tableName} --consumer ${parking.consumer} --endpoint ${dynamodb}`]),
-    `npx even-shards doctor ${where} --window ${url}`,
+    `npx even-shards doctor ${where} --console ${url}`,
   ];
 }

@@ -49,7 +49,7 @@ export interface KeyComparison {
   readonly candidates: readonly KeyCandidate[];
 }
 
-const WINDOWS = 100;
+const PERIODS = 100;
 const HEAD_ROOM = 0.25;
 
 /** A pair is shown if its busiest value has at most this share of what its better half has. */
@@ -114,7 +114,7 @@ function candidate(
   const counts = countsOf(field, 0, records);
   const busiestCount = counts.reduce((most, count) => Math.max(most, count), 0);
   const busiest = { value: field.values[counts.indexOf(busiestCount)]!, share: busiestCount / records };
-  const shareAtATime = isOfASecond(field) ? 1 : Math.max(busiest.share, meanOfWindows(field, records));
+  const shareAtATime = isOfASecond(field) ? 1 : Math.max(busiest.share, meanOfPeriods(field, records));
   const keys = new Map(field.values.map((value, number) => [value, counts[number]!]));
   const sample = { records, bytes, keys, sizes: new Map([[bytes / records, records]]) };
   const hottestPerSecond = shareAtATime * recordsPerSecond;
@@ -161,12 +161,12 @@ function isOfASecond({ isTime, values }: FieldValues): boolean {
 }
 
 /** A batch job may be rare in the whole sample, but alone while it runs. */
-function meanOfWindows({ ofRecord }: FieldValues, records: number): number {
-  const windows = Math.min(WINDOWS, Math.max(1, Math.floor(records / 10)));
+function meanOfPeriods({ ofRecord }: FieldValues, records: number): number {
+  const periods = Math.min(PERIODS, Math.max(1, Math.floor(records / 10)));
   let sum = 0;
-  for (let window = 0; window < windows; window++) {
-    const from = Math.floor((window * records) / windows);
-    const to = Math.floor(((window + 1) * records) / windows);
+  for (let period = 0; period < periods; period++) {
+    const from = Math.floor((period * records) / periods);
+    const to = Math.floor(((period + 1) * records) / periods);
     const counts = new Map<number, number>();
     let most = 0;
     for (let record = from; record < to; record++) {
@@ -176,7 +176,7 @@ function meanOfWindows({ ofRecord }: FieldValues, records: number): number {
     }
     sum += most / (to - from);
   }
-  return sum / windows;
+  return sum / periods;
 }
 
 /** Whether new records mostly have new values, so that no value grows. */

@@ -15,8 +15,8 @@ import { ShardReader } from '../../bin/stream-shards/shard-reader';
 import { tail } from '../../bin/tail';
 import { OrderedProducer } from '../../lib/core/producer';
 import { printed } from '../support/command';
+import { synthesizeConsoleApp } from '../support/stacks/console-app';
 import { synthesizeDeployment } from '../support/stacks/deployments';
-import { synthesizeWindowApp } from '../support/stacks/window-app';
 
 /** The commands as a person runs them, against the endpoints of a local run. */
 describe('what is deployed, from the command line', () => {
@@ -159,7 +159,7 @@ describe('what is deployed, from the command line', () => {
       await expect(printed(tail, 'Events', ...ofTable)).rejects.toThrow('--app needs --kinesis-endpoint');
       await expect(printed(put, 'Table', ...item, ...ofStream)).rejects.toThrow('--app needs --dynamodb-endpoint');
       await expect(printed(query, 'byStatus', ...ofStream)).rejects.toThrow('--app needs --dynamodb-endpoint');
-      await expect(printed(doctor, ...ofTable)).rejects.toThrow('--app needs --window');
+      await expect(printed(doctor, ...ofTable)).rejects.toThrow('--app needs --console');
     });
 
     test.each(['localhost:8000', '127.0.0.1:8000', 'dynamodb', ''])('refuse the endpoint %j', async (endpoint) => {
@@ -383,7 +383,7 @@ describe('what is deployed, from the command line', () => {
 
 describe('an app with adaptive counts, and a table that is sharded by its own key', () => {
   test('is written and read with the counts of the moment', async () => {
-    const app = synthesizeWindowApp({ shardCount: 1 });
+    const app = synthesizeConsoleApp({ shardCount: 1 });
     const stack = await startLocal({ app });
     try {
       const where = ['--app', app, '--dynamodb-endpoint', stack.endpoints.dynamodb];

@@ -46,7 +46,7 @@ describe('even-shards doctor on a local run with limits', () => {
     ({ stack } = watched);
     const { kinesis, dynamodb } = stack.endpoints;
     where = ['--app', watched.app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
-    where.push('--window', watched.window.url);
+    where.push('--console', watched.localConsole.url);
   }, 120_000);
   afterAll(() => watched?.stop());
 
@@ -62,7 +62,9 @@ describe('even-shards doctor on a local run with limits', () => {
   });
 
   test('is among the commands that a local run prints, which work as they are', async () => {
-    const lines = examples(stack, watched.window, watched.app).filter((line) => line.startsWith('npx even-shards '));
+    const lines = examples(stack, watched.localConsole, watched.app).filter((line) =>
+      line.startsWith('npx even-shards '),
+    );
     const commands = new Map(lines.map((line) => [line.split(' ')[2]!, line.split(' ').slice(3)]));
     expect([...commands.keys()]).toEqual(['query', 'tail', 'doctor']);
     expect(await printed(query, ...commands.get('query')!)).toMatch(/^0 items from \d+ shards/);

@@ -1,19 +1,19 @@
 import { rmSync } from 'node:fs';
 import type { LocalTable } from '../../bin/local/assembly/deployment-plan';
+import { type LocalConsole, startLocalConsole } from '../../bin/local/console/console-server';
+import { FunctionLogs } from '../../bin/local/console/function-logs';
+import { shardedConfigs } from '../../bin/local/console/sharded-configs';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { writeItems } from '../../bin/local/sample/write-items';
-import { FunctionLogs } from '../../bin/local/window/function-logs';
-import { shardedConfigs } from '../../bin/local/window/sharded-configs';
-import { startWindow, type Window } from '../../bin/local/window/window-server';
 import { shardAttributes } from '../../lib/core';
-import { synthesizeWindowApp } from './stacks/window-app';
+import { synthesizeConsoleApp } from './stacks/console-app';
 
-/** A local stack of the app of windows, and a window on it. */
+/** A local stack of the console app, with its local console. */
 export interface WatchedStack {
   /** The folder of the assembly. */
   readonly app: string;
   readonly stack: LocalStack;
-  readonly window: Window;
+  readonly localConsole: LocalConsole;
   stop(): Promise<void>;
 }
 
@@ -25,16 +25,16 @@ export async function startWatchedStack({
   shardCount: number;
   limits?: number;
 }): Promise<WatchedStack> {
-  const app = synthesizeWindowApp({ shardCount });
+  const app = synthesizeConsoleApp({ shardCount });
   const logs = new FunctionLogs();
   const stack = await startLocal({ app, gates: { limits }, onFunctionLog: logs.sink });
-  const window = await startWindow(stack, stack.gates!, logs);
+  const localConsole = await startLocalConsole(stack, stack.gates!, logs);
   return {
     app,
     stack,
-    window,
+    localConsole,
     async stop() {
-      await window.stop();
+      await localConsole.stop();
       await stack.stop();
       rmSync(app, { recursive: true });
     },

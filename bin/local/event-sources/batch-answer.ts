@@ -1,5 +1,5 @@
 import type { InvocationResult } from '../functions/function-thread';
-import type { Delivery } from './lane';
+import type { Delivery } from './event-source-worker';
 
 /**
  * What a function's answer to a batch means.

@@ -15,7 +15,7 @@ import type { LocalEventSource, LocalSchedule } from '../assembly/event-sources'
 import { matches } from '../assembly/filter-pattern';
 import type { FunctionPool } from '../functions/function-pool';
 import { deliveryOf } from './batch-answer';
-import type { Delivery, ShardBatch } from './lane';
+import type { Delivery, ShardBatch } from './event-source-worker';
 import { StreamPoller } from './stream-poller';
 
 /** What an event source mapping has done since the start. */
@@ -51,7 +51,7 @@ export class EventSources {
     private readonly pools: ReadonlyMap<string, FunctionPool>,
     private readonly onProblem: (line: string) => void,
   ) {
-    // Every lane of every shard listens to this signal.
+    // Every worker of every shard listens to this signal.
     setMaxListeners(0, this.ended.signal);
     const client = abortable(kinesis, this.ended.signal);
     this.mappings = plan.eventSources.map(
@@ -146,8 +146,8 @@ class RunningMapping {
     private readonly source: LocalEventSource,
     private readonly parts: MappingParts,
   ) {
-    const { path, batchSize, windowMs, retries, maxAgeMs, bisects, parallelizationFactor: lanes } = source;
-    const settings = { batchSize, windowMs, retries, maxAgeMs, bisects, lanes };
+    const { path, batchSize, windowMs, retries, maxAgeMs, bisects, parallelizationFactor: workers } = source;
+    const settings = { batchSize, windowMs, retries, maxAgeMs, bisects, workers };
     this.poller = new StreamPoller(
       parts.client,
       {

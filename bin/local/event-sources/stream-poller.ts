@@ -3,14 +3,14 @@ import { pause } from '../../../lib/core/kernel/pause';
 import { hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { ShardLineage } from '../../stream-shards/shard-lineage';
 import { type KinesisRecord, type ReadStart, ShardReader, type StreamClient } from '../../stream-shards/shard-reader';
-import { Lane, type LaneSettings } from './lane';
+import { EventSourceWorker, type WorkerSettings } from './event-source-worker';
 
 /** How a stream is polled. */
-export interface PollSettings extends LaneSettings {
+export interface PollSettings extends WorkerSettings {
   readonly streamName: string;
   readonly from: ReadStart;
   /** How many batches of a shard are delivered at once. Two batches at once never have the same partition key. */
-  readonly lanes: number;
+  readonly workers: number;
   /** How long to wait before reading a shard again that was read to its end. @default a second, as Lambda does */
   readonly atTipMs?: number;
   /** How long to wait before reading on in another shard. @default 200, or `atTipMs` if that is shorter */
@@ -21,12 +21,12 @@ export interface PollSettings extends LaneSettings {
 const BEHIND_MS = 200;
 const AT_TIP_MS = 1_000;
 
-/** While a lane has this many batches, nothing more is read for it. */
+/** While a worker has this many batches, nothing more is read for it. */
 const BATCHES_AHEAD = 2;
 
 interface Reading {
   readonly reader: ShardReader;
-  readonly lanes: readonly Lane[];
+  readonly workers: readonly EventSourceWorker[];
   /** When the last read began that was answered. */
   askedAt: number;
 }
@@ -56,14 +56,14 @@ export class StreamPoller {
   /** Whether every record that was there at a time is done, by the clock. */
   isCaughtUpSince(ms: number): boolean {
     return [...this.reading.values()].every(
-      ({ reader, lanes, askedAt }) =>
-        reader.isAtTip && !reader.isEnded && askedAt >= ms && lanes.every((lane) => lane.isEmpty),
+      ({ reader, workers, askedAt }) =>
+        reader.isAtTip && !reader.isEnded && askedAt >= ms && workers.every((worker) => worker.isEmpty),
     );
   }
 
   /** The records that were read and are not done. */
   get waiting(): readonly KinesisRecord[] {
-    return [...this.reading.values()].flatMap(({ lanes }) => lanes.flatMap((lane) => lane.waiting));
+    return [...this.reading.values()].flatMap(({ workers }) => workers.flatMap((worker) => worker.waiting));
   }
 
   /** Begins with the present shards, so that whatever is written from now on is read. */
@@ -92,23 +92,23 @@ export class StreamPoller {
     const { client, settings, signal } = this;
     for (const { shardId, from } of this.lineage.takeReady()) {
       const reader = await ShardReader.begin(client, settings.streamName, shardId, from);
-      const lanes = Array.from({ length: settings.lanes }, () => new Lane(shardId, settings, signal));
-      this.reading.set(shardId, { reader, lanes, askedAt: Number.NEGATIVE_INFINITY });
+      const workers = Array.from({ length: settings.workers }, () => new EventSourceWorker(shardId, settings, signal));
+      this.reading.set(shardId, { reader, workers, askedAt: Number.NEGATIVE_INFINITY });
     }
   }
 
   private async deliverShard(shardId: string, reading: Reading): Promise<void> {
-    const { reader, lanes } = reading;
-    const delivering = lanes.map((lane) => lane.deliver());
+    const { reader, workers } = reading;
+    const delivering = workers.map((worker) => worker.deliver());
     while (!this.signal.aborted && !reader.isEnded) {
-      const hasRoom = lanes.every((lane) => lane.waiting.length < BATCHES_AHEAD * this.settings.batchSize);
+      const hasRoom = workers.every((worker) => worker.waiting.length < BATCHES_AHEAD * this.settings.batchSize);
       const askedAt = this.clock.now();
       const records = hasRoom ? await this.unlessRefused(() => reader.read()) : undefined;
       if (records !== undefined) reading.askedAt = askedAt;
-      for (const record of records ?? []) lanes[laneOf(record.PartitionKey!, lanes.length)]!.add(record);
+      for (const record of records ?? []) workers[workerOf(record.PartitionKey!, workers.length)]!.add(record);
       await this.pause(reader.isAtTip ? this.waitMs : this.behindMs);
     }
-    for (const lane of lanes) lane.close();
+    for (const worker of workers) worker.close();
     await Promise.all(delivering);
     if (this.signal.aborted) return;
     this.lineage.end(shardId);
@@ -131,7 +131,7 @@ export class StreamPoller {
   }
 }
 
-/** The lane of a partition key, which is the same for all its records. */
-function laneOf(partitionKey: string, lanes: number): number {
-  return lanes === 1 ? 0 : Number(hashPartitionKey(partitionKey) % BigInt(lanes));
+/** The worker of a partition key, which is the same for all its records. */
+function workerOf(partitionKey: string, workers: number): number {
+  return workers === 1 ? 0 : Number(hashPartitionKey(partitionKey) % BigInt(workers));
 }

@@ -15,7 +15,7 @@ interface Read {
 /** How many reads are kept: more than one page of a query sends in a few rounds. */
 const MOST_READS = 4_000;
 
-/** The last reads, so that a window can show those of a query. */
+/** The last reads, so that the local console can show the reads of a query. */
 export class RecentReads {
   private readonly reads: Read[] = [];
 

@@ -7,7 +7,7 @@ export interface Load {
   throttled: number;
 }
 
-/** If a place has more names than this, the quietest ones are forgotten, because a window shows the busiest. */
+/** If a place has more names than this, the quietest ones are forgotten: the local console shows the busiest. */
 const MOST_NAMES = 20_000;
 
 /**

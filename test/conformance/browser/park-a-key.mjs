@@ -1,8 +1,8 @@
 // Poisons a key on the page of a running `even-shards local --serve`, as a person does, and takes it up again; prints what it saw.
-import { look, openWindow } from './window-browser.mjs';
+import { look, openConsole } from './console-browser.mjs';
 
 const [url] = process.argv.slice(2);
-const { browser, page, errors, until, rowsOf, fill } = await openWindow(url);
+const { browser, page, errors, until, rowsOf, fill } = await openConsole(url);
 
 async function put(partitionKey, data) {
   await fill('#put [name=partitionKey]', partitionKey);

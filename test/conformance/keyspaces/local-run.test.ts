@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
+import { type LocalConsole, startLocalConsole } from '../../../bin/local/console/console-server';
+import { FunctionLogs } from '../../../bin/local/console/function-logs';
+import type { StoredRows } from '../../../bin/local/console/stored-rows';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
-import { FunctionLogs } from '../../../bin/local/window/function-logs';
-import type { StoredRows } from '../../../bin/local/window/stored-rows';
-import { startWindow, type Window } from '../../../bin/local/window/window-server';
 import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from '../../../lib';
 import { KEYSPACES_WRITE_OPTIONS, shardColumns } from '../../../lib/core/keyspaces';
 import { type RunningCassandra, startCassandra } from './cassandra';
@@ -37,13 +37,13 @@ const day = '2020-07-09';
 
 let cassandra: RunningCassandra;
 let stack: LocalStack;
-let window: Window;
+let localConsole: LocalConsole;
 
 beforeAll(async () => {
   cassandra = await startCassandra();
   const address = { host: '127.0.0.1', port: cassandra.port };
   stack = await startLocal({ app: synthesized(), cassandra: address, gates: {} });
-  window = await startWindow(stack, stack.gates!, new FunctionLogs());
+  localConsole = await startLocalConsole(stack, stack.gates!, new FunctionLogs());
   const { client, tables } = stack.keyspaces!;
   for (let number = 0; number < ROWS; number++) {
     const blog = { day, title: `t${String(number).padStart(2, '0')}`, words: number };
@@ -54,13 +54,13 @@ beforeAll(async () => {
 }, 300_000);
 
 afterAll(async () => {
-  await window?.stop();
+  await localConsole?.stop();
   await stack?.stop();
   await cassandra?.stop();
 }, 60_000);
 
 async function asked<T>(action: string, input: object = {}): Promise<T> {
-  const response = await fetch(window.url + action, { method: 'POST', body: JSON.stringify(input) });
+  const response = await fetch(localConsole.url + action, { method: 'POST', body: JSON.stringify(input) });
   return (await response.json()) as T;
 }
 
@@ -81,7 +81,7 @@ test('its query function reads them, page after page', async () => {
   expect(titles).toEqual(Array.from({ length: ROWS }, (_, number) => `t${String(number).padStart(2, '0')}`));
 });
 
-test('its window knows the tables, queries them, and counts what they hold', async () => {
+test('the local console knows the Keyspaces tables, queries them, and counts their rows', async () => {
   type Described = {
     indexes: object[];
     keyspacesTables: { path: string; query: { functionPath: string; event: object } }[];

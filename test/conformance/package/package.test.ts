@@ -112,9 +112,9 @@ describe('the package', () => {
           'local/functions/function-host',
           'local/emulators/emulator-guard',
         ].map((file) => `dist/bin/${file}.js`),
-        ...filesOf(join(ROOT, 'bin/local/window'))
+        ...filesOf(join(ROOT, 'bin/local/console'))
           .filter((file) => /\.(html|css|js)$/.test(file))
-          .map((file) => `dist/bin/local/window/${file}`),
+          .map((file) => `dist/bin/local/console/${file}`),
         ...['dist/THIRD-PARTY-LICENSES.txt', 'dist/bom.json'],
       ].sort(),
     );

@@ -275,8 +275,8 @@ function npmCli(): string {
 async function expectToEndWith(launcher: ChildProcessByStdio<null, Readable, null>): Promise<void> {
   try {
     const [line] = await once(createInterface({ input: launcher.stdout }), 'line');
-    const { endpoints, window } = JSON.parse(line);
-    const ports = [...Object.values<string>(endpoints), window].map((url) => Number(new URL(url).port));
+    const { endpoints, console: url } = JSON.parse(line);
+    const ports = [...Object.values<string>(endpoints), url].map((each) => Number(new URL(each).port));
     expect(await openOf(ports)).toEqual(ports);
     await end(launcher, 'SIGKILL');
     for (let attempt = 0; attempt < 100 && (await openOf(ports)).length > 0; attempt++) {
@@ -355,7 +355,7 @@ describe.each([
         dynamodb: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
         lambda: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       },
-      window: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}\/$/),
+      console: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}\/$/),
       functions: {
         'Orders/Writer/Function': expect.stringMatching(/^Orders-WriterFunction/),
         'AReports/Reader/Function': expect.stringMatching(/^AReports-ReaderFunction/),
@@ -377,7 +377,7 @@ describe.each([
   });
 
   test('takes no request of a web page, nor one for another host, on any port that listens', async () => {
-    const told = [...Object.values<string>(ready.endpoints), ready.window].map((url) => Number(new URL(url).port));
+    const told = [...Object.values<string>(ready.endpoints), ready.console].map((url) => Number(new URL(url).port));
     const ports = process.platform === 'linux' ? listeningPorts(child.pid!) : told;
     expect(ports).toEqual(expect.arrayContaining(told));
     for (const port of ports) {

@@ -99,7 +99,7 @@ test.each<[string, (stack: Stack) => void, string]>([
   // The two further ones are for counts that are adaptive.
   expect(program).toHaveLength(program.join().includes('AdaptiveIndex') ? 12 : 10);
   expect(await run(program)).toContain(expected);
-  const printed = examples(stack, { url: 'http://window' }, outdir).join('\n');
+  const printed = examples(stack, { url: 'http://console' }, outdir).join('\n');
   expect(printed).toContain(program.join('\n'));
 });
 

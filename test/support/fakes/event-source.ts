@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { deliveryOf } from '../../../bin/local/event-sources/batch-answer';
-import type { Delivery, ShardBatch } from '../../../bin/local/event-sources/lane';
+import type { Delivery, ShardBatch } from '../../../bin/local/event-sources/event-source-worker';
 import { type PollSettings, StreamPoller } from '../../../bin/local/event-sources/stream-poller';
 import type { KinesisRecord, StreamClient } from '../../../bin/stream-shards/shard-reader';
 import type { Clock } from '../../../lib/core/kernel/clock';
@@ -65,13 +65,13 @@ export class EventSource {
   async start({ retentionMs = A_DAY_MS, ...settings }: MappingSettings = {}): Promise<void> {
     this.stop();
     this.ended = new AbortController();
-    // Every lane of every shard waits for it.
+    // Every worker of every shard waits for it.
     setMaxListeners(0, this.ended.signal);
     const { clock } = this;
     this.poller = new StreamPoller(
       this.client(retentionMs),
       {
-        ...{ streamName: 'Events', from: 'TRIM_HORIZON', lanes: 1, batchSize: 100, windowMs: 0, bisects: false },
+        ...{ streamName: 'Events', from: 'TRIM_HORIZON', workers: 1, batchSize: 100, windowMs: 0, bisects: false },
         ...{ maxAgeMs: retentionMs, ...settings, clock, timeOfDay: () => clock.now() },
         deliver: (batch) => this.deliver(batch),
         onDiscard: ({ records }) => {

@@ -45,9 +45,9 @@ export class SlowConsumer {
   /** Begins to work, or goes on with other settings. */
   async work(changes: Partial<ConsumerSettings> = {}): Promise<void> {
     this.settings = { ...this.settings, ...changes };
-    const { parallelizationFactor: lanes, hasOnFailure, retentionMs } = this.settings;
+    const { parallelizationFactor: workers, hasOnFailure, retentionMs } = this.settings;
     const bounds = hasOnFailure ? { bisects: true, retries: 0 } : {};
-    await this.source.start({ lanes, retentionMs, atTipMs: POLL_MS, behindMs: POLL_MS, ...bounds });
+    await this.source.start({ workers, retentionMs, atTipMs: POLL_MS, behindMs: POLL_MS, ...bounds });
   }
 
   /** The age of what it is at, in milliseconds, as `IteratorAge` has it. */

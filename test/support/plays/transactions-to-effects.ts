@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
 import type { Pool } from 'pg';
-import type { Delivery, ShardBatch } from '../../../bin/local/event-sources/lane';
+import type { Delivery, ShardBatch } from '../../../bin/local/event-sources/event-source-worker';
 import { StreamPoller } from '../../../bin/local/event-sources/stream-poller';
 import { type Once, OrderedConsumer, type ParkingStore, type UserRecord } from '../../../lib/core/consumer';
 import { OutboxRelay } from '../../../lib/core/outbox';
@@ -148,7 +148,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     const poller = new StreamPoller(
       kinesis,
       {
-        ...{ streamName: STREAM, from: 'TRIM_HORIZON', lanes: 1, atTipMs: LOOK_AGAIN_MS },
+        ...{ streamName: STREAM, from: 'TRIM_HORIZON', workers: 1, atTipMs: LOOK_AGAIN_MS },
         // A batch is tried again at once, so that its crashes cost no time.
         ...{ batchSize: 10, windowMs: 0, bisects: false, retryMs: 1, longestRetryMs: LOOK_AGAIN_MS },
         deliver,

@@ -9,8 +9,8 @@ const ROOT = join(__dirname, '../../..');
  */
 const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'bin/doctor/index.ts': 'CloudWatch is asked from a time on',
-  'bin/local/event-sources/lane.ts': 'a record has the time at which it came',
-  'bin/local/window/load.ts': 'CloudWatch and DynamoDB Streams are asked from a time on',
+  'bin/local/event-sources/event-source-worker.ts': 'a record has the time at which it came',
+  'bin/local/console/load.ts': 'CloudWatch and DynamoDB Streams are asked from a time on',
   'bin/parked/index.ts': 'a person sees how long a key has waited',
   'bin/stream-shards/shard-reader.ts': 'Kinesis is asked from a time on',
   'bin/tail/index.ts': 'Kinesis is asked from a time on',

@@ -6,10 +6,10 @@ import packageJson from '../../../package.json';
 
 const SCRIPT = join(__dirname, '../../../scripts/remove-stale.mjs');
 
-const SOURCES = ['lib/a.ts', 'lib/core/b.ts', 'lambda/f/index.ts', 'bin/app.ts', 'bin/local/window/page.js'];
+const SOURCES = ['lib/a.ts', 'lib/core/b.ts', 'lambda/f/index.ts', 'bin/app.ts', 'bin/local/console/page.js'];
 const FRESH = [
   'dist/bin/app.js',
-  'dist/bin/local/window/page.js',
+  'dist/bin/local/console/page.js',
   'dist/bom.json',
   'dist/esm/core/b.js',
   'dist/lambda/f/index.js',
@@ -19,7 +19,7 @@ const FRESH = [
   'dist/test/of-a-test.mjs',
 ];
 const STALE = [
-  'dist/bin/local/window/gone.css',
+  'dist/bin/local/console/gone.css',
   'dist/esm/core/gone.js',
   'dist/esm/gone/c.js',
   'dist/lambda/gone/index.js',

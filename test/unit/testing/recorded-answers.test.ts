@@ -1,5 +1,5 @@
 import { deliveryOf } from '../../../bin/local/event-sources/batch-answer';
-import { Lane, type LaneSettings } from '../../../bin/local/event-sources/lane';
+import { EventSourceWorker, type WorkerSettings } from '../../../bin/local/event-sources/event-source-worker';
 import type { InvocationResult } from '../../../bin/local/functions/function-thread';
 import type { KinesisRecord } from '../../../bin/stream-shards/shard-reader';
 import { FakeCloudWatch, FakeKinesis, VirtualClock } from '../../../lib/testing';
@@ -199,12 +199,12 @@ describe("Lambda's event source", () => {
   /** The batches that a function receives which answers so, each as text, and what is discarded. */
   async function delivered(
     records: readonly (string | KinesisRecord)[],
-    settings: Partial<LaneSettings>,
+    settings: Partial<WorkerSettings>,
     answer: (batch: readonly string[]) => InvocationResult,
   ) {
     const clock = new VirtualClock();
     const [batches, discarded]: [string[], string[]] = [[], []];
-    const lane = new Lane(
+    const worker = new EventSourceWorker(
       'shardId-000000000000',
       {
         ...{ clock, timeOfDay: () => clock.now(), batchSize: 10, windowMs: 1_000, bisects: false, ...settings },
@@ -218,9 +218,9 @@ describe("Lambda's event source", () => {
       },
       new AbortController().signal,
     );
-    for (const record of records) lane.add(typeof record === 'string' ? recordOf(record, 0) : record);
-    lane.close();
-    await clock.runUntil(lane.deliver());
+    for (const record of records) worker.add(typeof record === 'string' ? recordOf(record, 0) : record);
+    worker.close();
+    await clock.runUntil(worker.deliver());
     return { batches, discarded };
   }
   const recordOf = (SequenceNumber: string, atMs: number): KinesisRecord => ({

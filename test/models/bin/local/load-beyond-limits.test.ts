@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
+import { runLoad } from '../../../../bin/local/console/load';
 import { type LocalStack, startLocal } from '../../../../bin/local/run-local';
-import { runLoad } from '../../../../bin/local/window/load';
 import { synthesizeReferenceApp } from '../../../support/reference-app';
 
 /** `even-shards local --limits 0.1` under a skewed load. */

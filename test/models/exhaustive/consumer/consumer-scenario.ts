@@ -1,4 +1,4 @@
-import { type Delivery, Lane } from '../../../../bin/local/event-sources/lane';
+import { type Delivery, EventSourceWorker } from '../../../../bin/local/event-sources/event-source-worker';
 import {
   type BatchProgress,
   DynamoDbParkingStore,
@@ -475,7 +475,7 @@ function deliverAsLambda(
   batchSize: number,
   deliver: (count: number) => Promise<Delivery>,
 ): Promise<void> {
-  const lane = new Lane(
+  const worker = new EventSourceWorker(
     shardId,
     {
       ...{ batchSize, windowMs: 0, bisects: false, clock: AT_ONCE, onProblem: () => {} },
@@ -485,9 +485,9 @@ function deliverAsLambda(
     new AbortController().signal,
   );
   for (const { sequenceNumber, data } of records)
-    lane.add({ SequenceNumber: sequenceNumber, PartitionKey: '', Data: data });
-  lane.close();
-  return lane.deliver();
+    worker.add({ SequenceNumber: sequenceNumber, PartitionKey: '', Data: data });
+  worker.close();
+  return worker.deliver();
 }
 
 const AT_ONCE: Clock = {

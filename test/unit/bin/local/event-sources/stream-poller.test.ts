@@ -60,12 +60,12 @@ describe('the Lambda developer guide, "Using Lambda to process records from Amaz
 
   test('several batches of a shard are processed at once, and those of a key one after the other', async () => {
     const heard = new Heard([shardOf('one', ['a1', 'e1', 'a2', 'e2'])]);
-    expect(await heard.all({ lanes: 2, batchSize: 1 })).toEqual(['0: a1', '0: e1', '1: a2', '1: e2']);
+    expect(await heard.all({ workers: 2, batchSize: 1 })).toEqual(['0: a1', '0: e1', '1: a2', '1: e2']);
   });
 
   test('keys that fall together wait for each other, however many batches there may be', async () => {
     const heard = new Heard([shardOf('one', ['a1', 'c1'])]);
-    expect(await heard.all({ lanes: 2, batchSize: 1 })).toEqual(['0: a1', '1: c1']);
+    expect(await heard.all({ workers: 2, batchSize: 1 })).toEqual(['0: a1', '1: c1']);
   });
 });
 

@@ -9,7 +9,7 @@ import { HashKeyNames } from './hash-key-names';
 import { LoadRuns } from './load-runs';
 import { type Sharded, shardedConfigs } from './sharded-configs';
 
-/** A stack, with everything that a window remembers about it or has to ask again and again. */
+/** A stack, with everything that the local console remembers about it or polls. */
 export class WatchedStack {
   readonly sharded: readonly Sharded[];
   readonly loads: LoadRuns;

@@ -1,8 +1,8 @@
 // What a person does in the first minute on the page of an app that nobody has written to yet; prints what it saw.
-import { look, openWindow } from './window-browser.mjs';
+import { look, openConsole } from './console-browser.mjs';
 
 const [url, pictures] = process.argv.slice(2);
-const { browser, page, requests, errors, until, textOf, rowsOf, choose, fill } = await openWindow(url);
+const { browser, page, requests, errors, until, textOf, rowsOf, choose, fill } = await openConsole(url);
 const contentOf = (selector) => page.$eval(selector, ({ value }) => value);
 const takePicture = async (name) => {
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });

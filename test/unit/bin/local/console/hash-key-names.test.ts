@@ -1,4 +1,4 @@
-import { HashKeyNames } from '../../../../../bin/local/window/hash-key-names';
+import { HashKeyNames } from '../../../../../bin/local/console/hash-key-names';
 import type { RegistryEntry } from '../../../../../lib/core/registry/registry-store';
 
 let nowMs = 0;

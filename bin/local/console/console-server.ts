@@ -11,6 +11,7 @@ import type { Gates } from '../limits/gates';
 import { closeServer, endpointOf, listenOnLoopback } from '../loopback';
 import { FunctionFailedError, type LocalStack } from '../run-local';
 import { samplePayloads } from '../sample-payloads';
+import { busiestHashKeys, consoleState } from './console-state';
 import type { FunctionLogs } from './function-logs';
 import { partitionOf } from './index-entry';
 import { keyspacesTables } from './keyspaces-tables';
@@ -19,9 +20,8 @@ import { storedItems } from './stored-items';
 import { storedRows } from './stored-rows';
 import { changeParked, type ParkedChange, putRecord, type StreamRecord } from './stream-consumers';
 import { WatchedStack } from './watched-stack';
-import { busiestHashKeys, windowState } from './window-state';
 
-export interface Window {
+export interface LocalConsole {
   /** The address to open, with a token that nobody else knows. */
   readonly url: string;
   stop(): Promise<void>;
@@ -33,7 +33,7 @@ const SCRIPTS = [
   ...['index-view.js', 'counts-view.js', 'keyspaces-view.js', 'load-view.js', 'query-view.js'],
 ];
 
-/** The time between two states that a window gets. */
+/** The time between two states that the page gets. */
 const EVENT_MS = 500;
 
 /** The most bytes that a page may send: a query, an event or a load. */
@@ -44,10 +44,10 @@ const MOST_BYTES = 6 * 1024 * 1024;
  * Requests under another host name or from another page are refused, so that no site that is open in a browser can reach
  * it.
  */
-export async function startWindow(stack: LocalStack, gates: Gates, logs: FunctionLogs): Promise<Window> {
+export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: FunctionLogs): Promise<LocalConsole> {
   const token = randomBytes(18).toString('base64url');
   const watched = new WatchedStack(stack, gates);
-  /** The windows that are open, and the text that each searches for. */
+  /** The pages that are open, and the text that each searches for. */
   const openStreams = new Map<ServerResponse, string>();
   const files = pageFiles();
   const actions = actionsOf(watched, gates, logs);
@@ -71,7 +71,7 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
   }
 
   /**
-   * Sends whole states instead of changes, so that a window that has missed some, on a closed laptop, is complete again
+   * Sends whole states instead of changes, so that a page that has missed some, on a closed laptop, is complete again
    * with the next one.
    */
   function streamState(response: ServerResponse, search: string): void {
@@ -81,12 +81,12 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
     void tell([[response, search]]).catch(() => {});
   }
 
-  async function tell(windows: Iterable<[ServerResponse, string]>): Promise<void> {
+  async function tell(pages: Iterable<[ServerResponse, string]>): Promise<void> {
     const events = new Map<string, string>();
-    for (const [response, search] of windows) {
-      const event = events.get(search) ?? `data: ${JSON.stringify(await windowState(watched, search))}\n\n`;
+    for (const [response, search] of pages) {
+      const event = events.get(search) ?? `data: ${JSON.stringify(await consoleState(watched, search))}\n\n`;
       events.set(search, event);
-      // A window that reads slowly gets its next state only after it has read this one.
+      // A page that reads slowly gets its next state only after it has read this one.
       if (response.writableLength === 0) response.write(event);
     }
   }
@@ -99,7 +99,7 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
     });
   });
   await listenOnLoopback(server);
-  // It looks whether or not a window is open, because the window shows a history.
+  // It polls whether or not a page is open, because the page shows a history.
   const stopLooking = repeat(() => watched.look((streamName) => busiestHashKeys(watched, streamName)));
   const stopTelling = repeat(() => tell(openStreams));
   return {
@@ -284,6 +284,6 @@ function metricsOf(line: string): Record<string, unknown>[] {
 
 /** A file of the page, which is beside this file or beside the bundled command. */
 function pageFile(name: string): string {
-  const bundled = join(__dirname, 'local/window', name);
+  const bundled = join(__dirname, 'local/console', name);
   return readFileSync(existsSync(bundled) ? bundled : join(__dirname, name), 'utf8');
 }

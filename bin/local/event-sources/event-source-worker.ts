@@ -20,7 +20,7 @@ export interface Delivery {
 }
 
 /** How batches are gathered and delivered: the settings of an event source mapping. */
-export interface LaneSettings {
+export interface WorkerSettings {
   /** The most records of a batch. */
   readonly batchSize: number;
   /** How long records are collected for a batch, in milliseconds. */
@@ -47,8 +47,8 @@ export interface LaneSettings {
   /** Is told which records went past the bound of attempts or of age, and are never delivered. */
   onDiscard(batch: ShardBatch): void;
   /**
-   * Is told once that a record does not fit into an event of so many bytes. With an on-failure destination the lane skips the record.
-   * Otherwise the record blocks the lane.
+   * Is told once that a record does not fit into an event of so many bytes. With an on-failure destination the worker skips the record.
+   * Otherwise the record blocks the worker.
    */
   readonly onTooLarge?: (batch: ShardBatch, eventBytes: number) => void;
   /** Is told why a batch comes again, or why the stream could not be read. */
@@ -66,7 +66,7 @@ const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 
 /** Delivers the records of a shard, or of some of its partition keys, one batch after the other. */
-export class Lane {
+export class EventSourceWorker {
   /** The records that were read and are not done. */
   readonly waiting: KinesisRecord[] = [];
   private isClosed = false;
@@ -74,7 +74,7 @@ export class Lane {
 
   constructor(
     private readonly shardId: string,
-    private readonly settings: LaneSettings,
+    private readonly settings: WorkerSettings,
     private readonly signal: AbortSignal,
   ) {
     signal.addEventListener('abort', () => this.wake(), { once: true });

@@ -1,27 +1,27 @@
 import { request as httpRequest } from 'node:http';
+import type { LocalConsole } from '../../../bin/local/console/console-server';
+import type { ConsoleState } from '../../../bin/local/console/console-state';
+import type { StoredItems } from '../../../bin/local/console/stored-items';
 import type { LocalStack } from '../../../bin/local/run-local';
-import type { StoredItems } from '../../../bin/local/window/stored-items';
-import type { Window } from '../../../bin/local/window/window-server';
-import type { WindowState } from '../../../bin/local/window/window-state';
 import { startWatchedStack, type WatchedStack, writeJobsAndSessions } from '../../support/watched-stack';
 
 const PRODUCER = 'App/Producer/Function';
 
-describe('the window of a local stack', () => {
+describe('the local console', () => {
   let watched: WatchedStack;
   let stack: LocalStack;
-  let window: Window;
+  let localConsole: LocalConsole;
 
   beforeAll(async () => {
     watched = await startWatchedStack({ shardCount: 4, limits: 0.1 });
-    ({ stack, window } = watched);
+    ({ stack, localConsole } = watched);
     await writeJobsAndSessions(stack);
   }, 120_000);
   afterAll(() => watched?.stop());
 
   /** What is answered to a request as a browser, or anybody, sends it. */
   function status(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<number> {
-    const { hostname, port } = new URL(window.url);
+    const { hostname, port } = new URL(localConsole.url);
     return new Promise((resolve, reject) => {
       const request = httpRequest({ hostname, port, path, method, headers }, (response) => {
         response.destroy();
@@ -31,8 +31,8 @@ describe('the window of a local stack', () => {
     });
   }
 
-  async function nextState(search = ''): Promise<WindowState> {
-    const response = await fetch(`${window.url}events?${new URLSearchParams({ search })}`);
+  async function nextState(search = ''): Promise<ConsoleState> {
+    const response = await fetch(`${localConsole.url}events?${new URLSearchParams({ search })}`);
     let text = '';
     for await (const chunk of response.body!) {
       text += Buffer.from(chunk).toString();
@@ -42,7 +42,7 @@ describe('the window of a local stack', () => {
   }
 
   test('is for who has the token, at its own address, from no other page', async () => {
-    const { pathname, host } = new URL(window.url);
+    const { pathname, host } = new URL(localConsole.url);
     expect(await status(pathname)).toBe(200);
     expect(await status('/')).toBe(404);
     expect(await status(pathname.replace(/.\/$/, '_/'))).toBe(404);
@@ -55,7 +55,7 @@ describe('the window of a local stack', () => {
 
   test('says what is wrong with what it is sent', async () => {
     const send = async (action: string, body: string) => {
-      const response = await fetch(window.url + action, { method: 'POST', body });
+      const response = await fetch(localConsole.url + action, { method: 'POST', body });
       return [response.status, ((await response.json()) as { problem: string }).problem];
     };
     expect(await send('load', '{')).toEqual([400, expect.stringMatching(/body must be JSON/)]);
@@ -100,7 +100,7 @@ describe('the window of a local stack', () => {
   test('counts what an index stores, and refuses one that the app does not have', async () => {
     const ask = async (index: string) => {
       const body = JSON.stringify({ path: 'App/Jobs', index });
-      return (await fetch(`${window.url}stored`, { method: 'POST', body })).json();
+      return (await fetch(`${localConsole.url}stored`, { method: 'POST', body })).json();
     };
     const { values, strays, hidden } = (await ask('byTime')) as StoredItems;
     const items = values.flatMap(({ itemsOfShards }) => Object.values(itemsOfShards));
@@ -163,7 +163,7 @@ describe('the window of a local stack', () => {
 
   test('remembers a load that runs while nobody looks, and what came of it', async () => {
     const body = JSON.stringify({ way: 'put-records', records: 20, keys: 2, skew: 0, bytes: 10, rate: 20 });
-    const load = fetch(`${window.url}load`, { method: 'POST', body });
+    const load = fetch(`${localConsole.url}load`, { method: 'POST', body });
     const loadsNow = async () => (await nextState()).loads;
     while ((await loadsNow()).length === 0);
     expect(await loadsNow()).toEqual([expect.not.objectContaining({ result: expect.anything() })]);
@@ -176,7 +176,7 @@ describe('the window of a local stack', () => {
   test('gives the answer of a function, what it wrote and its metrics', async () => {
     const event = { records: [{ partitionKey: 'account-1', data: 'one' }] };
     const body = JSON.stringify({ name: PRODUCER, event });
-    const response = await fetch(`${window.url}invoke`, { method: 'POST', body });
+    const response = await fetch(`${localConsole.url}invoke`, { method: 'POST', body });
     expect(await response.json()).toEqual({
       answer: { failedRecordCount: 0, records: [expect.objectContaining({ attempts: 1 })] },
       ms: expect.any(Number),

@@ -1,9 +1,9 @@
 // What a page goes through in a day: many values, many shards, reloads, a lost network, a closed laptop; prints what it saw.
 import { createInterface } from 'node:readline';
-import { look, openWindow } from './window-browser.mjs';
+import { look, openConsole } from './console-browser.mjs';
 
 const [url] = process.argv.slice(2);
-const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openWindow(url);
+const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openConsole(url);
 
 /** Whoever has started this writes to the stack meanwhile, and says so. */
 const said = createInterface({ input: process.stdin })[Symbol.asyncIterator]();

@@ -3,7 +3,7 @@ import type { ShardCountReader } from '../../../lib/core/adaptive-counts/shard-c
 
 /** The counts of a value from a moment on. */
 type CountStep = Pick<GrownCount, 'write' | 'read' | 'changedBy' | 'changedAt' | 'reason'> & {
-  /** When the counts were first seen, by the clock of the window. */
+  /** When the counts were first seen, by the clock of the local console. */
   readonly atMs: number;
 };
 

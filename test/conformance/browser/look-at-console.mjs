@@ -1,8 +1,8 @@
 // Uses the page of a running `even-shards local --serve` as a person does, in a headless browser; prints what it saw.
-import { look, openWindow } from './window-browser.mjs';
+import { look, openConsole } from './console-browser.mjs';
 
 const [url, picture] = process.argv.slice(2);
-const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openWindow(url);
+const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openConsole(url);
 
 // The controller takes 45 seconds to raise a count: readers first, and then writers.
 await choose('#invoke select', 'App/Controller');

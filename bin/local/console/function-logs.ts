@@ -1,6 +1,6 @@
 import type { LogSink } from '../functions/function-thread';
 
-/** The most lines that a window shows of a log. */
+/** The most lines of a log that the local console shows. */
 const MOST_LINES = 500;
 
 /** The last lines that functions have written. */

@@ -53,8 +53,8 @@ interface IndexState {
   readonly counts?: CountsState;
 }
 
-/** Everything that a window shows at a moment. Its numbers count from the start, so a window may miss some states. */
-export interface WindowState {
+/** Everything that the page shows at a moment. Its numbers count from the start, so the page may miss some states. */
+export interface ConsoleState {
   readonly atMs: number;
   /** The text that values are searched for; empty for all values. */
   readonly search: string;
@@ -83,7 +83,7 @@ const MOST_HISTORIES = 20;
 const NOTHING: Load = { count: 0, amount: 0, throttled: 0 };
 
 /** The state of a stack whose endpoints are behind gates. Of its indexes, it has the values that contain a text. */
-export async function windowState(watched: WatchedStack, search = ''): Promise<WindowState> {
+export async function consoleState(watched: WatchedStack, search = ''): Promise<ConsoleState> {
   const { stack, gates, nowMs } = watched;
   const { traffic, shards, limits } = gates;
   return {

@@ -14,9 +14,9 @@ import {
   UniformStream,
 } from '../../../lib';
 
-/** An app with all that a window shows: a registry, fixed and adaptive counts, and a table that is sharded by its own key. */
-export function synthesizeWindowApp({ shardCount }: { shardCount: number }): string {
-  const directory = mkdtempSync(join(tmpdir(), 'window-app-'));
+/** An app with everything that the local console shows: a registry, fixed and adaptive counts, and a table that is sharded by its own key. */
+export function synthesizeConsoleApp({ shardCount }: { shardCount: number }): string {
+  const directory = mkdtempSync(join(tmpdir(), 'console-app-'));
   const app = new App({ outdir: directory });
   const stack = new Stack(app, 'App');
   const text = (name: string) => ({ name, type: AttributeType.STRING });

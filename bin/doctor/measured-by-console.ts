@@ -1,11 +1,11 @@
 import { InvalidInputError } from '../invalid-input-error';
-import type { WindowState } from '../local/window/window-state';
+import type { ConsoleState } from '../local/console/console-state';
 import type { Throughput } from './observations';
 import type { Measured } from './observe';
 
-/** What the window of a local run has seen since its start, shard by shard and value by value. */
-export async function measuredByWindow(url: string): Promise<Measured> {
-  const { streams, indexes, tables } = await windowStateOf(url);
+/** What the local console has measured since the run started, shard by shard and value by value. */
+export async function measuredByConsole(url: string): Promise<Measured> {
+  const { streams, indexes, tables } = await consoleStateOf(url);
   return {
     isEmulated: true,
     async stream({ path }) {
@@ -39,9 +39,10 @@ function hotKeys(throttled: number): Throughput {
   };
 }
 
-/** The first state that a window sends. It sends another one whenever something changes. */
-async function windowStateOf(url: string): Promise<WindowState> {
-  const wrong = (cause: string) => new InvalidInputError(`--window ${url} is no window of a local run: ${cause}`);
+/** The first state that the local console sends. It sends another one whenever something changes. */
+async function consoleStateOf(url: string): Promise<ConsoleState> {
+  const wrong = (cause: string) =>
+    new InvalidInputError(`--console ${url} is not the local console of a run: ${cause}`);
   let text = '';
   try {
     const response = await fetch(new URL('events', url.endsWith('/') ? url : `${url}/`));

@@ -1,4 +1,4 @@
-import { CountHistory } from '../../../../../bin/local/window/count-history';
+import { CountHistory } from '../../../../../bin/local/console/count-history';
 import type { GrownCount } from '../../../../../lib/core/adaptive-counts/grown-count';
 
 let nowMs = 0;

@@ -1,6 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
-import { type Delivery, Lane, type LaneSettings, type ShardBatch } from '../../../../../bin/local/event-sources/lane';
+import {
+  type Delivery,
+  EventSourceWorker,
+  type ShardBatch,
+  type WorkerSettings,
+} from '../../../../../bin/local/event-sources/event-source-worker';
 import type { KinesisRecord } from '../../../../../bin/stream-shards/shard-reader';
 import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../../../lib/core/contract/kinesis-event';
 import { VirtualClock } from '../../../../../lib/testing';
@@ -10,7 +15,7 @@ const SETTINGS = { batchSize: 3, windowMs: 0, bisects: false, retryMs: 1 };
 /** What is delivered of records, each a text, to a function that answers so; text for a batch, as "1 2 3". */
 async function delivered(
   records: readonly (string | KinesisRecord)[],
-  { wasInvoked = () => true, ...settings }: Partial<LaneSettings> & { wasInvoked?: (nth: number) => boolean },
+  { wasInvoked = () => true, ...settings }: Partial<WorkerSettings> & { wasInvoked?: (nth: number) => boolean },
   answer: (batch: readonly string[], nth: number) => Delivery['done'] = ({ length }) => length,
 ): Promise<{ batches: string[]; discarded: string; problems: string[] }> {
   const batches: string[] = [];
@@ -20,7 +25,7 @@ async function delivered(
   const ended = new AbortController();
   // Each batch of a window adds a listener.
   setMaxListeners(0, ended.signal);
-  const lane = new Lane(
+  const worker = new EventSourceWorker(
     'shardId-000000000000',
     {
       ...{ ...SETTINGS, ...settings },
@@ -34,10 +39,10 @@ async function delivered(
     },
     ended.signal,
   );
-  for (const record of records) lane.add(typeof record === 'string' ? recordOf(record) : record);
-  lane.close();
-  await lane.deliver();
-  expect(lane.waiting).toEqual([]);
+  for (const record of records) worker.add(typeof record === 'string' ? recordOf(record) : record);
+  worker.close();
+  await worker.deliver();
+  expect(worker.waiting).toEqual([]);
   return { batches, discarded: discarded.join(' '), problems };
 }
 
@@ -51,7 +56,7 @@ test('batches have at most so many records, in order', async () => {
 });
 
 // The Lambda developer guide, "How Lambda processes records from stream and queue-based event sources".
-test('the lane cuts batches at the event size of 6 MiB, and delivers a full batch without waiting for its window', async () => {
+test('the worker cuts batches at the event size of 6 MiB, and delivers a full batch without waiting for its window', async () => {
   const large = ['1', '2', '3'].map((number) => recordOf(number, { Data: Buffer.alloc(2_000_000) }));
   expect((await delivered(large, {})).batches).toEqual(['1 2', '3']);
   const clock = new VirtualClock();
@@ -128,7 +133,7 @@ describe('a record that is too large for an event', () => {
               sizes.map((_, at) => recordOf(String(at), { ApproximateArrivalTimestamp: new Date(0) })),
               {
                 ...{ ...settings, clock, timeOfDay: () => clock.now(), maxAgeMs: 3_600_000 },
-                // Only the blocked lane waits so long.
+                // Only the blocked worker waits so long.
                 longestRetryMs: settings.hasOnFailure ? 10 : 4_000_000,
                 eventBytes: ({ SequenceNumber }) => bytesOf(SequenceNumber!),
               },
@@ -242,7 +247,7 @@ test('what is past its bound of age is discarded before it is delivered', async 
 test('a window gathers records until there are enough, or until it is over', async () => {
   const batches: string[] = [];
   const aborted = new AbortController();
-  const lane = new Lane(
+  const worker = new EventSourceWorker(
     'shardId-000000000000',
     {
       ...{ ...SETTINGS, windowMs: 60_000 },
@@ -255,10 +260,10 @@ test('a window gathers records until there are enough, or until it is over', asy
     },
     aborted.signal,
   );
-  const delivering = lane.deliver();
+  const delivering = worker.deliver();
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   for (const number of ['1', '2', '3', '4']) {
-    lane.add(recordOf(number));
+    worker.add(recordOf(number));
     await turn();
   }
   expect(batches).toEqual(['1 2 3']);

@@ -1,5 +1,5 @@
+import { shardedConfigs } from '../../../../../bin/local/console/sharded-configs';
 import type { LocalStack } from '../../../../../bin/local/run-local';
-import { shardedConfigs } from '../../../../../bin/local/window/sharded-configs';
 import { INDEXES, TABLES } from '../../../../../lib/core/contract/function-environment';
 
 const index = { tableName: 'Jobs', indexName: 'byStatus', shardAttribute: 'shard', shards: { default: {} } };

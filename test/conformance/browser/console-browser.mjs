@@ -3,7 +3,7 @@ import { launchBrowser } from '../../../scripts/headless-browser.mjs';
 import { defineContrast } from './define-contrast.mjs';
 
 /** Opens the page and waits until it shows what is there. */
-export async function openWindow(url) {
+export async function openConsole(url) {
   const browser = await launchBrowser();
   const page = await browser.newPage();
   await page.evaluateOnNewDocument(defineContrast);

@@ -4,22 +4,22 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { startLocalConsole } from '../../../bin/local/console/console-server';
+import { FunctionLogs } from '../../../bin/local/console/function-logs';
 import { firstProgram } from '../../../bin/local/first-program';
 import { startLocal } from '../../../bin/local/run-local';
 import { writeItems } from '../../../bin/local/sample/write-items';
-import { FunctionLogs } from '../../../bin/local/window/function-logs';
-import { startWindow } from '../../../bin/local/window/window-server';
 import { synthesizeConsumersApp } from '../../support/stacks/consumers-app';
 import { startWatchedStack, tableAt, type WatchedStack, writeJobsAndSessions } from '../../support/watched-stack';
 
-/** The window of a local stack, in a real browser. */
+/** The local console, in a real browser. */
 
 const PRODUCER = 'App/Producer/Function';
 
-const LOOK = join(__dirname, 'look-at-window.mjs');
-const BEGIN = join(__dirname, 'begin-in-window.mjs');
+const LOOK = join(__dirname, 'look-at-console.mjs');
+const BEGIN = join(__dirname, 'begin-in-console.mjs');
 const PARK = join(__dirname, 'park-a-key.mjs');
-const DISTURB = join(__dirname, 'disturb-window.mjs');
+const DISTURB = join(__dirname, 'disturb-console.mjs');
 const inBrowser = process.platform === 'linux' && process.arch === 'x64' ? test : test.skip;
 
 let watched: WatchedStack | undefined;
@@ -29,17 +29,17 @@ afterEach(async () => {
 });
 
 inBrowser(
-  'a window shows all of it, to any eye, and lets one load, query, invoke and raise a count',
+  'the local console shows shards, indexes and counts accessibly, and can load, query, invoke and increase a count',
   async () => {
     watched = await startWatchedStack({ shardCount: 4, limits: 0.1 });
-    const { stack, window } = watched;
+    const { stack, localConsole } = watched;
     await writeJobsAndSessions(stack);
-    const { stdout } = await promisify(execFile)(process.execPath, [LOOK, window.url], { timeout: 500_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [LOOK, localConsole.url], { timeout: 500_000 });
 
     const { loads, busiest, query, timeLine, requestBars, between, filtered, sessions, stored, storedCells, ...rest } =
       JSON.parse(stdout);
     const { raised, counts, answer, views, requests, errors, gone } = rest;
-    expect({ requests, errors }).toEqual({ requests: [new URL(window.url).origin], errors: [] });
+    expect({ requests, errors }).toEqual({ requests: [new URL(localConsole.url).origin], errors: [] });
     const [naive, ordered, owned] = loads;
     expect(naive[0]).toBe('PutRecords into App/Events');
     expect(Number(naive[4])).toBeGreaterThan(0);
@@ -95,14 +95,14 @@ inBrowser(
 );
 
 inBrowser(
-  'a window lets one poison a key, shows it parked while others go on, and takes it up again',
+  'the local console shows a poisoned key as parked while other keys continue, and resumes it',
   async () => {
     const app = synthesizeConsumersApp();
     const logs = new FunctionLogs();
     const stack = await startLocal({ app, gates: {}, onFunctionLog: logs.sink });
-    const window = await startWindow(stack, stack.gates!, logs);
+    const localConsole = await startLocalConsole(stack, stack.gates!, logs);
     try {
-      const { stdout } = await promisify(execFile)(process.execPath, [PARK, window.url], { timeout: 300_000 });
+      const { stdout } = await promisify(execFile)(process.execPath, [PARK, localConsole.url], { timeout: 300_000 });
       const { parked, showsPayload, views, errors } = JSON.parse(stdout);
       expect(errors).toEqual([]);
       const [[key, records, , , lastError, buttons]] = parked;
@@ -118,7 +118,7 @@ inBrowser(
       expect(await textsOf('ada')).toEqual([{ S: 'behind the poison' }]);
       expect(await textsOf('bob')).toEqual([{ S: 'beside it' }]);
     } finally {
-      await window.stop();
+      await localConsole.stop();
       await stack.stop();
       rmSync(app, { recursive: true });
     }
@@ -127,10 +127,10 @@ inBrowser(
 );
 
 inBrowser(
-  'a window stands 1,000 shards, 10,000 values, long names, reloads, a lost network and a closed laptop',
+  'the local console handles 1,000 shards, 10,000 values, long names, reloads, a lost network and a closed laptop',
   async () => {
     watched = await startWatchedStack({ shardCount: 1_000 });
-    const { stack, window } = watched;
+    const { stack, localConsole } = watched;
     const { name, arn } = tableAt(stack, 'App/Jobs');
     const write = (kind: string, count: number) =>
       writeItems(
@@ -155,7 +155,7 @@ inBrowser(
         await sleep(3_000);
       },
     };
-    const browsing = spawn(process.execPath, [DISTURB, window.url], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const browsing = spawn(process.execPath, [DISTURB, localConsole.url], { stdio: ['pipe', 'pipe', 'inherit'] });
     try {
       let seen: Record<string, unknown> & { what: string } = { what: '' };
       for await (const line of createInterface({ input: browsing.stdout })) {
@@ -175,7 +175,7 @@ inBrowser(
         whileItRuns: [[...load, 'running', '', '', '']],
         afterIt: [[...load, expect.stringMatching(/^\d/), '0', '0', '0']],
         connection: 'live',
-        requests: [new URL(window.url).origin],
+        requests: [new URL(localConsole.url).origin],
         errors: [],
       });
     } finally {
@@ -186,17 +186,17 @@ inBrowser(
 );
 
 inBrowser(
-  'the window of a fresh app begins with requests that work, fills its indexes, and stops when it is told to',
+  'the local console of a new app offers requests that work, fills its indexes, and stops a load on request',
   async () => {
     watched = await startWatchedStack({ shardCount: 4 });
-    const { stack, window } = watched;
+    const { stack, localConsole } = watched;
     const { WINDOW_PICTURES: pictures } = process.env;
-    const browsing = [BEGIN, window.url, ...(pictures === undefined ? [] : [pictures])];
+    const browsing = [BEGIN, localConsole.url, ...(pictures === undefined ? [] : [pictures])];
     const { stdout } = await promisify(execFile)(process.execPath, browsing, { timeout: 500_000 });
     const { fresh, program, firstQuery, invocations, notJson, refused, loading, ...rest } = JSON.parse(stdout);
     const { filled, notes, queryOfFilled, stopped, stopIsHidden, requests, errors } = rest;
 
-    expect({ requests, errors }).toEqual({ requests: [new URL(window.url).origin], errors: [] });
+    expect({ requests, errors }).toEqual({ requests: [new URL(localConsole.url).origin], errors: [] });
     for (const { sideways, leastContrast, unnamed, pairs, cut } of [...fresh, ...loading]) {
       expect({ sideways, unnamed, pairs, cut }).toEqual({ sideways: 0, unnamed: [], pairs: [], cut: [] });
       expect(leastContrast.contrast).toBeGreaterThan(4.5);
