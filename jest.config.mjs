@@ -55,7 +55,6 @@ export default {
         '^aws-cdk-lib$': 'aws-cdk-lib-newest',
         '^aws-cdk-lib/(.*)$': 'aws-cdk-lib-newest/$1',
       },
-      testPathIgnorePatterns: ['/node_modules/', '/test/unit/monitoring/advice-on-'],
       setupFiles: [...EACH.setupFiles, '<rootDir>/test/support/newest-cdk.ts'],
     },
   ],
