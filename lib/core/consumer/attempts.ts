@@ -8,7 +8,7 @@ import { movesOf } from './fence-store';
 import { AttemptOnce, saysDone } from './once';
 import { mayBeHalfDone } from './parked-key-changes';
 import type { ParkedRecord } from './parking-store';
-import { type Place, placeInParkedKey, sourceOf } from './place';
+import { positionForHandler, positionInParkedKey, type SequencePosition, sourceOf } from './sequence-position';
 
 /** How long the work of one invocation may go on. */
 export interface WorkTime {
@@ -178,7 +178,9 @@ export class Attempts {
 
   private call(running: Running): Promise<void> {
     const { record } = running;
-    return record.isCorrupt ? this.callEach(running) : this.handleOne(running, userRecordOf(record), record.places[0]!);
+    return record.isCorrupt
+      ? this.callEach(running)
+      : this.handleOne(running, userRecordOf(record), record.positions[0]!);
   }
 
   /**
@@ -189,23 +191,23 @@ export class Attempts {
   private async callEach(running: Running): Promise<void> {
     const { record } = running;
     const { parking, onCorrupt } = this.settings;
-    const whole = record.places[0]!;
+    const whole = record.positions[0]!;
     const moves = movesOf(parking.moves, sourceOf(whole));
     for (const userRecord of deaggregate(record, { onCorrupt })) {
       if (running.isOver) throw new AttemptTimeoutError(this.time.attemptTimeoutMs);
       const { partitionKey, data } = userRecord;
-      const place = placeInParkedKey(record.partitionKey, whole, userRecord);
+      const position = positionInParkedKey(record.partitionKey, whole, userRecord);
       const fence = parseFence(data);
-      if (fence === undefined) await this.handleOne(running, userRecord, place);
+      if (fence === undefined) await this.handleOne(running, userRecord, position);
       else {
-        await parking.pass(record.partitionKey, place);
+        await parking.pass(record.partitionKey, position);
         if (fence.side === 'end') await moves.end({ moveId: fence.moveId, partitionKey });
       }
     }
   }
 
   /** Calls the handler. Resolves when the user record has taken effect, now or before. */
-  private async handleOne(running: Running, userRecord: UserRecord, place: Place): Promise<void> {
+  private async handleOne(running: Running, userRecord: UserRecord, position: SequencePosition): Promise<void> {
     const { handle, parking } = this.settings;
     const { record, attempt } = running;
     let attemptOnce: AttemptOnce | undefined;
@@ -215,8 +217,11 @@ export class Attempts {
         return running.signal;
       },
       get once() {
-        attemptOnce ??= new AttemptOnce(parking, record.partitionKey, place);
+        attemptOnce ??= new AttemptOnce(parking, record.partitionKey, position);
         return attemptOnce.once;
+      },
+      get positions() {
+        return [positionForHandler(record.partitionKey, position)];
       },
     };
     try {

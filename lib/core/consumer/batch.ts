@@ -4,10 +4,10 @@ import { Attempts, type FailedAttempt, type HandlersWork, type UnendedAttempts, 
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
 import { movesOf } from './fence-store';
+import { isPast, type PassedPlaces } from './handled-positions';
 import { afterFailure, mayBeHalfDone, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
 import { groupsOf } from './parked-segment';
 import type { ParkedKey } from './parking-store';
-import { isPast, type PassedPlaces } from './passed-places';
 import { type Arrival, arrivalsByKey, type SourceBatch } from './shard-record';
 
 /** The records of one key in a batch, and how far they are done or parked. */
@@ -65,12 +65,12 @@ export class Batch {
     }));
   }
 
-  /** The position of the first record that must come again; undefined if all are done or parked. */
+  /** The index of the first record that must come again; undefined if all are done or parked. */
   get firstToComeAgain(): number | undefined {
     let first: number | undefined;
     for (const { records, ended } of this.lanes) {
-      const position = records[ended]?.position;
-      if (position !== undefined && (first === undefined || position < first)) first = position;
+      const index = records[ended]?.batchIndex;
+      if (index !== undefined && (first === undefined || index < first)) first = index;
     }
     return first;
   }
@@ -141,8 +141,8 @@ export class Batch {
       } else key = parked;
       const { past } = key;
       // This process may have applied some of these records before a record of another source parked the key.
-      const isDone = ({ partitionKey, places }: Arrival): boolean =>
-        isPast(past, places) || this.passed.has(partitionKey, places);
+      const isDone = ({ partitionKey, positions }: Arrival): boolean =>
+        isPast(past, positions) || this.passed.has(partitionKey, positions);
       const rest = run.slice(from).filter((record) => !isDone(record));
       const saved = await this.append(key, rest);
       if (saved !== undefined) {
@@ -173,7 +173,7 @@ export class Batch {
     let attempt = 1;
     for (let index = from; index < run.length; ) {
       const record = run[index]!;
-      if (!this.passed.has(record.partitionKey, record.places)) {
+      if (!this.passed.has(record.partitionKey, record.positions)) {
         const outcome = record.isFence ? await this.pass(record) : await this.attempts.attempt(record, attempt, lane);
         if (outcome === 'unfinished') return { ended: index };
         if (outcome !== 'done') {
@@ -183,7 +183,7 @@ export class Batch {
           attempt += 1;
           continue;
         }
-        this.passed.add(record.partitionKey, record.places);
+        this.passed.add(record.partitionKey, record.positions);
       }
       this.end(lane, record);
       index += 1;
@@ -205,8 +205,8 @@ export class Batch {
   }
 
   /** From now on a record that the producer wrote before the fence, and that arrives after it, counts as a copy. */
-  private async pass({ partitionKey, places }: Arrival): Promise<'done'> {
-    await this.settings.parking.pass(partitionKey, places[0]!);
+  private async pass({ partitionKey, positions }: Arrival): Promise<'done'> {
+    await this.settings.parking.pass(partitionKey, positions[0]!);
     return 'done';
   }
 

@@ -4,6 +4,7 @@ import type { UserRecord } from './deaggregate';
 import type { FencedMove } from './fence-store';
 import type { Once } from './once';
 import type { ParkedKeyReport, ParkingStore } from './parking-store';
+import type { SequencePosition } from './sequence-position';
 
 /** What a handler is told in addition to the record. */
 export interface RecordContext {
@@ -11,8 +12,16 @@ export interface RecordContext {
   attempt: number;
   /** Aborts when the time for this attempt is over. From then on, nobody waits for what the handler does. */
   signal: AbortSignal;
-  /** Makes the effect of the record and its number one write. */
+  /** Makes the effect of the record and its number one write, in DynamoDB or in Postgres. */
   once: Once;
+  /**
+   * For effects in any other store, so that each record takes effect once. Each position has a series and the number of the record
+   * in it. In one transaction, read the number that you stored for each series. If one of them is not below the number of the
+   * record, the record is a duplicate. Otherwise, write the effect and store the numbers. Numbers compare as text.
+   *
+   * There is one position now: the sequence that the producer gave the record, or without one its position in the shard.
+   */
+  positions: SequencePosition[];
 }
 
 /**

@@ -13,7 +13,7 @@ import { CorruptParkedRecordError } from './consumer-errors';
 import { DynamoDbFenceStore } from './dynamodb-fence-store';
 import { eitherNumber, eitherString } from './either-value';
 import type { FenceStore } from './fence-store';
-import { ParkedRows, type RowsPlace } from './parked-rows';
+import { ParkedRows, type StorageKey } from './parked-rows';
 import { ParkingMarks, partOf } from './parking-marks';
 import { type ParkedKey, ParkedKeys, type ParkedRecord, type ReadOptions } from './parking-store';
 import {
@@ -25,7 +25,7 @@ import {
   PARKING_TABLE_KEY as PK,
   PARKING_TABLE_SORT_KEY as SK,
 } from './parking-table';
-import type { Place } from './place';
+import type { SequencePosition } from './sequence-position';
 
 /** Where a `DynamoDbParkingStore` keeps parked keys. */
 export interface DynamoDbParkingStoreOptions {
@@ -166,31 +166,31 @@ export class DynamoDbParkingStore extends ParkedKeys {
   }
 
   records(key: ParkedKey): AsyncGenerator<ParkedRecord> {
-    return this.rows.records(key.partitionKey, key.first, key.next, key.place as RowsPlace);
+    return this.rows.records(key.partitionKey, key.first, key.next, key.storageKey as StorageKey);
   }
 
   async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
-    const place = (key.place as RowsPlace | undefined) ?? { id: randomUUID() };
-    const saved: ParkedKey = { ...key, revision: randomUUID(), place };
+    const storageKey = (key.storageKey as StorageKey | undefined) ?? { id: randomUUID() };
+    const saved: ParkedKey = { ...key, revision: randomUUID(), storageKey };
     const isSaved =
       key.revision === undefined ? await this.park(saved, appended) : await this.write(saved, key.revision, appended);
     if (!isSaved) return undefined;
     // The removal of the key deletes the items that stay in the table.
-    if (appended.length === 0) await this.rows.deleteRead(key.first, place).catch(() => {});
+    if (appended.length === 0) await this.rows.deleteRead(key.first, storageKey).catch(() => {});
     return saved;
   }
 
   async remove(key: ParkedKey): Promise<boolean> {
     const { partitionKey } = key;
-    const place = key.place as RowsPlace;
+    const storageKey = key.storageKey as StorageKey;
     let { revision } = key;
-    const left = await this.rows.names(place);
+    const left = await this.rows.names(storageKey);
     if (left.length > 0) {
       // With a new revision, no write that has begun before can make these items count.
       const saved = await this.save(key);
       if (saved === undefined) return (await this.readOne(partitionKey)) === undefined;
       revision = saved.revision;
-      await this.rows.delete(place, left);
+      await this.rows.delete(storageKey, left);
     }
     const isRemoved = await this.ifUnchanged(
       this.client.deleteItem({
@@ -201,19 +201,19 @@ export class DynamoDbParkingStore extends ParkedKeys {
     );
     // An answer may have been lost: then the key is gone, and the second attempt finds nothing to delete.
     if (!isRemoved && (await this.readOne(partitionKey)) !== undefined) return false;
-    this.rows.forget(place);
+    this.rows.forget(storageKey);
     const part = partOf(partitionKey);
     if (await this.isEmpty(part)) await this.removeMark(part);
     return true;
   }
 
-  async pass(partitionKey: string, place: Place): Promise<void> {
-    const { Update } = this.onceItem(partitionKey, place);
+  async pass(partitionKey: string, position: SequencePosition): Promise<void> {
+    const { Update } = this.onceItem(partitionKey, position);
     const { ReturnValuesOnConditionCheckFailure: _, ...update } = Update;
     await this.ifUnchanged(this.client.updateItem(update));
   }
 
-  onceItem(partitionKey: string, { series, number }: Place) {
+  onceItem(partitionKey: string, { series, number }: SequencePosition) {
     const id = this.id('done', shortText(partitionKey));
     return {
       Update: {
@@ -261,7 +261,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     records: readonly ParkedRecord[],
   ): Promise<boolean> {
     const { partitionKey, next } = saved;
-    const groups = this.rows.itemsOf(saved.place as RowsPlace, next - records.length, records);
+    const groups = this.rows.itemsOf(saved.storageKey as StorageKey, next - records.length, records);
     const last = groups.pop() ?? [];
     let before = revision;
     for (const group of groups) {

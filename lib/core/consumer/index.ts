@@ -48,7 +48,6 @@ export {
   type ReadOptions,
 } from './parking-store';
 export type { ParkingExpression, ParkingItem, ParkingTableClient, ParkingWrite } from './parking-table';
-export type { Place } from './place';
 export type { RetrySummary } from './retry';
 export {
   type KeyHistory,
@@ -58,4 +57,5 @@ export {
   type SeriesHistory,
   SetAsideLimitError,
 } from './sequence-history';
+export type { SequencePosition } from './sequence-position';
 export type { ShardRecord, StreamEvent } from './shard-record';

@@ -3,7 +3,7 @@ import { serialize } from 'node:v8';
 import { InvalidArgumentError } from '../kernel/errors';
 import { OnceRepeatedError, RecordDoneError } from './consumer-errors';
 import type { ParkingStore } from './parking-store';
-import type { Place } from './place';
+import type { SequencePosition } from './sequence-position';
 
 /** What `once.postgres` needs of a client of Postgres. A `Client` and a `PoolClient` of `pg` satisfy it as they are. */
 export interface OncePostgresClient {
@@ -79,7 +79,7 @@ export class AttemptOnce {
   constructor(
     private readonly parking: ParkingStore,
     private readonly partitionKey: string,
-    private readonly place: Place,
+    private readonly position: SequencePosition,
   ) {
     const once = <T extends object>(transactItems: readonly T[]): T[] => this.inDynamoDb(transactItems);
     this.once = Object.assign(once, { postgres: (client: OncePostgresClient) => this.inPostgres(client) });
@@ -100,7 +100,7 @@ export class AttemptOnce {
     const isOther = before !== undefined && (before.count === 0 || !bytes.equals(before.bytes));
     if (isOther || this.postgresCalls > 0) throw this.repeated();
     this.firstItems = { count: transactItems.length, bytes };
-    const own = this.parking.onceItem(this.partitionKey, this.place);
+    const own = this.parking.onceItem(this.partitionKey, this.position);
     this.ownKey = Object(own).Update?.Key;
     return [own as T, ...transactItems];
   }
@@ -109,7 +109,7 @@ export class AttemptOnce {
     if (this.firstItems !== undefined) throw this.repeated();
     this.postgresCalls += 1;
     const { consumer } = this.parking;
-    const values = [consumer, this.partitionKey, this.place.series, this.place.number].map(postgresText);
+    const values = [consumer, this.partitionKey, this.position.series, this.position.number].map(postgresText);
     const { rowCount } = await client.query(RAISE_NUMBER, values);
     if (rowCount !== 1) throw this.hasRaised ? this.repeated() : this.doneError();
     this.hasRaised = true;
@@ -135,7 +135,7 @@ export class AttemptOnce {
       const item: Record<string, unknown> = Object(Item);
       const isSame = ownKey.every(([name, value]) => textOf(item[name]) === textOf(value));
       // The number is lower if the item is that of an earlier record of the key.
-      return isSame && String(textOf(item.number)) >= this.place.number;
+      return isSame && String(textOf(item.number)) >= this.position.number;
     });
   }
 }

@@ -8,8 +8,8 @@ import {
   type OrderedConsumerOptions,
   type RecordHandler,
 } from './consumer-options';
+import { PassedPlaces } from './handled-positions';
 import { batchMetrics, parkedMetrics } from './metric-lines';
-import { PassedPlaces } from './passed-places';
 import { Retry, type RetrySummary } from './retry';
 import { eventBatch, type ShardRecord, type SourceBatch, type StreamEvent, sourceBatch } from './shard-record';
 

@@ -1,8 +1,8 @@
 import { EvenShardsError } from '../kernel/errors';
 import { OnceRepeatedError } from './consumer-errors';
 import type { ConsumerSettings } from './consumer-options';
+import { raised } from './handled-positions';
 import { type ParkedKey, type ParkedRecord, reportOf } from './parking-store';
-import { raised } from './passed-places';
 
 const LONGEST_RETRY_MS = 15 * 60_000;
 const MOST_ERROR_CHARACTERS = 300;
@@ -16,7 +16,7 @@ export function newParkedKey(partitionKey: string, now: number): ParkedKey {
 
 /** The key with further records after those that wait. */
 export function withAppended(key: ParkedKey, records: readonly ParkedRecord[]): ParkedKey {
-  const past = records.reduce((before, { places }) => raised(before, places), key.past);
+  const past = records.reduce((before, { positions }) => raised(before, positions), key.past);
   return { ...key, next: key.next + records.length, past };
 }
 

@@ -14,7 +14,7 @@ import {
 } from './parking-table';
 
 /** Where the records of a parked key are. */
-export interface RowsPlace {
+export interface StorageKey {
   /** The name of the partition that holds the records. */
   id: string;
 }
@@ -65,7 +65,7 @@ export class ParkedRows {
   ) {}
 
   /** The items of records from a number on, in groups. Each group fits into a transaction, together with the key. */
-  itemsOf(place: RowsPlace, start: number, records: readonly ParkedRecord[]): ParkingItem[][] {
+  itemsOf(storageKey: StorageKey, start: number, records: readonly ParkedRecord[]): ParkingItem[][] {
     const write = randomBytes(9).toString('base64url');
     const items: ParkingItem[] = [];
     let number = start;
@@ -73,7 +73,7 @@ export class ParkedRows {
       const parts = partsOf(segmentBytes(segment));
       parts.forEach((bytes, index) => {
         const isLast = index === parts.length - 1;
-        const key = this.keyOf(place, itemName(number, write, index));
+        const key = this.keyOf(storageKey, itemName(number, write, index));
         items.push({ ...key, bytes: { B: bytes }, ...(isLast && { isLast: { BOOL: true } }) });
       });
       number += segment.length;
@@ -87,12 +87,17 @@ export class ParkedRows {
   }
 
   /** The records from one number up to another, in order. */
-  async *records(partitionKey: string, first: number, next: number, place: RowsPlace): AsyncGenerator<ParkedRecord> {
+  async *records(
+    partitionKey: string,
+    first: number,
+    next: number,
+    storageKey: StorageKey,
+  ): AsyncGenerator<ParkedRecord> {
     if (first === next) return;
     const read: ReadSegment[] = [];
-    this.read.set(place.id, read);
+    this.read.set(storageKey.id, read);
     let number = first;
-    for await (const { start, bytes, names } of this.segments(place)) {
+    for await (const { start, bytes, names } of this.segments(storageKey)) {
       const records = recordsOfSegment(partitionKey, bytes);
       read.push({ end: start + records.length, names });
       if (start > number) break;
@@ -106,41 +111,41 @@ export class ParkedRows {
   }
 
   /** Deletes the items that this process has read, and that hold only records before a number. */
-  async deleteRead(before: number, place: RowsPlace): Promise<void> {
-    const read = this.read.get(place.id) ?? [];
+  async deleteRead(before: number, storageKey: StorageKey): Promise<void> {
+    const read = this.read.get(storageKey.id) ?? [];
     const count = read.findIndex(({ end }) => end > before);
     const done = read.splice(0, count < 0 ? read.length : count);
     await this.delete(
-      place,
+      storageKey,
       done.flatMap(({ names }) => names),
     );
   }
 
   /** The sort keys of all items of a key, those that do not count included. */
-  async names(place: RowsPlace): Promise<string[]> {
+  async names(storageKey: StorageKey): Promise<string[]> {
     const names: string[] = [];
-    for await (const item of this.items(place, { namesOnly: true })) names.push(nameOf(item));
+    for await (const item of this.items(storageKey, { namesOnly: true })) names.push(nameOf(item));
     return names;
   }
 
-  async delete(place: RowsPlace, names: readonly string[]): Promise<void> {
+  async delete(storageKey: StorageKey, names: readonly string[]): Promise<void> {
     for (let from = 0; from < names.length; from += WRITES_AT_ONCE) {
       const some = names.slice(from, from + WRITES_AT_ONCE);
       await Promise.all(
-        some.map((name) => this.client.deleteItem({ TableName: this.tableName, Key: this.keyOf(place, name) })),
+        some.map((name) => this.client.deleteItem({ TableName: this.tableName, Key: this.keyOf(storageKey, name) })),
       );
     }
   }
 
   /** The key is not parked any more. */
-  forget({ id }: RowsPlace): void {
+  forget({ id }: StorageKey): void {
     this.read.delete(id);
   }
 
   /** The segments that count, in order. */
-  private async *segments(place: RowsPlace): AsyncGenerator<Segment> {
+  private async *segments(storageKey: StorageKey): AsyncGenerator<Segment> {
     const writes = new Map<string, { start?: string; parts: Buffer[]; names: string[]; segments: Segment[] }>();
-    for await (const item of this.items(place)) {
+    for await (const item of this.items(storageKey)) {
       const name = nameOf(item);
       const [start, id, index] = name.split('/');
       const write = writes.get(id!) ?? { parts: [], names: [], segments: [] };
@@ -161,10 +166,10 @@ export class ParkedRows {
     }
   }
 
-  private async *items(place: RowsPlace, { namesOnly = false } = {}): AsyncGenerator<DynamoDbItem> {
+  private async *items(storageKey: StorageKey, { namesOnly = false } = {}): AsyncGenerator<DynamoDbItem> {
     const builder = new ExpressionBuilder();
     const expressions = builder.request({
-      KeyConditionExpression: `${builder.name(PK)} = ${builder.value(this.keyOf(place, '')[PK])}`,
+      KeyConditionExpression: `${builder.name(PK)} = ${builder.value(this.keyOf(storageKey, '')[PK])}`,
       ...(namesOnly && { ProjectionExpression: builder.name(SK) }),
     });
     let start: object | undefined;
@@ -186,7 +191,7 @@ export class ParkedRows {
     } while (start !== undefined);
   }
 
-  private keyOf({ id }: RowsPlace, name: string): ParkingItem {
+  private keyOf({ id }: StorageKey, name: string): ParkingItem {
     return { [PK]: { S: JSON.stringify([this.consumer, 'rows', id]) }, [SK]: { S: name } };
   }
 }

@@ -1,13 +1,13 @@
 import { parseHashKey } from '../stream-format/hash-key-space';
 import { CorruptParkedRecordError } from './consumer-errors';
 import type { ParkedRecord } from './parking-store';
-import type { Place } from './place';
+import type { SequencePosition } from './sequence-position';
 
 /** Everything of a record but its data, as a segment holds it. */
 interface RecordHead {
   bytes: number;
   sub: number;
-  places: Place[];
+  positions: SequencePosition[];
   explicitHashKey?: string;
   producerId?: string;
   sequenceNumber?: string;
@@ -63,10 +63,10 @@ function bytesOf(records: readonly ParkedRecord[]): number {
 /** Writes the heads of the records as a line of JSON, and their data after it. */
 export function segmentBytes(records: readonly ParkedRecord[]): Buffer {
   const heads = records.map(
-    ({ data, subSequenceNumber: sub, places, explicitHashKey, sequence, isCorrupt }): RecordHead => ({
+    ({ data, subSequenceNumber: sub, positions, explicitHashKey, sequence, isCorrupt }): RecordHead => ({
       bytes: data.length,
       sub,
-      places,
+      positions,
       ...(explicitHashKey !== undefined && { explicitHashKey: `${explicitHashKey}` }),
       ...(sequence && { producerId: sequence.producerId, sequenceNumber: `${sequence.sequenceNumber}` }),
       ...(isCorrupt && { isCorrupt }),
@@ -81,12 +81,12 @@ export function recordsOfSegment(partitionKey: string, bytes: Buffer): ParkedRec
   const end = bytes.indexOf(NEW_LINE);
   let at = end + 1;
   const records = headsIn(bytes.subarray(0, Math.max(0, end))).map((head): ParkedRecord => {
-    const { bytes: length, sub: subSequenceNumber, places, explicitHashKey, producerId, sequenceNumber } = head;
+    const { bytes: length, sub: subSequenceNumber, positions, explicitHashKey, producerId, sequenceNumber } = head;
     const record: ParkedRecord = {
       partitionKey,
       data: bytes.subarray(at, at + length),
       subSequenceNumber,
-      places,
+      positions,
     };
     at += length;
     if (explicitHashKey !== undefined) record.explicitHashKey = parseHashKey(explicitHashKey)!;

@@ -1,11 +1,11 @@
 import type { UserRecord } from './deaggregate';
 import type { FenceStore } from './fence-store';
-import type { Place } from './place';
+import type { SequencePosition } from './sequence-position';
 
-/** A user record that waits, with the places by which its copies are recognised. */
+/** A user record that waits, with the positions by which its copies are recognised. */
 export interface ParkedRecord extends UserRecord {
-  /** The places of the record. The one that its producer gave comes first. */
-  places: Place[];
+  /** The positions of the record. The one that its producer gave comes first. */
+  positions: SequencePosition[];
   /** Present if the record begins like an aggregate but is not one. */
   isCorrupt?: true;
 }
@@ -16,8 +16,8 @@ export interface ParkedKey {
   partitionKey: string;
   /** A value that is new after each change, and never repeats. Absent for a key that is not parked yet. */
   revision?: string;
-  /** Where the store keeps the records. Only the store knows what it means. */
-  place?: unknown;
+  /** Names where the store keeps the records. Only the store knows what it means. */
+  storageKey?: unknown;
   /** The number of the first record that waits. The count starts when the key is parked. */
   first: number;
   /** The number of the record that comes next. */
@@ -69,13 +69,13 @@ export interface ParkingStore {
   save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
   /** Ends the parking of a key without records. Returns false if somebody else has changed the key. */
   remove(key: ParkedKey): Promise<boolean>;
-  /** Remembers that the consumer has gone past a place, although no effect was saved with it. */
-  pass(partitionKey: string, place: Place): Promise<void>;
+  /** Remembers that the consumer has gone past a position, although no effect was saved with it. */
+  pass(partitionKey: string, position: SequencePosition): Promise<void>;
   /**
    * The item that a transaction must include to take effect once, as the AWS SDK writes it: an `Update` of an item of this key and
    * series, whose attribute `number` it raises, and which its failed condition returns.
    */
-  onceItem(partitionKey: string, place: Place): object;
+  onceItem(partitionKey: string, position: SequencePosition): object;
   /** Names the consumer in tables that several share. */
   readonly consumer: string;
   /** What the readers of all shards know of moves. */
@@ -107,8 +107,8 @@ export abstract class ParkedKeys implements ParkingStore {
   abstract records(key: ParkedKey): AsyncIterable<ParkedRecord>;
   abstract save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
   abstract remove(key: ParkedKey): Promise<boolean>;
-  abstract pass(partitionKey: string, place: Place): Promise<void>;
-  abstract onceItem(partitionKey: string, place: Place): object;
+  abstract pass(partitionKey: string, position: SequencePosition): Promise<void>;
+  abstract onceItem(partitionKey: string, position: SequencePosition): object;
 
   /** Every key that is set aside, in no order. */
   async *parked(): AsyncGenerator<ParkedKeyReport> {

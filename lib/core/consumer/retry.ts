@@ -3,9 +3,9 @@ import { Semaphore } from '../kernel/semaphore';
 import { parseFence } from '../stream-format/fence';
 import { Attempts, type Outcome, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
+import type { PassedPlaces } from './handled-positions';
 import { afterDone, afterFailure, tellIfDead } from './parked-key-changes';
 import type { ParkedKey, ParkedRecord } from './parking-store';
-import type { PassedPlaces } from './passed-places';
 
 /** What a retry of parked keys has done. */
 export interface RetrySummary {
@@ -143,7 +143,7 @@ export class Retry {
         if (turn.key !== undefined) tellIfDead(leased, turn.key, settings);
         return turn;
       }
-      this.passed.add(record.partitionKey, record.places);
+      this.passed.add(record.partitionKey, record.positions);
       first += 1;
       tries = 0;
       if (first - savedFirst < SAVED_AFTER_RECORDS && clock.now() - savedAt < SAVED_AFTER_MS) continue;
@@ -157,10 +157,10 @@ export class Retry {
 
   private async handle(record: ParkedRecord, attempt: number): Promise<Outcome> {
     if (parseFence(record.data) !== undefined) {
-      await this.settings.parking.pass(record.partitionKey, record.places[0]!);
+      await this.settings.parking.pass(record.partitionKey, record.positions[0]!);
       return 'done';
     }
-    if (this.passed.has(record.partitionKey, record.places)) return 'done';
+    if (this.passed.has(record.partitionKey, record.positions)) return 'done';
     return this.attempts.attempt(record, attempt);
   }
 

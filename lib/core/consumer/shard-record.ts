@@ -3,7 +3,7 @@ import { parseFence } from '../stream-format/fence';
 import { CorruptAggregateError } from './consumer-errors';
 import { deaggregate } from './deaggregate';
 import type { ParkedRecord } from './parking-store';
-import { placeOfSequence, placesInShard, sourceName } from './place';
+import { positionInSequence, positionsInShard, sourceName } from './sequence-position';
 
 /** A record as the reader of a shard gets it: one user record, or an aggregate of several. */
 export interface ShardRecord {
@@ -26,8 +26,8 @@ export interface SourceBatch {
 
 /** A user record of a batch. */
 export interface Arrival extends ParkedRecord {
-  /** The position, within the batch, of the record that holds it. */
-  position: number;
+  /** The index, within the batch, of the record that holds it. */
+  batchIndex: number;
   isFence: boolean;
 }
 
@@ -40,13 +40,14 @@ export function arrivalsByKey(
   onCorrupt: 'throw' | 'raw',
 ): Map<string, Arrival[]> {
   const keys = new Map<string, Arrival[]>();
-  for (let position = 0; position < batch.length; position++) {
-    const record = batch[position]!;
-    const placeOf = placesInShard(source, record);
+  for (let batchIndex = 0; batchIndex < batch.length; batchIndex++) {
+    const record = batch[batchIndex]!;
+    const positionOf = positionsInShard(source, record);
     for (const userRecord of userRecords(record, onCorrupt)) {
       const { partitionKey, explicitHashKey, sequence, subSequenceNumber, data, isCorrupt } = userRecord;
-      const inShard = placeOf(subSequenceNumber);
-      const places = sequence === undefined ? [inShard] : [placeOfSequence(source, sequence, explicitHashKey), inShard];
+      const inShard = positionOf(subSequenceNumber);
+      const positions =
+        sequence === undefined ? [inShard] : [positionInSequence(source, sequence, explicitHashKey), inShard];
       const isFence = parseFence(data) !== undefined;
       // The fields are copied one by one: a spread of records with different fields takes longer than all other work on a
       // record.
@@ -57,8 +58,8 @@ export function arrivalsByKey(
         subSequenceNumber,
         sequence,
         isCorrupt,
-        places,
-        position,
+        positions,
+        batchIndex,
         isFence,
       };
       const ofKey = keys.get(partitionKey);
@@ -70,7 +71,7 @@ export function arrivalsByKey(
 }
 
 /** A record that cannot be taken apart stays whole. Its handler meets the error again. */
-function userRecords(record: ShardRecord, onCorrupt: 'throw' | 'raw'): Omit<ParkedRecord, 'places'>[] {
+function userRecords(record: ShardRecord, onCorrupt: 'throw' | 'raw'): Omit<ParkedRecord, 'positions'>[] {
   try {
     return deaggregate(record, { onCorrupt });
   } catch (error) {
@@ -90,7 +91,7 @@ const SEQUENCE_NUMBER = /^\d{1,129}$/;
 /**
  * The records of a source that is not an event of Lambda.
  *
- * @throws InvalidArgumentError if the source has no name, or a record lacks its place
+ * @throws InvalidArgumentError if the source has no name, or a record lacks its position
  */
 export function sourceBatch(source: unknown, records: Iterable<ShardRecord>): SourceBatch {
   checkSource('source', source);

@@ -179,7 +179,7 @@ const parkedRecord = (partitionKey: string) => ({
   partitionKey,
   data: Buffer.alloc(0),
   subSequenceNumber: 0,
-  places: [],
+  positions: [],
 });
 
 async function park(keys: number): Promise<unknown> {

@@ -3,11 +3,12 @@ import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import type { Pool } from 'pg';
 import {
   DynamoDbParkingStore,
-  type Once,
   OrderedConsumer,
   type ParkedKey,
   type ParkedRecord,
   type ParkingStore,
+  type RecordContext,
+  RecordDoneError,
 } from '../../../lib/core/consumer';
 import { AggregateBuilder } from '../../../lib/core/producer/aggregate-builder';
 import { seededRandom } from '../../../lib/testing/seeded-random';
@@ -16,7 +17,14 @@ import { type HostileFacts, HostileProcess } from './hostile-process';
 import { PARKING_TABLE } from './parking-stores';
 
 /** Where effects go. `memory` stands for effects elsewhere: one process applies each once, and several at least once. */
-const EFFECTS = ['once', 'once with a document client', 'once.postgres', 'memory'] as const;
+const EFFECTS = ['once', 'once with a document client', 'once.postgres', 'positions', 'memory'] as const;
+
+/** The numbers of `positions`, in a table of the user. */
+export const POSITIONS_TABLE =
+  'CREATE TABLE applied (run text, series text, number text COLLATE "C", PRIMARY KEY (run, series))';
+const INCREASE_NUMBER = `
+INSERT INTO applied (run, series, number) VALUES ($1, $2, $3)
+ON CONFLICT (run, series) DO UPDATE SET number = excluded.number WHERE applied.number < excluded.number`;
 const KINDS = ['stream', 'stream and its fan-out consumer', 'table'] as const;
 const SHAPES = ['records', 'aggregates', 'packs'] as const;
 const KEYS = ['a', 'b', 'c'];
@@ -69,7 +77,7 @@ export async function playConsumerOfSources({
   const random = seededRandom(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
   const name = `sources ${seed}`;
-  const effectsIn = pick(pool === undefined ? EFFECTS.filter((each) => each !== 'once.postgres') : EFFECTS);
+  const effectsIn = pick(pool === undefined ? EFFECTS.filter((each) => !isInPostgres(each)) : EFFECTS);
   const facts: SourcesFacts = {
     axes: [effectsIn],
     ...{ crashes: 0, lostAnswers: 0, refusedCalls: 0, again: 0, parked: 0, restarts: 0, corrupt: 0, copies: 0 },
@@ -186,11 +194,11 @@ export async function playConsumerOfSources({
     const process = new HostileProcess(random, () => hostility, facts);
     const client = process.client(dynamodb);
     const consumer = new OrderedConsumer(
-      async ({ data }, { once }) => {
+      async ({ data }, context) => {
         const raw = Buffer.from(data).toString();
         const text = raw.startsWith('{') ? JSON.parse(raw).dynamodb.NewImage.text.S : raw;
         if (poison.has(text)) throw new Error('poison');
-        await apply({ key: text[1]!, text }, once, process);
+        await apply({ key: text[1]!, text }, context, process);
         if (random() < 0.05) throw new Error('failed behind its effect');
       },
       {
@@ -205,14 +213,15 @@ export async function playConsumerOfSources({
     return { process, consumer };
   }
 
-  async function apply({ key, text }: Written, once: Once, process: HostileProcess): Promise<void> {
+  async function apply({ key, text }: Written, context: RecordContext, process: HostileProcess): Promise<void> {
+    const { once } = context;
     const id = `${name}/${key}`;
     const update = {
       ...{ TableName: EFFECTS_TABLE, UpdateExpression: 'SET texts = list_append(if_not_exists(texts, :none), :text)' },
       ...{ Key: { id }, ExpressionAttributeValues: { ':none': [] as string[], ':text': [text] } },
     };
     if (effectsIn === 'memory') inMemory.push({ key, text });
-    else if (effectsIn === 'once.postgres') await inPostgres({ key, text }, once, process);
+    else if (isInPostgres(effectsIn)) await inPostgres({ key, text }, context, process);
     else if (effectsIn === 'once with a document client') {
       const items = isFirst ? once([{ Update: update }]) : [{ Update: update }, ...once([])];
       const documents = DynamoDBDocument.from(dynamodb);
@@ -225,12 +234,20 @@ export async function playConsumerOfSources({
     }
   }
 
-  async function inPostgres({ key, text }: Written, once: Once, process: HostileProcess): Promise<void> {
+  async function inPostgres(
+    { key, text }: Written,
+    { once, positions }: RecordContext,
+    process: HostileProcess,
+  ): Promise<void> {
     const client = await pool!.connect();
     const mayCrash = () => process.mayCrash(() => client.release(true));
     try {
       await client.query('BEGIN');
-      await once.postgres(client);
+      if (effectsIn === 'once.postgres') await once.postgres(client);
+      for (const { series, number } of effectsIn === 'positions' ? positions : []) {
+        const { rowCount } = await client.query(INCREASE_NUMBER, [name, series, number]);
+        if (rowCount === 0) throw new RecordDoneError();
+      }
       await mayCrash();
       await client.query('INSERT INTO effect (run, key, text) VALUES ($1, $2, $3)', [name, key, text]);
       await mayCrash();
@@ -247,7 +264,7 @@ export async function playConsumerOfSources({
   /** What took effect for a key, in order. */
   async function effectsOf(key: string): Promise<string[]> {
     if (effectsIn === 'memory') return inMemory.filter((each) => each.key === key).map(({ text }) => text);
-    if (effectsIn === 'once.postgres') {
+    if (isInPostgres(effectsIn)) {
       const { rows } = await pool!.query('SELECT text FROM effect WHERE run = $1 AND key = $2 ORDER BY id', [
         name,
         key,
@@ -336,6 +353,10 @@ export async function playConsumerOfSources({
     if (inOrder(found) !== inOrder(written))
       throw new Error(`${axes.join('; ')}: ${key} has ${inOrder(found)} and not ${inOrder(written)}`);
   }
+}
+
+function isInPostgres(effectsIn: (typeof EFFECTS)[number]): boolean {
+  return effectsIn === 'once.postgres' || effectsIn === 'positions';
 }
 
 function aggregateOf(

@@ -54,7 +54,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
       partitionKey,
       data: Buffer.alloc(size, `${number} `),
       subSequenceNumber: Math.floor(random() * 3),
-      places: [{ series: 's', number: String(number).padStart(6, '0') }],
+      positions: [{ series: 's', number: String(number).padStart(6, '0') }],
       ...(hasSequence && {
         sequence: { producerId: 'p', sequenceNumber: BigInt(number) },
         explicitHashKey: 2n ** 127n,
@@ -131,7 +131,7 @@ async function textsOf(records: AsyncIterable<ParkedRecord>): Promise<string[]> 
 
 function withoutPlace(key: ParkedKey | undefined): unknown {
   if (key === undefined) return undefined;
-  const { place: _, revision: __, ...rest } = key;
+  const { storageKey: _, revision: __, ...rest } = key;
   return rest;
 }
 

@@ -5,8 +5,8 @@ import {
   OrderedConsumer,
   type ParkingItem,
   type ParkingTableClient,
-  type Place,
   RecordDoneError,
+  type SequencePosition,
   type ShardRecord,
 } from '../../../../lib/core/consumer';
 import type { Clock } from '../../../../lib/core/kernel/clock';
@@ -165,19 +165,19 @@ class Play {
   private async invoke(
     process: Process,
     batch: readonly ShardRecord[],
-    place: readonly unknown[],
+    position: readonly unknown[],
   ): Promise<BatchProgress | undefined> {
-    this.reader = [...place, process.name];
+    this.reader = [...position, process.name];
     const isGivenUp = this.goesWrong('an invocation is given up', process.name);
     const time = new AbortController();
-    const takeBack = this.offerFault('the time is over', `${process.name} at ${place[1]}`, () => {
+    const takeBack = this.offerFault('the time is over', `${process.name} at ${position[1]}`, () => {
       this.hear(process.name, 'the time is over');
       time.abort();
     });
     const progress = process.consumer.process(batch, { source: SOURCE, signal: time.signal });
     const givenUp = isGivenUp ? this.world.answer(`${process.name} is given up`, { writes: ['reader'] }) : undefined;
     const end = await Promise.race([progress, process.hasEnded, ...(givenUp ? [givenUp] : [])]);
-    this.reader = [...place, process.name, end?.comesAgain?.sequenceNumber, end === undefined];
+    this.reader = [...position, process.name, end?.comesAgain?.sequenceNumber, end === undefined];
     takeBack();
     return end ?? undefined;
   }
@@ -232,7 +232,7 @@ class Play {
   }
 
   /** As a transaction of `once` does: the effect and its number, or neither. */
-  apply(key: string, { series, number }: Place, text: string): void {
+  apply(key: string, { series, number }: SequencePosition, text: string): void {
     const name = `${key} ${series}`;
     if (number <= (this.done.get(name) ?? '')) throw new RecordDoneError();
     this.done.set(name, number);
@@ -343,13 +343,13 @@ class Process {
       PARKING_METHODS.map((method) => [method, (input: never) => play.call(this, method, input)]),
     ) as unknown as ParkingTableClient;
     const parking = new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'c' });
-    parking.onceItem = (_: string, place: Place) => ({ place }) as never;
+    parking.onceItem = (_: string, position: SequencePosition) => ({ position }) as never;
     this.consumer = new OrderedConsumer(
       async (record, { once }) => {
         const text = textOf(record);
         if (this.running.has(text)) play.broken = 'nothing is attempted beside an attempt';
         this.running.add(text);
-        await this.handle(record.partitionKey, text, once<{ place?: Place }>([])[0]!.place!);
+        await this.handle(record.partitionKey, text, once<{ position?: SequencePosition }>([])[0]!.position!);
       },
       {
         parking,
@@ -388,12 +388,12 @@ class Process {
     if (this.isEnded) await new Promise(() => {});
   }
 
-  private async handle(key: string, text: string, place: Place): Promise<void> {
+  private async handle(key: string, text: string, position: SequencePosition): Promise<void> {
     const where = await this.step(`handles ${text}`, { reads: ['cause'], writes: [`effects ${key}`] });
     try {
       if (this.play.goesWrong('a handler does not end', where)) await this.hang(where);
       if (this.play.isPoison(text) || this.play.goesWrong('a handler fails', where)) throw new Error('poison');
-      this.play.apply(key, place, text);
+      this.play.apply(key, position, text);
       await this.mayEnd(where);
       if (this.play.goesWrong('a handler fails behind its effect', where)) throw new Error('behind its effect');
       this.play.hear(this.name, where);

@@ -3,8 +3,6 @@ import {
   OrderedConsumer,
   type ParkedKey,
   type ParkedRecord,
-  type Place,
-  RecordDoneError,
   type ShardRecord,
 } from '../../../../lib/core/consumer';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
@@ -46,21 +44,19 @@ class World {
     parking.records = async function* (key: ParkedKey) {
       for await (const record of records(key)) yield isNewer() ? healed(record, readable) : record;
     };
-    parking.onceItem = ((partitionKey: string, place: Place) => ({ partitionKey, place })) as never;
   }
 
   /** A process that can read what the others could not, once it is newer. */
   process(): OrderedConsumer {
     return new OrderedConsumer(
-      async (record, { once }) => {
+      async (record, { positions }) => {
         const text = textOf(record);
         this.calls.push(text);
         if (this.options.slow) await new Promise((resolve) => setTimeout(resolve, this.options.slow));
         if (this.poison.has(text)) throw new Error('poison');
-        const [{ partitionKey, place }] = once<object>([]) as [{ partitionKey: string; place: Place }];
-        const name = `${partitionKey} ${place.series}`;
-        if (place.number <= (this.done.get(name) ?? '')) throw new RecordDoneError();
-        this.done.set(name, place.number);
+        const [position] = positions;
+        if (position!.number <= (this.done.get(position!.series) ?? '')) return;
+        this.done.set(position!.series, position!.number);
         this.effects.push(text);
       },
       { parking: this.parking, attempts: 2, retryMs: 1, attemptTimeoutMs: 100 },

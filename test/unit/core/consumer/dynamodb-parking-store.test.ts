@@ -21,7 +21,7 @@ const parkedKey = (partitionKey: string, next: number): ParkedKey => ({
   ...{ partitionKey, first: 0, next, past: {}, since: 0, tries: 2, retries: 0, dueAt: 0, dead: false },
 });
 const record = (partitionKey: string, text: string, more: Partial<ParkedRecord> = {}): ParkedRecord => ({
-  ...{ partitionKey, data: Buffer.from(text), subSequenceNumber: 0, places: [{ series: 's', number: text }] },
+  ...{ partitionKey, data: Buffer.from(text), subSequenceNumber: 0, positions: [{ series: 's', number: text }] },
   ...more,
 });
 

@@ -9,7 +9,7 @@ import {
   type ShardRecord,
   type UserRecord,
 } from '../../../../lib/core/consumer';
-import { sourceName } from '../../../../lib/core/consumer/place';
+import { sourceName } from '../../../../lib/core/consumer/sequence-position';
 import { EvenShardsError } from '../../../../lib/core/kernel/errors';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
 import { fenceData } from '../../../../lib/core/stream-format/fence';
@@ -738,7 +738,7 @@ describe('the retrier', () => {
     w.poison.clear();
     const [key] = [...(await w.parking.find(['a'])).values()];
     const fence = { partitionKey: 'a', data: fenceData({ moveId: 'm', side: 'end' }), subSequenceNumber: 0 };
-    await w.parking.save({ ...key!, next: 2 }, [{ ...fence, places: [{ series: 's', number: '7' }] }]);
+    await w.parking.save({ ...key!, next: 2 }, [{ ...fence, positions: [{ series: 's', number: '7' }] }]);
     w.clock.nowMs += MINUTE_MS;
     const pass = jest.spyOn(w.parking, 'pass');
     expect(await w.retry()).toMatchObject({ keys: 1, records: 2 });
@@ -795,7 +795,7 @@ describe('the retrier', () => {
     jest.spyOn(w.parking, 'save').mockImplementationOnce(async (key) => {
       const now = (await w.parking.find(['a'])).get('a')!;
       const place = { series: 'shard/shard-0', number: '002' };
-      const a2 = { partitionKey: 'a', data: Buffer.from('a2'), subSequenceNumber: 0, places: [place] };
+      const a2 = { partitionKey: 'a', data: Buffer.from('a2'), subSequenceNumber: 0, positions: [place] };
       await save({ ...now, next: now.next + 1 }, [a2]);
       return save(key);
     });

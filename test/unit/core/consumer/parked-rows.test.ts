@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { ParkedRecord, ParkingItem, ParkingTableClient } from '../../../../lib/core/consumer';
-import { ParkedRows, type RowsPlace } from '../../../../lib/core/consumer/parked-rows';
+import { ParkedRows, type StorageKey } from '../../../../lib/core/consumer/parked-rows';
 import { segmentBytes } from '../../../../lib/core/consumer/parked-segment';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 
 const recordsFrom = (start: number, count: number, bytes: number): ParkedRecord[] =>
   Array.from({ length: count }, (_, index) => ({
     ...{ partitionKey: 'k', data: Buffer.alloc(bytes, start + index), subSequenceNumber: 0 },
-    places: [{ series: 's', number: String(start + index) }],
+    positions: [{ series: 's', number: String(start + index) }],
   }));
 
 /** A table that answers a query in pages, and the queries that it was sent. */
@@ -33,8 +33,8 @@ function pagedRows(itemsOfAPage = 10) {
   return { rows, table, queries, write, read };
 }
 
-const PLACE: RowsPlace = { id: 'rows' };
-const numbersOf = (records: readonly ParkedRecord[]) => records.map(({ places }) => Number(places[0]!.number));
+const PLACE: StorageKey = { id: 'rows' };
+const numbersOf = (records: readonly ParkedRecord[]) => records.map(({ positions }) => Number(positions[0]!.number));
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
 const steps = fc.array(
@@ -69,8 +69,8 @@ test('records â€“ after writes that ended early and deletions that ended early â
       }
       const records = await read(first, next);
       expect(numbersOf(records)).toEqual(range(first, next));
-      for (const { data, places } of records) {
-        expect([data.length, data[0]]).toEqual([bytes, Number(places[0]!.number) % 256]);
+      for (const { data, positions } of records) {
+        expect([data.length, data[0]]).toEqual([bytes, Number(positions[0]!.number) % 256]);
       }
     }
   });

@@ -34,7 +34,7 @@ const parkedKey = (partitionKey: string) => ({
   ...{ partitionKey, first: 0, next: 1, past: {}, since: 0, tries: 2, retries: 0, dueAt: 0, dead: false },
 });
 const record = (partitionKey: string) => ({
-  ...{ partitionKey, data: Buffer.from('x'), subSequenceNumber: 0, places: [{ series: 's', number: '1' }] },
+  ...{ partitionKey, data: Buffer.from('x'), subSequenceNumber: 0, positions: [{ series: 's', number: '1' }] },
 });
 
 /** What the guide says that a batch of a hundred keys reads. */

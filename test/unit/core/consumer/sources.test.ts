@@ -37,9 +37,9 @@ function row(source: string, shardNumber: number, number: number, text: string):
 
 function world(parking = new MemoryParkingStore()) {
   const [effects, poison]: [string[], Set<string>] = [[], new Set()];
-  const places: { series: string; number: string }[] = [];
-  jest.spyOn(parking, 'onceItem').mockImplementation(((_: string, place: { series: string; number: string }) => {
-    places.push(place);
+  const positions: { series: string; number: string }[] = [];
+  jest.spyOn(parking, 'onceItem').mockImplementation(((_: string, position: { series: string; number: string }) => {
+    positions.push(position);
     return {};
   }) as never);
   const consumer = new OrderedConsumer(
@@ -53,7 +53,7 @@ function world(parking = new MemoryParkingStore()) {
     { parking, attempts: 2, retryMs: 1 },
   );
   const deliver = (event: StreamEvent) => consumer.handler(event, { getRemainingTimeInMillis: () => 60_000 });
-  return { consumer, effects, poison, parking, places, deliver };
+  return { consumer, effects, poison, parking, positions, deliver };
 }
 
 const TWO_SOURCES: [
@@ -82,7 +82,7 @@ const TWO_SOURCES: [
 
 describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
   test('handles every record of the source with the lower numbers, and each once', async () => {
-    const { deliver, effects, places } = world();
+    const { deliver, effects, positions } = world();
     for (let turn = 0; turn < 2; turn++) {
       for (const event of [
         young(900, 'young 900'),
@@ -95,7 +95,7 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
     }
     expect(effects).toEqual(['young 900', 'old 100', 'young 901', 'old 101']);
     // What once remembers is apart, too.
-    expect(new Set(places.map(({ series }) => series)).size).toBe(2);
+    expect(new Set(positions.map(({ series }) => series)).size).toBe(2);
   });
 
   test('has one parked key for both, whose records come in the order in which they arrived', async () => {

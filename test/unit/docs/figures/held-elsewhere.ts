@@ -32,7 +32,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
     ofExamples: ['the readers ask 8 shards', 'Decision 0039', 'Decision 0039', 'devops-agent#94'],
   },
   'consuming.md': {
-    byTest: ['After 150,000 keys'],
+    byTest: ['After 150,000 keys', 'a text of 43 ASCII characters'],
     byCommand: ['about 160 bytes of memory', '183 bytes as JSON'],
   },
   'fan-out-query.md': {

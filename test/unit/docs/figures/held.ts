@@ -147,7 +147,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `one transaction** of at most ${core('consumer/once', 'MOST_ITEMS')} items of yours`,
     `has thrown it, up to ${core('consumer/parked-key-changes', 'MOST_ERROR_CHARACTERS')} characters`,
     `an item for each ${core('consumer/parked-segment', 'SEGMENT_BYTES') / 1_000} KB of its records`,
-    `keys, in ${core('consumer/passed-places', 'MOST_BYTES') / 1_000_000} MB at most`,
+    `keys, in ${core('consumer/handled-positions', 'MOST_BYTES') / 1_000_000} MB at most`,
     `a day of a shard: ${n(table('consumer-day', 'RECORDS'))} records with ${n(table('consumer-day', 'KEYS'))} keys`,
     `The handler takes ${table('consumer-day', 'HANDLER_MS')} ms.`,
   ],

@@ -4,8 +4,8 @@ import {
   type ParkedKey,
   type ParkedRecord,
   type ParkingStore,
-  type Place,
   RecordDoneError,
+  type SequencePosition,
 } from '../../../../../lib/core/consumer';
 import { AggregateBuilder } from '../../../../../lib/core/producer/aggregate-builder';
 import { fenceData } from '../../../../../lib/core/stream-format/fence';
@@ -27,6 +27,8 @@ export interface ConsumerFacts {
   reshards: number;
   racingRetries: number;
   staleInvocations: number;
+  byOnce: number;
+  byPositions: number;
 }
 
 interface Shard {
@@ -36,19 +38,26 @@ interface Shard {
   readonly isOpen: boolean;
 }
 
-/** Effects as a table keeps them, each with the number of its record: what `once` does in a transaction. */
+/** Effects as a table keeps them, each with the number of its record, in one transaction. */
 class Effects {
   readonly texts: string[] = [];
   private readonly done = new Map<string, string>();
 
-  apply(partitionKey: string, { series, number }: Place, text: string): void {
+  apply(partitionKey: string, { series, number }: SequencePosition, text: string): void {
     const name = JSON.stringify([partitionKey, series]);
     if (number <= (this.done.get(name) ?? '')) throw new RecordDoneError();
     this.done.set(name, number);
     this.texts.push(text);
   }
 
-  pass(partitionKey: string, { series, number }: Place): void {
+  /** As the handler of a user does it, in a store of the user. */
+  applyAt(positions: readonly SequencePosition[], text: string): void {
+    if (positions.some(({ series, number }) => number <= (this.done.get(series) ?? ''))) return;
+    for (const { series, number } of positions) this.done.set(series, number);
+    this.texts.push(text);
+  }
+
+  pass(partitionKey: string, { series, number }: SequencePosition): void {
     const name = JSON.stringify([partitionKey, series]);
     if (number > (this.done.get(name) ?? '')) this.done.set(name, number);
   }
@@ -73,19 +82,23 @@ class ConsumerHistory {
   readonly clock = new VirtualClock();
   private readonly facts: ConsumerFacts = {
     ...{ records: 0, crashes: 0, timeouts: 0, lostAnswers: 0, failedCalls: 0, copies: 0, parked: 0, moves: 0 },
-    ...{ reshards: 0, racingRetries: 0, staleInvocations: 0 },
+    ...{ reshards: 0, racingRetries: 0, staleInvocations: 0, byOnce: 0, byPositions: 0 },
   };
   private readonly effects = new Effects();
   private readonly table = new MemoryParkingStore();
   private readonly poison = new Set<string>();
   private readonly written = new Map<string, string[]>();
   private readonly hasSequence: boolean;
+  /** Whether the handler uses `positions`, and not `once`. */
+  private readonly usesPositions: boolean;
   private hostility: number;
   private readonly pauseMs: number;
   private processes: OrderedConsumer[] = [];
 
   constructor(private readonly random: () => number) {
     this.hasSequence = random() < 0.7;
+    this.usesPositions = random() < 0.5;
+    this.facts[this.usesPositions ? 'byPositions' : 'byOnce'] += 1;
     this.hostility = random() * 0.15;
     this.pauseMs = 300 * 50 ** random();
   }
@@ -165,8 +178,10 @@ class ConsumerHistory {
           number += 1;
           const rejected = number;
           put(partitionKey, fenceData({ moveId, side: 'end' }), ++number);
-          // The network has held it back until its producer had rejected it, and its key had moved.
-          if (this.random() < 0.5) put(partitionKey, Buffer.from(`${partitionKey} rejected`), rejected);
+          // The network has held it back until its producer had rejected it, and its key had moved. Only the parking store
+          // keeps the number of the fence.
+          if (!this.usesPositions && this.random() < 0.5)
+            put(partitionKey, Buffer.from(`${partitionKey} rejected`), rejected);
           place.set(partitionKey, to);
           hashKeys.set(partitionKey, BigInt(shards.indexOf(to)));
           put(partitionKey, fenceData({ moveId, side: 'start' }), ++number);
@@ -242,7 +257,7 @@ class ConsumerHistory {
     });
     const parking = this.hostileStore(crash);
     const consumer = new OrderedConsumer(
-      async (record, { signal, once }) => {
+      async (record, { signal, once, positions }) => {
         await this.clock.sleep(this.random() * 40);
         if (this.random() < this.hostility / 6) {
           this.facts.timeouts += 1;
@@ -253,8 +268,11 @@ class ConsumerHistory {
         await this.mayCrash(crash);
         const text = Buffer.from(record.data).toString();
         if (this.poison.has(text) || this.random() < this.hostility / 2) throw new Error('poison');
-        const [{ place }] = once<{ place?: Place }>([]) as [{ place: Place }];
-        this.effects.apply(record.partitionKey, place, text);
+        if (this.usesPositions) this.effects.applyAt(positions, text);
+        else {
+          const [{ position }] = once<{ position?: SequencePosition }>([]) as [{ position: SequencePosition }];
+          this.effects.apply(record.partitionKey, position, text);
+        }
         await this.mayCrash(crash);
         if (this.random() < this.hostility / 4) throw new Error('failed behind its effect');
       },
@@ -311,8 +329,8 @@ class ConsumerHistory {
       records: (key) => table.records(key),
       save: (key: ParkedKey, appended?: readonly ParkedRecord[]) => call(() => table.save(key, appended)),
       remove: (key) => call(() => table.remove(key)),
-      pass: (partitionKey, place) => call(async () => effects.pass(partitionKey, place)),
-      onceItem: (_, place) => ({ place }),
+      pass: (partitionKey, position) => call(async () => effects.pass(partitionKey, position)),
+      onceItem: (_, position) => ({ position }),
     };
   }
 

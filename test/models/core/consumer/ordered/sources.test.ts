@@ -2,7 +2,11 @@ import type { Pool } from 'pg';
 import { localClients } from '../../../../../bin/local/emulators/clients';
 import { startDynamoDbEmulator } from '../../../../../bin/local/emulators/dynamodb-emulator';
 import { ONCE_POSTGRES_TABLE } from '../../../../../lib/core/consumer';
-import { playConsumerOfSources, type SourcesFacts } from '../../../../support/plays/consumer-of-sources';
+import {
+  POSITIONS_TABLE,
+  playConsumerOfSources,
+  type SourcesFacts,
+} from '../../../../support/plays/consumer-of-sources';
 import { createConsumerTables } from '../../../../support/plays/consumer-on-dynamodb';
 import { describeOnPostgres } from '../../../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../../../support/postgres/postgres-server';
@@ -21,6 +25,7 @@ describeOnPostgres('a consumer of several sources', () => {
       try {
         await createConsumerTables(dynamodb);
         await pool.query(ONCE_POSTGRES_TABLE);
+        await pool.query(POSITIONS_TABLE);
         await pool.query('CREATE TABLE effect (id serial, run text, key text, text text)');
         const all: SourcesFacts[] = [];
         for (let seed = 0; seed < randomRuns(40); seed++) {

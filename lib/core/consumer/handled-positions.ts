@@ -1,13 +1,13 @@
 import { RecentMap } from '../kernel/recent-map';
-import type { Place } from './place';
+import type { SequencePosition } from './sequence-position';
 
 /** Few sources write a key at a time: the producers of the moment, and one or two shards. */
 const MOST_SERIES = 32;
 
 /** The highest number of each series, for the series that were written last. */
-export function raised(past: Record<string, string>, places: readonly Place[]): Record<string, string> {
+export function raised(past: Record<string, string>, positions: readonly SequencePosition[]): Record<string, string> {
   const entries = new Map(Object.entries(past));
-  for (const { series, number } of places) {
+  for (const { series, number } of positions) {
     const before = entries.get(series);
     entries.delete(series);
     entries.set(series, before !== undefined && before > number ? before : number);
@@ -15,12 +15,12 @@ export function raised(past: Record<string, string>, places: readonly Place[]): 
   return Object.fromEntries([...entries].slice(-MOST_SERIES));
 }
 
-/** Whether the consumer has gone past one of the places. */
-export function isPast(past: Record<string, string>, places: readonly Place[]): boolean {
-  return places.some(({ series, number }) => Object.hasOwn(past, series) && number <= past[series]!);
+/** Whether the consumer has gone past one of the positions. */
+export function isPast(past: Record<string, string>, positions: readonly SequencePosition[]): boolean {
+  return positions.some(({ series, number }) => Object.hasOwn(past, series) && number <= past[series]!);
 }
 
-/** The name of a series, which all keys share that have places in it. */
+/** The name of a series, which all keys share that have positions in it. */
 interface Series {
   readonly name: string;
   keys: number;
@@ -33,12 +33,12 @@ const PLACE_BYTES = 110;
 const SERIES_BYTES = 160;
 
 /**
- * The places whose effects this process has seen, for the keys that it has seen last. It is bounded in keys, and in bytes: a key
+ * The positions whose effects this process has seen, for the keys that it has seen last. It is bounded in keys, and in bytes: a key
  * that many short-lived producers write has many series.
  */
 export class PassedPlaces {
   /**
-   * The highest place of each series: the series and its number in turns, the one that was raised last at the end. Most keys
+   * The highest position of each series: the series and its number in turns, the one that was raised last at the end. Most keys
    * have one or two, and searching them takes less time than building a map.
    */
   private readonly keys: RecentMap<string, (Series | string)[]>;
@@ -53,21 +53,21 @@ export class PassedPlaces {
     this.keys = new RecentMap(Number.POSITIVE_INFINITY);
   }
 
-  has(partitionKey: string, places: readonly Place[]): boolean {
+  has(partitionKey: string, positions: readonly SequencePosition[]): boolean {
     const highest = this.keys.get(partitionKey);
-    return highest !== undefined && places.some((place) => isAtMost(place, highest));
+    return highest !== undefined && positions.some((position) => isAtMost(position, highest));
   }
 
-  add(partitionKey: string, places: readonly Place[]): void {
+  add(partitionKey: string, positions: readonly SequencePosition[]): void {
     const known = this.keys.get(partitionKey);
     let highest = known ?? [];
     if (known === undefined) this.bytes += KEY_BYTES + 2 * partitionKey.length;
-    for (const place of places) highest = this.raise(highest, place);
+    for (const position of positions) highest = this.raise(highest, position);
     this.keys.set(partitionKey, highest);
     while (this.keys.size > this.maxKeys || (this.bytes > this.maxBytes && this.keys.size > 1)) this.forgetOldest();
   }
 
-  private raise(highest: (Series | string)[], { series: name, number }: Place): (Series | string)[] {
+  private raise(highest: (Series | string)[], { series: name, number }: SequencePosition): (Series | string)[] {
     const at = indexOf(highest, name);
     if (at < 0) {
       const isFull = highest.length === 2 * MOST_SERIES;
@@ -114,7 +114,7 @@ function indexOf(highest: readonly (Series | string)[], name: string): number {
   return -1;
 }
 
-function isAtMost({ series, number }: Place, highest: readonly (Series | string)[]): boolean {
+function isAtMost({ series, number }: SequencePosition, highest: readonly (Series | string)[]): boolean {
   const at = indexOf(highest, series);
   return at >= 0 && number <= (highest[at + 1] as string);
 }

@@ -3,14 +3,25 @@ import type { RecordSequence } from '../stream-format/record-sequence';
 import type { UserRecord } from './deaggregate';
 
 /**
- * Where a record stands among the records of its key that have one origin: one producer with one hash key, or one shard, of one
- * source. The numbers of a series grow along its shard.
+ * The position of a record in a series: among the records of a key that come from one producer, or from one shard. A later record
+ * of the series has a higher number.
  */
-export interface Place {
-  /** Names the source, and the producer or the shard in it. */
+export interface SequencePosition {
+  /** Names the series. */
   series: string;
-  /** A text that compares as the numbers do. */
+  /** The number as text. The texts compare as the numbers do: use `<`, or a column with the collation "C". */
   number: string;
+}
+
+/**
+ * The position as a handler gets it. Its series names the key, too, and so is unique in a store of all keys. It is a hash of 43
+ * characters, because a partition key can be too long for a store, or have characters that the store rejects.
+ *
+ * @param key the key in whose order the consumer handles the record
+ */
+export function positionForHandler(key: string, { series, number }: SequencePosition): SequencePosition {
+  const ofKey = JSON.stringify([key, series]);
+  return { series: createHash('sha256').update(ofKey).digest('base64url'), number };
 }
 
 /** 132 bits: among a million sources, two have the same name with a probability below 10^-27. */
@@ -27,49 +38,53 @@ export function sourceName(source: string): string {
   return createHash('sha256').update(stream).digest('base64url').slice(0, SOURCE_NAME_CHARACTERS);
 }
 
-/** The name of the source in a place. */
-export function sourceOf({ series }: Place): string {
+/** The name of the source in a position. */
+export function sourceOf({ series }: SequencePosition): string {
   return series.split('/')[1]!;
 }
 
 /**
- * The place that a producer gave its record. It counts for one source: an outbox writes rows of one producer to several streams,
+ * The position that a producer gave its record. It counts for one source: an outbox writes rows of one producer to several streams,
  * and the numbers of one stream say nothing about those of another.
  */
-export function placeOfSequence(
+export function positionInSequence(
   source: string,
   { producerId, sequenceNumber }: RecordSequence,
   explicitHashKey?: bigint,
-): Place {
+): SequencePosition {
   return {
     series: `producer/${source}/${explicitHashKey ?? ''}/${producerId}`,
     number: comparable(`${sequenceNumber}`),
   };
 }
 
-/** The places in a Kinesis record: that of the record in its shard, and in the record that of each user record in it. */
-export function placesInShard(
+/** The positions in a Kinesis record: that of the record in its shard, and in the record that of each user record in it. */
+export function positionsInShard(
   source: string,
   record: { shardId: string; sequenceNumber: string },
-): (subSequenceNumber: number) => Place {
+): (subSequenceNumber: number) => SequencePosition {
   const series = `shard/${source}/${record.shardId}`;
   const number = comparable(record.sequenceNumber);
   return (subSequenceNumber) => ({ series, number: withSubNumber(number, subSequenceNumber) });
 }
 
 /**
- * The place of a user record in a Kinesis record that was parked whole, among the records of the key that was parked. A sequence
+ * The position of a user record in a Kinesis record that was parked whole, among the records of the key that was parked. A sequence
  * counts by the key of the user record, so the series names that key, too, if it is another one.
  *
- * @param whole the place of the Kinesis record in its shard
+ * @param whole the position of the Kinesis record in its shard
  */
-export function placeInParkedKey(parkedKey: string, whole: Place, userRecord: UserRecord): Place {
+export function positionInParkedKey(
+  parkedKey: string,
+  whole: SequencePosition,
+  userRecord: UserRecord,
+): SequencePosition {
   const { partitionKey, explicitHashKey, subSequenceNumber, sequence } = userRecord;
   if (sequence === undefined) return { series: whole.series, number: withSubNumber(whole.number, subSequenceNumber) };
-  const place = placeOfSequence(sourceOf(whole), sequence, explicitHashKey);
-  if (partitionKey === parkedKey) return place;
+  const position = positionInSequence(sourceOf(whole), sequence, explicitHashKey);
+  if (partitionKey === parkedKey) return position;
   // The length tells where the key ends, which may have any character.
-  return { series: `parked/${partitionKey.length}/${partitionKey}/${place.series}`, number: place.number };
+  return { series: `parked/${partitionKey.length}/${partitionKey}/${position.series}`, number: position.number };
 }
 
 /** The number of a Kinesis record, and the position of a user record in it. */

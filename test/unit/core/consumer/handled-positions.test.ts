@@ -1,5 +1,5 @@
-import { isPast, PassedPlaces, raised } from '../../../../lib/core/consumer/passed-places';
-import type { Place } from '../../../../lib/core/consumer/place';
+import { isPast, PassedPlaces, raised } from '../../../../lib/core/consumer/handled-positions';
+import type { SequencePosition } from '../../../../lib/core/consumer/sequence-position';
 
 const MOST_SERIES = 32;
 
@@ -7,15 +7,18 @@ const MOST_SERIES = 32;
 const memories = {
   process: () => {
     const passed = new PassedPlaces(1);
-    return { add: (place: Place) => passed.add('key', [place]), has: (place: Place) => passed.has('key', [place]) };
+    return {
+      add: (position: SequencePosition) => passed.add('key', [position]),
+      has: (position: SequencePosition) => passed.has('key', [position]),
+    };
   },
   'parked key': () => {
     let past: Record<string, string> = {};
     return {
-      add: (place: Place) => {
-        past = raised(past, [place]);
+      add: (position: SequencePosition) => {
+        past = raised(past, [position]);
       },
-      has: (place: Place) => isPast(past, [place]),
+      has: (position: SequencePosition) => isPast(past, [position]),
     };
   },
 };
@@ -32,18 +35,18 @@ describe.each(Object.entries(memories))('a %s', (_, memory) => {
 
   test(`remembers the ${MOST_SERIES} series that were written last`, () => {
     const { add, has } = memory();
-    const places = Array.from({ length: MOST_SERIES + 1 }, (__, index) => ({ series: `s${index}`, number: '2' }));
-    for (const place of places.slice(0, -1)) add(place);
+    const positions = Array.from({ length: MOST_SERIES + 1 }, (__, index) => ({ series: `s${index}`, number: '2' }));
+    for (const position of positions.slice(0, -1)) add(position);
     add({ series: 's0', number: '1' });
-    expect(places.filter(has)).toEqual(places.slice(0, -1));
-    add(places.at(-1)!);
-    expect(places.filter((place) => !has(place))).toEqual([places[1]]);
+    expect(positions.filter(has)).toEqual(positions.slice(0, -1));
+    add(positions.at(-1)!);
+    expect(positions.filter((position) => !has(position))).toEqual([positions[1]]);
   });
 });
 
 describe('the memory of a process is bounded in bytes', () => {
   const BYTES = 100_000;
-  const placesOf = (key: number, producer: number): Place[] => [
+  const placesOf = (key: number, producer: number): SequencePosition[] => [
     { series: `producer/${'0'.repeat(38)}/${producer}${'p'.repeat(30)}`, number: `003:${100 + key}` },
     { series: 'shard/shardId-000000000000', number: `056:${'4'.repeat(56)}.0000000000` },
   ];
