@@ -122,9 +122,9 @@ test('A consumer is behind: a higher parallelization factor lets it catch up', a
     return alarm.isRaised;
   };
   const settings = { retentionMs: 24 * HOUR_MS, atTipMs: 10_000, behindMs: 10_000 };
-  await source.start({ ...settings, lanes: 1 });
+  await source.start({ ...settings, workers: 1 });
   expect(await hours(3)).toBe(true);
-  await source.start({ ...settings, lanes: 10 });
+  await source.start({ ...settings, workers: 10 });
   expect(await hours(3)).toBe(false);
 });
 
