@@ -1,4 +1,3 @@
-import { hashPartitionKey, shardIndexOf, uniformRanges } from '../../../../lib/core';
 import { COPY_LIFE_MS, OUTLIVED_AFTER_MS, REFRESH_AFTER_MS } from '../../../../lib/core/adaptive-counts/copy-life';
 import { nextShardCount, TARGET_UTILISATION } from '../../../../lib/core/adaptive-counts/next-shard-count';
 import { uncounted } from '../../../../lib/core/adaptive-counts/wanted-writes';
@@ -19,8 +18,6 @@ import { SCALE_OUT_PAUSE_MS } from '../../../../lib/core/resharding/scaling-poli
 import { MAX_SKEW, SCALE_IN_FRACTION, SURGE_FRACTION } from '../../../../lib/core/resharding/thresholds';
 import { DAILY_UPDATES } from '../../../../lib/core/resharding/update-history';
 import { engines, peerDependencies } from '../../../../package.json';
-import { LOAD_SHAPES } from '../../../support/fakes/load-shapes';
-import { COMBINATIONS } from '../../../support/tables/fan-out/read-units-tables';
 import { declared } from './declared';
 
 /** The figures of each guide, with as many words as say which they are, from the constants and the computations that decide them. */
@@ -33,13 +30,6 @@ const minutes = (ms: number) => ms / 60_000;
 const core = (file: string, name: string) => declared(`lib/core/${file}.ts`, name);
 const lambda = (file: string, name: string) => declared(`lambda/${file}.ts`, name);
 const construct = (file: string, name: string) => declared(`lib/${file}.ts`, name);
-const bench = (file: string, name: string) => declared(`test/bench/${file}.ts`, name);
-const table = (file: string, name: string) => declared(`test/support/tables/${file}.ts`, name);
-
-/** How often the bench of growth halves a shard's keys until it finds the next of so many. */
-const growthShards = bench('growth/engines', 'SHARDS');
-const halvings = (owners: number) => Math.round(Math.log2(owners / growthShards));
-
 /** How often a count grows until it is there, if metrics show only that its shards take no more. */
 function stepsUncounted(from: number, to: number): number {
   let [shards, steps] = [from, 0];
@@ -63,31 +53,6 @@ function centsOfAMonth({ memoryGib, runSeconds }: { memoryGib: number; runSecond
 const throttledMinutes = (doublings: number, metricsLate: number) =>
   3 + metricsLate + 5 + (doublings - 1) * minutes(SCALE_OUT_PAUSE_MS);
 
-/** How often the load with bursts begins one in a day, over a year. */
-function burstsADay(): number {
-  const { demandAt } = LOAD_SHAPES.find(({ name }) => name.startsWith('bursts'))!;
-  const all = 365 * 1_440;
-  let begun = 0;
-  for (let minute = 1; minute < all; minute++) if (demandAt(minute, all) > demandAt(minute - 1, all)) begun++;
-  return begun / 365;
-}
-
-/** The keys of the fullest shard, times its share, if MD5 places so many accounts: the mean of a hundred sets. */
-function fullestByMd5(accounts: number, shards: number): number {
-  const ranges = uniformRanges(shards);
-  let sum = 0;
-  for (let set = 0; set < 100; set++) {
-    const counts = Array<number>(shards).fill(0);
-    for (let account = 0; account < accounts; account++)
-      counts[shardIndexOf(hashPartitionKey(`${set}-${account}`), ranges)]! += 1;
-    sum += (Math.max(...counts) * shards) / accounts;
-  }
-  return sum / 100;
-}
-
-/** What the guide says of all combinations with known sizes: `fan-out-tables.test.ts` compares it with the tables. */
-const KNOWN_SIZES_COST_AT_MOST = 2.5;
-
 const READ_TOGETHER = n(core('adaptive-counts/adaptive-index', 'READ_TOGETHER'));
 /** What a process reads in a day for the counts of so many values, 20 of which are a read unit. */
 const dailyUnits = (values: number) => (values / 20) * (86_400_000 / REFRESH_AFTER_MS);
@@ -95,14 +60,6 @@ const dollars = (units: number, digits = 2) => ((units / 1e6) * LIST_PRICES.mill
 
 const pageUnits = (shards: number) => shards / 2;
 const shardsOn = (writesPerSecond: number, partitions: number) => planIndex({ writesPerSecond, partitions }).shards;
-const range = (numbers: readonly number[]) => `${n(Math.min(...numbers))} to ${n(Math.max(...numbers))}`;
-
-/** The part of all records that the first of so many keys has by Zipf's law with the exponent 1.1. */
-function zipfShare(keys: number): number {
-  let sum = 0;
-  for (let rank = 1; rank <= keys; rank++) sum += rank ** -1.1;
-  return 1 / sum;
-}
 
 const hot = planHotItem({ readsPerSecond: 50_000, itemKb: 5, caches: 40 });
 
@@ -148,43 +105,16 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `has thrown it, up to ${core('consumer/parked-key-changes', 'MOST_ERROR_CHARACTERS')} characters`,
     `an item for each ${core('consumer/parked-segment', 'SEGMENT_BYTES') / 1_000} KB of its records`,
     `keys, in ${core('consumer/handled-positions', 'MOST_BYTES') / 1_000_000} MB at most`,
-    `a day of a shard: ${n(table('consumer-day', 'RECORDS'))} records with ${n(table('consumer-day', 'KEYS'))} keys`,
-    `The handler takes ${table('consumer-day', 'HANDLER_MS')} ms.`,
   ],
-  'growth.md': [
-    `On ${growthShards} shards those are ${halvings(1_000)} halvings among ${n(1_000)} owners, ${halvings(100_000)} among ${n(100_000)} and ${halvings(1_000_000)} among ${n(1_000_000)}.`,
-    `at least the last ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} items`,
-  ],
+  'growth.md': [`at least the last ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} items`],
   'fan-out-query.md': [
-    `up to ${n(table('fan-out/drawn-cell', 'MOST_SHARDS'))} shards, items of up to ${table('fan-out/drawn-cell', 'MOST_ITEM_BYTES') / 1_000} kB`,
-    `It costs at most ${table('fan-out/drawn-cell', 'MOST_FLOORS')} times what a reader would pay`,
-    `Such a page costs at most ${table('fan-out/drawn-cell', 'MOST_FLOORS')} times the floor and the first item`,
-    `They cost at most ${1 + table('fan-out/drawn-cell', 'MOST_GROWTH')} times as much, in place of ${table('fan-out/drawn-cell', 'MOST_FLOORS')}`,
-    `which are larger than ${Math.floor(table('fan-out/drawn-cell', 'BLOCK_BYTES') / 1_000)} kB`,
     `by blocks of ${core('fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
     `up to ${core('sharding/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
     `fewer than ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} other items`,
     `The default of both is ${core('fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
-    `covers all ${COMBINATIONS.length} combinations of ${range(COMBINATIONS.map(({ shards }) => shards))} shards, limits of ${range(COMBINATIONS.map(({ limit }) => limit))} and items of ${range(COMBINATIONS.map(({ bytes }) => bytes))} bytes`,
-    `"In runs" means that ${table('fan-out/page-cost', 'RUN')} consecutive items`,
-    `pages through ${n(table('fan-out/ties-table', 'ITEMS'))} items of one day (${table('fan-out/ties-table', 'ITEM_BYTES')} bytes, ${table('fan-out/ties-table', 'SHARDS')} shards, pages of ${table('fan-out/ties-table', 'LIMIT')})`,
-    `Reading the index once costs ${Math.floor((table('fan-out/ties-table', 'ITEMS') * table('fan-out/ties-table', 'ITEM_BYTES')) / table('fan-out/ties-table', 'UNIT_BYTES'))} units`,
-    `half a unit for each shard and page is ${n(pageUnits(table('fan-out/ties-table', 'SHARDS')) * (table('fan-out/ties-table', 'ITEMS') / table('fan-out/ties-table', 'LIMIT') + 1))}:`,
     `from 0, from n times ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))}`,
     `five items from each of 20 shards for a page of 25, would cost ${Math.round((20 * 2.5) / ((25 * 4_000) / 8_192))} times the floor`,
     `it costs at most ${1 + core('fan-out/wave-plan', 'AHEAD')} times the floor`,
-    `no combination costs more than ${KNOWN_SIZES_COST_AT_MOST} times the floor`,
-    `lets skewed shards exceed ${KNOWN_SIZES_COST_AT_MOST}:`,
-    `over a million items in ${bench('fan-out-paging', 'shards')} shards`,
-    `Allow at least ${declared('test/models/core/sharded-index/query/read-units.test.ts', 'ENOUGH')} times as much: then all pages together cost at most ${declared('test/models/core/sharded-index/query/read-units.test.ts', 'MOST_TIMES')} times`,
-    `1 to ${declared('test/support/fakes/fan-out-model.ts', 'mostShards')} shards`,
-    `items of up to ${declared('test/support/fakes/fan-out-model.ts', 'MOST_PADDING') / 1_000} kB`,
-    `up to ${declared('test/support/plays/play-on-dynalite.ts', 'mostShards')} shards and ${declared('test/support/plays/play-on-dynalite.ts', 'mostItems')} items`,
-    `runs ${n(table('fan-out/stragglers-table', 'PAGES'))} pages of a model`,
-    `in which ${percent(table('fan-out/stragglers-table', 'SLOW_SHARE'))} of the answers are late`,
-    `late with a probability of ${percent(table('fan-out/stragglers-table', 'SLOW_SHARE'))}, too: with 200 shards, both answers of some shard are late on ${percent(Number((1 - (1 - table('fan-out/stragglers-table', 'SLOW_SHARE') ** 2) ** 200).toFixed(2)))} of the pages`,
-    `plays ${n(declared('test/models/core/sharded-index/query/fan-out-model.test.ts', 'CASES'))} random cases`,
-    `${declared('test/models/fan-out-on-dynalite.test.ts', 'CASES')} in \`npm run test:models\``,
   ],
   'functions.md': [
     `up to ${n(lambda('producer/index', 'MAX_RECORDS_PER_EVENT'))} records`,
@@ -201,23 +131,17 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `one after the other, of up to ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners each`,
     `one commit for each ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} of them`,
     `the last ${n(core('consumer/fence-store', 'mostMoves'))} moves`,
-    `with 64 accounts on 16 shards, the fullest shard typically has ${['', 'once', 'twice', 'thrice'][Math.round(fullestByMd5(64, 16))]} its share`,
-    `on each of about ${Math.round(Math.log2(bench('allocator/restarts', 'COUNT')))} levels`,
-    `more than ${Math.floor((128 - Math.log2(bench('allocator/restarts', 'BASELINE_COUNT'))) / 100) * 100} levels deep`,
     `There are ${n(63 * 1_000)} combinations of k = 2 to 64 and m = 1 to 1,000`,
     `of 24 shards has more than ceil(2000/24) owners, which are ${Math.ceil(2_000 / 24)}`,
   ],
   'keyspaces.md': [
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
     `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,
-    `compares ${declared('test/conformance/keyspaces/fan-out-select.test.ts', 'FAN_OUT_CASES')} random queries`,
     `has more than ${n(core('keyspaces/decimal-value', 'MOST_ZEROS'))} zeros`,
     `reads 1 to ${core('sharding/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
     `from 0, are n times ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))} more`,
   ],
   'limits.md': [
-    `larger than a block of ${Math.floor(table('fan-out/drawn-cell', 'BLOCK_BYTES') / 1_000)} kB`,
-    `costs at most ${table('fan-out/drawn-cell', 'MOST_FLOORS')} times what a reader would pay`,
     `all adaptive counts at once while at most ${READ_TOGETHER} values have grown`,
     `${n(100_000 / 20)} read units every ten seconds at ${n(100_000)} grown values`,
     `comes in ${minutes(lambda('stream-resharder/index', 'GIVE_UP_AFTER_MS'))} minutes`,
@@ -253,23 +177,14 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `(${n(SHARD_LIMITS.recordsWritten)} records and ${n(SHARD_LIMITS.bytesWritten)} bytes a second and shard)`,
     `500 keys at 20 ms are ${n(500 / 0.02)} records a second at most`,
     `It moves at ${1 / 0.02} records a second`,
-    `${n(bench('producer/published-figure', 'PUBLISHED_PER_SECOND'))} records a second for this scenario: ${n(bench('producer/published-figure', 'RECORDS'))} records of ${bench('producer/published-figure', 'RECORD_BYTES')} bytes and ${bench('producer/published-figure', 'KEYS')} keys`,
-    `Medians of ${bench('producer/published-figure', 'ROUNDS')} rounds`,
-    `for ${n(bench('producer/processor-time', 'RECORDS'))} records of 100 bytes, as medians of ${bench('producer/processor-time', 'ROUNDS')} rounds`,
-    `on ${table('producer/five-producers', 'SHARDS')} shards. They are offered 200 % of the capacity for ${table('producer/five-producers', 'OVERLOAD_SECONDS')} seconds, and then 50 %`,
-    `The first key of Zipf's law has ${Math.floor(100 * zipfShare(10_000))} to ${Math.floor(100 * zipfShare(500))} % of all records`,
     `the ${core('producer/producer-options', 'maxBufferedRecords') / 500} records a key that the buffer holds`,
-    `${n(bench('producer/memory', 'RECORDS'))} records of ${bench('producer/memory', 'RECORD_BYTES') / 1_024} KiB went through a budget of 64 MiB`,
-    `${n(declared('test/models/core/producer/simulation.test.ts', 'SCHEDULES'))} random schedules`,
   ],
   'outbox.md': [
     `A worker remembers ${n(core('outbox/relay-options', 'MOST_PARKED_KEYS'))} parked keys at most`,
     `It runs for ${construct('outbox/outbox-relay-function', 'timeout')} minutes`,
     `A statement may take ${seconds(core('outbox/relay-options', 'statementTimeoutMs'))} seconds`,
     `it waits for ${seconds(core('outbox/outbox-relay', 'LAST_STATEMENT_MS'))} seconds at most`,
-    `takes batches of ${bench('outbox/approaches', 'REQUEST_RECORDS')}`,
     `aggregates of ${n(core('producer/producer-options', 'DEFAULT_MAX_AGGREGATE_BYTES'))} bytes`,
-    `${n(40 * bench('outbox/held-snapshot', 'CHUNK'))} rows wait, as after seven minutes at 2,000 a second`,
     `${n(3_600 * 2_000)} rows, as after an hour at 2,000 a second`,
   ],
   'planning.md': [
@@ -297,8 +212,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `below ${percent(SCALE_IN_FRACTION)} of the target for half an hour`,
     `at most ${percent(2 * SCALE_IN_FRACTION)} of the target`,
     `for up to ${throttledMinutes(1, 0)} minutes (${throttledMinutes(1, 3)}), and a jump that needs two is throttled for up to ${throttledMinutes(2, 0)} (${throttledMinutes(2, 3)})`,
-    `The bursts come ${burstsADay().toFixed(1)} times a day`,
-    `about 20 minutes a day are ${percent(20 / 1_440)}`,
   ],
   'running-locally.md': [
     `An event has at most ${MOST_EVENT_BYTES / 1_024 ** 2} MiB`,
@@ -314,8 +227,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `what 100 identical requests for the first transactions of an invoice in 5 shards cost: ${100 * pageUnits(5)} read units without a cache, ${pageUnits(5)} with one`,
     `takes ${n(PARTITION_READ_UNITS)} read units a second`,
     `more than these ${n(PARTITION_READ_UNITS)} units (here it needs ${n(hot.readUnitsPerSecond)}), and how many units are left with caches of a second (here ${hot.cachedReadUnitsPerSecond})`,
-    `one ordered page of ${bench('fan-out-page/approaches', 'LIMIT')} items of 300 bytes`,
-    `ask every shard for ${bench('fan-out-page/approaches', 'LIMIT')} items`,
     `Both defaults are ${core('fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `which is ${declared('lib/table/dax-cluster.ts', 'timeToLive')} minutes unless you set it`,
   ],
