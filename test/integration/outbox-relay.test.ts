@@ -725,7 +725,7 @@ describeOnPostgres('OutboxRelay', () => {
 
   test('a producer that leaves out what is rejected is refused', () => {
     const producer = new OrderedProducer(fakeKinesis(), { streamName: 'Events', skipRejected: true });
-    expect(() => new OutboxRelay(pool, producer)).toThrow(/producer\.skipsRejected must be false/);
+    expect(() => new OutboxRelay(pool, producer)).toThrow(/producer\.skipRejected must be false/);
   });
 
   test('a producer of two topics is refused: their rows would be taken for copies of each other', () => {

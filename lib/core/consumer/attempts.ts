@@ -1,4 +1,5 @@
 import { backoffMs } from '../kernel/backoff';
+import { SHORTEST_TIMER_MS } from '../kernel/clock';
 import { sleepUnlessAborted } from '../kernel/pause';
 import type { Semaphore } from '../kernel/semaphore';
 import { parseFence } from '../stream-format/fence';
@@ -76,9 +77,6 @@ export class UnendedAttempts {
 export interface HandlersWork {
   busyMs: number;
 }
-
-/** A timer may fire a little early, so nothing is scheduled with a shorter delay than this. */
-const SHORTEST_WATCH_MS = 1;
 
 /** An attempt whose handler is at work. */
 class Running {
@@ -257,7 +255,7 @@ export class Attempts {
         }
         this.watch();
       },
-      Math.max(SHORTEST_WATCH_MS, first.startedAt + attemptTimeoutMs - clock.now()),
+      Math.max(SHORTEST_TIMER_MS, first.startedAt + attemptTimeoutMs - clock.now()),
     );
   }
 

@@ -14,6 +14,12 @@ export interface Clock {
 /** The longest delay of a timer of Node.js, in milliseconds: a timer with a longer delay fires at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/**
+ * The shortest delay of a timer that waits for a point in time, in milliseconds. Timers fire a little early, and rounding errors
+ * would re-arm the timer in a loop.
+ */
+export const SHORTEST_TIMER_MS = 1;
+
 /** The clock of the system. A delay may be longer than the longest timer, which is 25 days. */
 export const systemClock: Clock = {
   now: () => performance.now(),

@@ -4,7 +4,7 @@ import type { OutboxRow } from './outbox-database';
 import { OutboxTopicError } from './outbox-errors';
 
 /** What the relay needs of a producer. An `OrderedProducer` without `skipRejected` is one. */
-export type RecordSink = Pick<OrderedProducer, 'putAll'> & Partial<Pick<OrderedProducer, 'skipsRejected'>>;
+export type RecordSink = Pick<OrderedProducer, 'putAll'> & Partial<Pick<OrderedProducer, 'skipRejected'>>;
 
 /** Where rows go: all to one stream, or each to that of its topic. */
 export class Streams {
@@ -18,9 +18,9 @@ export class Streams {
       ? [[undefined, producers]]
       : Object.entries(producers);
     if (named.length === 0) throw new InvalidArgumentError('producer', producers, 'a producer, or one for each topic');
-    for (const [topic, { skipsRejected }] of named) {
-      const field = topic === undefined ? 'producer.skipsRejected' : `producer.${topic}.skipsRejected`;
-      if (skipsRejected) throw new InvalidArgumentError(field, true, 'false: make it without skipRejected');
+    for (const [topic, { skipRejected }] of named) {
+      const field = topic === undefined ? 'producer.skipRejected' : `producer.${topic}.skipRejected`;
+      if (skipRejected) throw new InvalidArgumentError(field, true, 'false: make it without skipRejected');
     }
     if (new Set(named.map(([, sink]) => sink)).size < named.length) {
       // Consumers would take rows of the one topic for copies of later rows of the other.

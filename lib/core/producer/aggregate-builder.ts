@@ -47,32 +47,32 @@ interface Part {
 interface AggregateBuilderOptions {
   /** What a Kinesis record may count: data and partition key, in bytes. */
   maxBytes: number;
-  /** The partition key of a pack. @default an aggregate of one partition key, which is sent under that key */
-  packUnder?: string;
+  /** The partition key of an aggregate of several keys. @default an aggregate of one key, which is sent under that key */
+  groupName?: string;
 }
 
 /**
- * Packs records into one Kinesis record, in the format of the Kinesis Producer Library: consecutive records of one
- * partition key, or, in a pack, runs of records of several. All have the same explicit hash key, or none has any.
+ * Aggregates records into one Kinesis record, in the format of the Kinesis Producer Library: consecutive records of one
+ * partition key, or runs of records of several keys. All have the same explicit hash key, or none has an explicit hash key.
  *
- * The Kinesis record carries that very hash key, so it lands where each of its records would, and lies in the range of
- * its shard however the stream is resharded. A single record stays as it is, unless it is packed, has a sequence to
- * carry, or begins as an aggregate does.
+ * The Kinesis record has that hash key, so it is stored where each of its records would be, and a reshard cannot divide it. A
+ * single record stays as it is, unless the aggregate is for several keys, or the record has a sequence or begins as an
+ * aggregate does.
  *
  * Sizes are exact and counted as records are added; data are copied once, when the aggregate is built.
  */
 export class AggregateBuilder {
   private readonly maxBytes: number;
-  private readonly packUnder: string | undefined;
-  private readonly packUnderBytes: number;
+  private readonly groupName: string | undefined;
+  private readonly groupNameBytes: number;
   private explicitHashKey?: string;
   /** The record that was added last. An attempt that fails leaves it as it is. */
   private last?: Part;
 
-  constructor({ maxBytes, packUnder }: AggregateBuilderOptions) {
+  constructor({ maxBytes, groupName }: AggregateBuilderOptions) {
     this.maxBytes = maxBytes;
-    this.packUnder = packUnder;
-    this.packUnderBytes = packUnder === undefined ? 0 : Buffer.byteLength(packUnder);
+    this.groupName = groupName;
+    this.groupNameBytes = groupName === undefined ? 0 : Buffer.byteLength(groupName);
   }
 
   /** How many records were added. */
@@ -89,7 +89,7 @@ export class AggregateBuilder {
    * Adds a record behind the others.
    *
    * @returns false, and nothing has changed, if the record does not belong here: it has another explicit hash key or,
-   *   unless this is a pack, another partition key, it has a sequence where the others have none or none where they have
+   *   without a `groupName`, another partition key, it has a sequence where the others have none or none where they have
    *   one, or the aggregate would count more than `maxBytes`
    */
   tryAdd(record: AggregatableRecord): boolean {
@@ -110,7 +110,7 @@ export class AggregateBuilder {
       fieldBytes(recordBytes);
     const isRaw = last === undefined && this.needsNoAggregate(record);
     const dataBytes = isRaw ? data.length : MAGIC.length + messageBytes + DIGEST_BYTES;
-    const bytes = (this.packUnderBytes || keyBytes) + dataBytes;
+    const bytes = (this.groupNameBytes || keyBytes) + dataBytes;
     if (bytes > this.maxBytes) return false;
     const position = this.recordCount;
     this.last = {
@@ -141,12 +141,12 @@ export class AggregateBuilder {
     const { partitionKey, explicitHashKey } = last.record;
     const isRaw = last.previous === undefined && this.needsNoAggregate(last.record);
     const data = isRaw ? last.record.data : this.encode(last);
-    return { partitionKey: this.packUnder ?? partitionKey, explicitHashKey, data };
+    return { partitionKey: this.groupName ?? partitionKey, explicitHashKey, data };
   }
 
   private belongsBehind(last: AggregatableRecord, record: AggregatableRecord): boolean {
     return (
-      (this.packUnder !== undefined || record.partitionKey === last.partitionKey) &&
+      (this.groupName !== undefined || record.partitionKey === last.partitionKey) &&
       record.explicitHashKey === last.explicitHashKey &&
       (record.sequence === undefined) === (last.sequence === undefined)
     );
@@ -154,7 +154,7 @@ export class AggregateBuilder {
 
   /** Data that begin as an aggregate would be taken for one: they need an aggregate around them. */
   private needsNoAggregate({ data, sequence }: AggregatableRecord): boolean {
-    return this.packUnder === undefined && sequence === undefined && !hasMagic(data);
+    return this.groupName === undefined && sequence === undefined && !hasMagic(data);
   }
 
   private get hashKeyTableBytes(): number {

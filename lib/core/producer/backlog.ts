@@ -1,3 +1,4 @@
+import { Condition } from '../kernel/condition';
 import type { Lane } from './lane';
 import type { PendingRecord } from './pending-record';
 
@@ -9,33 +10,34 @@ interface BacklogLimits {
 /** The part of the buffer that one key may fill, so that the other keys always have room. */
 const MAX_SHARE_OF_A_KEY = 1 / 4;
 
-/** Counts the records that are neither acknowledged nor rejected, and lets sources wait for room. */
+/** Counts the records that have no result yet, and lets sources wait for room in the buffer. */
 export class Backlog {
   private records = 0;
   private bytes = 0;
-  /** Sources that look for room again whenever a record has ended. */
-  private readonly waiting: (() => void)[] = [];
+  private readonly released = new Condition();
 
   constructor(private readonly limits: BacklogLimits) {}
 
-  add({ bytes }: PendingRecord): void {
+  /** Counts a record that was put. */
+  reserve({ bytes }: PendingRecord): void {
     this.records += 1;
     this.bytes += bytes;
   }
 
-  remove({ bytes }: PendingRecord): void {
+  /** Counts a record that is about to get its result. */
+  release({ bytes }: PendingRecord): void {
     this.records -= 1;
     this.bytes -= bytes;
-    while (this.waiting.length > 0) this.waiting.shift()!();
+    this.released.notifyAll();
   }
 
-  /** Waits until there is room behind the lane's records. It returns undefined if there is room now. */
+  /** Waits until there is room behind the lane's records. Returns undefined if there is room now. */
   room(lane: Lane | undefined): Promise<void> | undefined {
     return this.hasRoom(lane) ? undefined : this.waitForRoom(lane);
   }
 
   private async waitForRoom(lane: Lane | undefined): Promise<void> {
-    while (!this.hasRoom(lane)) await new Promise<void>((lookAgain) => this.waiting.push(lookAgain));
+    while (!this.hasRoom(lane)) await this.released.change();
   }
 
   private hasRoom(lane: Lane | undefined): boolean {

@@ -1,112 +1,139 @@
+import { SHORTEST_TIMER_MS } from '../kernel/clock';
 import type { EvenShardsError } from '../kernel/errors';
+import type { EntryFormer } from './entry-former';
 import type { Lane } from './lane';
-import type { OutgoingRecord, ReadyQueue } from './outgoing-record';
+import type { OutgoingRecord } from './outgoing-record';
 import { hashKeyOfEntry, type Placement } from './placement';
 import { StreamDistributionError } from './producer-errors';
 import type { ProducerSettings } from './producer-options';
 import type { PutRecordsClient } from './put-records-client';
-import { bulkPuts, type Outcome, type PutTransport, sequentialPuts } from './put-transport';
-import { ReadyLanes } from './ready-lanes';
-import { ReadyPacks } from './ready-packs';
+import type { Outcome } from './put-transport';
+import { ReadyQueue } from './ready-queue';
 import { isShardThrottle } from './retry';
 import type { StatisticsCounter } from './statistics-counter';
 import { StreamShards } from './stream-shards';
-import type { UnitFormer } from './unit-former';
 
-/** Hears from a dispatcher. */
-export interface DispatchListener {
-  /**
-   * Hears that a request with the lane's unit was answered, or failed.
-   *
-   * @param hadCompany whether the units of other lanes shared its Kinesis record
-   */
-  settle(lane: Lane, outcome: Outcome, hadCompany: boolean): void;
-  /** Hears that the stream cannot keep any order. */
-  stop(reason: EvenShardsError): void;
+/** The callbacks of a dispatcher. */
+interface DispatchListener {
+  /** Called when `takeBatch` may return a batch. */
+  onTurn(): void;
+  /** Called when the stream turns out to ignore partition keys. */
+  onFailure(reason: EvenShardsError): void;
 }
 
-/** How long a shard that has had its share waits at least, in milliseconds, so that its next records go together. */
-const PACE_MS = 20;
-
-/** What rounding leaves of a time must not become a timer of its own. */
-const MIN_LINGER_MS = 1;
+/** How long a shard that has used its share pauses at least, in milliseconds, so that its next records share a request. */
+const PAUSE_MS = 20;
 
 /**
- * Sends the units of ready lanes, as many in a request and as many requests side by side as the limits allow, and to no
- * shard more than it takes.
+ * Decides which ready lanes the next request carries, and when it may start. The dispatcher owns the state of a shard: its queue,
+ * its share of the limits, and its hash key range. Lanes own the state of a key.
  */
 export class Dispatcher {
-  private readonly transport: PutTransport;
   private readonly shards: StreamShards;
   private readonly ready: ReadyQueue;
   private requestsInFlight = 0;
   private hasSent = false;
-  private isSendScheduled = false;
-  private isPacing = false;
-  private cancelLingering?: () => void;
+  private isTurnScheduled = false;
+  private isPausing = false;
+  private isLingering = false;
 
   constructor(
     client: PutRecordsClient,
     private readonly settings: ProducerSettings,
-    units: UnitFormer,
+    former: EntryFormer,
     placement: Placement,
     private readonly statistics: StatisticsCounter,
     private readonly listener: DispatchListener,
   ) {
     const { stream, clock, requestTimeoutMs } = settings;
-    const limit = { ms: requestTimeoutMs, clock };
-    this.transport = (settings.sequentialPuts ? sequentialPuts : bulkPuts)(client, stream, limit);
-    this.shards = new StreamShards(client, stream, limit);
-    const isPacked = settings.aggregation === 'packed';
-    this.ready = isPacked ? new ReadyPacks(units, placement, settings) : new ReadyLanes(units, placement);
+    this.shards = new StreamShards(client, stream, { ms: requestTimeoutMs, clock });
+    this.ready = new ReadyQueue(former, placement, settings);
   }
 
-  /** Queues a lane for the next request. Requests form in a microtask, so that records put together go together. */
-  push(lane: Lane): void {
-    this.ready.push(lane);
-    this.sendSoon();
+  /** Queues a lane for the next request. Requests form in a microtask, so that records put together are sent together. */
+  enqueue(lane: Lane): void {
+    this.ready.enqueue(lane);
+    this.scheduleTurn();
   }
 
-  /** Hears that a lane that is ready was given another record: it may fill a pack. */
-  grow(lane: Lane, bytes: number): void {
-    this.ready.grow(lane, bytes);
-    this.sendSoon();
+  /** Counts a record that was appended to a ready lane: it may complete an aggregate. */
+  countAppended(lane: Lane, bytes: number): void {
+    this.ready.countAppended(lane, bytes);
+    this.scheduleTurn();
   }
 
-  private sendSoon(): void {
-    if (this.isSendScheduled) return;
-    this.isSendScheduled = true;
-    queueMicrotask(() => {
-      this.isSendScheduled = false;
-      this.sendReady();
+  /**
+   * Takes the records of the next request, which the caller must send. Returns undefined if no request may start now: the
+   * listener is called when one may.
+   */
+  takeBatch(): OutgoingRecord[] | undefined {
+    while (this.ready.hasTurns && this.mayStartRequest()) {
+      const batch = this.ready.takeBatch(this.settings.maxRequestRecords, this.settings.clock.now());
+      if (batch.length === 0) continue;
+      this.hasSent = true;
+      this.requestsInFlight += 1;
+      return batch;
+    }
+    if (this.ready.hasPaused) this.scheduleResume();
+    this.scheduleEndOfLingering();
+    return undefined;
+  }
+
+  /** Counts the results of a request, and learns from them the limits of the shards and whether the shard map is stale. */
+  handleResults(batch: OutgoingRecord[], outcomes: Outcome[], sentAtMs: number): void {
+    const nowMs = this.settings.clock.now();
+    this.requestsInFlight -= 1;
+    this.statistics.requested(batch.length, nowMs - sentAtMs);
+    batch.forEach((record, index) => {
+      const outcome = outcomes[index]!;
+      const { shardId: expected, limiter } = record.shard;
+      if (outcome.ok) {
+        this.statistics.stored(record.entry);
+        if (expected !== undefined && expected !== outcome.shardId) void this.checkShard(record, outcome.shardId);
+      } else {
+        this.statistics.failed(outcome.code);
+        if (isShardThrottle(outcome.code)) limiter?.throttled(sentAtMs, nowMs);
+      }
     });
   }
 
-  private sendReady(): void {
-    while (this.ready.hasTurns && this.mayStartRequest()) {
-      const batch = this.ready.takeBatch(this.settings.maxRequestRecords, this.settings.clock.now());
-      if (batch.length > 0) void this.send(batch);
-    }
-    if (this.ready.hasParked) this.pace();
-    this.awaitCompany();
+  private scheduleTurn(): void {
+    if (this.isTurnScheduled) return;
+    this.isTurnScheduled = true;
+    queueMicrotask(() => {
+      this.isTurnScheduled = false;
+      this.listener.onTurn();
+    });
   }
 
-  /** Sees to it that what lingers goes when it is due, unless it went before. */
-  private awaitCompany(): void {
+  /** Gives paused shards another turn after a while. */
+  private scheduleResume(): void {
+    if (this.isPausing) return;
+    this.isPausing = true;
+    this.settings.clock.schedule(() => {
+      this.isPausing = false;
+      this.ready.resume();
+      this.listener.onTurn();
+    }, PAUSE_MS);
+  }
+
+  /** Schedules the next turn of records that wait for `lingerMs`. */
+  private scheduleEndOfLingering(): void {
     const { nextDueAtMs } = this.ready;
-    if (nextDueAtMs === undefined || this.cancelLingering !== undefined) return;
+    if (nextDueAtMs === undefined || this.isLingering) return;
     const { clock } = this.settings;
-    this.cancelLingering = clock.schedule(
+    this.isLingering = true;
+    clock.schedule(
       () => {
-        this.cancelLingering = undefined;
+        this.isLingering = false;
         this.ready.endLingering(clock.now());
-        this.sendReady();
+        this.listener.onTurn();
       },
-      Math.max(MIN_LINGER_MS, nextDueAtMs - clock.now()),
+      Math.max(SHORTEST_TIMER_MS, nextDueAtMs - clock.now()),
     );
   }
 
-  /** With the second request the shards begin to matter: until they are known, requests go one at a time. */
+  /** The second request needs the shard map. While the producer reads it, requests run one at a time. */
   private mayStartRequest(): boolean {
     const { map } = this.shards;
     if (map === undefined && this.hasSent) void this.readShards();
@@ -114,61 +141,25 @@ export class Dispatcher {
     return this.requestsInFlight < maxInFlight;
   }
 
-  private pace(): void {
-    if (this.isPacing) return;
-    this.isPacing = true;
-    this.settings.clock.schedule(() => {
-      this.isPacing = false;
-      this.ready.unpark();
-      this.sendReady();
-    }, PACE_MS);
-  }
-
-  private async send(batch: OutgoingRecord[]): Promise<void> {
-    const sentAtMs = this.settings.clock.now();
-    this.hasSent = true;
-    this.requestsInFlight += 1;
-    const outcomes = await this.transport(batch.map(({ entry }) => entry));
-    this.requestsInFlight -= 1;
-    this.statistics.requested(batch.length, this.settings.clock.now() - sentAtMs);
-    batch.forEach((record, index) => {
-      const outcome = outcomes[index]!;
-      this.heed(record, outcome, sentAtMs);
-      for (const lane of record.lanes) this.listener.settle(lane, outcome, record.lanes.length > 1);
-    });
-    this.sendReady();
-  }
-
-  /** Counts an outcome, and learns from it what its shard takes, and whether the shard map is still true. */
-  private heed(record: OutgoingRecord, outcome: Outcome, sentAtMs: number): void {
-    const { shardId: expected, limiter } = record.shard;
-    if (!outcome.ok) {
-      this.statistics.failed(outcome.code);
-      if (isShardThrottle(outcome.code)) limiter?.throttled(sentAtMs, this.settings.clock.now());
-      return;
-    }
-    this.statistics.stored(record.entry);
-    if (expected !== undefined && expected !== outcome.shardId) void this.checkShard(record, outcome.shardId);
-  }
-
   /** Resolves to whether there is a new map. */
   private async readShards({ isUrgent = false } = {}): Promise<boolean> {
     const isNew = await this.shards.refresh({ isUrgent });
     if (isNew === undefined) return false;
     if (isNew) this.ready.remap(this.shards.map!, this.settings.clock.now());
-    this.sendReady();
+    this.listener.onTurn();
     return isNew;
   }
 
   /**
-   * A record landed elsewhere than the shard map says: the map is old, or the stream ignores keys. Where the map
-   * contradicts, a new one decides: a stream that was deleted and made again has its shard ids anew.
+   * Handles a record that was stored in another shard than the shard map says: the map is stale, or the stream ignores
+   * partition keys. If the map contradicts the result, a new map decides, because a stream that was deleted and created again has
+   * the same shard ids.
    */
   private async checkShard({ entry }: OutgoingRecord, shardId: string): Promise<void> {
     const hashKey = hashKeyOfEntry(entry);
     const isContradicted = (): boolean => this.shards.map!.contradicts(hashKey, shardId);
     const isUrgent = isContradicted();
     const isNew = await this.readShards({ isUrgent });
-    if (isUrgent && isNew && isContradicted()) this.listener.stop(new StreamDistributionError());
+    if (isUrgent && isNew && isContradicted()) this.listener.onFailure(new StreamDistributionError());
   }
 }

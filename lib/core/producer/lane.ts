@@ -1,47 +1,49 @@
+import type { LaneEntry } from './lane-entry';
 import type { PendingRecord } from './pending-record';
-import type { Unit } from './unit';
+import type { ReadyGroup } from './ready-group';
 
 /**
- * What a lane is doing.
+ * The state of a lane.
  *
- * - `waiting`: its turn has not come. Its first record was just put or backs off, or the stream is asked about it.
+ * - `waiting`: its first record was just put, waits for a back-off, or waits for the stream's size limit.
  * - `ready`: it queues for the next request.
- * - `in flight`: a request carries its unit. Only the answer to that request may decide about its records.
- * - `settling`: its first records are being told how they ended.
- * - `ended`: it takes no more records. A record of its key that is put from now on starts a new lane.
+ * - `in flight`: a request carries its entry. Only the result of that request may end the records of the entry.
+ * - `settling`: its first records get their results.
+ * - `ended`: it accepts no more records. The next record of its key starts a new lane.
  */
 export type LaneState = 'waiting' | 'ready' | 'in flight' | 'settling' | 'ended';
 
-/** All ways from one state to another. */
+/** All transitions between states. */
 const TRANSITIONS = {
   becomeReady: { from: ['waiting'], to: 'ready' },
   depart: { from: ['ready'], to: 'in flight' },
   backOff: { from: ['in flight'], to: 'waiting' },
-  settle: { from: ['waiting', 'ready', 'in flight'], to: 'settling' },
-  goOn: { from: ['settling'], to: 'waiting' },
+  beginSettling: { from: ['waiting', 'ready', 'in flight'], to: 'settling' },
+  moveOn: { from: ['settling'], to: 'waiting' },
   end: { from: ['waiting', 'ready', 'settling'], to: 'ended' },
 } satisfies Record<string, { from: LaneState[]; to: LaneState }>;
 
 /**
- * The records of one partition key, in order. At most one unit of them is in flight, always the first.
+ * The producer's queue of a key: the records of one partition key, in order. At most one entry is in flight, and it holds the
+ * first records.
  *
- * Its state changes only by the methods below, each of which throws unless the lane is in a state that it may leave.
+ * Only the methods below change the state. Each of them throws if the lane is in a state that does not allow the transition.
  */
 export class Lane {
-  /** Cancels the timer that watches the age of the records; undefined while there is no such timer. */
+  /** Cancels the timer that watches the age of the records. Undefined if there is no such timer. */
   cancelExpiry?: () => void;
   /**
-   * The queue of ready lanes that has this lane's entry; undefined while none has. An entry that was left in another queue,
-   * when the first record expired there and the next one goes elsewhere, counts for nothing.
+   * The group of ready lanes in which the lane waits for its turn. If the first record expires there and the next one has
+   * another hash key, the lane moves to another group. The old group then removes it when its turn comes.
    */
-  queuedIn?: object;
-  /** The records are a list of their own links: a buffer that fills and empties would keep an array for each key. */
+  queuedIn?: ReadyGroup<Lane>;
+  /** A linked list: with an array for each key, a buffer that fills and drains would keep many empty arrays. */
   private first?: PendingRecord;
   private last?: PendingRecord;
   private count = 0;
   private recordBytes = 0;
   private current: LaneState = 'waiting';
-  private formed?: Unit;
+  private formed?: LaneEntry;
   private cancelBackoff?: () => void;
 
   constructor(readonly partitionKey: string) {}
@@ -54,17 +56,17 @@ export class Lane {
     return this.current === 'ended';
   }
 
-  /** How many records have not ended. */
+  /** The number of records that have no result yet. */
   get length(): number {
     return this.count;
   }
 
-  /** What those records count together, in bytes. */
+  /** The bytes of those records that count against Kinesis' limits. */
   get bytes(): number {
     return this.recordBytes;
   }
 
-  /** The record whose turn it is. A lane that has not ended has one. */
+  /** The first record. A lane that has not ended has one. */
   get head(): PendingRecord {
     return this.first!;
   }
@@ -74,35 +76,35 @@ export class Lane {
     return this.last!;
   }
 
-  /** What the lane sends next, or has in flight; undefined until it is formed. */
-  get unit(): Unit | undefined {
+  /** The entry that is in flight, or that the lane sends again. Undefined until it is formed. */
+  get entry(): LaneEntry | undefined {
     return this.formed;
   }
 
-  /** Whether its turn comes in this queue. */
-  isReadyIn(queue: object): boolean {
-    return this.current === 'ready' && this.queuedIn === queue;
+  /** Whether the lane waits for its turn in this group. */
+  isReadyIn(group: ReadyGroup<Lane>): boolean {
+    return this.current === 'ready' && this.queuedIn === group;
   }
 
-  /** Has its entry taken out of a queue, where it did not count any more. */
-  leave(queue: object): void {
-    if (this.queuedIn === queue) this.queuedIn = undefined;
+  /** Leaves a group, unless the lane has moved to another group before. */
+  leave(group: ReadyGroup<Lane>): void {
+    if (this.queuedIn === group) this.queuedIn = undefined;
   }
 
-  /** The last record that the request in flight carries. One must be in flight. */
+  /** The last record of the entry in flight. An entry must be in flight. */
   get lastInFlight(): PendingRecord {
     let record = this.head;
     for (let index = 1; index < this.formed!.records; index++) record = record.next!;
     return record;
   }
 
-  /** The first record behind the request in flight; undefined if there is none. */
+  /** The first record behind the entry in flight. Undefined if there is none. */
   get firstWaiting(): PendingRecord | undefined {
     return this.lastInFlight.next;
   }
 
-  /** Puts a record behind the others. */
-  add(record: PendingRecord): void {
+  /** Appends a record behind the others. */
+  append(record: PendingRecord): void {
     if (this.hasEnded) throw new Error('a lane that is ended takes no more records');
     if (this.first === undefined) this.first = record;
     else this.tail.next = record;
@@ -111,67 +113,68 @@ export class Lane {
     this.recordBytes += record.bytes;
   }
 
-  /** Takes the first record out, to be told its end. */
-  shift(): PendingRecord {
+  /** Removes the first record, which is about to get its result. */
+  removeFirst(): PendingRecord {
     if (this.current !== 'settling' && !this.hasEnded)
       throw new Error(`a lane that is ${this.current} keeps its records`);
     const record = this.head;
     this.first = record.next;
-    // A record that has ended would keep those behind it alive.
+    // The link would keep the records behind it in memory.
     record.next = undefined;
     this.count -= 1;
     this.recordBytes -= record.bytes;
     return record;
   }
 
-  /** Takes out up to `count` records that wait behind the unit in flight, to be told their end before it. */
-  takeBehindUnit(count: number): PendingRecord[] {
+  /** Removes up to `count` records behind the entry in flight, which are about to get their results before it. */
+  removeWaiting(count: number): PendingRecord[] {
     const { lastInFlight } = this;
-    const taken: PendingRecord[] = [];
-    for (let next = lastInFlight.next; next !== undefined && taken.length < count; next = lastInFlight.next) {
+    const removed: PendingRecord[] = [];
+    for (let next = lastInFlight.next; next !== undefined && removed.length < count; next = lastInFlight.next) {
       lastInFlight.next = next.next;
       next.next = undefined;
       this.recordBytes -= next.bytes;
-      taken.push(next);
+      removed.push(next);
     }
     if (lastInFlight.next === undefined) this.last = lastInFlight;
-    this.count -= taken.length;
-    return taken;
+    this.count -= removed.length;
+    return removed;
   }
 
-  /** Hears that the first record may be sent. */
+  /** The first record may be sent. */
   becomeReady(): void {
     this.transition('becomeReady');
     this.cancelBackoff = undefined;
   }
 
-  /** Sends a unit. Once formed it stays the same until it ends, so that every copy that a lost answer leaves is equal. */
-  depart(unit: Unit): void {
-    if (this.formed !== undefined && this.formed !== unit) throw new Error('a lane sends the same unit until it ends');
+  /** Sends an entry. Every attempt sends the same one, so all duplicates that lost responses leave are equal. */
+  depart(entry: LaneEntry): void {
+    if (this.formed !== undefined && this.formed !== entry)
+      throw new Error('a lane sends the same entry until it ends');
     this.transition('depart');
     this.queuedIn = undefined;
-    this.formed = unit;
-    unit.attempts += 1;
+    this.formed = entry;
+    entry.attempts += 1;
   }
 
-  /** Keeps the unit, to be sent again after a while. */
+  /** Keeps the entry, to be sent again after a back-off. */
   backOff(cancel: () => void): void {
     this.transition('backOff');
     this.cancelBackoff = cancel;
   }
 
-  /** Hears that its first records are about to end: the unit's, or the first one if there is no unit. It forgets the unit. */
-  settle(): void {
-    this.transition('settle');
+  /** The records of the entry, or the first record if there is no entry, are about to get their results. Forgets the entry. */
+  beginSettling(): void {
+    this.transition('beginSettling');
     this.clear();
   }
 
-  /** Hears that the records that ended were not all: the next record is the first now. */
-  goOn(): void {
-    this.transition('goOn');
+  /** Continues with the record that is the first now. */
+  moveOn(): void {
+    this.transition('moveOn');
   }
 
-  /** Hears that the records that are left are about to end. */
+  /** Accepts no more records. The remaining records are about to get their results. */
   end(): void {
     this.transition('end');
     this.clear();

@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { backoffMs } from '../kernel/backoff';
+import { SHORTEST_TIMER_MS } from '../kernel/clock';
+import { deferred } from '../kernel/deferred';
 import type { EvenShardsError } from '../kernel/errors';
-import { Backlog } from './backlog';
-import { Dispatcher, type DispatchListener } from './dispatcher';
+import type { Backlog } from './backlog';
+import type { Dispatcher } from './dispatcher';
 import { Lane } from './lane';
 import type { PendingRecord, PutReceipt } from './pending-record';
-import { Placement } from './placement';
 import {
   EarlierRecordFailedError,
   RecordExpiredError,
@@ -13,104 +14,112 @@ import {
   StreamDistributionError,
 } from './producer-errors';
 import type { ProducerSettings } from './producer-options';
-import { checkProducerRecord, type ProducerRecord } from './producer-record';
-import type { PutSink } from './put-all';
-import type { PutRecordsClient } from './put-records-client';
-import type { Delivery, Failure, Outcome } from './put-transport';
-import { RecordSizeLimit } from './record-size-limit';
+import type { Delivery, Failure } from './put-transport';
+import type { RecordSizeLimit } from './record-size-limit';
 import type { StatisticsCounter } from './statistics-counter';
-import { UnitFormer } from './unit-former';
 
-/** What rounding leaves of a time must not become a timer of its own, over and over. */
-const MIN_TIMER_MS = 1;
-
-/** A producer's lanes, from the moment a record is put to the moment its end is told. */
-export class Lanes implements PutSink, DispatchListener {
-  readonly skipsRejected: boolean;
+/**
+ * The lanes of a producer. Lanes own the state of a key: which records wait, which are in flight, and what result each gets.
+ * The dispatcher owns the state of a shard.
+ */
+export class Lanes {
   private readonly ending = new AbortController();
+  /** Aborted, with the reason, when the producer accepts no more records. */
   readonly ended: AbortSignal = this.ending.signal;
   private readonly byKey = new Map<string, Lane>();
-  private readonly units: UnitFormer;
-  private readonly sizeLimit: RecordSizeLimit;
-  private readonly backlog: Backlog;
-  private readonly dispatcher: Dispatcher;
-  /** Why nothing more is sent. */
+  /** Why the producer sends nothing more. */
   private stopped?: EvenShardsError;
 
   constructor(
-    client: PutRecordsClient,
     private readonly settings: ProducerSettings,
+    private readonly sizeLimit: RecordSizeLimit,
+    private readonly backlog: Backlog,
+    private readonly dispatcher: Dispatcher,
     private readonly statistics: StatisticsCounter,
   ) {
-    this.skipsRejected = settings.skipRejected;
-    const placement = new Placement(settings);
-    this.units = new UnitFormer(settings, placement);
-    const { maxRecordBytes, stream, requestTimeoutMs, clock } = settings;
-    this.sizeLimit = new RecordSizeLimit(maxRecordBytes, client, stream, { ms: requestTimeoutMs, clock });
-    this.backlog = new Backlog(settings);
-    this.dispatcher = new Dispatcher(client, settings, this.units, placement, statistics, this);
     // Each putAll that waits for its source has one listener, so any number of them is right.
     setMaxListeners(0, this.ended);
   }
 
-  accept(pending: PendingRecord): void {
-    const { record } = pending;
-    try {
-      pending.bytes = this.check(record, this.sizeLimit.highest);
-    } catch (error) {
-      pending.rejected(error as Error);
-      return;
-    }
+  /** Appends a record to the lane of its key. The lane queues for a request if the record is its first. */
+  append(pending: PendingRecord): void {
     const { maxRecordAgeMs, clock } = this.settings;
-    // To read the clock for each record would cost as much as to find its lane.
+    // Reading the clock for each record would cost as much as finding its lane.
     if (maxRecordAgeMs !== undefined) pending.putAtMs = clock.now();
-    this.statistics.received();
-    this.backlog.add(pending);
-    const lane = this.laneOf(record.partitionKey);
-    lane.add(pending);
+    const lane = this.laneOf(pending.record.partitionKey);
+    lane.append(pending);
     if (lane.length === 1) {
-      this.bringUp(lane);
+      this.prepareHead(lane);
       return;
     }
     this.watchAge(lane);
-    if (lane.state === 'ready') this.dispatcher.grow(lane, pending.bytes);
+    if (lane.state === 'ready') this.dispatcher.countAppended(lane, pending.bytes);
   }
 
+  /** Waits until there is room for a record of this key. Returns undefined if there is room now. */
   room(partitionKey: string): Promise<void> | undefined {
     return this.backlog.room(this.byKey.get(partitionKey));
   }
 
-  /** Waits until every record put so far has ended, or every record of one key. */
+  /** Waits until every record put so far has its result, or every record of one key. */
   async flush(partitionKey?: string): Promise<void> {
     const lanes = partitionKey === undefined ? [...this.byKey.values()] : [this.byKey.get(partitionKey)];
     await Promise.all(lanes.map((lane) => lane && flushed(lane.tail)));
   }
 
-  /** Takes no more records, for the reason given; those that were put before go on. */
+  /** Accepts no more records, for the given reason. The records that were put before continue. */
   close(reason: EvenShardsError): void {
     this.ending.abort(reason);
   }
 
-  /** Sends nothing more: rejects the records that wait, at once, and lets those in flight keep their answer. */
+  /** Sends nothing more: rejects all records that wait, at once. The records in flight keep their result. */
   stop(reason: EvenShardsError): void {
     this.stopped = reason;
     this.close(reason);
     for (const lane of [...this.byKey.values()]) {
       if (lane.state === 'waiting' || lane.state === 'ready') this.rejectWaiting(lane, reason);
-      else if (lane.state === 'in flight') this.rejectBehindUnit(lane, lane.length, () => reason);
+      else if (lane.state === 'in flight') this.rejectBehindEntry(lane, lane.length, () => reason);
     }
   }
 
-  settle(lane: Lane, outcome: Outcome, hadCompany: boolean): void {
-    if (outcome.ok) this.acknowledge(lane, outcome);
-    else this.fail(lane, outcome, hadCompany);
+  /** Gives the records of the lane's entry their receipts, and continues with the next record of the lane. */
+  acknowledge(lane: Lane, { shardId, sequenceNumber }: Delivery): void {
+    const entry = lane.entry!;
+    const { records, attempts, position } = entry;
+    lane.beginSettling();
+    this.statistics.retried(entry);
+    for (let index = 0; index < records; index++) {
+      const receipt: PutReceipt = { shardId, sequenceNumber, attempts };
+      if (position !== undefined) receipt.subSequenceNumber = position + index;
+      const first = this.removeFirst(lane);
+      this.statistics.delivered(first.record);
+      first.delivered(receipt);
+      first.flushed?.resolve();
+    }
+    if (lane.hasEnded) return;
+    lane.moveOn();
+    this.prepareHead(lane);
   }
 
-  /** Returns what the record counts. */
-  private check(record: ProducerRecord, maxRecordBytes: number): number {
-    const bytes = checkProducerRecord(record, { maxRecordBytes });
-    this.units.checkSize(record, bytes, maxRecordBytes);
-    return bytes;
+  /**
+   * Sends the lane's entry again after a back-off, or rejects its records if another attempt cannot succeed.
+   *
+   * @param isShared whether the entry was in an aggregate with entries of other lanes, which may be the cause of a rejection
+   */
+  fail(lane: Lane, { code, message, retryable, isAmbiguous, cause }: Failure, isShared: boolean): void {
+    const entry = lane.entry!;
+    const mayHaveBeenWritten = isAmbiguous || entry.failure?.mayHaveBeenWritten;
+    entry.failure = new RecordRejectedError(code, message, entry.attempts, { cause, mayHaveBeenWritten });
+    const isOver = this.stopped !== undefined || this.hasExpired(lane.head);
+    entry.mustGoAlone ||= !retryable && isShared;
+    const mayTryAgain = retryable ? entry.attempts < this.settings.maxAttempts : isShared;
+    if (mayTryAgain && !isOver) {
+      const delayMs = backoffMs(entry.attempts, this.settings);
+      lane.backOff(this.settings.clock.schedule(() => this.dispatcher.enqueue(lane), delayMs));
+    } else {
+      this.rejectFirst(lane, entry.records, entry.failure);
+      this.prepareHead(lane);
+    }
   }
 
   private laneOf(partitionKey: string): Lane {
@@ -122,67 +131,50 @@ export class Lanes implements PutSink, DispatchListener {
     return lane;
   }
 
-  /** Brings up the first record of a lane that waits, unless that ended. */
-  private bringUp(lane: Lane): void {
-    // This is a loop, not a call from each record to the next, because any number of them can expire together.
+  /** Queues a waiting lane for a request, unless its records have expired or the producer was stopped. */
+  private prepareHead(lane: Lane): void {
+    // A loop instead of a recursion, because any number of records can expire together.
     while (!lane.hasEnded && this.stopped === undefined && this.hasExpired(lane.head)) this.expire(lane);
     if (lane.hasEnded) return;
     if (this.stopped !== undefined) this.rejectWaiting(lane, this.stopped);
     else {
       this.watchAge(lane);
-      if (this.sizeLimit.isOpenFor(this.units.maxBytesAlone(lane.head))) void this.askSizeLimit(lane);
-      else this.dispatcher.push(lane);
+      if (this.sizeLimit.isUnknownFor(lane.head)) void this.enqueueIfStreamAccepts(lane);
+      else this.dispatcher.enqueue(lane);
     }
   }
 
-  private acknowledge(lane: Lane, { shardId, sequenceNumber }: Delivery): void {
-    const unit = lane.unit!;
-    const { records, attempts, position } = unit;
-    lane.settle();
-    this.statistics.retried(unit);
-    for (let index = 0; index < records; index++) {
-      const receipt: PutReceipt = { shardId, sequenceNumber, attempts };
-      if (position !== undefined) receipt.subSequenceNumber = position + index;
-      const first = this.takeFirst(lane);
-      this.statistics.delivered(first.record);
-      first.delivered(receipt);
-      first.flushed?.resolve();
+  /** Requests the stream's record size limit before it queues a lane with a large first record. */
+  private async enqueueIfStreamAccepts(lane: Lane): Promise<void> {
+    const { head } = lane;
+    let refusal: EvenShardsError | undefined;
+    try {
+      await this.sizeLimit.checkWithStream(head.record);
+    } catch (error) {
+      refusal = error as EvenShardsError;
     }
-    if (lane.hasEnded) return;
-    lane.goOn();
-    this.bringUp(lane);
-  }
-
-  private fail(lane: Lane, { code, message, retryable, isAmbiguous, cause }: Failure, hadCompany: boolean): void {
-    const unit = lane.unit!;
-    const mayHaveBeenWritten = isAmbiguous || unit.failure?.mayHaveBeenWritten;
-    unit.failure = new RecordRejectedError(code, message, unit.attempts, { cause, mayHaveBeenWritten });
-    const isOver = this.stopped !== undefined || this.hasExpired(lane.head);
-    // What was refused may be another unit of the pack.
-    unit.mustGoAlone ||= !retryable && hadCompany;
-    const mayTryAgain = retryable ? unit.attempts < this.settings.maxAttempts : hadCompany;
-    if (mayTryAgain && !isOver) {
-      const delayMs = backoffMs(unit.attempts, this.settings);
-      lane.backOff(this.settings.clock.schedule(() => this.dispatcher.push(lane), delayMs));
-    } else {
-      this.rejectFirst(lane, unit.records, unit.failure);
-      this.bringUp(lane);
+    if (refusal instanceof StreamDistributionError) this.stop(refusal);
+    else if (lane.head !== head) return;
+    else if (refusal === undefined) this.dispatcher.enqueue(lane);
+    else {
+      this.rejectFirst(lane, 1, refusal);
+      this.prepareHead(lane);
     }
   }
 
-  /** Rejects the first records of a lane for good, and with them the later ones unless these are to go on. */
+  /** Rejects the first records of a lane, and the records behind them unless `skipRejected` is set. */
   private rejectFirst(lane: Lane, records: number, error: EvenShardsError): void {
-    lane.settle();
-    // The lane ends first, so that whoever hears of the rejection and puts the record again puts it into a new lane.
-    if (!this.skipsRejected) this.end(lane);
+    lane.beginSettling();
+    // The lane ends first, so that a caller that puts the record again at its rejection puts it into a new lane.
+    if (!this.settings.skipRejected) this.end(lane);
     for (let index = 0; index < records; index++) this.reject(lane, error);
-    if (!lane.hasEnded) lane.goOn();
+    if (!lane.hasEnded) lane.moveOn();
     else this.rejectAll(lane, new EarlierRecordFailedError(lane.partitionKey, { cause: error }));
   }
 
-  /** Rejects all records of a lane that is not in flight. Those that were sent before are rejected with what they failed of. */
+  /** Rejects all records of a lane that is not in flight. A record that was already sent gets the error of its last attempt. */
   private rejectWaiting(lane: Lane, error: EvenShardsError): void {
-    const { records = 0, failure = error } = lane.unit ?? {};
+    const { records = 0, failure = error } = lane.entry ?? {};
     this.end(lane);
     for (let index = 0; index < records; index++) this.reject(lane, failure);
     this.rejectAll(lane, error);
@@ -193,32 +185,32 @@ export class Lanes implements PutSink, DispatchListener {
   }
 
   /**
-   * Rejects up to `count` records that wait behind the unit in flight. The lane stays: a record that is put afterwards
-   * waits for the unit as well.
+   * Rejects up to `count` records behind the entry in flight. The lane stays, because later records of its key must wait for
+   * the entry as well.
    */
-  private rejectBehindUnit(lane: Lane, count: number, errorOf: (index: number) => EvenShardsError): void {
+  private rejectBehindEntry(lane: Lane, count: number, errorOf: (index: number) => EvenShardsError): void {
     const { lastInFlight } = lane;
-    lane.takeBehindUnit(count).forEach((record, index) => {
-      this.backlog.remove(record);
+    lane.removeWaiting(count).forEach((record, index) => {
+      this.backlog.release(record);
       this.statistics.rejected();
       record.rejected(errorOf(index));
-      // Whoever waits for all records up to this one waits for the unit, too.
+      // A flush up to this record must also wait for the entry in front of it.
       if (record.flushed !== undefined) void flushed(lastInFlight).then(record.flushed.resolve);
     });
   }
 
   private reject(lane: Lane, error: EvenShardsError): void {
-    const first = this.takeFirst(lane);
+    const first = this.removeFirst(lane);
     this.statistics.rejected();
     first.rejected(error);
     first.flushed?.resolve();
   }
 
-  /** Takes the lane's first record out of the books, before its end is told. */
-  private takeFirst(lane: Lane): PendingRecord {
-    const first = lane.shift();
+  /** Removes the lane's first record before it gets its result. */
+  private removeFirst(lane: Lane): PendingRecord {
+    const first = lane.removeFirst();
     if (lane.length === 0 && !lane.hasEnded) this.end(lane);
-    this.backlog.remove(first);
+    this.backlog.release(first);
     return first;
   }
 
@@ -233,75 +225,51 @@ export class Lanes implements PutSink, DispatchListener {
   }
 
   private expire(lane: Lane): void {
-    const { records = 1, failure = new RecordExpiredError(this.settings.maxRecordAgeMs!) } = lane.unit ?? {};
+    const { records = 1, failure = new RecordExpiredError(this.settings.maxRecordAgeMs!) } = lane.entry ?? {};
     this.rejectFirst(lane, records, failure);
   }
 
-  private expireBehindUnit(lane: Lane): void {
+  private expireBehindEntry(lane: Lane): void {
     const expired = new RecordExpiredError(this.settings.maxRecordAgeMs!);
-    if (!this.skipsRejected) {
+    if (!this.settings.skipRejected) {
       const later = new EarlierRecordFailedError(lane.partitionKey, { cause: expired });
-      this.rejectBehindUnit(lane, lane.length, (index) => (index === 0 ? expired : later));
+      this.rejectBehindEntry(lane, lane.length, (index) => (index === 0 ? expired : later));
       return;
     }
     let count = 0;
     for (let { firstWaiting: next } = lane; next !== undefined && this.hasExpired(next); next = next.next) count += 1;
-    this.rejectBehindUnit(lane, count, () => expired);
+    this.rejectBehindEntry(lane, count, () => expired);
   }
 
-  /** Sees to it that records are rejected when their time is over and they are not in flight. A lane has one timer. */
+  /** Schedules the rejection of the next record that can expire. A lane has at most one timer. */
   private watchAge(lane: Lane): void {
     const { maxRecordAgeMs, clock } = this.settings;
     if (maxRecordAgeMs === undefined || lane.cancelExpiry !== undefined) return;
     const next = this.nextToExpire(lane);
     if (next === undefined) return;
     const leftMs = next.putAtMs + maxRecordAgeMs - clock.now();
-    lane.cancelExpiry = clock.schedule(() => this.heedAge(lane), Math.max(MIN_TIMER_MS, leftMs));
+    lane.cancelExpiry = clock.schedule(() => this.rejectExpired(lane), Math.max(SHORTEST_TIMER_MS, leftMs));
   }
 
-  /** The oldest record, unless that is in flight and has only its answer to wait for. */
+  /** The first record, or the first one behind the entry in flight if the first record has already expired in flight. */
   private nextToExpire(lane: Lane): PendingRecord | undefined {
     return lane.state === 'in flight' && this.hasExpired(lane.head) ? lane.firstWaiting : lane.head;
   }
 
-  private heedAge(lane: Lane): void {
+  private rejectExpired(lane: Lane): void {
     lane.cancelExpiry = undefined;
     const next = this.nextToExpire(lane);
     if (next === undefined) return;
     if (!this.hasExpired(next)) this.watchAge(lane);
     else if (lane.state === 'in flight') {
-      this.expireBehindUnit(lane);
+      this.expireBehindEntry(lane);
       this.watchAge(lane);
-    } else this.bringUp(lane);
-  }
-
-  /** Waits with a record for the stream's answer whether it takes one so large. */
-  private async askSizeLimit(lane: Lane): Promise<void> {
-    const { head } = lane;
-    let refusal: EvenShardsError | undefined;
-    try {
-      this.check(head.record, await this.sizeLimit.ask());
-    } catch (error) {
-      refusal = error as EvenShardsError;
-    }
-    if (refusal instanceof StreamDistributionError) this.stop(refusal);
-    else if (lane.head !== head) return;
-    else if (refusal === undefined) this.dispatcher.push(lane);
-    else {
-      this.rejectFirst(lane, 1, refusal);
-      this.bringUp(lane);
-    }
+    } else this.prepareHead(lane);
   }
 }
 
-/** Resolves when a record has ended, and with it all that were put before it. However many wait, they share a promise. */
+/** Resolves when a record has its result, and all records that were put before it have theirs. */
 function flushed(record: PendingRecord): Promise<void> {
-  if (record.flushed === undefined) {
-    let resolve!: () => void;
-    const promise = new Promise<void>((resolved) => {
-      resolve = resolved;
-    });
-    record.flushed = { promise, resolve };
-  }
+  record.flushed ??= deferred();
   return record.flushed.promise;
 }

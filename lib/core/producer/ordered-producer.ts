@@ -1,57 +1,75 @@
-import { InvalidArgumentError } from '../kernel/errors';
+import { Backlog } from './backlog';
+import { Dispatcher } from './dispatcher';
+import { EntryFormer } from './entry-former';
 import { warnOfHttp2 } from './http2-warning';
+import type { Lane } from './lane';
 import { Lanes } from './lanes';
+import type { OutgoingRecord } from './outgoing-record';
 import { PendingRecord, type PutReceipt } from './pending-record';
+import { Placement } from './placement';
 import { ProducerAbortedError, ProducerClosedError } from './producer-errors';
-import { type OrderedProducerOptions, producerSettings } from './producer-options';
+import { type OrderedProducerOptions, type ProducerSettings, producerSettings } from './producer-options';
 import type { ProducerRecord } from './producer-record';
 import type { ProducerStatistics } from './producer-statistics';
 import { type PutObserver, type PutSummary, putAll } from './put-all';
 import type { PutRecordsClient } from './put-records-client';
+import { type Outcome, type PutTransport, putTransport } from './put-transport';
+import { RecordSizeLimit } from './record-size-limit';
 import { StatisticsCounter } from './statistics-counter';
 
 /**
  * Writes records to a Kinesis stream in bulk and keeps the order of every partition key through every partial failure.
  *
- * PutRecords goes on after a failed record, so sending the failed records again reorders them. This producer keeps at
+ * PutRecords continues after a failed record, so sending the failed records again reorders them. This producer keeps at
  * most one unacknowledged Kinesis record of each partition key: a user record, or an aggregate of several. The records
- * of a key form a lane, a request takes the first Kinesis record of many lanes, and a lane moves on only when that is
- * acknowledged. Requests over disjoint lanes run side by side; none waits for another.
+ * of a key form a lane, a request takes the first Kinesis record of many lanes, and a lane moves on only when that record is
+ * acknowledged. Requests over disjoint lanes run in parallel.
  *
- * A Kinesis record that fails is sent again with exponential back-off. When it is rejected for good, the records of its
- * key that wait behind it are rejected too (`EarlierRecordFailedError`), unless `skipRejected` is set; other keys go on.
- * A record of that key that is put afterwards starts anew.
+ * A Kinesis record that fails is sent again with exponential back-off. When it is rejected, the records of its
+ * key that wait behind it are rejected too (`EarlierRecordFailedError`), unless `skipRejected` is set. Other keys continue.
+ * A record of that key that is put afterwards is sent.
  *
- * The producer sends no more to each shard than the shard takes, and less where other producers write too: a shard at
- * its limit does not slow the other shards.
+ * The producer sends no more to each shard than the shard accepts, and less if other producers write too. A shard at
+ * its limit does not delay the other shards.
  *
- * A request that has no answer in `requestTimeoutMs` is given up. One whose answer is lost, or says not what became of
- * its records, may have been applied: its records are then sent again, and a consumer can see the
- * earlier copy, too; one that the network held back may even come after later records of its key. With `sequence` a
- * consumer can tell.
+ * The producer aborts a request that has no response within `requestTimeoutMs`. If the response is lost or incomplete, Kinesis
+ * may have stored the records anyway. The producer sends them again, and a consumer can see duplicates. A duplicate from a
+ * request that the network delayed may even come after later records of its key. With `sequence` a consumer can recognise it.
  */
 export class OrderedProducer {
-  private readonly lanes: Lanes;
+  private readonly settings: ProducerSettings;
   private readonly counter = new StatisticsCounter();
-  private readonly signal: AbortSignal | undefined;
+  private readonly sizeLimit: RecordSizeLimit;
+  private readonly backlog: Backlog;
+  private readonly dispatcher: Dispatcher;
+  private readonly lanes: Lanes;
+  private readonly transport: PutTransport;
 
   /** @throws InvalidArgumentError if an option is out of bounds */
   constructor(client: PutRecordsClient, options: OrderedProducerOptions) {
     const settings = producerSettings(options);
     warnOfHttp2(client);
-    if (settings.sequentialPuts && client.putRecord === undefined) {
-      throw new InvalidArgumentError('sequentialPuts', true, 'absent for a client without putRecord');
-    }
-    this.lanes = new Lanes(client, settings, this.counter);
-    this.signal = settings.signal;
-    this.signal?.addEventListener('abort', this.onAbort);
-    if (this.signal?.aborted) this.onAbort();
+    const { stream, requestTimeoutMs, clock, maxRecordBytes, signal } = settings;
+    const limit = { ms: requestTimeoutMs, clock };
+    const placement = new Placement(settings);
+    const former = new EntryFormer(settings, placement);
+    this.settings = settings;
+    this.transport = putTransport(client, settings);
+    this.sizeLimit = new RecordSizeLimit(maxRecordBytes, client, stream, limit, former);
+    this.backlog = new Backlog(settings);
+    this.dispatcher = new Dispatcher(client, settings, former, placement, this.counter, {
+      onTurn: () => this.sendReady(),
+      onFailure: (reason) => this.lanes.stop(reason),
+    });
+    this.lanes = new Lanes(settings, this.sizeLimit, this.backlog, this.dispatcher, this.counter);
+    signal?.addEventListener('abort', this.onAbort);
+    if (signal?.aborted) this.onAbort();
   }
 
   /**
    * Puts one record behind the earlier records of its partition key, in the order of the calls.
    *
-   * Always look at what it returns: a rejection that nobody handles is reported by Node.js as such.
+   * Always handle the returned promise: Node.js reports a rejection that nobody handles.
    *
    * @returns the receipt, once Kinesis has acknowledged the record
    * @throws (as a rejection) a typed error before anything is sent if the record is invalid; `RecordRejectedError`,
@@ -62,59 +80,105 @@ export class OrderedProducer {
   put(record: ProducerRecord): Promise<PutReceipt> {
     return new Promise((delivered, rejected) => {
       this.lanes.ended.throwIfAborted();
-      this.lanes.accept(new SingleRecord(record, delivered, rejected));
+      this.accept(new SingleRecord(record, delivered, rejected));
     });
   }
 
+  // The pipeline of a record, from top to bottom: accept, wait for the turn, form, send, settle.
+
+  /** Accept: checks the record, reserves room for it in the buffer, and appends it to the lane of its key. */
+  private accept(pending: PendingRecord): void {
+    try {
+      pending.bytes = this.sizeLimit.check(pending.record);
+    } catch (error) {
+      pending.rejected(error as Error);
+      return;
+    }
+    this.counter.received();
+    this.backlog.reserve(pending);
+    // Wait for the turn: a lane whose first record may be sent calls `dispatcher.enqueue`, now or after a back-off.
+    this.lanes.append(pending);
+  }
+
+  /** Form: the dispatcher takes the lanes whose turn it is, and forms the Kinesis records of as many requests as may start. */
+  private sendReady(): void {
+    for (let batch = this.dispatcher.takeBatch(); batch !== undefined; batch = this.dispatcher.takeBatch()) {
+      void this.send(batch);
+    }
+  }
+
+  /** Send: one request carries the Kinesis records of many lanes. */
+  private async send(batch: OutgoingRecord[]): Promise<void> {
+    const sentAtMs = this.settings.clock.now();
+    const outcomes = await this.transport(batch.map(({ entry }) => entry));
+    this.dispatcher.handleResults(batch, outcomes, sentAtMs);
+    batch.forEach(({ lanes }, index) => {
+      for (const lane of lanes) this.settle(lane, outcomes[index]!, lanes.length > 1);
+    });
+    this.sendReady();
+  }
+
+  /** Settle: the records of the lane get their receipts or rejections, or are sent again. Then the lane waits for its next turn. */
+  private settle(lane: Lane, outcome: Outcome, isShared: boolean): void {
+    if (outcome.ok) this.lanes.acknowledge(lane, outcome);
+    else this.lanes.fail(lane, outcome, isShared);
+  }
+
   /**
-   * Puts every record of a source, in order, and pulls from it only as fast as the stream and the buffer allow.
-   * After a rejection the later records of that partition key are not sent, unless `skipRejected` is set; the other keys
-   * go on. That lasts to the end of the source, or, where it has no end, until 100,000 other keys have had a rejection
-   * since the last one of this key: then the key is forgotten, and its next record is sent.
+   * Puts every record of a source, in order, and pulls from the source only as fast as the stream and the buffer allow.
+   * After a rejection the later records of that partition key are not sent, unless `skipRejected` is set. Other keys
+   * continue. That lasts to the end of the source, or until 100,000 other keys have had a rejection since the last one of
+   * this key: then the key is forgotten, and its next record is sent.
    *
-   * @param observer is told of every record's end, with its position in the source; the call ends when what it returns has
+   * @param observer gets the result of every record, with its position in the source; the call waits for what it returns
    * @throws InvalidArgumentError if `records` is no iterable of records, or `observer` no object; what the source or the observer throws, or `ProducerAbortedError`, `ProducerClosedError` or
    *   `StreamDistributionError` if the producer ends before the source does; in each case after the records pulled so
-   *   far have ended
+   *   far have their results
    */
   putAll<R extends ProducerRecord>(
     records: Iterable<R> | AsyncIterable<R>,
     observer: PutObserver<R> = {},
   ): Promise<PutSummary> {
-    return putAll(this.lanes, records, observer);
+    const sink = {
+      ended: this.lanes.ended,
+      skipRejected: this.skipRejected,
+      accept: (pending: PendingRecord) => this.accept(pending),
+      room: (partitionKey: string) => this.lanes.room(partitionKey),
+    };
+    return putAll(sink, records, observer);
   }
 
   /**
    * Waits until every record put so far has its receipt or rejection, or every record of one key: its lane is then
-   * drained, and its next record may go elsewhere. Rejections go to whoever put the records.
+   * drained, and its next record may have another hash key. The caller that put a record gets its rejection.
    */
   flush(partitionKey?: string): Promise<void> {
     return this.lanes.flush(partitionKey);
   }
 
-  /** Takes no more records, and waits until every record put so far has its receipt or rejection. */
+  /** Accepts no more records, and waits until every record put so far has its receipt or rejection. */
   async close(): Promise<void> {
     this.lanes.close(new ProducerClosedError());
     await this.flush();
-    this.signal?.removeEventListener('abort', this.onAbort);
+    this.settings.signal?.removeEventListener('abort', this.onAbort);
   }
 
-  /** Whether a rejected record is left out, and its key goes on: the option `skipRejected`. */
-  get skipsRejected(): boolean {
-    return this.lanes.skipsRejected;
+  /** The option `skipRejected`: whether a key continues after a rejected record. */
+  get skipRejected(): boolean {
+    return this.settings.skipRejected;
   }
 
-  /** What the producer has done so far. */
+  /** The counts of the producer so far. */
   statistics(): ProducerStatistics {
     return this.counter.snapshot();
   }
 
   private readonly onAbort = (): void => {
-    this.lanes.stop(new ProducerAbortedError({ cause: this.signal?.reason }));
+    this.lanes.stop(new ProducerAbortedError({ cause: this.settings.signal?.reason }));
   };
 }
 
-/** A record of a `put`, whose promise hears how it ended. */
+/** A record of a `put`. It settles the promise that `put` returns. */
 class SingleRecord extends PendingRecord {
   constructor(
     record: ProducerRecord,

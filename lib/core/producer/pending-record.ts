@@ -1,29 +1,31 @@
+import type { Deferred } from '../kernel/deferred';
 import type { ProducerRecord } from './producer-record';
 
-/** Where a record landed. */
+/** Where Kinesis stored a record. */
 export interface PutReceipt {
   shardId: string;
   sequenceNumber: string;
-  /** The record's position, from 0, in the aggregate that carried it; absent if the record went without one. */
+  /** The record's position, from 0, in its aggregate. Absent if the record was sent without an aggregate. */
   subSequenceNumber?: number;
   /** How often the record was sent. */
   attempts: number;
 }
 
-/** A record between `put` and its end. */
+/** A record that has no result yet. */
 export abstract class PendingRecord<R extends ProducerRecord = ProducerRecord> {
-  /** What the record counts against Kinesis' limits. */
+  /** The bytes of the record that count against Kinesis' limits. */
   bytes = 0;
-  /** When it was put; zero if nobody asks for its age. */
+  /** When it was put. Zero without `maxRecordAgeMs`. */
   putAtMs = 0;
-  /** Settled when the record has ended, and all that were put before it; undefined while nobody waits for that. */
-  flushed?: { readonly promise: Promise<void>; readonly resolve: () => void };
+  /** Settled when the record and all records before it have their results. Undefined if no flush waits for the record. */
+  flushed?: Deferred<void>;
   /** The record behind it in its lane. */
   next?: PendingRecord;
 
   constructor(readonly record: R) {}
 
-  /** Hears of its end, at the moment the producer does: exactly one of the two is called, once, and it must not throw. */
+  // The producer calls exactly one of these methods, once. They must not throw.
+
   abstract delivered(receipt: PutReceipt): void;
   abstract rejected(error: Error): void;
 }

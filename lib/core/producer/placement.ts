@@ -4,14 +4,14 @@ import { hashPartitionKey } from '../stream-format/hash-key-space';
 import { MAX_PARTITION_KEY_LENGTH, type ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
 
-/** The records that go to one point of the hash key space and may share a Kinesis record. */
-export interface MeetingPoint {
-  /** The partition key of what they share. */
+/** The keys whose records may share an aggregate, because all of them have one hash key. */
+export interface AggregationGroup {
+  /** The partition key of the aggregate. */
   readonly name: string;
   readonly hashKey: bigint;
 }
 
-/** Where a producer's records go: by their explicit hash key, by their key's bucket, or by the MD5 of their key. */
+/** The hash keys of a producer's records: the explicit hash key, the hash key of the key's bucket, or the MD5 of the key. */
 export class Placement {
   private readonly buckets: HashBuckets | undefined;
   private readonly bucketOf = remembered((partitionKey) => this.buckets!.of(partitionKey));
@@ -21,7 +21,7 @@ export class Placement {
     this.buckets = hashBuckets === undefined ? undefined : new HashBuckets(hashBuckets);
   }
 
-  /** The explicit hash key that a record is sent with; undefined if none. */
+  /** The explicit hash key that a record is sent with. */
   explicitHashKeyOf({ partitionKey, explicitHashKey }: PlacedRecord): bigint | undefined {
     return explicitHashKey ?? (this.buckets && this.bucketOf(partitionKey).hashKey);
   }
@@ -32,10 +32,12 @@ export class Placement {
   }
 
   /**
-   * Where a record meets those it may share a pack with. One hash key has one name: a consumer that reads the partition keys
-   * of a shard side by side must not come upon the records of a key under two. The producer must have buckets.
+   * The group whose records may share an aggregate with this record. The producer must have hash buckets.
+   *
+   * A hash key always has the same partition key. Otherwise a consumer that processes partition keys in parallel could process
+   * two records of one key at once.
    */
-  meetingPointOf({ partitionKey, explicitHashKey }: PlacedRecord): MeetingPoint {
+  aggregationGroupOf({ partitionKey, explicitHashKey }: PlacedRecord): AggregationGroup {
     if (explicitHashKey === undefined) return this.bucketOf(partitionKey);
     return (
       this.buckets!.centredAt(explicitHashKey) ?? { name: `hash-key-${explicitHashKey}`, hashKey: explicitHashKey }
@@ -52,26 +54,26 @@ export type PlacedEntry = Pick<PutRecordsRequestEntry, 'PartitionKey' | 'Explici
 
 type PlacedRecord = Pick<ProducerRecord, 'partitionKey' | 'explicitHashKey'>;
 
-/** The most keys whose hash is remembered: as many as a producer holds records, unless it is given another buffer. */
+/** As many keys as a producer holds records by default. */
 const MAX_REMEMBERED_KEYS = 10_000;
 
-/** Remembers what was worked out of the last keys: keys come again, and MD5 would be a tenth of what a record costs. */
-function remembered<T>(workOut: (partitionKey: string) => T): (partitionKey: string) => T {
+/** Caches the results for the last keys. The MD5 of a key would otherwise be a tenth of the cost of a record. */
+function remembered<T>(compute: (partitionKey: string) => T): (partitionKey: string) => T {
   const recent = new RecentMap<string, T>(MAX_REMEMBERED_KEYS);
   return (partitionKey) => {
     let known = recent.get(partitionKey);
     if (known === undefined) {
-      known = workOut(partitionKey);
+      known = compute(partitionKey);
       recent.set(copyOf(partitionKey), known);
     }
     return known;
   };
 }
 
-/** A character has three bytes of UTF-8 at most. */
+/** A UTF-16 code unit has at most three bytes of UTF-8. */
 const COPY = Buffer.allocUnsafe(MAX_PARTITION_KEY_LENGTH * 3);
 
-/** A key that was cut out of a long text would keep all of that in memory. */
+/** Copies a key: a key that was cut out of a long text would keep the whole text in memory. */
 function copyOf(partitionKey: string): string {
   return COPY.toString('utf8', 0, COPY.write(partitionKey));
 }

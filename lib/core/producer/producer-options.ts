@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, LONGEST_TIMER_MS, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../stream-format/hash-buckets';
+import type { Aggregation } from './entry-former';
 import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
 import type { StreamIdentity } from './put-records-client';
 import { MAX_REQUEST_RECORDS } from './shard-turns';
-import type { Aggregation } from './unit-former';
 
 /** The stream of an `OrderedProducer`, and its limits on memory, requests and time. */
 export interface OrderedProducerOptions {

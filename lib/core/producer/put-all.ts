@@ -1,53 +1,56 @@
 import { setImmediate } from 'node:timers/promises';
+import { isObject } from '../kernel/checks';
+import { Condition } from '../kernel/condition';
 import { InvalidArgumentError } from '../kernel/errors';
+import { RecentMap } from '../kernel/recent-map';
 import { PendingRecord, type PutReceipt } from './pending-record';
 import { EarlierRecordFailedError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
 
-/** How a `putAll` went. */
+/** The result of a `putAll`. */
 export interface PutSummary {
   /** Records with a receipt. */
   delivered: number;
-  /** Records that were refused, or not sent because an earlier record of their key was. */
+  /** Records that were rejected, or not sent because an earlier record of their key was rejected. */
   rejected: number;
   /** The first rejection, with the record's position in the source. */
   firstRejection?: { index: number; error: Error };
 }
 
-/** Is told of every record's end, with its position in the source. `putAll` waits for what its methods return. */
+/** Gets the result of every record, with its position in the source. `putAll` waits for what its methods return. */
 export interface PutObserver<R extends ProducerRecord> {
   delivered?(index: number, record: R, receipt: PutReceipt): unknown;
   rejected?(index: number, record: R, error: Error): unknown;
 }
 
-/** What `putAll` needs of the producer. */
+/** The part of the producer that `putAll` uses. */
 export interface PutSink {
-  /** Aborted, with the reason, when the producer takes no more records. */
+  /** Aborted, with the reason, when the producer accepts no more records. */
   readonly ended: AbortSignal;
-  /** Whether a rejection leaves the later records of its key to be sent. */
-  readonly skipsRejected: boolean;
-  /** Takes a record, which hears of its end once, and never before this returns unless it is invalid. */
+  /** Whether the later records of a key are sent after a rejection. */
+  readonly skipRejected: boolean;
+  /** Accepts a record. The record gets its result once, and before this returns only if it is invalid. */
   accept(record: PendingRecord): void;
-  /** Waits until the buffer has room for more, also of this key; undefined when it has. */
+  /** Waits until the buffer has room for another record of this key. Returns undefined if it has room now. */
   room(partitionKey: string): Promise<void> | undefined;
 }
 
-/** A source that is never short and records that never fill the buffer must still let others have their turn. */
+/** Yield to the event loop after this many records, even if the source always has data and the buffer never fills. */
 const PULLS_PER_TURN = 1_000;
 
-/** How many rejected keys a `putAll` remembers, so that an endless source with endless keys has an end in memory. */
+/** How many rejected keys a `putAll` remembers, so that its memory is bounded for sources without end. */
 const MAX_REJECTED_KEYS = 100_000;
 
-/** Pulls records from a source into the sink, as fast as the sink has room, and sums up how they ended. */
+/** Pulls records from a source into the sink, as fast as the sink has room, and counts their results. */
 export async function putAll<R extends ProducerRecord>(
   sink: PutSink,
   records: Iterable<R> | AsyncIterable<R>,
   observer: PutObserver<R>,
 ): Promise<PutSummary> {
-  if (typeof observer !== 'object' || observer === null) {
+  if (!isObject(observer)) {
     throw new InvalidArgumentError('observer', observer, 'an object with delivered, rejected, or none of them');
   }
-  const tally = new Tally(observer, sink.skipsRejected);
+  const tally = new Tally(observer, sink.skipRejected);
   const { iterator, isAsync } = iteratorOf(records);
   let exhausted = false;
   try {
@@ -65,31 +68,31 @@ export async function putAll<R extends ProducerRecord>(
       if ((index + 1) % PULLS_PER_TURN === 0) await setImmediate();
     }
   } finally {
-    if (!exhausted) giveUp(iterator);
+    if (!exhausted) closeSource(iterator);
     await tally.ended();
   }
   tally.throwIfBroken();
   return tally.summary;
 }
 
-/** Keeps the books of one `putAll`: what ended how, and which keys are not to be sent any more. */
+/** Counts the results of one `putAll`, and holds back the keys that had a rejection. */
 class Tally<R extends ProducerRecord> {
   readonly summary: PutSummary = { delivered: 0, rejected: 0 };
-  /** The keys that are not to be sent any more. The one whose last rejection is the longest ago comes first. */
-  private readonly failedKeys = new Set<string>();
+  /** The keys whose later records are not sent. */
+  private readonly failedKeys = new RecentMap<string, true>(MAX_REJECTED_KEYS);
   private pending = 0;
   private observerError?: { error: unknown };
-  private onEnded = (): void => {};
+  private readonly drained = new Condition();
 
   constructor(
     private readonly observer: PutObserver<R>,
-    private readonly skipsRejected: boolean,
+    private readonly skipRejected: boolean,
   ) {}
 
   put(sink: PutSink, index: number, record: R): void {
     this.pending += 1;
     const pending = new SourceRecord(this, index, record);
-    if (this.failedKeys.has(record?.partitionKey)) pending.rejected(new EarlierRecordFailedError(record.partitionKey));
+    if (this.failedKeys.get(record?.partitionKey)) pending.rejected(new EarlierRecordFailedError(record.partitionKey));
     else sink.accept(pending);
   }
 
@@ -100,33 +103,24 @@ class Tally<R extends ProducerRecord> {
   }
 
   rejected(index: number, record: R, error: Error): void {
-    // A record without a key has none to keep in order; it was refused for that.
-    if (!this.skipsRejected && typeof record?.partitionKey === 'string') this.holdUp(record.partitionKey);
+    // A record without a key was rejected for that reason.
+    if (!this.skipRejected && typeof record?.partitionKey === 'string') this.failedKeys.set(record.partitionKey, true);
     this.summary.rejected += 1;
     const first = this.summary.firstRejection;
     if (first === undefined || index < first.index) this.summary.firstRejection = { index, error };
     this.close(() => this.observer.rejected?.(index, record, error));
   }
 
-  /** Resolves when every record that was put has ended. */
+  /** Resolves when every record that was put has its result. */
   async ended(): Promise<void> {
-    if (this.pending === 0) return;
-    await new Promise<void>((resolve) => {
-      this.onEnded = resolve;
-    });
+    while (this.pending > 0) await this.drained.change();
   }
 
   throwIfBroken(): void {
     if (this.observerError !== undefined) throw this.observerError.error;
   }
 
-  private holdUp(partitionKey: string): void {
-    this.failedKeys.delete(partitionKey);
-    this.failedKeys.add(partitionKey);
-    if (this.failedKeys.size > MAX_REJECTED_KEYS) this.failedKeys.delete(this.failedKeys.keys().next().value!);
-  }
-
-  /** An observer that throws must not disturb the records of others: its error waits until all have ended. */
+  /** The error of an observer must not disturb the other records: it is thrown after all of them have their results. */
   private close(observe: () => unknown): void {
     let observed: unknown;
     try {
@@ -134,7 +128,7 @@ class Tally<R extends ProducerRecord> {
     } catch (error) {
       this.observerError ??= { error };
     }
-    // Without a promise the record has ended now, so that its place in the buffer is free.
+    // Only a promise delays the end of the record: a microtask for each record would cost time.
     if (typeof Object(observed).then === 'function') void this.closeBehind(observed);
     else this.closeOne();
   }
@@ -150,11 +144,11 @@ class Tally<R extends ProducerRecord> {
 
   private closeOne(): void {
     this.pending -= 1;
-    if (this.pending === 0) this.onEnded();
+    if (this.pending === 0) this.drained.notifyAll();
   }
 }
 
-/** A record of a `putAll`, which tells the tally how it ended. */
+/** A record of a `putAll`. It passes its result to the tally. */
 class SourceRecord<R extends ProducerRecord> extends PendingRecord<R> {
   constructor(
     private readonly tally: Tally<R>,
@@ -192,17 +186,17 @@ function iteratorOf<R>(records: Iterable<R> | AsyncIterable<R>): {
 }
 
 function checkedStep<R>(step: unknown): IteratorResult<R> {
-  if (typeof step === 'object' && step !== null) return step as IteratorResult<R>;
+  if (isObject(step)) return step as unknown as IteratorResult<R>;
   throw new InvalidArgumentError('records', step, `${SOURCE}, whose steps are objects`);
 }
 
-/** Tells a source that no more is pulled. Not waited for: one that hangs in `next` hangs in `return` as well. */
-function giveUp(iterator: Iterator<unknown> | AsyncIterator<unknown>): void {
-  const told = async (): Promise<unknown> => iterator.return?.();
-  told().catch(() => {});
+/** Closes a source. It does not wait for the source, because one that hangs in `next` hangs in `return` as well. */
+function closeSource(iterator: Iterator<unknown> | AsyncIterator<unknown>): void {
+  const closed = async (): Promise<unknown> => iterator.return?.();
+  closed().catch(() => {});
 }
 
-/** A promise, or the reason of the signal if that comes first. */
+/** Resolves as the promise does, or rejects with the reason of the signal if the signal aborts first. */
 function unlessEnded<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onEnd = (): void => reject(signal.reason);

@@ -1,4 +1,7 @@
 import { type CallLimit, callWithin } from '../kernel/call-within';
+import { InvalidArgumentError } from '../kernel/errors';
+import { RecentMap } from '../kernel/recent-map';
+import type { ProducerSettings } from './producer-options';
 import type {
   PutRecordsClient,
   PutRecordsRequestEntry,
@@ -7,7 +10,7 @@ import type {
 } from './put-records-client';
 import { isRetryableEntryError, isRetryableRequestError, mayHaveBeenApplied } from './retry';
 
-/** How one entry of a request ended. */
+/** The result of one entry of a request. */
 export type Outcome = Delivery | Failure;
 
 export interface Delivery {
@@ -21,7 +24,7 @@ export interface Failure {
   code: string;
   message: string;
   retryable: boolean;
-  /** There was no answer, or none that says what became of the record, so it may have been stored. */
+  /** Whether the record may have been stored: there was no response, or the response does not say. */
   isAmbiguous: boolean;
   cause?: unknown;
 }
@@ -29,8 +32,21 @@ export interface Failure {
 /** Sends entries and returns the outcome of each, index for index. Never throws. */
 export type PutTransport = (entries: PutRecordsRequestEntry[]) => Promise<Outcome[]>;
 
+/**
+ * The transport of a producer.
+ *
+ * @throws InvalidArgumentError if the client has no `putRecord` for sequential puts
+ */
+export function putTransport(client: PutRecordsClient, settings: ProducerSettings): PutTransport {
+  const { stream, requestTimeoutMs, clock, sequentialPuts: isSequential } = settings;
+  if (isSequential && client.putRecord === undefined) {
+    throw new InvalidArgumentError('sequentialPuts', true, 'absent for a client without putRecord');
+  }
+  return (isSequential ? sequentialPuts : bulkPuts)(client, stream, { ms: requestTimeoutMs, clock });
+}
+
 /** Sends entries by PutRecords. */
-export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
+function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
   return async (entries) => {
     const answer = await settled(
       callWithin(limit, (options) => client.putRecords({ ...stream, Records: entries }, options)),
@@ -48,8 +64,8 @@ export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit
 const MAX_REMEMBERED_KEYS = 10_000;
 
 /** Sends single entries by PutRecord, each with the sequence number of the record before it of its key. */
-export function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
-  const lastSequenceNumbers = new Map<string, string>();
+function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
+  const lastSequenceNumbers = new RecentMap<string, string>(MAX_REMEMBERED_KEYS);
   return async ([entry]) => {
     const { PartitionKey: key } = entry!;
     const last = lastSequenceNumbers.get(key);
@@ -57,19 +73,12 @@ export function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity,
     const answer = await settled(callWithin(limit, (options) => client.putRecord!(input, options)));
     if ('failure' in answer) return [answer.failure];
     const outcome = entryOutcome(answer.value);
-    if (outcome.ok) remember(lastSequenceNumbers, key, outcome.sequenceNumber);
+    if (outcome.ok) lastSequenceNumbers.set(key, outcome.sequenceNumber);
     return [outcome];
   };
 }
 
-/** A key that is written again becomes the youngest; the oldest is forgotten. */
-function remember(sequenceNumbers: Map<string, string>, key: string, sequenceNumber: string): void {
-  sequenceNumbers.delete(key);
-  sequenceNumbers.set(key, sequenceNumber);
-  if (sequenceNumbers.size > MAX_REMEMBERED_KEYS) sequenceNumbers.delete(sequenceNumbers.keys().next().value!);
-}
-
-/** What became of a request: its answer, whatever that is, or how it failed. */
+/** The response of a request, or its failure. */
 async function settled<T>(request: Promise<T>): Promise<{ value: T | undefined } | { failure: Failure }> {
   try {
     return { value: await request };
@@ -78,7 +87,7 @@ async function settled<T>(request: Promise<T>): Promise<{ value: T | undefined }
   }
 }
 
-/** An entry is stored if its result has a shard and a sequence number, and not if it has an error; or nobody knows. */
+/** An entry is stored if its result has a shard and a sequence number, and not stored if it has an error. Otherwise it is unknown. */
 function entryOutcome(result: PutRecordsResultEntry | null | undefined): Outcome {
   const { ShardId, SequenceNumber, ErrorCode, ErrorMessage } = result ?? {};
   if (isText(ErrorCode) && SequenceNumber == null) {
@@ -95,13 +104,13 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** An answer that does not say what became of a record. The record may be stored. */
+/** The outcome of a response that does not say whether the record was stored. */
 function malformed(message: string): Failure {
   return { ok: false, code: 'MalformedAnswer', message, retryable: true, isAmbiguous: true };
 }
 
 function requestFailure(error: unknown): Failure {
   const { name = 'Error', message = String(error) }: Partial<Error> = Object(error);
-  const [retryable, isAmbiguous] = [isRetryableRequestError(error), mayHaveBeenApplied(error)];
-  return { ok: false, code: name, message, retryable, isAmbiguous, cause: error };
+  const retryable = isRetryableRequestError(error);
+  return { ok: false, code: name, message, retryable, isAmbiguous: mayHaveBeenApplied(error), cause: error };
 }

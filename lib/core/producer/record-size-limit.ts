@@ -1,6 +1,13 @@
 import { type CallLimit, callWithin } from '../kernel/call-within';
+import type { EntryFormer } from './entry-former';
+import type { PendingRecord } from './pending-record';
 import { StreamDistributionError } from './producer-errors';
-import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
+import {
+  checkProducerRecord,
+  DEFAULT_MAX_RECORD_BYTES,
+  MAX_RECORD_LIMIT_BYTES,
+  type ProducerRecord,
+} from './producer-record';
 import type {
   DescribeStreamSummaryOutput,
   PutRecordsClient,
@@ -8,42 +15,58 @@ import type {
   StreamIdentity,
 } from './put-records-client';
 
-/** The stream's record size limit: given, or asked of the stream when a record makes it matter. */
+/** Checks records against the stream's record size limit. The limit is an option, or the stream's own answer. */
 export class RecordSizeLimit {
-  private asked?: Promise<number>;
+  private request?: Promise<number>;
 
   constructor(
     private bytes: number | undefined,
     private readonly client: PutRecordsClient,
     private readonly stream: StreamIdentity,
     private readonly limit: CallLimit,
+    private readonly former: EntryFormer,
   ) {}
 
-  /** The most a record can count, as far as is known. */
-  get highest(): number {
-    return this.bytes ?? (this.client.describeStreamSummary ? MAX_RECORD_LIMIT_BYTES : DEFAULT_MAX_RECORD_BYTES);
+  /**
+   * Checks a record against the largest size that the stream can have, as far as is known.
+   *
+   * @returns the bytes of the record that count against Kinesis' limits
+   * @throws a typed error if Kinesis would reject the record
+   */
+  check(record: ProducerRecord): number {
+    const highest = this.client.describeStreamSummary ? MAX_RECORD_LIMIT_BYTES : DEFAULT_MAX_RECORD_BYTES;
+    return this.checkWith(this.bytes ?? highest, record);
   }
 
-  /** Whether it takes the stream's answer to tell if it takes a record of this size. */
-  isOpenFor(bytes: number): boolean {
+  /** Whether only the stream can say if it accepts a record of this size. */
+  isUnknownFor(record: PendingRecord): boolean {
     return (
-      this.bytes === undefined && bytes > DEFAULT_MAX_RECORD_BYTES && this.client.describeStreamSummary !== undefined
+      this.bytes === undefined &&
+      this.client.describeStreamSummary !== undefined &&
+      this.former.maxBytesAlone(record) > DEFAULT_MAX_RECORD_BYTES
     );
   }
 
   /**
-   * The stream's answer; what every stream takes, if it has none.
+   * Checks a record against the stream's own limit, or against the default limit if the request for it fails.
    *
-   * @throws StreamDistributionError if the stream says that it ignores keys
+   * @throws a typed error if the stream does not accept the record
+   * @throws StreamDistributionError if the stream ignores partition keys
    */
-  ask(): Promise<number> {
-    this.asked ??= this.describe().finally(() => {
-      this.asked = undefined;
+  async checkWithStream(record: ProducerRecord): Promise<void> {
+    this.request ??= this.requestLimit().finally(() => {
+      this.request = undefined;
     });
-    return this.asked;
+    this.checkWith(await this.request, record);
   }
 
-  private async describe(): Promise<number> {
+  private checkWith(maxRecordBytes: number, record: ProducerRecord): number {
+    const bytes = checkProducerRecord(record, { maxRecordBytes });
+    this.former.checkSize(record, bytes, maxRecordBytes);
+    return bytes;
+  }
+
+  private async requestLimit(): Promise<number> {
     const summary = await this.summary();
     if (summary?.RecordDistributionStrategy === 'AUTO') throw new StreamDistributionError();
     const kiB = summary?.MaxRecordSizeInKiB;
@@ -53,9 +76,9 @@ export class RecordSizeLimit {
   }
 
   private async summary(): Promise<DescribeStreamSummaryOutput['StreamDescriptionSummary']> {
-    const ask = (options: RequestOptions) => this.client.describeStreamSummary!(this.stream, options);
+    const describe = (options: RequestOptions) => this.client.describeStreamSummary!(this.stream, options);
     try {
-      return (await callWithin(this.limit, ask))?.StreamDescriptionSummary;
+      return (await callWithin(this.limit, describe))?.StreamDescriptionSummary;
     } catch {
       return undefined;
     }

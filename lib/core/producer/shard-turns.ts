@@ -4,36 +4,36 @@ import type { PutRecordsRequestEntry } from './put-records-client';
 import { ShardLimiter } from './shard-limiter';
 import type { ShardMap } from './shard-map';
 
-/** What is ready for one shard, in turn. */
+/** The items that are ready for one shard, in order. */
 export interface ShardQueue<T> {
   readonly shardId: string | undefined;
   readonly items: Fifo<T>;
-  /** Undefined while nobody knows the shards. */
+  /** Undefined until the shard map was read. */
   readonly limiter: ShardLimiter | undefined;
-  state: 'empty' | 'queued' | 'parked';
+  state: 'empty' | 'queued' | 'paused';
 }
 
 /** Limits of one PutRecords request. Source: the Kinesis API reference, PutRecords. */
 export const MAX_REQUEST_RECORDS = 500;
 export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 
-/** Two requests: no more can be sent while the stream is asked for its shards. */
+/** Two requests: the producer sends no more before it has read the shard map. */
 const MAX_SENT_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
 
 /**
- * What is ready to be sent, by shard. Shards take turns: a hot shard does not hold up the others. A shard that has had
- * its share is parked until it may have more.
+ * The items that are ready to be sent, by shard. Shards take turns, so a hot shard does not delay the others. A shard that has
+ * used its share is paused until it may receive more.
  */
 export class ShardTurns<T> {
   private readonly unmapped = emptyQueue<T>(undefined, undefined);
   private queues = new Map<string, ShardQueue<T>>();
   private turns = new Fifo<ShardQueue<T>>();
-  private parked: ShardQueue<T>[] = [];
+  private paused: ShardQueue<T>[] = [];
   private map?: ShardMap;
-  /** What was sent before the shards were known, to be counted when they are. */
-  private readonly sentUnmapped: { place: PlacedEntry; bytes: number }[] = [];
+  /** The records that were sent before the shard map was read. Their shards count them afterwards. */
+  private readonly sentUnmapped: { key: PlacedEntry; bytes: number }[] = [];
 
-  /** The shard whose turn it is; undefined if none has anything. Its queue is not empty. */
+  /** The shard whose turn it is. Its queue is not empty. Undefined if no shard has a turn. */
   get current(): ShardQueue<T> | undefined {
     return this.turns.head;
   }
@@ -42,11 +42,11 @@ export class ShardTurns<T> {
     return this.turns.length > 0;
   }
 
-  get hasParked(): boolean {
-    return this.parked.length > 0;
+  get hasPaused(): boolean {
+    return this.paused.length > 0;
   }
 
-  /** Whether the shards are known. Until then there is one queue, which it takes no hash key to find. */
+  /** Whether the shard map was read. Before that, all items are in one queue, and no hash key is needed to find it. */
   get isMapped(): boolean {
     return this.map !== undefined;
   }
@@ -61,44 +61,43 @@ export class ShardTurns<T> {
     if (queue.state === 'empty') this.giveTurn(queue);
   }
 
-  /** Ends the turn of the current shard, which goes last if it has more. */
+  /** Ends the turn of the current shard, and queues it behind the others if it has more items. */
   next(): void {
     this.giveTurn(this.turns.shift()!);
   }
 
-  /** Ends the turn of the current shard: it has had its share. */
-  park(): void {
+  /** Ends the turn of the current shard until `resume`: it has used its share. */
+  pause(): void {
     const queue = this.turns.shift()!;
-    queue.state = 'parked';
-    this.parked.push(queue);
+    queue.state = 'paused';
+    this.paused.push(queue);
   }
 
-  /** Lets parked shards try again. */
-  unpark(): void {
-    for (const queue of this.parked.splice(0)) this.giveTurn(queue);
+  /** Gives paused shards another turn. */
+  resume(): void {
+    for (const queue of this.paused.splice(0)) this.giveTurn(queue);
   }
 
-  /** Counts what is sent to a shard. Does not hold on to data: the shards may never be known. */
+  /** Counts a record that is sent to a shard. It keeps no data, because the shard map may never be read. */
   spend(queue: ShardQueue<T>, bytes: number, { PartitionKey, ExplicitHashKey }: PutRecordsRequestEntry): void {
     if (queue.limiter !== undefined) queue.limiter.spend(bytes);
     else if (this.map === undefined && this.sentUnmapped.length < MAX_SENT_UNMAPPED) {
-      this.sentUnmapped.push({ place: { PartitionKey, ExplicitHashKey }, bytes });
+      this.sentUnmapped.push({ key: { PartitionKey, ExplicitHashKey }, bytes });
     }
   }
 
-  /** Takes everything out, to be queued anew by another map. Shards that stay keep their share. */
+  /** Replaces the shard map, and removes all items. Shards that stay keep their share. */
   remap(map: ShardMap, nowMs: number): T[] {
     const items = [this.unmapped, ...this.queues.values()].flatMap((queue) => drain(queue));
     const limiters = new Map([...this.queues].map(([shardId, { limiter }]) => [shardId, limiter]));
     this.map = map;
     this.turns = new Fifo();
-    this.parked = [];
+    this.paused = [];
     this.queues = new Map();
     for (const shardId of map.shardIds) {
       this.queues.set(shardId, emptyQueue(shardId, limiters.get(shardId) ?? new ShardLimiter(nowMs)));
     }
-    for (const { place, bytes } of this.sentUnmapped.splice(0))
-      this.queueAt(hashKeyOfEntry(place)).limiter?.spend(bytes);
+    for (const { key, bytes } of this.sentUnmapped.splice(0)) this.queueAt(hashKeyOfEntry(key)).limiter?.spend(bytes);
     return items;
   }
 

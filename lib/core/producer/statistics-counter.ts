@@ -1,12 +1,12 @@
+import type { LaneEntry } from './lane-entry';
 import type { ProducerRecord } from './producer-record';
 import { noStatistics, type ProducerStatistics } from './producer-statistics';
 import type { PutRecordsRequestEntry } from './put-records-client';
-import type { Unit } from './unit';
 
-/** Counts what a producer does. */
+/** Counts the events of a producer. */
 export class StatisticsCounter {
   private readonly counts = noStatistics();
-  /** A service chooses its codes, and an object has some names by itself. */
+  /** A map, because a service could use the name of a property that each object has as its code. */
   private readonly errorsByCode = new Map<string, number>();
 
   /** A valid record was put. */
@@ -14,7 +14,7 @@ export class StatisticsCounter {
     this.counts.userRecordsReceived += 1;
   }
 
-  /** A request was answered, or failed. */
+  /** A request has a response, or failed. */
   requested(kinesisRecords: number, timeMs: number): void {
     this.counts.requests += 1;
     this.counts.requestRecords += kinesisRecords;
@@ -27,8 +27,8 @@ export class StatisticsCounter {
     this.counts.kinesisRecordsDataPut += Data.byteLength;
   }
 
-  /** A unit was acknowledged, after perhaps more than one attempt. */
-  retried({ records, attempts }: Unit): void {
+  /** The entry of a lane was acknowledged, perhaps after several attempts. */
+  retried({ records, attempts }: LaneEntry): void {
     this.counts.retries += records * (attempts - 1);
   }
 
@@ -47,7 +47,7 @@ export class StatisticsCounter {
     this.counts.userRecordsFailed += 1;
   }
 
-  /** The counts as they are now; later counting does not change the returned object. */
+  /** A copy of the current counts. */
   snapshot(): ProducerStatistics {
     return { ...this.counts, errorsByCode: Object.fromEntries(this.errorsByCode) };
   }

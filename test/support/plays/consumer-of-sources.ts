@@ -364,7 +364,7 @@ function aggregateOf(
   sequences: readonly ({ producerId: string; sequenceNumber: bigint } | undefined)[],
   shape: 'aggregates' | 'packs',
 ): { partitionKey: string; data: Uint8Array } {
-  const builder = new AggregateBuilder({ maxBytes: 2 ** 20, ...(shape === 'packs' && { packUnder: texts[0]!.key }) });
+  const builder = new AggregateBuilder({ maxBytes: 2 ** 20, ...(shape === 'packs' && { groupName: texts[0]!.key }) });
   for (const [index, { key, text }] of texts.entries()) {
     const sequence = sequences[index];
     builder.tryAdd({ partitionKey: key, data: Buffer.from(text), ...(sequence && { sequence }) });

@@ -20,7 +20,7 @@ interface Packed {
 
 /** A Kinesis record with records of several keys, "b1" with the key "b". */
 function packOf(packed: readonly Packed[], { partitionKey = 'p', sequenceNumber = '7' } = {}): ShardRecord {
-  const pack = new AggregateBuilder({ maxBytes: 100_000, packUnder: partitionKey });
+  const pack = new AggregateBuilder({ maxBytes: 100_000, groupName: partitionKey });
   for (const { text, number, data = Buffer.from(text) } of packed) {
     const sequence = number === undefined ? undefined : { producerId: 'producer', sequenceNumber: BigInt(number) };
     pack.tryAdd({ partitionKey: text[0]!, data, ...(sequence && { sequence }) });
@@ -151,7 +151,7 @@ test('a readable copy of a corrupt aggregate of one key takes no effect behind i
 
 test('keys and producers whose names run into each other count apart within a corrupt aggregate', async () => {
   const w = new World();
-  const pack = new AggregateBuilder({ maxBytes: 100_000, packUnder: 'p' });
+  const pack = new AggregateBuilder({ maxBytes: 100_000, groupName: 'p' });
   for (const [partitionKey, producerId, number] of [
     ['a', 'x/y', 9],
     ['x/a', 'y', 8],

@@ -1,8 +1,8 @@
 import type { OutboxRow } from '../../../../lib/core/outbox/outbox-database';
 import { type RecordSink, Streams } from '../../../../lib/core/outbox/streams';
 
-const sink = (skipsRejected = false): RecordSink => ({
-  skipsRejected,
+const sink = (skipRejected = false): RecordSink => ({
+  skipRejected,
   putAll: async () => ({ delivered: 0, rejected: 0 }),
 });
 const rowOf = (id: bigint, topic?: string) => ({ id, partitionKey: 'key', topic }) as OutboxRow;
@@ -48,8 +48,8 @@ test.each([
 const shared = sink();
 test.each<[string, string, RecordSink | Record<string, RecordSink>]>([
   ['none', 'producer', {}],
-  ['one that skips what is rejected', 'producer.skipsRejected', sink(true)],
-  ['one of a topic that does', 'producer.a.skipsRejected', { a: sink(true) }],
+  ['one that skips what is rejected', 'producer.skipRejected', sink(true)],
+  ['one of a topic that does', 'producer.a.skipRejected', { a: sink(true) }],
   ['one for two topics', 'producer', { a: shared, b: shared }],
 ])('refuses producers: %s', (_, field, producers) => {
   const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
@@ -57,6 +57,6 @@ test.each<[string, string, RecordSink | Record<string, RecordSink>]>([
 });
 
 test('says how a producer that skips what is rejected is to be made', () => {
-  const message = 'producer.skipsRejected must be false: make it without skipRejected, got true';
+  const message = 'producer.skipRejected must be false: make it without skipRejected, got true';
   expect(() => new Streams(sink(true))).toThrow(message);
 });

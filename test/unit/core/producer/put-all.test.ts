@@ -21,7 +21,7 @@ class ManualSink implements PutSink {
   makeRoom?: () => void;
 
   constructor(
-    readonly skipsRejected = false,
+    readonly skipRejected = false,
     private readonly capacity = Number.POSITIVE_INFINITY,
   ) {}
 
@@ -152,8 +152,8 @@ describe('putAll', () => {
   test.each([
     [false, ['a']],
     [true, ['a', 'a']],
-  ])('with skipsRejected %s offers the sink, of a key that failed: %j', async (skipsRejected, expected) => {
-    const sink = new ManualSink(skipsRejected, 1);
+  ])('with skipRejected %s offers the sink, of a key that failed: %j', async (skipRejected, expected) => {
+    const sink = new ManualSink(skipRejected, 1);
     const all = putAll(sink, [record('a'), record('a')], {});
     await setImmediate();
     sink.reject(0);
@@ -161,8 +161,8 @@ describe('putAll', () => {
     await setImmediate();
     expect(sink.accepted.map(({ record: { partitionKey } }) => partitionKey)).toEqual(expected);
     sink.makeRoom!();
-    if (skipsRejected) sink.deliver(1);
-    expect(await all).toMatchObject({ delivered: skipsRejected ? 1 : 0, rejected: skipsRejected ? 1 : 2 });
+    if (skipRejected) sink.deliver(1);
+    expect(await all).toMatchObject({ delivered: skipRejected ? 1 : 0, rejected: skipRejected ? 1 : 2 });
   });
 
   test('lets others have their turn after a thousand records', async () => {

@@ -173,7 +173,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `A record above ${core('producer/producer-record', 'DEFAULT_MAX_RECORD_BYTES') / 2 ** 20} MiB first waits`,
     `the default of ${n(core('producer/producer-options', 'maxBufferedRecords'))} records`,
     `payload units of ${core('planning/plan-stream', 'PUT_PAYLOAD_UNIT_BYTES') / 1_024} KiB`,
-    `up to ${core('producer/shard-turns', 'MAX_REQUEST_RECORDS')} units and ${core('producer/shard-turns', 'MAX_REQUEST_BYTES') / 2 ** 20} MiB`,
+    `up to ${core('producer/shard-turns', 'MAX_REQUEST_RECORDS')} Kinesis records and ${core('producer/shard-turns', 'MAX_REQUEST_BYTES') / 2 ** 20} MiB`,
     `(${n(SHARD_LIMITS.recordsWritten)} records and ${n(SHARD_LIMITS.bytesWritten)} bytes a second and shard)`,
     `500 keys at 20 ms are ${n(500 / 0.02)} records a second at most`,
     `It moves at ${1 / 0.02} records a second`,

@@ -2,40 +2,40 @@ import { hasMagic, MAX_AGGREGATE_OVERHEAD_BYTES } from '../stream-format/aggrega
 import type { RecordSequence } from '../stream-format/record-sequence';
 import { type AggregatableRecord, AggregateBuilder, type BuiltRecord } from './aggregate-builder';
 import type { Lane } from './lane';
+import type { LaneEntry } from './lane-entry';
 import type { PendingRecord } from './pending-record';
-import type { MeetingPoint, Placement } from './placement';
+import type { AggregationGroup, Placement } from './placement';
 import { RecordTooLargeError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
-import type { Unit } from './unit';
 
 /** What a Kinesis record holds: one record, several of one key, or the records of several keys. */
 export type Aggregation = 'none' | 'per-key' | 'packed';
 
-/** How records become what is sent. */
-interface UnitOptions {
+interface EntryOptions {
   aggregation: Aggregation;
   /** The largest aggregate of several records, in bytes. */
   maxAggregateBytes: number;
-  /** The producer in the sequence that each record is given; undefined if the records are given none. */
+  /** The id of the producer in the sequence of its records. Undefined if it numbers no records. */
   producerId: string | undefined;
 }
 
-/** A number with more digits than any that a producer, counting from 0, comes to give. */
+/** A producer counts from 0, so its sequence numbers always have fewer digits than this one. */
 const MAX_OWN_SEQUENCE_NUMBER = 10n ** 20n;
 
-/** Forms the unit that a lane sends next, and gives its records their place in a sequence if they are to have one. */
-export class UnitFormer {
+/** Forms the entry that a lane sends next. With the option `sequence` it also numbers the records. */
+export class EntryFormer {
   private nextSequenceNumber = 0n;
 
   constructor(
-    private readonly options: UnitOptions,
+    private readonly options: EntryOptions,
     private readonly placement: Placement,
   ) {}
 
   /**
-   * @throws RecordTooLargeError
-   * @throws an error unless the record fits into the stream with what an aggregate adds to it, if it must or may be in one
+   * Checks the size of a record together with the bytes that an aggregate adds, if the record may be in an aggregate.
+   *
+   * @throws RecordTooLargeError if the stream would not accept the record
    */
   checkSize(record: ProducerRecord, bytes: number, maxRecordBytes: number): void {
     if (!this.isWrapped(record)) return;
@@ -43,7 +43,7 @@ export class UnitFormer {
     const isPacked = this.options.aggregation === 'packed';
     const builder = new AggregateBuilder({
       maxBytes: maxRecordBytes,
-      packUnder: isPacked ? this.placement.meetingPointOf(record).name : undefined,
+      groupName: isPacked ? this.placement.aggregationGroupOf(record).name : undefined,
     });
     const sequence = record.sequence ?? this.sequence(MAX_OWN_SEQUENCE_NUMBER);
     const explicitHashKey = this.placement.explicitHashKeyOf(record);
@@ -52,73 +52,82 @@ export class UnitFormer {
     throw new RecordTooLargeError('data', bytes, allowed);
   }
 
-  /** The most bytes that the lane's next unit can count: the request and the shard must have room for as many. */
-  maxBytes({ unit, head, bytes, length }: Lane): number {
-    if (unit !== undefined) return unit.bytes;
+  /**
+   * The bytes that a shard must have left before the lane may send. With `aggregation: 'packed'` they are the most that its
+   * first record, or the entry that it sends again, can count alone. Otherwise they are the most that its next entry can count.
+   */
+  leastBytes({ entry, head, bytes, length }: Lane): number {
+    const { aggregation, maxAggregateBytes } = this.options;
+    if (aggregation === 'packed') return (entry?.bytes ?? head.bytes) + MAX_AGGREGATE_OVERHEAD_BYTES;
+    if (entry !== undefined) return entry.bytes;
     const maxAlone = this.maxBytesAlone(head);
-    if (this.options.aggregation === 'none') return maxAlone;
-    return Math.min(bytes + length * MAX_AGGREGATE_OVERHEAD_BYTES, Math.max(maxAlone, this.options.maxAggregateBytes));
+    if (aggregation === 'none') return maxAlone;
+    return Math.min(bytes + length * MAX_AGGREGATE_OVERHEAD_BYTES, Math.max(maxAlone, maxAggregateBytes));
   }
 
-  /** The most bytes that a record can count if it goes alone. */
+  /** The most bytes that a record can count if it is sent alone. */
   maxBytesAlone({ record, bytes }: PendingRecord): number {
     return this.isWrapped(record) ? bytes + MAX_AGGREGATE_OVERHEAD_BYTES : bytes;
   }
 
-  /** The most bytes that a pack can count of the lane's unit alone, or of its first record if there is no unit. */
-  maxBytesOfFirst({ unit, head }: Lane): number {
-    return (unit?.bytes ?? head.bytes) + MAX_AGGREGATE_OVERHEAD_BYTES;
-  }
-
-  /** The Kinesis record that the lane sends next. */
-  form(lane: Lane): Unit {
+  /** The entry that the lane sends next as a Kinesis record of its own. */
+  form(lane: Lane): LaneEntry {
     const { record, bytes } = lane.head;
     const maxRecords = this.options.aggregation === 'none' ? 1 : lane.length;
     if (maxRecords > 1 || this.needsAggregate(record)) return this.aggregate(lane, maxRecords);
     const { partitionKey, data } = record;
-    const entry = entryOf({ partitionKey, data, explicitHashKey: this.placement.explicitHashKeyOf(record) });
-    return { entry, bytes, records: 1, attempts: 0 };
+    const explicitHashKey = this.placement.explicitHashKeyOf(record);
+    const kinesisRecord = kinesisRecordOf({ partitionKey, data, explicitHashKey });
+    return { kinesisRecord, bytes, records: 1, attempts: 0 };
   }
 
-  startPack({ name }: MeetingPoint, maxBytes: number): AggregateBuilder {
-    return new AggregateBuilder({ maxBytes, packUnder: name });
+  /** Starts an aggregate of several keys. */
+  startAggregate({ name }: AggregationGroup, maxBytes: number): AggregateBuilder {
+    return new AggregateBuilder({ maxBytes, groupName: name });
   }
 
-  /** Adds the lane's unit, or as many of its first records as fit, to a pack; undefined if nothing fits. */
-  addTo(pack: AggregateBuilder, point: MeetingPoint, lane: Lane, maxRecords = lane.length): Unit | undefined {
-    const { recordCount: position, byteLength } = pack;
-    const { unit } = lane;
-    // A lane that is here for the explicit hash key of its first record goes as far as that key does.
-    const hashKeyOfKey = lane.head.record.explicitHashKey === undefined ? point.hashKey : undefined;
-    if (unit !== undefined) {
-      if (!pack.tryAddAll(this.recordsOf(unit, lane, hashKeyOfKey))) return undefined;
-      unit.position = position;
-      return unit;
+  /** Adds the lane's entry, or as many of its first records as fit, to an aggregate. Returns undefined if nothing fits. */
+  addTo(
+    aggregate: AggregateBuilder,
+    group: AggregationGroup,
+    lane: Lane,
+    maxRecords = lane.length,
+  ): LaneEntry | undefined {
+    const { recordCount: position, byteLength } = aggregate;
+    const { entry } = lane;
+    // If the first record has an explicit hash key, only records with the same explicit hash key may follow it.
+    const hashKeyOfKey = lane.head.record.explicitHashKey === undefined ? group.hashKey : undefined;
+    if (entry !== undefined) {
+      if (!aggregate.tryAddAll(this.recordsOf(entry, lane, hashKeyOfKey))) return undefined;
+      entry.position = position;
+      return entry;
     }
     const firstSequenceNumber = this.nextSequenceNumber;
-    const records = this.fill(pack, lane, hashKeyOfKey, maxRecords);
+    const records = this.fill(aggregate, lane, hashKeyOfKey, maxRecords);
     if (records === 0) return undefined;
-    return { firstSequenceNumber, bytes: pack.byteLength - byteLength, records, position, attempts: 0 };
+    return { firstSequenceNumber, bytes: aggregate.byteLength - byteLength, records, position, attempts: 0 };
   }
 
-  private aggregate(lane: Lane, maxRecords: number): Unit {
+  private aggregate(lane: Lane, maxRecords: number): LaneEntry {
     const hashKeyOfKey = this.placement.explicitHashKeyOf({ partitionKey: lane.partitionKey });
     let builder = new AggregateBuilder({ maxBytes: this.options.maxAggregateBytes });
     let records = this.fill(builder, lane, hashKeyOfKey, maxRecords);
     if (records === 0) {
-      // A record that is too large for company goes alone.
+      // A record that is larger than `maxAggregateBytes` is sent alone.
       builder = new AggregateBuilder({ maxBytes: lane.head.bytes + MAX_AGGREGATE_OVERHEAD_BYTES });
       records = this.fill(builder, lane, hashKeyOfKey, 1);
     }
     const built = builder.build();
     const isAggregate = built.data !== lane.head.record.data;
     const position = isAggregate ? 0 : undefined;
-    return { entry: entryOf(built), bytes: builder.byteLength, records, position, attempts: 0 };
+    return { kinesisRecord: kinesisRecordOf(built), bytes: builder.byteLength, records, position, attempts: 0 };
   }
 
   /**
-   * Adds the lane's first records, as far as they go to one place: a record without an explicit hash key goes where its
-   * key does. Returns how many were added.
+   * Adds the lane's first records, up to the first one with another hash key.
+   *
+   * @param hashKeyOfKey the hash key of records that have no explicit hash key of their own
+   * @returns how many records it added
    */
   private fill(builder: AggregateBuilder, lane: Lane, hashKeyOfKey: bigint | undefined, maxRecords: number): number {
     let added = 0;
@@ -130,13 +139,13 @@ export class UnitFormer {
     return added;
   }
 
-  /** The records of a unit, as every pack that carries it has them. */
-  private recordsOf(unit: Unit, lane: Lane, hashKeyOfKey: bigint | undefined): AggregatableRecord[] {
+  /** The records of an entry, the same in every aggregate that carries it. */
+  private recordsOf(entry: LaneEntry, lane: Lane, hashKeyOfKey: bigint | undefined): AggregatableRecord[] {
     let next = lane.head;
-    return Array.from({ length: unit.records }, (_, index) => {
+    return Array.from({ length: entry.records }, (_, index) => {
       const { record } = next;
       next = next.next!;
-      return this.sequenced(record, hashKeyOfKey, unit.firstSequenceNumber! + BigInt(index));
+      return this.sequenced(record, hashKeyOfKey, entry.firstSequenceNumber! + BigInt(index));
     });
   }
 
@@ -153,12 +162,12 @@ export class UnitFormer {
     };
   }
 
-  /** Whether a record is always in an aggregate, or may be. */
+  /** Whether a record may be in an aggregate. */
   private isWrapped(record: ProducerRecord): boolean {
     return this.options.aggregation !== 'none' || this.needsAggregate(record);
   }
 
-  /** Whether a record is in an aggregate even if it is alone. */
+  /** Whether a record needs an aggregate even if it is sent alone. */
   private needsAggregate({ data, sequence }: ProducerRecord): boolean {
     const { aggregation, producerId } = this.options;
     return sequence !== undefined || producerId !== undefined || (aggregation !== 'none' && hasMagic(data));
@@ -170,7 +179,8 @@ export class UnitFormer {
   }
 }
 
-export function entryOf({ partitionKey, data, explicitHashKey }: BuiltRecord): PutRecordsRequestEntry {
+/** A built record in the form of a PutRecords request. */
+export function kinesisRecordOf({ partitionKey, data, explicitHashKey }: BuiltRecord): PutRecordsRequestEntry {
   return explicitHashKey === undefined
     ? { Data: data, PartitionKey: partitionKey }
     : { Data: data, PartitionKey: partitionKey, ExplicitHashKey: explicitHashKey.toString() };

@@ -1,0 +1,38 @@
+import { Fifo } from '../kernel/fifo';
+import type { ShardQueue } from './shard-turns';
+
+/**
+ * Ready lanes whose records may share a Kinesis record: the lanes of an aggregation group with `aggregation: 'packed'`, or a
+ * single lane.
+ *
+ * The first lane is a field, and only the later lanes are in a list: a list for each single lane would cost more than the rest
+ * of its way through the queue.
+ */
+export class ReadyGroup<L> {
+  /** The queue in which the group waits for its turn. Undefined while the group lingers for more lanes. */
+  shard?: ShardQueue<ReadyGroup<L>>;
+  /** The bytes of the records that the lanes had when they came. */
+  bytes = 0;
+  private first?: L;
+  private later?: Fifo<L>;
+
+  /** @param name the name of the aggregation group; undefined for a single lane */
+  constructor(readonly name: string | undefined) {}
+
+  get head(): L | undefined {
+    return this.first;
+  }
+
+  append(lane: L): void {
+    if (this.first === undefined) {
+      this.first = lane;
+      return;
+    }
+    this.later ??= new Fifo();
+    this.later.push(lane);
+  }
+
+  removeFirst(): void {
+    this.first = this.later?.shift();
+  }
+}
