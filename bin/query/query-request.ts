@@ -1,4 +1,5 @@
-import type { FanOutOrder, FanOutRequest, FanOutValue } from '../../lib/core/sharded-index/query/fan-out-request';
+import type { FanOutOrder } from '../../lib/core/fan-out/page-request';
+import type { FanOutRequest, FanOutValue } from '../../lib/core/sharded-index/query/fan-out-request';
 import type { SortKeyCondition, SortKeyValue } from '../../lib/core/sharded-index/query/sort-key-select';
 import type { ShardingOfNow } from '../deployed-stack/sharding-of-now';
 import { numberOf, UsageError } from '../flags';

@@ -1,7 +1,8 @@
 import type { Context } from 'aws-lambda';
 import type { FanOutHistory } from '../../lib/core/fan-out/fan-out-history';
+import type { PageBytes } from '../../lib/core/fan-out/page-bytes';
 import type { AllowedColumns } from '../../lib/core/keyspaces/allowed-values';
-import type { CqlClient } from '../../lib/core/keyspaces/cql-client';
+import type { CqlClient, CqlRow } from '../../lib/core/keyspaces/cql-client';
 import { type FanOutSelectPage, type FanOutSelectStats, fanOutSelect } from '../../lib/core/keyspaces/fan-out-select';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
 import { checkValues } from './check-values';
@@ -51,9 +52,12 @@ export async function queryPage(
 ): Promise<{ page: FanOutSelectPage; response: QueryResponse }> {
   const { config, request, onShardFailure } = parseQueryEvent(tables, event);
   checkValues(values, config, request);
-  const page = await fanOutSelect(client, config, request, {
+  const bounds: PageBytes<CqlRow> = {
     maxPageBytes: MAX_PAGE_BYTES,
-    rowBytes: (row) => Buffer.byteLength(JSON.stringify(plainRow(row))) + 1,
+    bytesOf: (row) => Buffer.byteLength(JSON.stringify(plainRow(row))) + 1,
+  };
+  const page = await fanOutSelect(client, config, request, {
+    ...bounds,
     concurrency: CONCURRENCY,
     deadlineMs: Math.max(0, context.getRemainingTimeInMillis() - LAST_ANSWER_MS),
     onShardFailure,

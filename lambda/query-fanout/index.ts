@@ -3,10 +3,12 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
 import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
+import type { DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
 import { type AllowedValues, checkAllowedValues } from '../../lib/core/contract/allowed-values';
 import { CACHE_MS, INDEXES, TABLES, VALUES } from '../../lib/core/contract/function-environment';
 import { FanOutHistory } from '../../lib/core/fan-out/fan-out-history';
 import { type FanOutStats, noCost } from '../../lib/core/fan-out/fan-out-stats';
+import type { PageBytes } from '../../lib/core/fan-out/page-bytes';
 import type { FanOutReadOptions } from '../../lib/core/fan-out/read-policy';
 import { itemToJson } from '../../lib/core/sharded-index/client/attribute-json';
 import { lightQueryClient } from '../../lib/core/sharded-index/client/light-query-client';
@@ -127,11 +129,11 @@ async function handle(event: QueryEvent, context: InvocationContext): Promise<Qu
 
 async function page({ config, request, format }: ParsedEvent, options: FanOutReadOptions): Promise<QueryResponse> {
   const toJson = format === 'plain' ? jsonItem : itemToJson;
-  const { items, ...rest } = await fanOutQuery(dynamoDb, config, request, {
-    ...options,
+  const bounds: PageBytes<DynamoDbItem> = {
     maxPageBytes: MAX_PAGE_BYTES,
-    itemBytes: (item) => Buffer.byteLength(JSON.stringify(toJson(item))) + 1,
-  });
+    bytesOf: (item) => Buffer.byteLength(JSON.stringify(toJson(item))) + 1,
+  };
+  const { items, ...rest } = await fanOutQuery(dynamoDb, config, request, { ...options, ...bounds });
   publishCounts(metrics, queryMetrics({ items, ...rest }));
   return { items: items.map(toJson), count: items.length, ...rest };
 }

@@ -31,7 +31,6 @@ export type { GrownCount } from './grown-count';
 export { increaseShardCount, type ShardCountIncrease } from './increase-shard-count';
 export type { CountPage, CountReadOptions, ShardCountReader, ShardCountStore } from './shard-count-store';
 export {
-  isThrottledByIndex,
   type ReportUpdateItemInput,
   type WriteReportClient,
   WriteReporter,

@@ -206,7 +206,7 @@ const HOT_INDEX_PARTITION = 'IndexWriteKeyRangeThroughputExceeded';
  *
  * @param error what a write has failed with
  */
-export function isThrottledByIndex({ tableName, indexName }: ShardedIndexConfig, error: unknown): boolean {
+function isThrottledByIndex({ tableName, indexName }: ShardedIndexConfig, error: unknown): boolean {
   const reasons = Object(error).ThrottlingReasons;
   if (!Array.isArray(reasons)) return false;
   return reasons.some((entry) => {

@@ -1,7 +1,50 @@
 import { BinaryHeap } from './binary-heap';
-import type { PageInProgress } from './page-in-progress';
+import type { PageState } from './page-state';
 import type { ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
+
+/** An item that the page may hold, and the buffer that has it. */
+export interface Candidate<T> {
+  readonly position: Position<T>;
+  readonly bytes: number;
+  readonly buffer: ShardBuffer<T>;
+}
+
+/** The first buffered items of all shards: as many as the page has room for, or all if fewer are buffered. */
+export interface BestBuffered<T> {
+  /** The items, in order. */
+  readonly items: readonly Candidate<T>[];
+  readonly bytes: number;
+  /** The worst item that the page can have. Undefined as long as fewer items are buffered than the page has room for. */
+  readonly worst: Position<T> | undefined;
+  /** The buffers with items after the worst one. */
+  readonly longer: readonly ShardBuffer<T>[];
+}
+
+/** Merges the buffers up to the worst item that the page can have. The page must have a bound. */
+export function bestBuffered<T>({ buffers, compare, page }: PageState<T>): BestBuffered<T> {
+  const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = page;
+  const queues = buffers
+    .filter(({ bufferedCount }) => bufferedCount > 0)
+    .map((buffer) => ({ buffer, buffered: buffer.buffered, at: 0 }));
+  const heap = new BinaryHeap((a, b) => compare(a.buffered[a.at]!, b.buffered[b.at]!), queues);
+  const items: Candidate<T>[] = [];
+  let bytes = 0;
+  for (let queue = heap.top; queue !== undefined; queue = heap.top) {
+    const position = queue.buffered[queue.at]!;
+    const candidate = { position, bytes: page.bytesOf(position), buffer: queue.buffer };
+    items.push(candidate);
+    bytes += candidate.bytes;
+    queue.at += 1;
+    if (items.length >= room || bytes > roomBytes) {
+      const longer = queues.filter(({ buffered, at }) => at < buffered.length).map(({ buffer }) => buffer);
+      return { items, bytes, worst: position, longer };
+    }
+    if (queue.at < queue.buffered.length) heap.topChanged();
+    else heap.removeTop();
+  }
+  return { items, bytes, worst: undefined, longer: [] };
+}
 
 /** A shard that may hold further items of a page, and how many places of the page they may take. */
 export interface UnfinishedShard<T> {
@@ -12,58 +55,24 @@ export interface UnfinishedShard<T> {
 /**
  * The shards that may hold further items of a page, in the order of their frontiers. A shard has at most as many of them as
  * the page has places after the shard's frontier. The page must have a bound.
- *
- * `worst` is the worst item that the page can still have. It is undefined as long as the buffers hold fewer items than the
- * page has room for.
  */
 export function openShards<T>(
-  buffers: readonly ShardBuffer<T>[],
-  compare: ComparePositions<T>,
-  page: PageInProgress<T>,
-): { open: UnfinishedShard<T>[]; worst: Position<T> | undefined } {
-  const { best, worst } = bestBuffered(buffers, compare, page);
-  const room = worst === undefined ? (page.room ?? page.expected!) : best.length;
-  const open = buffers
+  { buffers, compare, page }: PageState<T>,
+  { items, worst }: BestBuffered<T>,
+): UnfinishedShard<T>[] {
+  const room = worst === undefined ? (page.room ?? page.expected!) : items.length;
+  // While only bytes bound the page, the number of its places is a guess.
+  const least = worst === undefined && page.room === undefined ? 1 : 0;
+  return buffers
     .filter(({ readable }) => readable)
-    .map((buffer) => ({ buffer, places: room - countUpTo(best, buffer.frontier, compare) }))
-    // While only bytes bound the page, the number of its places is a guess.
-    .map((shard) =>
-      worst === undefined && page.room === undefined ? { ...shard, places: Math.max(1, shard.places) } : shard,
-    )
+    .map((buffer) => ({ buffer, places: Math.max(least, room - countUpTo(items, buffer.frontier, compare)) }))
     .filter(({ places }) => places > 0)
     .sort((a, b) => b.places - a.places);
-  return { open, worst };
 }
 
-/**
- * The first buffered items in order: as many as the page has room for, or all if fewer are buffered. If the page is full,
- * the last of them is the worst item that it can have.
- */
-function bestBuffered<T>(
-  buffers: readonly ShardBuffer<T>[],
-  compare: ComparePositions<T>,
-  page: PageInProgress<T>,
-): { best: Position<T>[]; worst: Position<T> | undefined } {
-  const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = page;
-  const queues = buffers.map(({ buffered }) => ({ buffered, at: 0 })).filter(({ buffered }) => buffered.length > 0);
-  const heap = new BinaryHeap((a, b) => compare(a.buffered[a.at]!, b.buffered[b.at]!), queues);
-  const best: Position<T>[] = [];
-  let bytes = 0;
-  for (let queue = heap.top; queue !== undefined; queue = heap.top) {
-    const next = queue.buffered[queue.at]!;
-    best.push(next);
-    bytes += page.bytesOf(next);
-    if (best.length >= room || bytes > roomBytes) return { best, worst: next };
-    queue.at += 1;
-    if (queue.at < queue.buffered.length) heap.topChanged();
-    else heap.removeTop();
-  }
-  return { best, worst: undefined };
-}
-
-/** How many of the sorted positions are not after `bound`. 0 if there is no bound. */
+/** How many of the sorted items are not after `bound`. 0 if there is no bound. */
 function countUpTo<T>(
-  sorted: readonly Position<T>[],
+  sorted: BestBuffered<T>['items'],
   bound: Position<T> | undefined,
   compare: ComparePositions<T>,
 ): number {
@@ -72,7 +81,7 @@ function countUpTo<T>(
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compare(sorted[middle]!, bound) <= 0) low = middle + 1;
+    if (compare(sorted[middle]!.position, bound) <= 0) low = middle + 1;
     else high = middle;
   }
   return low;

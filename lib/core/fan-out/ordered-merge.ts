@@ -1,11 +1,8 @@
 import { BinaryHeap } from './binary-heap';
-import type { ItemSizes } from './item-sizes';
-import type { PageInProgress } from './page-in-progress';
-import type { ReadBudget } from './read-budget';
+import type { PageContext } from './page-context';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
-import type { ShardRequests } from './shard-requests';
 import type { ComparePositions, Position } from './total-order';
-import { planWave } from './wave-plan';
+import { planWave, type WavePlan } from './wave-plan';
 
 /**
  * Fills a page from many ordered buffers: a lazy k-way merge. The merge takes an item once it knows that every other buffer
@@ -14,27 +11,21 @@ import { planWave } from './wave-plan';
  *
  * @returns whether further items may follow the page
  */
-export async function orderedMerge<T>(
-  buffers: readonly ShardBuffer<T>[],
-  compare: ComparePositions<T>,
-  page: PageInProgress<T>,
-  sizes: ItemSizes,
-  requests: ShardRequests<T>,
-  budget: ReadBudget,
-): Promise<boolean> {
+export async function orderedMerge<T>(context: PageContext<T>): Promise<boolean> {
+  const { buffers, compare, page, requests, budget } = context;
   for (;;) {
-    const blocking = takeSettled(buffers, compare, page);
+    const blocking = takeSettled(context);
     if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
-    const reads = requests.open && blocking.readable ? planWave(buffers, compare, page, sizes) : [];
+    const { reads, end }: WavePlan<T> = requests.open && blocking.readable ? planWave(context) : { reads: [] };
     const allowed = budget.fit(isBegun(reads) ? inOrderOfFrontiers(reads, compare) : reads);
     // The page cannot begin until each shard was read once.
     if (allowed.length > 0 && (allowed.length === reads.length || isBegun(reads))) {
-      await requests.wave(allowed);
+      await requests.wave(allowed, end);
       continue;
     }
     page.readTo = laterOf(page.met, blocking.bound, compare);
     if (page.end !== undefined) return true;
-    if (requests.open) await requests.wave(budget.leastOf(reads));
+    if (requests.open) await requests.wave(budget.leastOf(reads), end);
     else requests.giveUp(buffers.filter(({ starving }) => starving));
   }
 }
@@ -62,11 +53,7 @@ function isBegun<T>(reads: readonly BufferRead<T>[]): boolean {
 }
 
 /** Takes every item that is certain. Returns the buffer that must be read first, or undefined at the end. */
-function takeSettled<T>(
-  buffers: readonly ShardBuffer<T>[],
-  compare: ComparePositions<T>,
-  page: PageInProgress<T>,
-): ShardBuffer<T> | undefined {
+function takeSettled<T>({ buffers, compare, page }: PageContext<T>): ShardBuffer<T> | undefined {
   // The leading readers may have filled the page.
   if (page.isFull) return undefined;
   const unread = buffers.find((buffer) => buffer.readable && buffer.bound === undefined);

@@ -4,17 +4,17 @@ import type { PageBounds } from './page-in-progress';
 import { BLOCK_BYTES } from './read-size';
 import type { Position } from './total-order';
 
-/**
- * @throws InvalidArgumentError unless `maxPageBytes` is a bound that a page can have, with the option that measures the
- *   bytes
- */
-export function checkPageBytes(maxPageBytes: unknown, measureField: string, measure: unknown): void {
-  if (maxPageBytes !== undefined && !(Number.isFinite(maxPageBytes) && (maxPageBytes as number) >= 1)) {
-    throw new InvalidArgumentError('maxPageBytes', maxPageBytes, 'a number of bytes of at least 1');
-  }
-  if (measure !== undefined && typeof measure !== 'function') {
-    throw new InvalidArgumentError(measureField, measure, 'a function that returns a number of bytes');
-  }
+/** A bound of a page in bytes. */
+export interface PageBytes<I> {
+  maxPageBytes?: number;
+  /** Measures an item as the page shows it. For callers that write items in a format of their own. */
+  bytesOf?(item: I): number;
+}
+
+/** @throws InvalidArgumentError unless `maxPageBytes` is a bound that a page can have */
+export function checkPageBytes(maxPageBytes: unknown): void {
+  if (maxPageBytes === undefined || (Number.isFinite(maxPageBytes) && (maxPageBytes as number) >= 1)) return;
+  throw new InvalidArgumentError('maxPageBytes', maxPageBytes, 'a number of bytes of at least 1');
 }
 
 /** The bounds of a page that may hold this many bytes. Each item is measured once. */

@@ -1,52 +1,39 @@
 import { BinaryHeap } from './binary-heap';
-import type { PageInProgress } from './page-in-progress';
+import type { BestBuffered, Candidate } from './open-shards';
+import type { PageState } from './page-state';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
-import type { ComparePositions, Position } from './total-order';
+import type { Position } from './total-order';
 
 /** The end is computed again when this share of the items that the page expects has come. */
 const LOOK_AGAIN = 0.5;
 
-/** An item that the page may hold, and the buffer that has it. */
-interface Candidate<T> {
-  position: Position<T>;
-  bytes: number;
-  buffer: ShardBuffer<T>;
-}
-
 /**
- * Where an ordered page ends at the latest, as far as the answers so far tell. A later read asks for nothing after it, and
- * items that earlier reads found after it are dropped. So the memory of a page depends on the page and not on the number of
- * shards.
+ * Where an ordered page ends at the latest, as far as the answers of a wave tell. A later read of the wave asks for nothing
+ * after it, and items that earlier reads found after it are dropped. So the memory of a page depends on the page and not on
+ * the number of shards.
  *
  * It keeps the items that the page can have in a heap with the worst on top. So the work for an answer depends on its own
  * items and not on the number of shards.
  */
 export class PageEnd<T> {
-  private readonly buffers: ReadonlySet<ShardBuffer<T>>;
-  /** The worst item that the page can have. Undefined as long as fewer items were found than the page has room for. */
+  /** The worst item that the page can have. Undefined until an answer of the wave shows it: the plan knew what was there before. */
   private latest: Position<T> | undefined;
-  private best = this.noCandidates();
-  private bytes = 0;
+  private readonly best: BinaryHeap<Candidate<T>>;
+  private bytes: number;
+  /** The buffers that may hold items after the end. */
+  private longer: ShardBuffer<T>[];
   /** The answers that have come since the end was last computed. */
   private answers: { buffer: ShardBuffer<T>; positions: readonly Position<T>[] }[] = [];
   private found = 0;
 
+  /** @param best what the buffers hold when the wave begins */
   constructor(
-    buffers: readonly ShardBuffer<T>[],
-    private readonly compare: ComparePositions<T>,
-    private readonly page: PageInProgress<T>,
+    private readonly state: PageState<T>,
+    { items, bytes, longer }: BestBuffered<T>,
   ) {
-    this.buffers = new Set(buffers);
-  }
-
-  /** Begins a wave. Its reads were planned with everything that is known so far. */
-  begin(): void {
-    this.latest = undefined;
-    this.best = this.noCandidates();
-    this.bytes = 0;
-    this.answers = [];
-    this.found = 0;
-    for (const buffer of this.buffers) this.add(buffer, buffer.buffered);
+    this.best = new BinaryHeap((a, b) => state.compare(b.position, a.position), items.toReversed());
+    this.bytes = bytes;
+    this.longer = [...longer];
   }
 
   /** Narrows a read to what the page can still need. Returns false if the page needs nothing from it. */
@@ -54,7 +41,7 @@ export class PageEnd<T> {
     const { latest } = this;
     if (latest === undefined) return true;
     const { frontier } = read.buffer;
-    if (frontier !== undefined && this.compare(frontier, latest) >= 0) return false;
+    if (frontier !== undefined && this.state.compare(frontier, latest) >= 0) return false;
     read.until = latest;
     return true;
   }
@@ -62,41 +49,41 @@ export class PageEnd<T> {
   /** Records the items that an answer has added to a buffer. */
   answered(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
     this.found += positions.length;
-    // The items of leading readers come before all others.
-    if (this.buffers.has(buffer)) this.answers.push({ buffer, positions });
-    const { expected = Number.POSITIVE_INFINITY } = this.page;
+    this.answers.push({ buffer, positions });
+    const { expected = Number.POSITIVE_INFINITY } = this.state.page;
     if (this.found >= LOOK_AGAIN * expected) this.look();
   }
 
   private look(): void {
-    const shortened = this.answers.map(({ buffer }) => buffer);
-    for (const { buffer, positions } of this.answers) this.add(buffer, positions);
+    const { page, compare } = this.state;
+    for (const { buffer, positions } of this.answers) {
+      this.add(buffer, positions);
+      this.longer.push(buffer);
+    }
     this.answers = [];
     this.found = 0;
-    const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = this.page;
+    const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = page;
     for (let worst = this.best.top; worst !== undefined; worst = this.best.top) {
       if (this.best.size <= room && this.bytes - worst.bytes <= roomBytes) break;
       this.best.removeTop();
       this.bytes -= worst.bytes;
-      shortened.push(worst.buffer);
+      this.longer.push(worst.buffer);
     }
     const worst = this.best.top?.position;
     if (worst === undefined || (this.best.size < room && this.bytes <= roomBytes)) return;
     this.latest = worst;
-    for (const buffer of shortened) buffer.dropBehind(worst, this.compare);
+    for (const buffer of this.longer) buffer.dropBehind(worst, compare);
+    this.longer = [];
   }
 
   /** Adds the items of a buffer, in order, until the page cannot have any more of them. */
   private add(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
+    const { page, compare } = this.state;
     for (const position of positions) {
-      if (this.latest !== undefined && this.compare(position, this.latest) >= 0) return;
-      const bytes = this.page.bytesOf(position);
+      if (this.latest !== undefined && compare(position, this.latest) >= 0) return;
+      const bytes = page.bytesOf(position);
       this.best.add({ position, bytes, buffer });
       this.bytes += bytes;
     }
-  }
-
-  private noCandidates(): BinaryHeap<Candidate<T>> {
-    return new BinaryHeap((a, b) => this.compare(b.position, a.position));
   }
 }

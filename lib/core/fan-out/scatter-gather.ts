@@ -1,7 +1,7 @@
 import { type FanOutStats, noCost } from './fan-out-stats';
 import type { ItemSizes } from './item-sizes';
 import { orderedMerge } from './ordered-merge';
-import { PageEnd } from './page-end';
+import type { PageContext } from './page-context';
 import { type PageBounds, PageInProgress } from './page-in-progress';
 import { ReadBudget } from './read-budget';
 import type { ReadPolicy } from './read-policy';
@@ -65,15 +65,13 @@ export async function gatherPage<T>(
   const all = [...first, ...buffers];
   const stats = noCost(readers.length);
   const page = new PageInProgress(bounds);
-  const end = shardByShard ? undefined : new PageEnd(buffers, order.compare, page);
-  const requests = new ShardRequests(all, policy, { stats, sizes, end, failureOf });
+  const requests = new ShardRequests(all, policy, { stats, sizes, failureOf });
   const budget = new ReadBudget(maxReadUnits, unitsOfBlock, stats, sizes, hides);
+  const context: PageContext<T> = { buffers, compare: order.compare, page, sizes, requests, budget };
   try {
     const more =
-      (await shardWalk(first, page, sizes, requests, budget, Number.POSITIVE_INFINITY)) ||
-      (shardByShard
-        ? await shardWalk(buffers, page, sizes, requests, budget)
-        : await orderedMerge(buffers, order.compare, page, sizes, requests, budget));
+      (await shardWalk({ ...context, buffers: first }, Number.POSITIVE_INFINITY)) ||
+      (await (shardByShard ? shardWalk(context) : orderedMerge(context)));
     const missingShards = [...new Set(all.filter(({ missing }) => missing).map(({ shard }) => shard))];
     return {
       positions: page.positions,

@@ -1,4 +1,5 @@
 import { backoffMs } from '../kernel/backoff';
+import { Semaphore } from '../kernel/semaphore';
 import { ShardsUnavailableError } from './fan-out-errors';
 import type { FanOutStats } from './fan-out-stats';
 import type { ItemSizes } from './item-sizes';
@@ -14,11 +15,9 @@ interface Attempt<T> {
 }
 
 /** What the requests of one query share besides their policy. */
-interface RequestContext<T> {
+interface RequestContext {
   stats: FanOutStats;
   sizes: ItemSizes;
-  /** Where the page ends at the latest. Absent if a read that had to wait asks for everything that it was planned for. */
-  end?: PageEnd<T>;
   failureOf(error: unknown): ReadFailure;
 }
 
@@ -27,25 +26,28 @@ export class ShardRequests<T> {
   /** Whether reads may still be sent: nobody has closed it, and the deadline has not come. */
   open = true;
   private readonly inFlight = new Set<Attempt<T>>();
-  private readonly waiting: (() => void)[] = [];
+  private readonly slots: Semaphore;
   private readonly timers = new Set<() => void>();
   private readonly expiry: Promise<void> | undefined;
-  private busy = 0;
 
   constructor(
     private readonly buffers: readonly ShardBuffer<T>[],
     private readonly policy: ReadPolicy,
-    private readonly context: RequestContext<T>,
+    private readonly context: RequestContext,
   ) {
-    const { deadlineMs } = policy;
+    const { concurrency, deadlineMs } = policy;
+    this.slots = new Semaphore(concurrency);
     if (deadlineMs !== undefined) this.expiry = this.sleep(deadlineMs).then(() => this.close());
   }
 
-  /** Sends reads at the same time, and waits until all are answered or the deadline comes. */
-  async wave(reads: readonly BufferRead<T>[]): Promise<void> {
+  /**
+   * Sends reads at the same time, and waits until all are answered or the deadline comes.
+   *
+   * @param end where the page ends at the latest. Without it, each read asks for everything that it was planned for
+   */
+  async wave(reads: readonly BufferRead<T>[], end?: PageEnd<T>): Promise<void> {
     this.context.stats.waves += 1;
-    this.context.end?.begin();
-    await this.inTime(Promise.all(reads.map((read) => this.fill(read))));
+    await this.inTime(Promise.all(reads.map((read) => this.fill(read, end))));
   }
 
   /** Waits for answers until the deadline. Resolves to undefined if the deadline comes first. */
@@ -54,13 +56,13 @@ export class ShardRequests<T> {
   }
 
   /** Reads the next items into one buffer. Does not change the buffer if the answer comes too late. */
-  async fill(planned: BufferRead<T>): Promise<void> {
+  async fill(planned: BufferRead<T>, end?: PageEnd<T>): Promise<void> {
     const read = { ...planned };
     const { buffer } = read;
     try {
-      const page = await this.withRetries(read);
+      const page = await this.withRetries(read, end);
       if (page === undefined || !this.open) return;
-      const { stats, sizes, end } = this.context;
+      const { stats, sizes } = this.context;
       stats.itemsRead += page.itemsRead;
       stats.itemsHidden += page.itemsHidden ?? 0;
       stats.consumedReadUnits += page.consumedReadUnits;
@@ -92,20 +94,20 @@ export class ShardRequests<T> {
   /** Aborts all requests in flight. */
   close(): void {
     this.open = false;
-    this.waiting.length = 0;
     for (const cancel of this.timers) cancel();
     for (const { abort } of this.inFlight) abort();
   }
 
   /** Returns undefined if the page needs nothing from the read any more. */
-  private async withRetries(read: BufferRead<T>): Promise<ShardPage<T> | undefined> {
+  private async withRetries(read: BufferRead<T>, end: PageEnd<T> | undefined): Promise<ShardPage<T> | undefined> {
     const { attempts: most, hedgeBudget } = this.policy;
     let throttled = false;
     for (let attempts = 1; ; attempts++) {
-      await this.slot();
+      if (!this.slots.tryAcquire()) await new Promise<void>((resolve) => this.slots.acquire(resolve));
       try {
+        if (!this.open) return undefined;
         // Answers that have come meanwhile may have shown that the page ends earlier.
-        if (attempts === 1 && this.context.end?.narrow(read) === false) return undefined;
+        if (attempts === 1 && end?.narrow(read) === false) return undefined;
         return await (hedgeBudget > 0 && !throttled ? this.hedged(read) : this.send(read).answer);
       } catch (error) {
         const failure = this.context.failureOf(error);
@@ -115,7 +117,7 @@ export class ShardRequests<T> {
         }
         if (failure === 'final' || attempts === most || !this.open) throw error;
       } finally {
-        this.freeSlot();
+        this.slots.release();
       }
       await this.sleep(backoffMs(attempts, this.policy));
     }
@@ -123,7 +125,7 @@ export class ShardRequests<T> {
 
   /** Sends a read, and a second time if it is late and the budget allows it. Resolves to the first answer. */
   private hedged(read: BufferRead<T>): Promise<ShardPage<T>> {
-    const { history, hedgeBudget, concurrency } = this.policy;
+    const { history, hedgeBudget } = this.policy;
     const first = this.send(read);
     const lateAfterMs = history?.hedgeAfterMs(hedgeBudget);
     if (lateAfterMs === undefined) return first.answer;
@@ -146,13 +148,16 @@ export class ShardRequests<T> {
       };
       const stopWaiting = this.schedule(() => {
         // A hedge that has to wait for a socket would be late itself.
-        if (this.busy >= concurrency || !history?.takeHedge()) return;
+        if (!this.slots.tryAcquire()) return;
+        if (!history?.takeHedge()) {
+          this.slots.release();
+          return;
+        }
         this.context.stats.hedged += 1;
-        this.busy += 1;
         const second = this.send(read);
         attempts.push(second);
         follow(second);
-        second.answer.catch(() => undefined).finally(() => this.freeSlot());
+        second.answer.catch(() => undefined).finally(() => this.slots.release());
       }, lateAfterMs);
       follow(first);
     });
@@ -181,18 +186,6 @@ export class ShardRequests<T> {
     this.inFlight.add(attempt);
     this.context.stats.requests += 1;
     return attempt;
-  }
-
-  private async slot(): Promise<void> {
-    if (this.busy >= this.policy.concurrency) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    else this.busy += 1;
-  }
-
-  /** Gives the slot to the read that has waited longest. */
-  private freeSlot(): void {
-    const next = this.waiting.shift();
-    if (next === undefined) this.busy -= 1;
-    else next();
   }
 
   private sleep(delayMs: number): Promise<void> {

@@ -1,9 +1,6 @@
-import type { ItemSizes } from './item-sizes';
-import type { PageInProgress } from './page-in-progress';
-import type { ReadBudget } from './read-budget';
+import type { PageContext } from './page-context';
 import { evaluatedFor, itemsInBlock } from './read-size';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
-import type { ShardRequests } from './shard-requests';
 
 /**
  * Fills a page with one shard after the other, each in its own order. A bounded page asks one shard first. After each
@@ -11,14 +8,8 @@ import type { ShardRequests } from './shard-requests';
  *
  * @returns whether further items may follow the page
  */
-export async function shardWalk<T>(
-  buffers: readonly ShardBuffer<T>[],
-  page: PageInProgress<T>,
-  sizes: ItemSizes,
-  requests: ShardRequests<T>,
-  budget: ReadBudget,
-  growth = 2,
-): Promise<boolean> {
+export async function shardWalk<T>(context: PageContext<T>, growth = 2): Promise<boolean> {
+  const { buffers, page, requests, budget } = context;
   let width = 1;
   for (const buffer of buffers) {
     while (buffer.mayHaveMore) {
@@ -29,7 +20,7 @@ export async function shardWalk<T>(
         buffer.advance();
         continue;
       }
-      const reads = requests.open ? readsOf(buffers, page, width, sizes) : [];
+      const reads = requests.open ? readsOf(context, width) : [];
       const inTurn = reads.slice(0, budget.countAllowed(reads));
       const allowed = budget.fit(inTurn);
       if (allowed.length > 0) {
@@ -51,12 +42,7 @@ export async function shardWalk<T>(
  * much together, because it is not known whether the page will need them. Only as many shards are asked as the page most
  * likely needs. What was read so far tells how many items pass the filter, and how many items a shard has.
  */
-function readsOf<T>(
-  buffers: readonly ShardBuffer<T>[],
-  page: PageInProgress<T>,
-  width: number,
-  sizes: ItemSizes,
-): BufferRead<T>[] {
+function readsOf<T>({ buffers, page, sizes }: PageContext<T>, width: number): BufferRead<T>[] {
   const wanted = page.expected;
   if (wanted === undefined) return buffers.filter(({ starving }) => starving).map((buffer) => ({ buffer }));
   // The shard that the walk has reached can be read.

@@ -1,4 +1,4 @@
-import type { FanOutOrder } from '../sharded-index';
+import type { FanOutOrder } from '../fan-out/page-request';
 import type { ReadConsistency } from './cql-client';
 
 /** A value of a key column: in plain JavaScript, or as one of the driver's own classes. */

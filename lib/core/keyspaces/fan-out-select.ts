@@ -1,6 +1,6 @@
 import type { FanOutStats } from '../fan-out/fan-out-stats';
 import { ItemSizes } from '../fan-out/item-sizes';
-import { byteBounds, checkPageBytes } from '../fan-out/page-bytes';
+import { byteBounds, checkPageBytes, type PageBytes } from '../fan-out/page-bytes';
 import type { PageBounds } from '../fan-out/page-in-progress';
 import { type FanOutReadOptions, readPolicy } from '../fan-out/read-policy';
 import { type GatheredPage, gatherPage } from '../fan-out/scatter-gather';
@@ -40,13 +40,11 @@ export interface FanOutSelectPage {
 /** How shards are asked, and how large a page may be for the answer that carries it. */
 export interface FanOutSelectOptions extends FanOutReadOptions {
   /**
-   * Ends the page before its rows take more than this many bytes, at least 1, as `rowBytes` counts them. A page holds one row at
+   * Ends the page before its rows take more than this many bytes as JSON in UTF-8, at least 1. A page holds one row at
    * least.
    * @default no bound
    */
   maxPageBytes?: number;
-  /** @default the length of the row's JSON in UTF-8 */
-  rowBytes?(row: CqlRow): number;
 }
 
 /**
@@ -72,7 +70,7 @@ export async function fanOutSelect(
   checkOnce(config);
   const select = rowSelect(config, request);
   const policy = readPolicy(options);
-  checkPageBytes(options.maxPageBytes, 'rowBytes', options.rowBytes);
+  checkPageBytes(options.maxPageBytes);
   const cursor = decodeRowCursor(config, select, request.cursor);
   const order = rowOrder(config, select);
   const table = `${config.keyspaceName}.${config.tableName}`;
@@ -104,12 +102,12 @@ function projectedRow(row: CqlRow, columns: readonly string[]): CqlRow {
 
 function boundsOf(
   limit: number | undefined,
-  { maxPageBytes, rowBytes = jsonBytes }: FanOutSelectOptions,
+  { maxPageBytes, bytesOf = jsonBytes }: PageBytes<CqlRow>,
   project: (row: CqlRow) => CqlRow,
   sizes: ItemSizes,
 ): PageBounds<KeyedRow> {
   if (maxPageBytes === undefined) return { limit };
-  return { limit, ...byteBounds(maxPageBytes, ({ row }: KeyedRow) => rowBytes(project(row)), sizes) };
+  return { limit, ...byteBounds(maxPageBytes, ({ row }: KeyedRow) => bytesOf(project(row)), sizes) };
 }
 
 /** JSON has no bigint, and the driver can be configured to return it. */

@@ -6,10 +6,11 @@
 
 export { InvalidCursorError, ShardsUnavailableError, WrongOrderError } from '../fan-out/fan-out-errors';
 export { FanOutHistory } from '../fan-out/fan-out-history';
+export type { FanOutOrder } from '../fan-out/page-request';
 export type { FanOutReadOptions } from '../fan-out/read-policy';
 export type { Clock } from '../kernel/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../kernel/errors';
-export type { FanOutOrder, IndexShards, ShardCount } from '../sharded-index';
+export type { IndexShards, ShardCount } from '../sharded-index';
 export { calculatedShard } from '../sharding/calculated-shard';
 export { randomShard } from '../sharding/random-shard';
 export {

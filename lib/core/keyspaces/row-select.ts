@@ -1,5 +1,6 @@
+import { checkPageRequest, requestedValues } from '../fan-out/page-request';
+import { isRecord } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
-import { MAX_QUERY_VALUES } from '../sharding/shard-count';
 import { rangeOf, type ValueRange } from './clustering-range';
 import type { ColumnValue } from './column-value';
 import { CONSISTENCY_LEVELS, type ReadConsistency } from './cql-client';
@@ -23,26 +24,20 @@ export interface RowSelect {
   consistency: number;
 }
 
-const ORDERS = ['ascending', 'descending', 'unordered'];
 const FIELDS = ['value', 'values', 'where', 'order', 'limit', 'cursor', 'projection', 'consistency'];
 
 /** @throws a typed error unless the request can be asked of the table */
 export function rowSelect(config: ShardedKeyspacesConfig, request: FanOutSelectRequest): RowSelect {
-  if (!isObject(request)) throw new InvalidArgumentError('request', request, 'an object');
-  for (const field of Object.keys(request)) {
-    if (!FIELDS.includes(field)) throw new InvalidArgumentError('request', field, `made of ${FIELDS.join(', ')}`);
-  }
-  const { order, limit } = request;
-  if (order !== undefined && !ORDERS.includes(order)) {
-    throw new InvalidArgumentError('order', order, `one of ${ORDERS.join(', ')}`);
-  }
-  if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1)) {
-    throw new InvalidArgumentError('limit', limit, 'a whole number of at least 1');
-  }
+  checkPageRequest(request, FIELDS);
+  const { order } = request;
   checkProjection(config, request.projection);
   const ownOrder = config.clusteringColumns[0]!.order === 'ASC' ? 'ascending' : 'descending';
   return {
-    partitions: partitionsOf(config, request),
+    partitions: requestedValues(
+      request,
+      (field, value) => partitionOf(config, field, value),
+      (partition) => JSON.stringify(partition.map(({ text }) => text)),
+    ),
     ...conditionsOf(config, request.where),
     reversed: order !== undefined && order !== 'unordered' && order !== ownOrder,
     shardByShard: order === 'unordered',
@@ -70,29 +65,9 @@ export function checkProjection(config: ShardedKeyspacesConfig, projection: unkn
   }
 }
 
-function partitionsOf(
-  config: ShardedKeyspacesConfig,
-  { value, values }: { value?: unknown; values?: unknown },
-): ColumnValue[][] {
-  if (values === undefined) return [partitionOf(config, 'value', value)];
-  if (value !== undefined) {
-    throw new InvalidArgumentError('value', value, 'absent because values names the values to read');
-  }
-  if (!Array.isArray(values) || values.length < 1 || values.length > MAX_QUERY_VALUES) {
-    throw new InvalidArgumentError('values', values, `an array of 1 to ${MAX_QUERY_VALUES} different values`);
-  }
-  const seen = new Set<string>();
-  return values.map((each, index) => {
-    const partition = partitionOf(config, `values[${index}]`, each);
-    seen.add(JSON.stringify(partition.map(({ text }) => text)));
-    if (seen.size > index) return partition;
-    throw new InvalidArgumentError(`values[${index}]`, each, 'different from the other values');
-  });
-}
-
 function partitionOf(config: ShardedKeyspacesConfig, field: string, value: unknown): ColumnValue[] {
   const names = config.partitionKey.map(({ name }) => name);
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     throw new InvalidArgumentError(field, value, `an object with the columns ${names.join(', ')}`);
   }
   for (const name of Object.keys(value)) {
@@ -108,7 +83,7 @@ function conditionsOf(
   where: unknown,
 ): Pick<RowSelect, 'equal' | 'range'> {
   if (where === undefined) return { equal: [], range: {} };
-  if (!isObject(where)) throw new InvalidArgumentError('where', where, 'an object from clustering column to condition');
+  if (!isRecord(where)) throw new InvalidArgumentError('where', where, 'an object from clustering column to condition');
   const conditions = new Map(Object.entries(where as Record<string, ClusteringCondition>));
   for (const name of conditions.keys()) {
     if (clusteringColumns.some((column) => column.name === name)) continue;
@@ -138,8 +113,4 @@ function conditionsOf(
     }
   }
   return { equal, range };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,9 +12,6 @@ export const MAX_STREAM_SHARDS = 10_000;
  */
 export const MAX_INDEX_SHARDS = 10_000;
 
-/** The most values of one query. */
-export const MAX_QUERY_VALUES = 100;
-
 /** The fields of shard counts, and of one count. A reader that overlooked another field could miss shards. */
 const SHARDS_FIELDS: readonly string[] = ['default', 'byValue'];
 const COUNT_FIELDS: readonly string[] = ['write', 'read', 'since'];

@@ -573,7 +573,6 @@ async function makeMistakes(table: Table, driver: Driver, clock: VirtualClock, d
   const others = dice.chance(0.2) && {
     history: hostileValue(dice),
     random: dice.pick([hostileValue(dice), undefined]),
-    rowBytes: dice.pick([hostileValue(dice), undefined]),
   };
   const wrongConfig = changed(config);
   const refusals = [

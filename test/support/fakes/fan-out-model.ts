@@ -258,12 +258,8 @@ export async function playFanOutCase(
     const { stormy, options } = nextWeather(failures);
     const { deadlineMs } = options;
     const partial = stormy && strays.length === 0 && random() < 0.2;
-    const query = fanOutQuery(
-      network,
-      countedConfig(),
-      { ...request, cursor },
-      { ...options, maxPageBytes, itemBytes: bytesOfPage, onShardFailure: partial ? 'partial' : 'fail' },
-    );
+    const bounds = { maxPageBytes, bytesOf: bytesOfPage, onShardFailure: partial ? 'partial' : 'fail' } as const;
+    const query = fanOutQuery(network, countedConfig(), { ...request, cursor }, { ...options, ...bounds });
     const page = await network.played(query).catch((error: unknown) => failure(error, stormy));
     for (const remove of removals) remove();
     if (page === undefined) {

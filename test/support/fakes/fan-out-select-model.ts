@@ -239,7 +239,7 @@ export async function playSelectCase(
     const deadlineMs = faults !== undefined && random() < 0.3 ? below(150) : undefined;
     const options: FanOutSelectOptions = {
       history,
-      ...(bytesLimit && { maxPageBytes: bytesLimit, rowBytes: () => 1 }),
+      ...(bytesLimit && { maxPageBytes: bytesLimit, bytesOf: () => 1 }),
       ...(faults && {
         clock: faults.clock,
         random,

@@ -1,3 +1,4 @@
+import { isRecord } from '../../kernel/checks';
 import { InvalidArgumentError } from '../../kernel/errors';
 
 /**
@@ -51,16 +52,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
   NS: isSet(isNumberText),
   BS: isSet(isBinary),
   L: isSet((member, levels) => isValue(member, levels - 1)),
-  M: (content, levels) => isObject(content) && Object.values(content).every((member) => isValue(member, levels - 1)),
+  M: (content, levels) => isRecord(content) && Object.values(content).every((member) => isValue(member, levels - 1)),
 };
 
 function isValue(value: unknown, levels: number): boolean {
-  if (levels < 0 || !isObject(value)) return false;
+  if (levels < 0 || !isRecord(value)) return false;
   const [type = '', ...others] = Object.keys(value);
   return others.length === 0 && Object.hasOwn(CHECKS, type) && CHECKS[type]!(value[type], levels);
-}
-
-/** Whether a value is an object with fields: neither null nor an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { InvalidCursorError } from '../../fan-out/fan-out-errors';
 import { ItemSizes } from '../../fan-out/item-sizes';
+import { BLOCK_BYTES } from '../../fan-out/read-size';
 import type { Position } from '../../fan-out/total-order';
 import { areCounts, sealedText, unsealedValue } from '../../kernel/sealed-text';
 import { isNumberText } from '../config/check-attribute-value';
@@ -34,9 +35,6 @@ export const UNKNOWN_TIES = -1;
 
 /** The name of the layout below. A cursor of another layout is refused, as one of another query is. */
 const LAYOUT = 'cursor 5';
-
-/** The bytes of half a read unit, the least that a read costs. */
-const BLOCK_BYTES = 4_096;
 
 /**
  * A read of up to this many repeated items, and of those that follow, gets beyond the repeated items even if the answer is

@@ -9,9 +9,8 @@ import { InvalidArgumentError } from '../../kernel/errors';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
 import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index-config';
-import { configOfTheMoment } from './config-of-the-moment';
+import { atTheMoment, checkedRequest } from './checked-request';
 import type { FanOutRequest } from './fan-out-request';
-import { indexQuery } from './index-query';
 import { indexShards } from './index-shard';
 import { IndexShardReader } from './index-shard-reader';
 import { ReadProgress } from './resume-point';
@@ -62,16 +61,16 @@ export async function fanOutCount(
   request: FanOutCountRequest,
   options: FanOutReadOptions = {},
 ): Promise<FanOutCount> {
-  const { config, left } = await configOfTheMoment(index, request, options);
   for (const field of NOT_OF_COUNTS) {
     const given = (request as FanOutRequest)[field];
     if (given !== undefined) throw new InvalidArgumentError(field, given, 'absent because a count counts everything');
   }
   const { cursor, ...rest } = request;
-  const { query } = indexQuery(client, config, { ...rest, order: 'unordered' });
+  const checked = checkedRequest(client, index, { ...rest, order: 'unordered' });
+  const { query, policy } = await atTheMoment(checked, index, readPolicy(options));
+  const { config, values } = query;
   const progress = ReadProgress.decode('cursor', cursor, config, rest, 'count');
-  const policy = readPolicy(left);
-  const shards = indexShards(config, rest);
+  const shards = indexShards(config, values);
   const buffers = shards
     .filter((shard) => !progress.isFinished(shard))
     .map((shard) => {

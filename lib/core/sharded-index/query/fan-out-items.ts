@@ -5,24 +5,19 @@ import { type FanOutReadOptions, type ReadPolicy, readPolicy } from '../../fan-o
 import { ShardBuffer } from '../../fan-out/shard-buffer';
 import { shardFlow } from '../../fan-out/shard-flow';
 import { ShardRequests } from '../../fan-out/shard-requests';
+import { checkWhole } from '../../kernel/checks';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { RecentMap } from '../../kernel/recent-map';
 import { checkIndexShardCount } from '../../sharding/shard-count';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
 import { itemIdentity } from '../config/item-identity';
-import {
-  isConfigSource,
-  type ShardedConfig,
-  type ShardedConfigSource,
-  storePath,
-} from '../config/sharded-index-config';
-import { configOfTheMoment } from './config-of-the-moment';
+import { type ShardedConfig, type ShardedConfigSource, storePath } from '../config/sharded-index-config';
+import { atTheMoment, type CheckedRequest, checkedRequest } from './checked-request';
 import { positionAttributes } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
-import { indexQuery } from './index-query';
 import { type IndexShard, indexShards } from './index-shard';
-import { type IndexQuery, IndexShardReader } from './index-shard-reader';
+import { IndexShardReader } from './index-shard-reader';
 import { projectedItem } from './projected-item';
 import { ReadProgress } from './resume-point';
 
@@ -110,21 +105,21 @@ export function fanOutItems(
   }
   const { resumeAt, segment = 0, totalSegments = 1, ...rest } = request;
   checkSegments(segment, totalSegments);
-  const config = isConfigSource(index) ? index.initial : index;
-  const { query } = indexQuery(client, config, { ...rest, order: 'unordered' });
-  readPolicy(options);
+  const checked = checkedRequest(client, index, { ...rest, order: 'unordered' });
+  const { config, values } = checked;
+  const checkedPolicy = readPolicy(options);
   const part = ['items', segment, totalSegments];
   const progress = ReadProgress.decode('resumeAt', resumeAt, config, rest, part);
   const shardsOf = (now: ShardedConfig) =>
-    indexShards(now, rest).filter(({ number }) => number % totalSegments === segment);
+    indexShards(now, values).filter(({ number }) => number % totalSegments === segment);
   let shards = shardsOf(config);
   const stats = noCost(shards.length);
   let complete = false;
   async function* items(): AsyncGenerator<DynamoDbItem, void, undefined> {
-    const { config: now, left } = await configOfTheMoment(index, rest, options);
-    shards = shardsOf(now);
+    const { query, policy } = await atTheMoment(checked, index, checkedPolicy);
+    shards = shardsOf(query.config);
     stats.shards = shards.length;
-    yield* itemsOf(query, shards, progress, stats, readPolicy(left));
+    yield* itemsOf(query, shards, progress, stats, policy);
     complete = shards.every((shard) => progress.isFinished(shard));
   }
   const stream = items();
@@ -134,16 +129,13 @@ export function fanOutItems(
   }) as FanOutItemStream;
 }
 
-function checkSegments(segment: unknown, totalSegments: unknown): void {
-  checkIndexShardCount('totalSegments', totalSegments as number);
-  const valid = Number.isSafeInteger(segment) && (segment as number) >= 0;
-  if (!valid || (segment as number) >= (totalSegments as number)) {
-    throw new InvalidArgumentError('segment', segment, `a whole number from 0 to ${(totalSegments as number) - 1}`);
-  }
+function checkSegments(segment: unknown, totalSegments: number): void {
+  checkIndexShardCount('totalSegments', totalSegments);
+  checkWhole('segment', segment, 0, totalSegments - 1);
 }
 
 async function* itemsOf(
-  query: IndexQuery,
+  query: CheckedRequest,
   shards: readonly IndexShard[],
   progress: ReadProgress,
   stats: FanOutStats,

@@ -1,7 +1,7 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import type { FanOutStats } from '../../fan-out/fan-out-stats';
 import { ItemSizes } from '../../fan-out/item-sizes';
-import { byteBounds, checkPageBytes } from '../../fan-out/page-bytes';
+import { byteBounds, checkPageBytes, type PageBytes } from '../../fan-out/page-bytes';
 import type { PageBounds } from '../../fan-out/page-in-progress';
 import { type FanOutReadOptions, readPolicy } from '../../fan-out/read-policy';
 import { gatherPage } from '../../fan-out/scatter-gather';
@@ -9,11 +9,11 @@ import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
 import { itemIdentity } from '../config/item-identity';
 import { type ShardedConfig, type ShardedConfigSource, storePath } from '../config/sharded-index-config';
-import { configOfTheMoment } from './config-of-the-moment';
+import { atTheMoment, checkedRequest } from './checked-request';
 import { encodeCursor } from './cursor';
 import { tiesBefore } from './cursor-ties';
 import type { FanOutRequest } from './fan-out-request';
-import { indexQuery } from './index-query';
+import { indexReaders } from './index-shard-reader';
 import { projectedItem } from './projected-item';
 
 /** One page of the answer over all shards. */
@@ -39,16 +39,11 @@ export interface FanOutPage {
 /** How large a page may be, and how the query asks its shards. */
 export interface FanOutOptions extends FanOutReadOptions {
   /**
-   * The most bytes that the items of a page may take, at least 1, as `itemBytes` measures them. The page ends before the item that
+   * The most bytes that the items of a page may take as JSON in UTF-8, at least 1. The page ends before the item that
    * would exceed it. A page that is not empty holds at least one item, even a larger one.
    * @default no bound
    */
   maxPageBytes?: number;
-  /**
-   * Measures an item, in bytes, for `maxPageBytes`.
-   * @default the length of the item's JSON in UTF-8
-   */
-  itemBytes?(item: DynamoDbItem): number;
 }
 
 /**
@@ -79,12 +74,13 @@ export async function fanOutQuery(
   request: FanOutRequest,
   options: FanOutOptions = {},
 ): Promise<FanOutPage> {
-  const { config, left } = await configOfTheMoment(index, request, options);
-  const { query, readers, leading } = indexQuery(client, config, request);
-  const policy = readPolicy(left);
-  checkPageBytes(left.maxPageBytes, 'itemBytes', left.itemBytes);
-  const { order, cursor, shardByShard } = query;
-  const sizes = left.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
+  const checked = checkedRequest(client, index, request);
+  const checkedPolicy = readPolicy(options);
+  checkPageBytes(options.maxPageBytes);
+  const { query, policy } = await atTheMoment(checked, index, checkedPolicy);
+  const { config, order, cursor, shardByShard } = query;
+  const { readers, leading } = indexReaders(query);
+  const sizes = policy.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
   const filtered = request.filterExpression !== undefined;
   const page = await gatherPage(
     readers,
@@ -98,7 +94,7 @@ export async function fanOutQuery(
       hides: filtered,
       failureOf: queryFailure,
     },
-    { ...boundsOf(config, request, left, sizes), stretchBefore: cursor?.stretch },
+    { ...boundsOf(config, request, options, sizes), stretchBefore: cursor?.stretch },
     policy,
   );
   const { positions, end, missingShards, stretch, stats } = page;
@@ -115,12 +111,12 @@ export async function fanOutQuery(
 function boundsOf(
   config: ShardedConfig,
   { limit, projection }: FanOutRequest,
-  { maxPageBytes, itemBytes = jsonBytes }: FanOutOptions,
+  { maxPageBytes, bytesOf = jsonBytes }: PageBytes<DynamoDbItem>,
   sizes: ItemSizes,
 ): PageBounds<DynamoDbItem> {
   const identityOf = itemIdentity(config);
   if (maxPageBytes === undefined) return { limit, identityOf };
-  const measure = (item: DynamoDbItem): number => itemBytes(projectedItem(item, projection));
+  const measure = (item: DynamoDbItem): number => bytesOf(projectedItem(item, projection));
   return { limit, identityOf, ...byteBounds(maxPageBytes, measure, sizes) };
 }
 

@@ -1,14 +1,14 @@
 import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
 import { EXPRESSION_LIMITS, expressionProblem } from '../../aws-client/expression';
+import { checkPageRequest, type FanOutOrder, requestedValues } from '../../fan-out/page-request';
 import { checkReadUnits } from '../../fan-out/read-budget';
+import { isRecord } from '../../kernel/checks';
 import { plainDecimal } from '../../kernel/decimal';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { valueText } from '../../sharding/count-of-value';
-import { MAX_QUERY_VALUES } from '../../sharding/shard-count';
 import {
   checkAttributeValue,
   isNumberText,
-  isObject,
   isUnsafeInteger,
   UNSAFE_INTEGER_ALLOWED,
 } from '../config/check-attribute-value';
@@ -17,9 +17,6 @@ import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { shardAttributeValue } from '../config/stored-place';
 import { itemBytes } from './item-bytes';
 import type { SortKeyCondition } from './sort-key-select';
-
-/** The order of the items over all shards. `unordered` goes through one shard after the other. */
-export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
 
 /** A value of an index or a table: a text, a number, or the digits of a number that JavaScript cannot hold exactly. */
 export type FanOutValue = string | number | { N: string };
@@ -95,7 +92,6 @@ export interface FanOutRequest {
 /** The library keeps expression placeholders that start with this word for itself. */
 export const RESERVED_PLACEHOLDER = 'evenShards';
 
-const ORDERS = ['ascending', 'descending', 'unordered'];
 const FIELDS = [
   'value',
   'values',
@@ -117,80 +113,59 @@ const KEY_NAMES = 10;
 /** The most bytes of a partition key attribute. Source: the DynamoDB developer guide, "Quotas". */
 const MAX_PARTITION_KEY_BYTES = 2_048;
 
+/** One value that a request reads. Both fields are absent if the index covers the whole table. */
+export interface RequestedValue {
+  value?: FanOutValue;
+  /** The value as keys and shard counts have it. */
+  name?: string | number;
+}
+
 /**
- * `sortKeySelect` checks the sort key.
+ * Checks everything of a request but its sort key, and returns the values that it reads.
  *
  * @throws a typed error if the index cannot answer the request
  */
-export function checkFanOutRequest(config: ShardedConfig, request: FanOutRequest): void {
-  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
-    throw new InvalidArgumentError('request', request, 'an object');
-  }
-  for (const field of Object.keys(request)) {
-    if (!FIELDS.includes(field)) throw new InvalidArgumentError('request', field, `made of ${FIELDS.join(', ')}`);
-  }
-  checkValues(config, request);
-  if (request.order !== undefined && !ORDERS.includes(request.order)) {
-    throw new InvalidArgumentError('order', request.order, `one of ${ORDERS.join(', ')}`);
-  }
-  if (request.limit !== undefined && (!Number.isSafeInteger(request.limit) || request.limit < 1)) {
-    throw new InvalidArgumentError('limit', request.limit, 'a whole number of at least 1');
-  }
+export function checkFanOutRequest(config: ShardedConfig, request: FanOutRequest): RequestedValue[] {
+  checkPageRequest(request, FIELDS);
+  const values = requestedValues(
+    request,
+    (field, value) => checkedValue(config, field, value),
+    ({ name = '' }) => valueText(name),
+    InvalidIndexValueError,
+  );
   checkReadUnits(request.maxReadUnits);
   checkProjection(request.projection);
   checkConsistentRead(config, request.consistentRead);
   checkExpression(request);
+  return values;
 }
 
-function checkValues(config: ShardedConfig, { value, values }: { value?: unknown; values?: unknown }): void {
-  if (values === undefined) {
-    checkValue(config, 'value', value);
-    return;
-  }
-  if (value !== undefined) {
-    throw new InvalidIndexValueError('value', value, 'absent because values names the values to read');
-  }
-  if (!Array.isArray(values) || values.length < 1 || values.length > MAX_QUERY_VALUES) {
-    throw new InvalidIndexValueError('values', values, `an array of 1 to ${MAX_QUERY_VALUES} different values`);
-  }
-  for (const [index, each] of values.entries()) {
-    checkValue(config, `values[${index}]`, each);
-    if (values.findIndex((other) => valueText(plainValue(other)) === valueText(plainValue(each))) !== index) {
-      throw new InvalidIndexValueError(`values[${index}]`, each, 'different from the other values');
-    }
-  }
-}
-
-function checkValue(config: ShardedConfig, field: string, value: unknown): void {
+function checkedValue(config: ShardedConfig, field: string, value: unknown): RequestedValue {
   const { valueAttribute } = config;
   if (valueAttribute === undefined) {
     if (value !== undefined) {
       throw new InvalidIndexValueError(field, value, `absent because ${storeName(config)} covers the whole table`);
     }
-    return;
+    return {};
   }
   if (!isFanOutValue(value)) {
     const allowed = `a non-empty string, a finite number or { N: digits } because ${storeName(config)} is keyed by ${valueAttribute}`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
   if (isUnsafeInteger(value)) throw new InvalidIndexValueError(field, value, UNSAFE_INTEGER_ALLOWED);
-  const plain = plainValue(value);
-  if (isTableConfig(config)) checkSeparator(config, field, plain);
-  const key = config.keyLayout === 'multi-attribute' ? plain : shardAttributeValue(config, plain, 0);
+  const name = typeof value === 'object' ? plainDecimal(value.N) : value;
+  if (isTableConfig(config)) checkSeparator(config, field, name);
+  const key = config.keyLayout === 'multi-attribute' ? name : shardAttributeValue(config, name, 0);
   if (typeof key === 'string' && Buffer.byteLength(key) > MAX_PARTITION_KEY_BYTES) {
     const allowed = `at most ${MAX_PARTITION_KEY_BYTES} bytes long with the number of a shard, as every partition key of DynamoDB is`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
+  return { value, name };
 }
 
 function isFanOutValue(value: unknown): value is FanOutValue {
-  if (isObject(value)) return Object.keys(value).length === 1 && isNumberText(value.N);
+  if (isRecord(value)) return Object.keys(value).length === 1 && isNumberText(value.N);
   return (typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value));
-}
-
-/** A value as keys and shard counts name it: digits stay a text. */
-export function plainValue(value: FanOutValue): string | number {
-  return typeof value === 'object' ? plainDecimal(value.N) : value;
 }
 
 /**
@@ -250,7 +225,7 @@ function checkExpression(request: FanOutRequest): void {
     ['expressionAttributeValues', values, ':'],
   ] as const) {
     if (placeholders === undefined) continue;
-    if (!isObject(placeholders)) {
+    if (!isRecord(placeholders)) {
       throw new InvalidArgumentError(field, placeholders, `an object with keys that start with "${sign}"`);
     }
     if (filterExpression === undefined) {

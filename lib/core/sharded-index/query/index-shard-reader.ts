@@ -1,29 +1,52 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { WrongOrderError } from '../../fan-out/fan-out-errors';
+import { BLOCK_BYTES } from '../../fan-out/read-size';
 import type { ShardPage, ShardRead, ShardReader } from '../../fan-out/shard-reader';
+import { isRecord } from '../../kernel/checks';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import { type PageTrail, trailTo } from '../../kernel/page-trail';
 import { indexStateError } from '../client/index-state-error';
-import type { IndexQueryInput, IndexQueryOutput, QueryClient } from '../client/query-client';
-import { isObject } from '../config/check-attribute-value';
+import type { IndexQueryInput, IndexQueryOutput } from '../client/query-client';
 import { identityAttributes, valueInKey } from '../config/item-identity';
 import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { shardAttributeValue } from '../config/stored-place';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
+import type { CheckedRequest } from './checked-request';
 import { type CursorPosition, encodeValue, positionAttributes } from './cursor';
 import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
-import type { IndexShard } from './index-shard';
+import { type IndexShard, indexShards } from './index-shard';
 import { itemBytes } from './item-bytes';
 import { compareSortKeys } from './position-order';
-import { type PieceContext, piecesBehind, pieceUpTo, type ShardPiece } from './shard-piece';
+import { piecesBehind, piecesBehindTies, pieceUpTo, type ShardPiece, tiesBehind } from './shard-piece';
 import { isBehindRange, type KeyTerm, rangeTerm, termBehind } from './sort-key-range';
 import { toAttributeValue } from './sort-key-select';
 
-/** What the readers of one query share. */
-export interface IndexQuery extends PieceContext {
-  client: QueryClient;
-  config: ShardedConfig;
-  request: FanOutRequest;
+/** The readers of a query. */
+interface IndexReaders {
+  /** One for each shard. */
+  readers: IndexShardReader[];
+  /** If set, it reads, shard after shard, items that all come before those of `readers`. */
+  leading?: IndexShardReader[];
+}
+
+/**
+ * The readers of all shards of a query.
+ *
+ * Among items with the same sort key, the order is that of the shards. So a page that begins within many of them reads
+ * shard after shard: it needs the items of one shard or two, and not a share of each.
+ */
+export function indexReaders(query: CheckedRequest): IndexReaders {
+  const { config, values, cursor, request, direction } = query;
+  const shards = indexShards(config, values);
+  const ties = cursor?.ties.at(-1) ?? 0;
+  if (request.limit === undefined || ties < request.limit) {
+    return { readers: shards.map((shard) => new IndexShardReader(query, shard)) };
+  }
+  const inOrder = direction === 1 ? shards : shards.toReversed();
+  return {
+    readers: shards.map((shard) => new IndexShardReader(query, shard, piecesBehindTies(query))),
+    leading: inOrder.map((shard) => new IndexShardReader(query, shard, tiesBehind(query, shard.number))),
+  };
 }
 
 /** Where a read of a shard goes on: behind a key within a piece, or at the begin of a piece. */
@@ -36,9 +59,6 @@ interface ReadOn {
 
 /** The sizes of so many items of an answer are enough to estimate the sizes of the others. */
 const SIZED_ITEMS = 20;
-
-/** The bytes of half a read unit, the least that DynamoDB charges for an eventually consistent read. */
-const BLOCK_BYTES = 4_096;
 
 /** The answer to a read that can find nothing. */
 const NOTHING: ShardPage<DynamoDbItem> = {
@@ -54,7 +74,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   readonly shard: number;
 
   constructor(
-    private readonly query: IndexQuery,
+    private readonly query: CheckedRequest,
     private readonly indexShard: IndexShard,
     private readonly pieces: readonly ShardPiece[] = piecesBehind(query, indexShard.number),
   ) {
@@ -324,7 +344,7 @@ function completeAnswer(
     typeof count === 'number' &&
     Number.isFinite(ScannedCount) &&
     Array.isArray(items) &&
-    items.every((item) => hasKeys(item) && Object.values(item).every(isObject)) &&
+    items.every((item) => hasKeys(item) && Object.values(item).every(isRecord)) &&
     (lastKey === undefined || (hasKeys(lastKey) && !isSameKey(keyAttributes, lastKey, ExclusiveStartKey)));
   if (!isComplete) throw new IncompleteAnswerError('Query', EXPECTED);
   return {

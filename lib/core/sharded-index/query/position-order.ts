@@ -1,7 +1,7 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import type { FanOutOrder } from '../../fan-out/page-request';
 import type { TotalOrder } from '../../fan-out/total-order';
 import { compareAttributeValues } from './attribute-order';
-import type { FanOutOrder } from './fan-out-request';
 import type { Direction } from './sort-key-range';
 
 /**

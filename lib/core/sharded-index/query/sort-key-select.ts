@@ -1,4 +1,5 @@
-import { isNumberText, isObject, isUnsafeInteger, UNSAFE_INTEGER_ALLOWED } from '../config/check-attribute-value';
+import { isRecord } from '../../kernel/checks';
+import { isNumberText, isUnsafeInteger, UNSAFE_INTEGER_ALLOWED } from '../config/check-attribute-value';
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { InvalidSortKeyConditionError } from '../config/sharded-index-errors';
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
@@ -83,7 +84,7 @@ function selectOf(conditions: readonly AttributeCondition[]): SortKeySelect {
 /** Whether a field of `sortKey` names an attribute, and not a condition on the first one. */
 function isCondition(value: unknown, name: string, sortKeyAttributes: readonly string[]): boolean {
   if (!sortKeyAttributes.includes(name)) return false;
-  const plain = isObject(value) && !(value instanceof Uint8Array);
+  const plain = isRecord(value) && !(value instanceof Uint8Array);
   const isValue = plain && Object.keys(value).some((type) => ['S', 'N', 'B'].includes(type));
   return plain && !isValue;
 }

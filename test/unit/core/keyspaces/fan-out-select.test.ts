@@ -696,7 +696,6 @@ describe('options and clients that are none', () => {
     [null, 'options must be an object, got null'],
     [{ maxPageBytes: 'x' }, 'maxPageBytes must be a number of bytes of at least 1, got "x"'],
     [{ maxPageBytes: Number.NaN }, 'maxPageBytes must be a number of bytes of at least 1, got NaN'],
-    [{ maxPageBytes: 9, rowBytes: 9 }, 'rowBytes must be a function that returns a number of bytes, got 9'],
     [{ history: {} }, 'history must be a FanOutHistory with sizesOf, got {}'],
     [{ clock: 5 }, 'clock must be a clock with now, schedule, sleep, got 5'],
     [{ random: 0.5 }, 'random must be a function, got 0.5'],

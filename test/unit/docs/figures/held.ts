@@ -109,7 +109,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   'growth.md': [`at least the last ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} items`],
   'fan-out-query.md': [
     `by blocks of ${core('fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
-    `up to ${core('sharding/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
+    `up to ${core('fan-out/page-request', 'MAX_QUERY_VALUES')} values in one order`,
     `fewer than ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} other items`,
     `The default of both is ${core('fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `from 0, from n times ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))}`,
@@ -121,7 +121,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `a round trip of 20 ms these are ${n((construct('stream/producer/ordered-producer-function', 'timeout') * 60_000 - PRODUCER_LAST_SEND_MS) / 20)} records of one key`,
     `one aggregate of up to ${core('producer/producer-options', 'DEFAULT_MAX_AGGREGATE_BYTES') / 1_024} KiB`,
     `batch size of up to ${n(construct('stream/producer/table-stream-source', 'MAX_BATCH_SIZE'))}`,
-    `an array of up to ${core('sharding/shard-count', 'MAX_QUERY_VALUES')} values`,
+    `an array of up to ${core('fan-out/page-request', 'MAX_QUERY_VALUES')} values`,
     `up to ${lambda('query-fanout/index', 'MAX_SOCKETS')} shards at once`,
     `up to ${percent(lambda('query-fanout/index', 'HEDGE_BUDGET'))} of its requests`,
     `by the ${lambda('query-fanout/index', 'MAX_PAGE_BYTES') / 1_000_000} MB that Lambda allows`,
@@ -138,7 +138,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
     `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,
     `has more than ${n(core('keyspaces/decimal-value', 'MOST_ZEROS'))} zeros`,
-    `reads 1 to ${core('sharding/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
+    `reads 1 to ${core('fan-out/page-request', 'MAX_QUERY_VALUES')} values in one order`,
     `from 0, are n times ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))} more`,
   ],
   'limits.md': [

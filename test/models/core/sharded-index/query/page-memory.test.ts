@@ -86,7 +86,7 @@ test.each(CELLS)(
       },
     };
     const history = new FanOutHistory();
-    const options = { clock, history, concurrency, maxPageBytes, itemBytes: sizeOf };
+    const options = { clock, history, concurrency, maxPageBytes, bytesOf: sizeOf };
     if (warm) await clock.runUntil(fanOutQuery(client, timeIndex(shards), { limit: 5 }, options));
     most = 0;
     const { items } = await clock.runUntil(fanOutQuery(client, timeIndex(shards), {}, options));

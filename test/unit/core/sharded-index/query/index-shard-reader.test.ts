@@ -8,8 +8,9 @@ import {
   type ShardedTableConfig,
 } from '../../../../../lib/core';
 import { ItemSizes } from '../../../../../lib/core/fan-out/item-sizes';
+import { checkedRequest } from '../../../../../lib/core/sharded-index/query/checked-request';
 import { encodeCursor } from '../../../../../lib/core/sharded-index/query/cursor';
-import { indexQuery } from '../../../../../lib/core/sharded-index/query/index-query';
+import { indexReaders } from '../../../../../lib/core/sharded-index/query/index-shard-reader';
 import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-bytes';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { invoices } from '../../../../support/fakes/invoices';
@@ -35,7 +36,9 @@ async function pageOf(config: ShardedConfig, request: FanOutRequest, output: Ind
     asked.push(input);
     return output;
   };
-  const page = await indexQuery({ query }, config, request).readers[0]!.read({ signal: undefined } as never);
+  const page = await indexReaders(checkedRequest({ query }, config, request)).readers[0]!.read({
+    signal: undefined,
+  } as never);
   return { page, asked: asked[0]! };
 }
 
@@ -98,7 +101,7 @@ describe('a shard', () => {
 
   test('of which nothing is wanted any more is not asked', async () => {
     const query = async () => Promise.reject(new Error('asked'));
-    const [reader] = indexQuery({ query }, byTime, { sortKey: { gt: '2026' } }).readers;
+    const [reader] = indexReaders(checkedRequest({ query }, byTime, { sortKey: { gt: '2026' } })).readers;
     const page = await reader!.read({ until: { item: job('a', '2025', 1), shard: 1 } });
     expect(page).toEqual({ items: [], itemsRead: 0, itemsHidden: 0, consumedReadUnits: 0, itemSizes: [] });
   });
@@ -117,7 +120,9 @@ describe('a shard', () => {
       limits.push(Limit);
       return { ...answerOf(), LastEvaluatedKey: job(`c${limits.length}`, '2026', 0) };
     };
-    const [reader] = indexQuery({ query }, byTimeAndId, { cursor: behind(job('b', '2026', 1), [2, 0]) }).readers;
+    const [reader] = indexReaders(
+      checkedRequest({ query }, byTimeAndId, { cursor: behind(job('b', '2026', 1), [2, 0]) }),
+    ).readers;
     const { next } = await reader!.read({ limit: 5 });
     await reader!.read({ limit: 5, from: next });
     expect(limits).toEqual([7, 5]);

@@ -1,0 +1,65 @@
+import type { ReadPolicy } from '../../fan-out/read-policy';
+import { checkedQueryClient } from '../client/checked-query-client';
+import type { QueryClient } from '../client/query-client';
+import { checkShardedConfig } from '../config/check-sharded-config';
+import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../config/sharded-index-config';
+import { decodeCursor } from './cursor';
+import { checkFanOutRequest, type FanOutRequest, type RequestedValue } from './fan-out-request';
+import { positionOrder } from './position-order';
+import type { PieceContext } from './shard-piece';
+import { sortKeySelect } from './sort-key-select';
+
+/** A request that was checked once, and what follows from it for all shards. */
+export interface CheckedRequest extends PieceContext {
+  readonly client: QueryClient;
+  /** The configuration by which the request is read. */
+  readonly config: ShardedConfig;
+  readonly request: FanOutRequest;
+  readonly values: readonly RequestedValue[];
+}
+
+/**
+ * Checks a request. The request has the configuration with which the index begins: `atTheMoment` replaces it.
+ *
+ * @throws InvalidArgumentError, or one of its subclasses, if the client, the configuration or the request is invalid
+ */
+export function checkedRequest(
+  client: QueryClient,
+  index: ShardedConfig | ShardedConfigSource,
+  request: FanOutRequest,
+): CheckedRequest {
+  const checkedClient = checkedQueryClient(client);
+  const config = isConfigSource(index) ? index.initial : index;
+  checkShardedConfig(config);
+  const values = checkFanOutRequest(config, request);
+  const { order = 'ascending' } = request;
+  const { sortKeyAttributes } = config;
+  return {
+    client: checkedClient,
+    config,
+    request,
+    values,
+    sortKeyAttributes,
+    select: sortKeySelect(config, request.sortKey),
+    order: positionOrder(order, sortKeyAttributes),
+    direction: order === 'descending' ? -1 : 1,
+    shardByShard: order === 'unordered',
+    cursor: decodeCursor(config, request),
+  };
+}
+
+/** The request with the configuration of the moment, and the policy with the time that is left then. */
+export async function atTheMoment(
+  checked: CheckedRequest,
+  index: ShardedConfig | ShardedConfigSource,
+  policy: ReadPolicy,
+): Promise<{ query: CheckedRequest; policy: ReadPolicy }> {
+  if (!isConfigSource(index)) return { query: checked, policy };
+  const { deadlineMs, clock } = policy;
+  const since = clock.now();
+  const names = checked.values.flatMap(({ name }) => name ?? []);
+  const config = await index.forReading(deadlineMs, names.length === 0 ? undefined : names);
+  checkShardedConfig(config);
+  const left = deadlineMs && Math.max(0, deadlineMs + since - clock.now());
+  return { query: { ...checked, config }, policy: { ...policy, deadlineMs: left } };
+}
