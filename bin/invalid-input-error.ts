@@ -16,7 +16,7 @@ export function isOfService(error: unknown): error is ServiceError {
   return error instanceof Error && '$metadata' in error;
 }
 
-/** A call of the sample failed in all its attempts, as happens if every call has a fault. */
+/** A call of the sample failed in all its attempts. */
 export class CallFailedError extends SampleFailedError {
   constructor(error: ServiceError) {
     const { attempts = 1 } = error.$metadata;

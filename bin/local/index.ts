@@ -5,7 +5,7 @@ import { FunctionLogs } from './console/function-logs';
 import { findDynoxide } from './emulators/dynoxide';
 import { unlessFailed } from './emulators/emulator-thread';
 import { endWithLauncher } from './end-with-launcher';
-import { cassandraOf, gateOptions, LOCAL_HELP, localFlags, port } from './local-flags';
+import { cassandraOf, gateOptions, LOCAL_HELP, localFlags, portOf } from './local-flags';
 import { examples, readyLine } from './ready-message';
 import { runCommand } from './run-command';
 import { startLocal } from './run-local';
@@ -28,7 +28,7 @@ export async function local(args: string[]): Promise<void> {
 
   const stack = await startLocal({
     app: flags.app,
-    port: port(flags.port),
+    port: portOf(flags.port),
     kinesisEndpoint: flags['kinesis-endpoint'],
     dynamodbEndpoint: flags['dynamodb-endpoint'],
     cassandra: cassandraOf(flags.cassandra),

@@ -1,7 +1,6 @@
 import { type CassandraAddress, cassandraAddress } from '../cassandra/connect';
 import { inFlagTerms, parsedFlags, UsageError } from '../flags';
 import { checkLoopback, isLoopback } from './emulators/running-emulator';
-import { FAULT_KINDS, FAULTY_SERVICES, parseFaults } from './limits/faults';
 import type { GateOptions } from './limits/gates';
 
 const COMMAND = 'even-shards local';
@@ -25,9 +24,6 @@ options:
   --json               print one line of JSON on stdout when ready; everything else goes to stderr
   --logs               show what the functions write, on stderr
   --limits [SCALE]     throttle as AWS does, shard by shard and partition key by partition key; 0.1 is a tenth of it
-  --faults LIST        let calls go wrong, such as kinesis:lost-answer=1%,dynamodb:slow=2%
-                       (${FAULTY_SERVICES.join(', ')}: ${FAULT_KINDS.join(', ')})
-  --seed NUMBER        which calls go wrong (default: 1)
   --help               show this text
 
 options of the sample, which --serve leaves out:
@@ -41,7 +37,6 @@ const OPTIONS = {
   app: { type: 'string', default: 'cdk.out' },
   cassandra: { type: 'string' },
   help: { type: 'boolean', default: false },
-  faults: { type: 'string' },
   id: { type: 'string' },
   input: { type: 'string', multiple: true },
   json: { type: 'boolean', default: false },
@@ -52,7 +47,6 @@ const OPTIONS = {
   'kinesis-endpoint': { type: 'string' },
   'partition-key': { type: 'string' },
   port: { type: 'string', default: '0' },
-  seed: { type: 'string' },
   serve: { type: 'boolean', default: false },
   sort: { type: 'string' },
   value: { type: 'string' },
@@ -60,7 +54,6 @@ const OPTIONS = {
 
 /** Options that have no meaning without another one. */
 const NEEDS = [
-  ['seed', 'faults'],
   ['partition-key', 'input'],
   ['id', 'input'],
   ['sort', 'input'],
@@ -110,21 +103,8 @@ function withScale(arg: string, index: number, args: readonly string[]): string[
 }
 
 /** The options of gates; undefined if no gate is needed between clients and emulators. */
-export function gateOptions({
-  limits,
-  faults,
-  seed,
-}: {
-  limits?: string;
-  faults?: string;
-  seed?: string;
-}): GateOptions | undefined {
-  if (limits === undefined && faults === undefined) return undefined;
-  return {
-    limits: limits === undefined ? undefined : scaleOf(limits),
-    faults: faults === undefined ? undefined : inFlagTerms(COMMAND, () => parseFaults(faults)),
-    seed: seed === undefined ? undefined : wholeNumber('seed', seed, MAX_SEED),
-  };
+export function gateOptions({ limits }: { limits?: string }): GateOptions | undefined {
+  return limits === undefined ? undefined : { limits: scaleOf(limits) };
 }
 
 function scaleOf(text: string): number {
@@ -133,16 +113,10 @@ function scaleOf(text: string): number {
   throw new UsageError(`--limits must be a number above 0, got "${text}"`, COMMAND);
 }
 
-/** The largest number of 32 bits. */
-const MAX_SEED = 4_294_967_295;
 const MAX_PORT = 65_535;
 
-function wholeNumber(flag: string, text: string, most: number): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number <= most) return number;
-  throw new UsageError(`--${flag} must be a whole number from 0 to ${most}, got "${text}"`, COMMAND);
-}
-
-export function port(text: string): number {
-  return wholeNumber('port', text, MAX_PORT);
+export function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= MAX_PORT) return port;
+  throw new UsageError(`--port must be a whole number from 0 to ${MAX_PORT}, got "${text}"`, COMMAND);
 }

@@ -54,7 +54,7 @@ interface LocalOptions {
   readonly onProgress?: (line: string) => void;
   /** Receives what the functions write to stdout and stderr. @default it is dropped */
   readonly onFunctionLog?: LogSink;
-  /** Limits and faults of the local endpoints. @default none, and nothing between clients and emulators */
+  /** Limits of the local endpoints. @default none, and nothing between clients and emulators */
   readonly gates?: GateOptions;
 }
 
@@ -72,7 +72,7 @@ export interface LocalStack {
   /** The tables of Amazon Keyspaces, and the Cassandra that holds them. Absent if there is none. */
   readonly keyspaces?: LocalKeyspaces;
   readonly leftOut: readonly LeftOut[];
-  /** The gates in front of the emulators, if limits or faults were asked for. */
+  /** The gates in front of the emulators. Absent if the options have no `gates`. */
   readonly gates?: Gates;
   /** Invokes a function, named by construct path, name or ARN, and waits for what it returns; throws a `FunctionFailedError`. */
   invoke(name: string, payload: unknown): Promise<unknown>;

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { EvenShardsError, shortened } from '../../../lib/core/kernel/errors';
 import { fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
@@ -42,7 +42,7 @@ export class CloudAssemblyError extends EvenShardsError {
 
 /** The stacks of an assembly and of the assemblies nested in it (stages), each after the stacks on which it depends. */
 export function readCloudAssembly(directory: string): AssemblyStack[] {
-  const artifacts = readArtifacts(resolve(directory), new Set());
+  const artifacts = readArtifacts(resolve(directory));
   return inDependencyOrder(artifacts).filter(isStack).map(readStack);
 }
 
@@ -113,45 +113,32 @@ interface FileAsset {
   readonly destinations?: Readonly<Record<string, { readonly objectKey: string }>>;
 }
 
-/** @param seen the directories of the assemblies so far: reading an assembly that is nested in itself would never end */
-function readArtifacts(directory: string, seen: Set<string>): LocatedArtifact[] {
-  if (seen.has(directory)) throw new CloudAssemblyError(directory, 'the same assembly is nested twice');
-  seen.add(directory);
+function readArtifacts(directory: string): LocatedArtifact[] {
   const manifest = readJson<Manifest>(directory, 'manifest.json', MANIFEST);
   const siblings = new Map<string, LocatedArtifact>();
   for (const [id, artifact] of Object.entries(manifest.artifacts ?? {})) {
-    siblings.set(id, { ...artifact, id, directory, siblings, nested: readNested(directory, artifact, seen) });
+    siblings.set(id, { ...artifact, id, directory, siblings, nested: readNested(directory, artifact) });
   }
   return [...siblings.values()];
 }
 
-function readNested(directory: string, artifact: ManifestArtifact, seen: Set<string>): LocatedArtifact[] {
+function readNested(directory: string, artifact: ManifestArtifact): LocatedArtifact[] {
   return artifact.type === 'cdk:cloud-assembly'
-    ? readArtifacts(join(directory, String(artifact.properties?.directoryName)), seen)
+    ? readArtifacts(join(directory, String(artifact.properties?.directoryName)))
     : [];
 }
-
-/**
- * The longest chain of artifacts that depend on one another: far longer than those of apps, and far shorter than the stack
- * allows.
- */
-const MAX_DEPENDENCY_DEPTH = 1_000;
 
 function inDependencyOrder(artifacts: readonly LocatedArtifact[]): LocatedArtifact[] {
   const ordered = new Set<LocatedArtifact>();
   const visited = new Set<LocatedArtifact>();
-  const visit = (artifact: LocatedArtifact, depth: number): void => {
+  const visit = (artifact: LocatedArtifact): void => {
     if (visited.has(artifact)) return;
-    if (depth > MAX_DEPENDENCY_DEPTH) {
-      const problem = `more than ${MAX_DEPENDENCY_DEPTH} artifacts depend on one another`;
-      throw new CloudAssemblyError(artifact.directory, problem);
-    }
     visited.add(artifact);
-    for (const dependency of dependenciesOf(artifact)) visit(dependency, depth + 1);
-    for (const nested of artifact.nested) visit(nested, depth + 1);
+    dependenciesOf(artifact).forEach(visit);
+    artifact.nested.forEach(visit);
     ordered.add(artifact);
   };
-  for (const artifact of artifacts) visit(artifact, 0);
+  artifacts.forEach(visit);
   return [...ordered];
 }
 
@@ -202,21 +189,12 @@ function nestedScope(path: string): string | undefined {
   return scope === undefined ? undefined : `${scope}/`;
 }
 
-/** The JSON of a value; empty for a value that is nested more deeply than any URL. */
-function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return '';
-  }
-}
-
 /** The template of a nested stack is an asset. The URL of the template ends with the key of the asset. */
 function nestedTemplateFile(
   { template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>,
   logicalId: string,
 ) {
-  const url = jsonOf(template.Resources?.[logicalId]?.Properties?.TemplateURL ?? '');
+  const url = JSON.stringify(template.Resources?.[logicalId]?.Properties?.TemplateURL ?? '');
   return [...assetPaths].find(([objectKey]) => url.includes(objectKey))?.[1];
 }
 
@@ -253,9 +231,6 @@ function withoutDefaultChild(path: string): string {
   return path.replace(/\/Resource$/, '');
 }
 
-/** CloudFormation accepts templates of 1 MB. The manifests of the largest apps have some tens of MB. */
-const MAX_FILE_MB = 64;
-
 function readJson<T>(directory: string, file: string, shape: Shape): T {
   const json = parsed(directory, file, readText(directory, file));
   const problem = shape(json, '');
@@ -264,15 +239,11 @@ function readJson<T>(directory: string, file: string, shape: Shape): T {
 }
 
 function readText(directory: string, file: string): string {
-  const path = resolve(directory, file);
-  let bytes: number;
   try {
-    bytes = statSync(path).size;
-    if (bytes <= MAX_FILE_MB * 2 ** 20) return readFileSync(path, 'utf8');
+    return readFileSync(resolve(directory, file), 'utf8');
   } catch (cause) {
     throw new CloudAssemblyError(directory, `no ${file}`, { cause });
   }
-  throw new CloudAssemblyError(directory, `${file} is larger than ${MAX_FILE_MB} MB`);
 }
 
 function parsed(directory: string, file: string, text: string): unknown {

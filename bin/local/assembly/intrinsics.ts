@@ -1,5 +1,5 @@
+import { isObject } from '../../../lib/core/kernel/checks';
 import { describeValue, EvenShardsError } from '../../../lib/core/kernel/errors';
-import type { ResolutionWork } from './resolution-work';
 
 /** The value that a name in a template stands for, or why it has none. */
 export type Lookup = { readonly value: unknown } | { readonly reason: string };
@@ -11,8 +11,6 @@ export interface Scope {
   condition(name: string): Lookup;
   mapped(map: string, topLevelKey: string, secondLevelKey: string): Lookup;
   imported(exportName: string): Lookup;
-  /** The work that resolving has taken so far, in all stacks of the assembly. */
-  readonly work: ResolutionWork;
 }
 
 /** The place of a value in a template. */
@@ -48,11 +46,23 @@ export class UnresolvableIntrinsicError extends EvenShardsError {
  */
 export function resolveIntrinsics(value: unknown, scope: Scope, site: Site): unknown {
   if (!isObject(value)) return value;
-  const call = { scope, site, intrinsic: value };
-  return scope.work.within(
-    () => resolvedObject(value, scope, site),
-    (reason) => fail(call, reason),
-  );
+  return nested({ scope, site, intrinsic: value }, () => resolvedObject(value, scope, site));
+}
+
+/** How deep intrinsic functions may be nested, across names, conditions and stacks. Templates need a few levels. */
+const MAX_DEPTH = 100;
+
+/** The present depth. Values are resolved synchronously, so there is one at a time. */
+let depth = 0;
+
+function nested<T>(call: Call, resolve: () => T): T {
+  if (depth === MAX_DEPTH) return fail(call, 'it refers to itself, or is nested too deeply');
+  depth += 1;
+  try {
+    return resolve();
+  } finally {
+    depth -= 1;
+  }
 }
 
 function resolvedObject(value: Record<string, unknown>, scope: Scope, site: Site): unknown {
@@ -108,10 +118,7 @@ export function resolveOutermost(value: unknown, scope: Scope, site: Site): unkn
   if (name === undefined) return value;
   if (name !== 'Fn::If') return resolveIntrinsics(value, scope, site);
   const call = { scope, site, intrinsic: value };
-  return scope.work.within(
-    () => resolveOutermost(chosenBranch(value[name], call), scope, site),
-    (reason) => fail(call, reason),
-  );
+  return nested(call, () => resolveOutermost(chosenBranch(value[name], call), scope, site));
 }
 
 /** Whether a condition of the template's `Conditions` holds. */
@@ -137,9 +144,7 @@ const EVALUATORS: Readonly<Record<string, Evaluator>> = {
   },
   'Fn::Join': (argument, call) => {
     const [delimiter, parts] = list(argument, call);
-    const [between, joined] = [text(delimiter, call), texts(resolved(parts, call), call)];
-    addWork(between.length * joined.length, call);
-    return joined.join(between);
+    return texts(resolved(parts, call), call).join(text(delimiter, call));
   },
   'Fn::Split': (argument, call) => {
     const [delimiter, source] = list(argument, call);
@@ -215,10 +220,7 @@ function condition(expression: unknown, call: Call): boolean {
   if (others.length > 0 || !Object.hasOwn(CONDITIONS, name)) {
     return fail(call, `${describeValue(expression)} is not a condition`);
   }
-  return call.scope.work.within(
-    () => CONDITIONS[name]!((expression as Record<string, unknown>)[name], call),
-    (reason) => fail(call, reason),
-  );
+  return nested(call, () => CONDITIONS[name]!((expression as Record<string, unknown>)[name], call));
 }
 
 function resolved(value: unknown, call: Call): unknown {
@@ -230,9 +232,7 @@ function found(lookup: Lookup, call: Call): unknown {
 }
 
 function text(value: unknown, call: Call): string {
-  const written = scalarText(value) ?? fail(call, `expected a string, got ${describeValue(value)}`);
-  addWork(written.length, call);
-  return written;
+  return scalarText(value) ?? fail(call, `expected a string, got ${describeValue(value)}`);
 }
 
 function texts(value: unknown, call: Call): string[] {
@@ -240,13 +240,7 @@ function texts(value: unknown, call: Call): string[] {
 }
 
 function list(value: unknown, call: Call): unknown[] {
-  if (!Array.isArray(value)) return fail(call, `expected a list, got ${describeValue(value)}`);
-  addWork(value.length, call);
-  return value;
-}
-
-function addWork(amount: number, call: Call): void {
-  call.scope.work.add(amount, (reason) => fail(call, reason));
+  return Array.isArray(value) ? value : fail(call, `expected a list, got ${describeValue(value)}`);
 }
 
 function fail(call: Call, reason: string): never {
@@ -260,10 +254,6 @@ function intrinsicName(value: Readonly<Record<string, unknown>>): string | undef
 
 function inside(site: Site, step: string): Site {
   return { ...site, propertyPath: site.propertyPath + step };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isPresent(value: unknown): boolean {

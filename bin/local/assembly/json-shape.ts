@@ -1,3 +1,5 @@
+import { isObject } from '../../../lib/core/kernel/checks';
+
 /** What JSON from elsewhere must look like. It returns what is wrong, in words that begin with the path, or undefined. */
 export type Shape = (json: unknown, path: string) => string | undefined;
 
@@ -19,7 +21,7 @@ export function listOf(shape: Shape): Shape {
 /** An object with any names. */
 export function mapOf(shape: Shape): Shape {
   return (json, path) => {
-    if (!isObject(json)) return `${path || 'it'} must be an object`;
+    if (!isObject(json) || Array.isArray(json)) return `${path || 'it'} must be an object`;
     return firstProblem(Object.entries(json), (name, member) => shape(member, below(path, name)));
   };
 }
@@ -27,7 +29,7 @@ export function mapOf(shape: Shape): Shape {
 /** An object with these fields; it may have others. */
 export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
   return (json, path) => {
-    if (!isObject(json)) return `${path || 'it'} must be an object`;
+    if (!isObject(json) || Array.isArray(json)) return `${path || 'it'} must be an object`;
     return firstProblem(Object.entries(shapes), (name, shape) => shape(ownField(json, name), below(path, name)));
   };
 }
@@ -50,8 +52,4 @@ function ownField(json: Readonly<Record<string, unknown>>, name: string): unknow
 
 function below(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
-}
-
-function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }

@@ -12,15 +12,13 @@ import {
   scalarText,
   UnresolvableIntrinsicError,
 } from './intrinsics';
-import { ResolutionWork } from './resolution-work';
 import type { TemplateParameter, TemplateResource } from './template';
 
 /** One scope for each stack, including nested ones. Each sees the exports of the others, with those of its own stage first. */
 export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
-  const work = new ResolutionWork();
   const scopes = stacks.map((stack): StackScope => {
     const isNear = (scope: StackScope) => scope.stack.directory === stack.directory;
-    return new StackScope(stack, work, (name) => {
+    return new StackScope(stack, (name) => {
       const all = scopes.flatMap((scope) => scope.withNested);
       return imported(name, [...all.filter(isNear), ...all.filter((scope) => !isNear(scope))]);
     });
@@ -37,7 +35,6 @@ export class StackScope implements Scope {
 
   constructor(
     readonly stack: AssemblyStack,
-    readonly work: ResolutionWork,
     readonly imported: (exportName: string) => Lookup,
     /** The parameters that the parent passes to a nested stack. */
     private readonly passed: (parameter: string) => Lookup | undefined = () => undefined,
@@ -47,7 +44,7 @@ export class StackScope implements Scope {
     this.pseudoParameters = pseudoParameters(stack.name);
     const children = [...stack.nested].map(([logicalId, child]): [string, StackScope] => [
       logicalId,
-      new StackScope(child, work, imported, (parameter) => this.passedTo(logicalId, parameter)),
+      new StackScope(child, imported, (parameter) => this.passedTo(logicalId, parameter)),
     ]);
     this.nested = new Map(children);
   }

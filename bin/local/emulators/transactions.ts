@@ -9,8 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { json } from 'node:stream/consumers';
-import type { DynamoDbItem } from '../../../lib/core';
-import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
+import { jsonItemBytes } from '../json-item';
 import { connectionTo } from './in-memory-connection';
 import { Turns } from './turns';
 
@@ -170,17 +169,8 @@ function hasTwice(places: readonly [TableName: unknown, key: Item][]): boolean {
 }
 
 function isTooLarge(items: readonly unknown[]): boolean {
-  const sizes = items.map((item) => (item === undefined ? 0 : itemBytes(withBytes(item))));
+  const sizes = items.map((item) => (item === undefined ? 0 : jsonItemBytes(item as Item)));
   return sizes.reduce((sum, size) => sum + size, 0) > MOST_BYTES;
-}
-
-/** Binary values come as text. */
-function withBytes(item: unknown): DynamoDbItem {
-  const bytesOf = (text: unknown) => (typeof text === 'string' ? Buffer.from(text, 'base64') : text);
-  return JSON.parse(JSON.stringify(item), (name, value) => {
-    if (name === 'B') return bytesOf(value);
-    return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
-  });
 }
 
 /** Two requests are the same whatever the order of their members is. */

@@ -1,8 +1,7 @@
 import type { DynamoDbLimits, KeyLoad } from '../../../lib/testing/dynamodb-limits';
 import { THROTTLED, type ThrottlingReason, throttlingMessage } from '../../../lib/testing/dynamodb-throttling';
-import type { Faults } from './faults';
+import type { JsonItem } from '../json-item';
 import { itemAfterUpdate } from './item-after-update';
-import type { JsonItem } from './item-bytes';
 import type { RecentReads } from './recent-reads';
 import { type Gate, refusal, type ServiceAnswer, type ServiceCall, type ServiceProxy } from './service-proxy';
 import { partitionKeyOf, type TableShape, type TableShapes, writeLoads } from './table-shapes';
@@ -13,7 +12,6 @@ interface DynamoDbGateParts {
   readonly tables: TableShapes;
   /** Absent: nothing is limited. */
   readonly limits?: DynamoDbLimits;
-  readonly faults: Faults;
   readonly traffic: Traffic;
   readonly reads: RecentReads;
   /** Receives a line for each operation that passes without limits, the first time. */
@@ -73,19 +71,16 @@ export class DynamoDbGate {
     return this.write(operation, input, forward);
   };
 
-  /** A statement of PartiQL has the same faults as other calls, but no limit. */
+  /** A statement of PartiQL has no limit. The gate counts it, and prints its operation once. */
   private async statement({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
-    const { faults, limits, notice, traffic } = this.parts;
-    const isRefused = faults.happens('throttle');
+    const { limits, notice, traffic } = this.parts;
     if (limits !== undefined && !traffic.of(STATEMENTS).has(operation)) {
       notice(
         `not limited: ${operation}, because only DynamoDB knows which partition keys a statement of PartiQL loads`,
       );
     }
-    traffic.note(STATEMENTS, operation, 1, isRefused);
-    return isRefused
-      ? refusal(THROTTLED, 'Throughput exceeds the current capacity of your table or index.')
-      : forward(input);
+    traffic.note(STATEMENTS, operation, 1, false);
+    return forward(input);
   }
 
   private async write(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
@@ -156,10 +151,7 @@ export class DynamoDbGate {
   private async scan({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
     const { proxy, tables, limits } = this.parts;
     const table = await tables.of(input.TableName ?? '');
-    if (table === undefined) return forward(input);
-    const drawn = this.drawnRead(table.arn);
-    if (drawn !== undefined) return refused(drawn);
-    if (limits === undefined) return forward(input);
+    if (table === undefined || limits === undefined) return forward(input);
     const partition = partitionOf(table, input.IndexName);
     const { output } = await proxy.call('Scan', keysOnly(input, partition));
     const items: JsonItem[] = output.Items ?? [];
@@ -255,19 +247,14 @@ export class DynamoDbGate {
 
   /** Takes the load of all writes from the limits, or of none. Then it says why, and counts them as throttled. */
   private async takeAll(writes: readonly Write[], times = 1): Promise<Taken> {
-    const { proxy, limits, faults, traffic } = this.parts;
+    const { proxy, limits, traffic } = this.parts;
     const loads: KeyLoad[] = [];
     for (const { table, tableName, key, after } of writes) {
       const { output } = await proxy.call('GetItem', { TableName: tableName, Key: key, ConsistentRead: true });
       const before: JsonItem | undefined = output.Item;
       loads.push(...writeLoads(table, before, after(before)).map((load) => ({ ...load, units: times * load.units })));
     }
-    const [first] = loads;
-    if (first === undefined) return { loads };
-    const drawn = faults.happens('throttle')
-      ? ({ reason: 'TableWriteKeyRangeThroughputExceeded', resource: first.tableArn } as const)
-      : undefined;
-    const reason = drawn ?? limits?.takeWrite(loads);
+    const reason = loads.length === 0 ? undefined : limits?.takeWrite(loads);
     if (reason === undefined) return { loads };
     for (const load of loads) {
       if (placeOf(load) === `writes ${reason.resource}`) traffic.note(placeOf(load), load.key, load.units, true);
@@ -283,12 +270,7 @@ export class DynamoDbGate {
   }
 
   private refuseRead(load: Omit<KeyLoad, 'units'>): ThrottlingReason | undefined {
-    return this.drawnRead(load.tableArn) ?? this.parts.limits?.refuseRead(load);
-  }
-
-  private drawnRead(resource: string): ThrottlingReason | undefined {
-    const isDrawn = this.parts.faults.happens('throttle');
-    return isDrawn ? { reason: 'TableReadKeyRangeThroughputExceeded', resource } : undefined;
+    return this.parts.limits?.refuseRead(load);
   }
 }
 

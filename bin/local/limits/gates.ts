@@ -1,8 +1,6 @@
 import { DynamoDbLimits } from '../../../lib/testing/dynamodb-limits';
 import { KinesisLimits } from '../../../lib/testing/kinesis-limits';
-import { seededRandom } from '../../../lib/testing/seeded-random';
 import { DynamoDbGate, GATED_BY_DYNAMODB, STATEMENTS } from './dynamodb-gate';
-import { FAULTY_SERVICES, type FaultRates, Faults, type FaultyService, withFaults } from './faults';
 import { GATED_BY_KINESIS, KinesisGate } from './kinesis-gate';
 import { RecentReads } from './recent-reads';
 import { startServiceProxy } from './service-proxy';
@@ -14,10 +12,6 @@ import { Traffic } from './traffic';
 export interface GateOptions {
   /** The limits of AWS are multiplied by this and enforced. Above 0. @default nothing is limited */
   readonly limits?: number;
-  /** What goes wrong, and how often. @default nothing does */
-  readonly faults?: Readonly<Record<FaultyService, FaultRates>>;
-  /** The seed of the random numbers that decide which calls have faults. @default 1 */
-  readonly seed?: number;
 }
 
 export interface Gates {
@@ -27,7 +21,7 @@ export interface Gates {
   readonly shards: ShardMaps;
   /** Absent: nothing is limited. */
   readonly limits?: { readonly kinesis: KinesisLimits; readonly dynamodb: DynamoDbLimits };
-  /** What was refused and which faults were injected, in lines to print. */
+  /** How much was throttled, in lines to print. */
   report(): string[];
   stop(): Promise<void>;
 }
@@ -35,7 +29,7 @@ export interface Gates {
 /** Puts a gate in front of each emulator. */
 export async function startGates(
   emulators: { kinesis: string; dynamodb: string },
-  { limits: scale, faults: rates, seed = 1 }: GateOptions,
+  { limits: scale }: GateOptions,
   notice: (line: string) => void = () => {},
 ): Promise<Gates> {
   const now = () => performance.now();
@@ -45,32 +39,20 @@ export async function startGates(
     scale === undefined
       ? undefined
       : { kinesis: new KinesisLimits({ now, scale }), dynamodb: new DynamoDbLimits({ now, scale }) };
-  const faultsOf = (service: FaultyService) => new Faults(rates?.[service] ?? {}, seededRandom(seed));
-  const faults = { kinesis: faultsOf('kinesis'), dynamodb: faultsOf('dynamodb') };
   let shards!: ShardMaps;
   const [kinesis, dynamodb] = await Promise.all([
     startServiceProxy(
       { endpoint: emulators.kinesis, target: 'Kinesis_20131202', json: '1.1', gated: GATED_BY_KINESIS },
       (proxy) => {
         shards = new ShardMaps(proxy);
-        const gate = new KinesisGate({ shards, limits: limits?.kinesis, faults: faults.kinesis, traffic });
-        return withFaults(gate.pass, faults.kinesis);
+        return new KinesisGate({ shards, limits: limits?.kinesis, traffic }).pass;
       },
     ),
     startServiceProxy(
       { endpoint: emulators.dynamodb, target: 'DynamoDB_20120810', json: '1.0', gated: GATED_BY_DYNAMODB },
       (proxy) => {
         const tables = new TableShapes(proxy);
-        const gate = new DynamoDbGate({
-          proxy,
-          tables,
-          limits: limits?.dynamodb,
-          faults: faults.dynamodb,
-          traffic,
-          reads,
-          notice,
-        });
-        return withFaults(gate.pass, faults.dynamodb);
+        return new DynamoDbGate({ proxy, tables, limits: limits?.dynamodb, traffic, reads, notice }).pass;
       },
     ),
   ]);
@@ -80,14 +62,7 @@ export async function startGates(
     reads,
     shards,
     limits,
-    report: () => [
-      ...(scale === undefined ? [] : throttledLines(traffic)),
-      ...FAULTY_SERVICES.flatMap((service) =>
-        Object.entries(rates?.[service] ?? {}).map(
-          ([kind]) => `injected: ${faults[service].injected[kind as keyof FaultRates] ?? 0} of ${service}:${kind}`,
-        ),
-      ),
-    ],
+    report: () => (scale === undefined ? [] : throttledLines(traffic)),
     stop: async () => {
       await Promise.all([kinesis.stop(), dynamodb.stop()]);
     },

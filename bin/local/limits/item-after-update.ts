@@ -1,4 +1,4 @@
-import type { JsonItem } from './item-bytes';
+import type { JsonItem } from '../json-item';
 
 interface Update {
   readonly Key: JsonItem;

@@ -1,6 +1,5 @@
 import { RecentMap } from '../../../lib/core/kernel/recent-map';
 import { type KinesisLimits, type KinesisResource, LIMITED_CALLS } from '../../../lib/testing/kinesis-limits';
-import type { Faults } from './faults';
 import { type Gate, refusal, type ServiceAnswer, type ServiceCall } from './service-proxy';
 import type { ShardMaps } from './shard-maps';
 import type { Traffic } from './traffic';
@@ -9,7 +8,6 @@ interface KinesisGateParts {
   readonly shards: ShardMaps;
   /** Absent: nothing is limited. */
   readonly limits?: KinesisLimits;
-  readonly faults: Faults;
   readonly traffic: Traffic;
 }
 
@@ -103,10 +101,7 @@ export class KinesisGate {
     shardId: string | undefined,
   ): { ErrorCode: string; ErrorMessage: string; ShardId?: undefined } | undefined {
     if (shardId === undefined) return undefined;
-    const { limits, faults } = this.parts;
-    const isTaken =
-      !faults.happens('throttle') && limits?.takeRecord({ streamName, shardId }, recordBytes(entry)) !== false;
-    if (isTaken) return undefined;
+    if (this.parts.limits?.takeRecord({ streamName, shardId }, recordBytes(entry)) !== false) return undefined;
     this.note(streamName, entry, shardId, true);
     return { ErrorCode: THROTTLED, ErrorMessage: `Rate exceeded for shard ${shardId} in stream ${streamName}.` };
   }
@@ -123,11 +118,11 @@ export class KinesisGate {
   }
 
   private async getRecords({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
-    const { limits, faults } = this.parts;
+    const { limits } = this.parts;
     const shard = this.iterators.get(input.ShardIterator);
-    const isRefused = faults.happens('throttle') || (shard !== undefined && limits?.takeRead(shard) === false);
-    if (isRefused)
-      return refusal(THROTTLED, `Rate exceeded for shard ${shard?.shardId} in stream ${shard?.streamName}.`);
+    if (shard !== undefined && limits?.takeRead(shard) === false) {
+      return refusal(THROTTLED, `Rate exceeded for shard ${shard.shardId} in stream ${shard.streamName}.`);
+    }
     const answer = await forward(input);
     if (shard === undefined || answer.status !== 200) return answer;
     const { Records = [], NextShardIterator } = answer.output;
@@ -138,9 +133,9 @@ export class KinesisGate {
   }
 
   private async control({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
-    const { limits, faults, shards } = this.parts;
+    const { limits, shards } = this.parts;
     const resource: KinesisResource = { streamName: streamOf(input), shardId: input.ShardId };
-    if (faults.happens('throttle') || limits?.takeCall(operation, resource) === false) {
+    if (limits?.takeCall(operation, resource) === false) {
       return refusal('LimitExceededException', `Rate exceeded for ${operation}.`);
     }
     const answer = await forward(input);

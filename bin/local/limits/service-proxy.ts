@@ -24,17 +24,11 @@ export interface ServiceAnswer {
   readonly output: any;
 }
 
-/** In place of an answer: the connection is cut without one. */
-export const LOST = 'lost' as const;
-
 /**
  * Decides about a call between a client and a service. It answers itself, or with the service's answer to this or another
  * call.
  */
-export type Gate = (
-  call: ServiceCall,
-  forward: (input: unknown) => Promise<ServiceAnswer>,
-) => Promise<ServiceAnswer | typeof LOST>;
+export type Gate = (call: ServiceCall, forward: (input: unknown) => Promise<ServiceAnswer>) => Promise<ServiceAnswer>;
 
 export interface ServiceProxy {
   readonly endpoint: string;
@@ -127,8 +121,7 @@ export async function startServiceProxy(
       return reply(response, refusal('SerializationException', (error as Error).message), request);
     }
     const passed = await gate({ operation, input }, (changed) => service.ask(operation, request.headers, changed));
-    if (passed === LOST) response.destroy();
-    else reply(response, passed, request);
+    reply(response, passed, request);
   }
 
   /** Answers with the codec of the request. */

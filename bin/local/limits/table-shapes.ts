@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KeyLoad } from '../../../lib/testing/dynamodb-limits';
-import { itemBytes, type JsonItem } from './item-bytes';
+import { type JsonItem, jsonItemBytes } from '../json-item';
 import type { ServiceProxy } from './service-proxy';
 
 interface IndexShape {
@@ -129,5 +129,5 @@ function entryOf({ keys, projected }: IndexShape, item: JsonItem | undefined): J
 
 /** Source: the DynamoDB developer guide: a write unit is a write of up to 1 KB. */
 function writeUnits(item: JsonItem): number {
-  return Math.max(1, Math.ceil(itemBytes(item) / 1_024));
+  return Math.max(1, Math.ceil(jsonItemBytes(item) / 1_024));
 }

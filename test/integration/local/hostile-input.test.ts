@@ -93,7 +93,6 @@ test.each([
   [['reshard', '--from', '2', '--to', '1e9'], '--to must be N or VALUE=N with whole numbers, got "1e9"'],
   [['reshard', '--table', '--from', '2', '--to', '99999999999'], '--to'],
   [['reshard', '--from', `${'a'.repeat(100_000)}=1`, '--to', '2'], '--'],
-  [['local', '--faults', 'kinesis:error=1%,'.repeat(5_000)], '--faults must be each fault once'],
 ])('%j is refused, with a short message', (args, message) => {
   const { status, stdout, stderr } = run(args as string[]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -111,15 +110,4 @@ test.each(['plan', 'simulate'])('%s says that standard output is full', (command
   } finally {
     closeSync(full);
   }
-});
-
-test('local says what is wrong with a hostile assembly', () => {
-  const artifacts = { Stage: { type: 'cdk:cloud-assembly', properties: { directoryName: '.' } } };
-  write('manifest.json', JSON.stringify({ artifacts }));
-  expect(run(['local', '--app', folder])).toEqual({
-    status: 1,
-    signal: null,
-    stdout: '',
-    stderr: `even-shards: the same assembly is nested twice in ${folder}: run \`npx cdk synth\` first, or name the directory with --app\n`,
-  });
 });

@@ -6,7 +6,6 @@ import {
   type Scope,
   UnresolvableIntrinsicError,
 } from '../../../../../bin/local/assembly/intrinsics';
-import { ResolutionWork } from '../../../../../bin/local/assembly/resolution-work';
 
 const SITE = { logicalId: 'Function', propertyPath: 'Environment' };
 
@@ -27,7 +26,6 @@ const SCOPE: Scope = {
     Object.hasOwn(CONDITIONS, name) ? { value: CONDITIONS[name] } : { reason: `there is no condition ${name}` },
   mapped: (map, top, second) => ({ value: `${map}/${top}/${second}` }),
   imported: (name) => ({ value: `imported ${name}` }),
-  work: new ResolutionWork(),
 };
 
 function resolve(value: unknown): unknown {

@@ -1,5 +1,4 @@
 import { DynamoDbGate } from '../../../../../bin/local/limits/dynamodb-gate';
-import { Faults } from '../../../../../bin/local/limits/faults';
 import { RecentReads } from '../../../../../bin/local/limits/recent-reads';
 import type { ServiceAnswer, ServiceCall } from '../../../../../bin/local/limits/service-proxy';
 import { TableShapes } from '../../../../../bin/local/limits/table-shapes';
@@ -35,21 +34,16 @@ beforeEach(() => {
     return { status: 200, output: {} };
   };
   const proxy = { call: call as never };
-  gate = gateWith(proxy, new Faults({}, Math.random));
-});
-
-function gateWith(proxy: { call: never }, faults: Faults): DynamoDbGate {
-  return new DynamoDbGate({
+  gate = new DynamoDbGate({
     proxy,
     tables: new TableShapes(proxy),
     // 10 write units and 30 read units a second.
     limits: new DynamoDbLimits({ now: () => nowMs, scale: 0.01 }),
-    faults,
     traffic,
     reads: new RecentReads(),
     notice: (line) => notices.push(line),
   });
-}
+});
 
 /** What is answered to a call that takes so many units, should it reach the service. */
 async function ask(operation: string, input: object, units = 0): Promise<ServiceAnswer> {
@@ -191,11 +185,5 @@ describe.each(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'
     expect(notices).toEqual([
       `not limited: ${operation}, because only DynamoDB knows which partition keys a statement of PartiQL loads`,
     ]);
-  });
-
-  test('is refused where a fault throttles it', async () => {
-    gate = gateWith({ call: undefined as never }, new Faults({ throttle: 1 }, Math.random));
-    expect((await ask(operation, input)).output).toMatchObject(THROTTLED);
-    expect(forwarded).toEqual([]);
   });
 });
