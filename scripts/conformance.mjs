@@ -16,7 +16,8 @@
  * - drivers: psycopg, SQLAlchemy, JDBC, pgx and node-postgres on the outbox, each where its tools are found.
  * - browser: a headless Chromium, which npm has installed, after a build.
  * - apps: apps in the manner of aws-samples/aws-cdk-examples, in a local run, after a build.
- * - node: the unit tests on the lowest Node.js that the package supports, and on the newest long-term one.
+ * - node: the unit tests on the lowest Node.js that the package supports, and on the newest long-term one; `node newest` leaves
+ *   the lowest out.
  * - postgres: the outbox on the oldest version of PostgreSQL that it supports.
  * - aws: the models of the tests and AWS itself, in one stack of your own account, or with --dry-run moto in its place.
  */
@@ -45,7 +46,9 @@ const OLDEST_JAVA = 17;
 const NEWEST_LONG_TERM_NODE = '26.10.0';
 
 if (process.argv[2] === 'node') {
-  for (const version of [lowestNode(), NEWEST_LONG_TERM_NODE]) unitTestsOn(version, process.argv.slice(3));
+  const isNewestOnly = process.argv[3] === 'newest';
+  const versions = isNewestOnly ? [NEWEST_LONG_TERM_NODE] : [lowestNode(), NEWEST_LONG_TERM_NODE];
+  for (const version of versions) unitTestsOn(version, process.argv.slice(isNewestOnly ? 4 : 3));
   process.exit(0);
 }
 

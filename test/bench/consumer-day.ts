@@ -4,12 +4,11 @@ import type { InvokedFunction } from '../support/fakes/event-source';
 import { kinesisEvent } from '../support/fakes/stream-events';
 import { fetchedFolder, succeeds } from '../support/fetched';
 import { writeGuideTable } from '../support/guide-table';
-import { consumerDayRow, type Handle, HEADER, reportingAll, WAYS } from '../support/tables/consumer-day';
+import { consumerDayRow, type Handle, HEADER, waysToConsume } from './consumer-day/day';
 
 /**
  * What a poison record and an outage of a minute do to a day of a shard, with what people use now and with an ordered consumer.
- * Powertools' batch processor is its own, which is fetched into a cache the first time; the test of the table has a model of it,
- * and so compares the two. It writes the table of the guide.
+ * Powertools' batch processor is its own, which is fetched into a cache the first time. It writes the table of the guide.
  *
  *   npm run bench consumer-day
  */
@@ -56,9 +55,7 @@ function fetchPowertools(): Powertools {
 async function main(): Promise<void> {
   const powertools = powertoolsOf(fetchPowertools());
   const rows: string[][] = [];
-  for (const way of WAYS) {
-    rows.push(await consumerDayRow(way.function === reportingAll ? { ...way, function: powertools } : way));
-  }
+  for (const way of waysToConsume(powertools)) rows.push(await consumerDayRow(way));
   writeGuideTable('docs/guides/consuming.md', 'npm run bench consumer-day', HEADER, rows);
 }
 

@@ -22,10 +22,11 @@ import {
   modelConfig,
   playSelectCase,
 } from '../../support/fakes/fan-out-select-model';
+import { randomRuns } from '../../support/random-runs';
 import { type RunningCassandra, startCassandra } from './cassandra';
 import { emitted, tableOf } from './create-table';
 
-const CASES = Number(process.env.FAN_OUT_CASES ?? 500);
+const CASES = randomRuns(500);
 const MOST_SHARDS = 60;
 
 let server: RunningCassandra;

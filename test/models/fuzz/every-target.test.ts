@@ -9,7 +9,7 @@ test(
     const failures: FuzzFailure[] = [];
     const fuzz = await Fuzz.start({ onFailure: (failure) => failures.push(failure) });
     try {
-      await fuzz.play(Array.from({ length: randomRuns(20) }, (_, seed) => seed));
+      await fuzz.play(Array.from({ length: randomRuns(8) }, (_, seed) => seed));
     } finally {
       await fuzz.stop();
     }

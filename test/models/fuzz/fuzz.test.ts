@@ -1,15 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { Worker } from 'node:worker_threads';
-import { CountTable } from './count-table';
 import { Fuzz, type FuzzFailure } from './fuzz';
 import type { FuzzTarget } from './fuzz-target';
 
-/** What a fuzzing run says of targets that fail, and of those that hang. */
+/** A fuzzing run reports each target that fails or hangs, with the seed that repeats the case. */
 
 async function played(targets: readonly FuzzTarget[], seeds: readonly number[]): Promise<FuzzFailure[]> {
   const failures: FuzzFailure[] = [];
@@ -81,80 +73,4 @@ test('a case that hangs fails with what it was doing, what it has started ends, 
   ]);
   expect(ended).toEqual(['client', 'server']);
   expect(Object.keys(drawn)).toEqual(['0', '1']);
-});
-
-test('what fails beside a case, or does not end, is a failure of that case, and the others go on', async () => {
-  const target: FuzzTarget = {
-    name: 'beside',
-    play: async (fuzzCase) => {
-      if (fuzzCase.seed === 0) fuzzCase.fails(new Error('the stub does not know the request'));
-      if (fuzzCase.seed === 1) fuzzCase.with('server', () => Promise.reject(new Error('still open')));
-    },
-  };
-  const failures = await played([target], [0, 1, 2]);
-  expect(failures.map(({ message }) => message.split('\n')[0])).toEqual([
-    'seed 0, beside: beside the case: Error: the stub does not know the request',
-    'seed 1, beside: beside the case: Error: still open',
-  ]);
-});
-
-test('a loop that stops every timer ends the process, which names the cases that were under way', async () => {
-  const program = `
-    const { Worker } = require('node:worker_threads');
-    const workerData = { beats: new Int32Array(new SharedArrayBuffer(4)), mostSeconds: 1 };
-    const thread = new Worker(process.argv[1], { workerData });
-    for (const message of [{ begun: 'the first' }, { begun: 'the second' }, { ended: 'the first' }]) thread.postMessage(message);
-    thread.once('online', () => setTimeout(() => { for (;;); }, 300));
-  `;
-  const child = spawn(process.execPath, ['-e', program, join(__dirname, 'watchdog-thread.mjs')]);
-  const [[, signal], written] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
-  expect(signal).toBe('SIGKILL');
-  expect(written).toBe('nothing has moved for 1 s; one of these does not end:\nthe second\n');
-});
-
-test.each([
-  ['waits for longer than its time has none left', 'await new Promise((resolve) => setTimeout(resolve, 600))', -1],
-  ['was not let go on by the machine has time left', 'for (const end = Date.now() + 600; Date.now() < end; );', 1],
-])('an invocation that %s', async (_, work, sign) => {
-  const bundle = join(mkdtempSync(join(tmpdir(), 'fuzz-')), 'index.js');
-  writeFileSync(bundle, `exports.handler = async () => { ${work} };`);
-  const worker = new Worker(join(__dirname, '../../support/lambda-runtime.mjs'), {
-    workerData: { bundle, environment: {} },
-  });
-  try {
-    await once(worker, 'message');
-    worker.postMessage({ payload: '{}', timeoutMs: 300 });
-    const [{ leftMs }] = await once(worker, 'message');
-    expect(Math.sign(leftMs)).toBe(sign);
-  } finally {
-    await worker.terminate();
-    rmSync(dirname(bundle), { recursive: true });
-  }
-});
-
-test('the table of counts answers whatever an item holds in place of its key', () => {
-  const table = new CountTable();
-  const damaged = { index: { S: 'i' }, value: { S: { toString: 'x', valueOf: 1 } } };
-  table.items.push(damaged as never, { index: { S: 'i' }, value: { S: 'b' } });
-  const query = { ExpressionAttributeValues: { ':index': { S: 'i' }, ':from': { S: 'a' } } };
-  expect(table.query(query).Items).toEqual([{ index: { S: 'i' }, value: { S: 'b' } }]);
-});
-
-test('the command of a failure plays one case of one target', async () => {
-  const soak = (...args: string[]) =>
-    spawn(process.execPath, ['scripts/run-bundled.mjs', 'test/models/soak', 'fuzz', ...args], {
-      cwd: join(__dirname, '../../..'),
-    });
-  const one = soak('--only', 'saved histories', '--seed', '1234');
-  const none = soak('--only', 'no such target');
-  const [told, [code], refused] = await Promise.all([text(one.stdout), once(one, 'exit'), text(none.stderr)]);
-  expect(told.split('\n').map((line) => line.trim())).toEqual([
-    'target           cases',
-    '---------------  -----',
-    'saved histories      1',
-    '0 failures',
-    '',
-  ]);
-  expect(code).toBe(0);
-  expect(refused).toContain('no target has the name no such target');
 });

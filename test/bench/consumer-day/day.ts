@@ -1,8 +1,13 @@
 import { MemoryParkingStore, OrderedConsumer, type OrderedConsumerOptions } from '../../../lib/core/consumer';
 import { VirtualClock } from '../../../lib/testing';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { EventSource, type InvokedFunction, type MappingSettings, type WrittenRecord } from '../fakes/event-source';
-import { kinesisEvent } from '../fakes/stream-events';
+import {
+  EventSource,
+  type InvokedFunction,
+  type MappingSettings,
+  type WrittenRecord,
+} from '../../support/fakes/event-source';
+import { kinesisEvent } from '../../support/fakes/stream-events';
 
 export const HEADER = [
   'with',
@@ -49,22 +54,8 @@ const throwing =
     for (const record of batch) await handle(textOf(record));
   };
 
-/**
- * What Powertools' `processPartialResponse` does with a `BatchProcessor`: every record is handled, and it throws if all have failed.
- * `npm run bench consumer-day` has the real one in its place.
- */
-export const reportingAll =
-  (handle: Handle): InvokedFunction =>
-  async (records) => {
-    const ends = await Promise.allSettled(records.map((record) => handle(textOf(record))));
-    const batchItemFailures = records
-      .filter((_, index) => ends[index]!.status === 'rejected')
-      .map(({ sequenceNumber }) => ({ itemIdentifier: sequenceNumber }));
-    if (batchItemFailures.length === records.length) throw new Error('all records have failed');
-    return { batchItemFailures };
-  };
-
-export const WAYS: readonly Way[] = [
+/** `powertools` is the batch processor of Powertools. */
+export const waysToConsume = (powertools: Way['function']): Way[] => [
   { name: "Lambda's own retry", function: throwing },
   { name: 'bisecting', mapping: { bisects: true }, function: throwing },
   {
@@ -72,11 +63,11 @@ export const WAYS: readonly Way[] = [
     mapping: { bisects: true, retries: 10 },
     function: throwing,
   },
-  { name: "Powertools' batch processor", function: reportingAll },
+  { name: "Powertools' batch processor", function: powertools },
   {
     name: "Powertools' batch processor, 10 retries, a destination",
     mapping: { retries: 10 },
-    function: reportingAll,
+    function: powertools,
   },
   { name: '`OrderedConsumer`', function: ordered },
 ];
