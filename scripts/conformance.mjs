@@ -1,7 +1,6 @@
 /**
- * Runs test/conformance on the real thing: `npm run conformance NAME [arguments]`. The argument `mutants` breaks the models, one rule
- * after the other, and expects the comparison to fail each time. What a comparison needs is fetched into a cache the first time that
- * someone asks for it, and is nobody's dependency.
+ * Runs test/conformance on the real thing: `npm run conformance NAME [arguments]`. What a comparison needs is fetched into
+ * a cache at the first run, and is no dependency of the package.
  *
  * - dynamodb, which is the default: DynamoDB Local, Amazon's own emulator, which needs Java, and dynoxide, which cargo makes.
  * - keyspaces: Apache Cassandra, which needs Java.
@@ -66,14 +65,10 @@ const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
 const environment = STORES[store]();
 const rest = process.argv.slice(named ? 3 : 2);
-if (rest[0] === 'mutants') {
-  run('scripts/mutants.mjs', ['--conformance', store, '--workers', '1', ...rest.slice(1)], environment);
-} else {
-  // jest would add the suites of a word to those of the store.
-  const word = rest[0]?.startsWith('-') === false ? `.*${rest.shift()}` : '';
-  const suites = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}${word}`];
-  run('node_modules/jest/bin/jest.js', [...suites, ...rest], environment);
-}
+// jest would add the suites of a word to those of the store.
+const word = rest[0]?.startsWith('-') === false ? `.*${rest.shift()}` : '';
+const suites = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}${word}`];
+run('node_modules/jest/bin/jest.js', [...suites, ...rest], environment);
 
 /** What `engines` asks for at least. */
 function lowestNode() {

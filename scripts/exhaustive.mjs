@@ -7,10 +7,10 @@
 // With --update it writes how far each scenario came into test/models/exhaustive/reached.json, and the table of the README beside it from
 // that. With --reached it only compares the two.
 //
-// With --mutants it breaks the library in one place after another, as test/models/exhaustive/mutants.json says, and expects the
-// named scenario to find the named promise broken, after as many schedules as the list says. The places are replaced while
-// esbuild reads them: no file is touched. The table of the README must be that of the list. --at-most leaves out what
-// takes more schedules, and --update writes the schedules into the list and the table.
+// With --mutants it breaks one rule after another, as test/models/exhaustive/mutants.json says. The named scenario must find the named
+// promise broken, after as many schedules as the list says. The module is replaced while esbuild reads it: no file changes. The table
+// of the README must be the same as the list. --at-most leaves out mutants that take more schedules. --update writes the schedules
+// into the list and the table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,6 +19,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { inWords, mutated } from '../test/models/mutants/rule-mutant.mjs';
 
 const { values, positionals } = parseArgs({
   options: {
@@ -150,10 +151,11 @@ async function kill(mutant) {
 }
 
 function tableOf(mutants) {
-  const rows = mutants.map(({ rule, decision, scenario, promise, schedules }) => {
-    return `| ${rule} | ${decision} | ${scenario} | ${promise} | ${schedules?.toLocaleString('en')} |\n`;
+  const rows = mutants.map((mutant) => {
+    const { rule, decision, scenario, promise, schedules } = mutant;
+    return `| ${rule} | ${decision} | ${inWords(mutant)} | ${scenario} | ${promise} | ${schedules?.toLocaleString('en')} |\n`;
   });
-  return `| rule | decision | scenario | promise | schedules |\n| --- | --- | --- | --- | ---: |\n${rows.join('')}`;
+  return `| rule | decision | mutant | scenario | promise | schedules |\n| --- | --- | --- | --- | --- | ---: |\n${rows.join('')}`;
 }
 
 /** What each scenario with these words came to. */
@@ -187,11 +189,9 @@ async function bundled(mutant) {
   return outfile;
 }
 
-function mutate(setUp, { file, text, replacement }) {
-  setUp.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-    if (path !== resolve(file)) return undefined;
-    const source = readFileSync(path, 'utf8');
-    if (source.split(text).length !== 2) throw new Error(`${file} does not hold exactly once: ${text}`);
-    return { contents: source.replace(text, () => replacement), loader: 'ts' };
-  });
+function mutate(setUp, mutant) {
+  const contents = mutated(mutant);
+  setUp.onLoad({ filter: /\.ts$/ }, ({ path }) =>
+    path === resolve(mutant.file) ? { contents, loader: 'ts' } : undefined,
+  );
 }

@@ -1,7 +1,7 @@
 /**
  * How many random cases a test tries: `count`, times RANDOM_RUNS from the environment.
  *
- * `RANDOM_RUNS=20 npm run test:models` looks further than the gate does. `npm run mutants` tries a quarter, and expects every
+ * `RANDOM_RUNS=20 npm run test:models` looks further than the gate does. `npm run rule-mutants` tries a quarter, and expects every
  * mutant to be found all the same.
  */
 export function randomRuns(count: number): number {

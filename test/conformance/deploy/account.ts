@@ -10,9 +10,8 @@ import { pythonOf, pythonWith } from '../../support/fetched';
 /** Where `npm run conformance deploy` put what the runtime of Lambda brings along. */
 const RUNTIME_MODULES = 'RUNTIME_MODULES';
 
-/** By the folder that npm runs in: the comparisons with AWS are bundled elsewhere. A mutant of the emulator has a folder of its own. */
+/** By the folder that npm runs in: the comparisons with AWS are bundled elsewhere. */
 const HERE = resolve('test/conformance/deploy');
-const EMULATOR_FOLDER = process.env.EMULATOR_FOLDER ?? HERE;
 const ENVIRONMENT = 'deploy-moto-5.2.5';
 const CDK = resolve('node_modules/.bin/cdk');
 
@@ -30,7 +29,7 @@ export class Account {
   static async open(): Promise<Account> {
     const modules = [process.env[RUNTIME_MODULES], resolve('node_modules')].filter(Boolean).join(delimiter);
     const server = spawn(pythonOf(ENVIRONMENT), ['-m', 'emulator.serve', process.execPath, modules], {
-      cwd: EMULATOR_FOLDER,
+      cwd: HERE,
       env: {
         ...process.env,
         AWS_ACCESS_KEY_ID: 'local',

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { explore } from './explore';
 import mutants from './mutants.json';
 import { type OutboxBounds, outboxScenario } from './outbox/outbox-scenario';
@@ -139,7 +138,6 @@ test('the mutants that few schedules kill are killed as the list and the decisio
   expect(status).toBe(0);
 }, 300_000);
 
-test.each(mutants)('the mutant of a rule has its place and its scenario: $rule', ({ file, text, scenario }) => {
-  expect(readFileSync(file, 'utf8').split(text)).toHaveLength(2);
+test.each(mutants)('the mutant of a rule has a scenario: $rule', ({ scenario }) => {
   expect(SCENARIOS.map(({ name }) => name)).toContain(scenario);
 });

@@ -1,12 +1,11 @@
 import swcJest from '@swc/jest';
 
-/** A transformer of jest that compiles as the tests do, with one text of one file replaced. */
+/** A transformer of jest that compiles as the tests do, with one module replaced. */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default {
-  createTransformer({ swc, file, text, replacement }) {
+  createTransformer({ swc, file, contents }) {
     const compiler = swcJest.createTransformer(swc);
-    const mutated = (source, path) =>
-      file !== undefined && path.endsWith(`/${file}`) ? source.replace(text, () => replacement) : source;
+    const mutated = (source, path) => (file !== undefined && path.endsWith(`/${file}`) ? contents : source);
     return {
       process: (source, path, options) => compiler.process(mutated(source, path), path, options),
       getCacheKey: (source, path, options) => compiler.getCacheKey(mutated(source, path), path, options),

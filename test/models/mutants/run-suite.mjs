@@ -1,8 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import jestConfig from '../../../jest.config.mjs';
 
@@ -10,12 +7,12 @@ const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit
 const [[pattern, [, swc]]] = Object.entries(unit.transform);
 
 /**
- * Runs a suite to its first test that fails, with a mutant in place or with none.
+ * Runs a suite to its first test that fails, with a mutated module in place or with none.
  *
  * @returns how it ended: the tests that `passed`, or the one that `failed`, or why it is `broken`, or that it is `late`
  */
-export async function runSuite(suite, { mutant = {}, test = '', runs, limitMs, args = [] }) {
-  const transform = { [pattern]: ['<rootDir>/test/models/mutants/mutating-transform.mjs', { swc, ...mutant }] };
+export async function runSuite(suite, { module = {}, test = '', runs, limitMs }) {
+  const transform = { [pattern]: ['<rootDir>/test/models/mutants/mutating-transform.mjs', { swc, ...module }] };
   const config = JSON.stringify({
     ...unit,
     testMatch: ['<rootDir>/test/**/*.test.ts'],
@@ -27,9 +24,9 @@ export async function runSuite(suite, { mutant = {}, test = '', runs, limitMs, a
   // The limit of the suite is the only one: a busy machine would catch mutants by jest's.
   const child = spawn(
     process.execPath,
-    [...jest, ...reporter, '--testTimeout', String(limitMs), ...args, '--runTestsByPath', suite],
+    [...jest, ...reporter, '--testTimeout', String(limitMs), '--runTestsByPath', suite],
     {
-      env: { ...process.env, RANDOM_RUNS: runs, ...(mutant.file?.endsWith('.py') && mutatedEmulator(mutant)) },
+      env: { ...process.env, RANDOM_RUNS: runs },
       stdio: ['ignore', 'pipe', 'ignore'],
       timeout: limitMs,
       // An endless loop hears no other signal.
@@ -41,14 +38,4 @@ export async function runSuite(suite, { mutant = {}, test = '', runs, limitMs, a
   const outcome = said.split('\n').findLast((line) => line.startsWith('{"'));
   // What a test leaves undone can end jest itself.
   return outcome === undefined ? { broken: 'jest ended without a report' } : JSON.parse(outcome);
-}
-
-/** A copy of the emulator of CloudFormation, which jest does not compile, with one text of one file replaced. */
-function mutatedEmulator({ file, text, replacement }) {
-  const folder = mkdtempSync(join(tmpdir(), 'mutated-emulator-'));
-  const copy = join(folder, basename(dirname(file)));
-  cpSync(dirname(file), copy, { recursive: true });
-  const source = readFileSync(file, 'utf8').replace(text, () => replacement);
-  writeFileSync(join(copy, basename(file)), source);
-  return { EMULATOR_FOLDER: folder };
 }

@@ -3,9 +3,6 @@ import { join } from 'node:path';
 import * as testing from '../../../lib/testing';
 
 const FOLDER = 'docs';
-const mutants: { rule: string; file: string; suite: string }[] = JSON.parse(
-  readFileSync('test/models/mutants/models.json', 'utf8'),
-);
 const text = readFileSync('docs/models.md', 'utf8');
 
 describe('the register of models', () => {
@@ -20,15 +17,5 @@ describe('the register of models', () => {
     const models = Object.keys(testing).filter((name) => /^[A-Z][a-z]/.test(name) && name !== 'VirtualClock');
     expect(models).toContain('FakeKinesis');
     expect(models.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
-  });
-
-  test('has every rule that a mutant breaks, with what catches it', () => {
-    const rules = [
-      ...text.matchAll(/^\| ([^|]+) \| \[[^|]+\]\(\.\.\/([^)]+)\) \| [^|]+ \| \[[^|]+\]\(\.\.\/([^)]+)\) \|$/gm),
-    ];
-    const listed = rules.map(([, rule, file, suite]) => ({ rule: `model: ${rule}`, file, suite }));
-    expect(mutants.map(({ rule, file, suite }) => ({ rule, file, suite }))).toEqual(
-      listed.filter(({ rule }) => mutants.some((mutant) => mutant.rule === rule)),
-    );
   });
 });
