@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Annotations, CfnElement, Stack, Stage, Token } from 'aws-cdk-lib';
 import { Construct, type IConstruct } from 'constructs';
-import { problemsOf } from '../construct/props-checks';
+import { problemsOf } from '../construct/props';
 import { checkDeployedFolder, deployedTemplate } from './deployed-template';
 import { deploymentFindings } from './deployment-findings';
 import type { Finding } from './finding';

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { constructField } from '../construct/props-checks';
+import { constructField } from '../construct/props';
 import { variableName } from '../core/contract/function-environment';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { checkEnvironmentSize } from './environment-size';

@@ -13,7 +13,7 @@ import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { Construct, type IConstruct } from 'constructs';
 import { given, withDefaults } from '../construct/blueprint';
 import { familyMetric, type MetricFamily } from '../construct/metric-definition';
-import { constructField, refuseToken } from '../construct/props-checks';
+import { constructField, Props } from '../construct/props';
 import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
 
@@ -314,8 +314,9 @@ export function addBundledFunction(
   { bundle, description, environment, timeout, memorySize }: BundledFunction,
   options: BundledFunctionOptions & Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
 ): lambda.Function {
-  refuseToken(constructField(scope, 'maxEventAge'), options.maxEventAge, '1 minute to 6 hours');
-  refuseToken(constructField(scope, 'retryAttempts'), options.retryAttempts, 'a whole number from 0 to 2');
+  const props = Props.of(scope, options);
+  const maxEventAge = props.known('maxEventAge', '1 minute to 6 hours');
+  const retryAttempts = props.known('retryAttempts', 'a whole number from 0 to 2');
   const logGroup = options.logGroup ?? addLogGroup(scope);
   const role =
     options.role ?? new iam.Role(scope, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
@@ -354,8 +355,8 @@ export function addBundledFunction(
         ipv6AllowedForDualStack: options.ipv6AllowedForDualStack,
         reservedConcurrentExecutions: options.reservedConcurrentExecutions,
         onFailure: options.onFailure,
-        maxEventAge: options.maxEventAge,
-        retryAttempts: options.retryAttempts,
+        maxEventAge,
+        retryAttempts,
       },
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
@@ -446,22 +447,6 @@ function bundlePath(scope: IConstruct, bundle: string): string {
 /** The same folder whether this file runs as source from `lib` or compiled from `dist/lib`. */
 function packageRoot(): string {
   return dirname(require.resolve('cdk-even-shards/package.json'));
-}
-
-/**
- * @throws an error with the code `INVALID_ARGUMENT` for a `timeout` that is known to be too short for the work of a
- *   function
- */
-export function checkLeastTimeout(
-  scope: IConstruct,
-  timeout: Duration | undefined,
-  least: Duration,
-  because: string,
-): void {
-  if (timeout === undefined || Token.isUnresolved(timeout) || timeout.isUnresolved()) return;
-  if (timeout.toSeconds({ integral: false }) >= least.toSeconds()) return;
-  const allowed = `at least ${least.toHumanString()}: ${because}`;
-  throw new InvalidArgumentError(constructField(scope, 'timeout'), timeout.toHumanString(), allowed);
 }
 
 /** The code of a function that is bundled when this library is built is not there. */

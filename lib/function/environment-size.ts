@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { problemsOf } from '../construct/props-checks';
+import { problemsOf } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 
 /**

@@ -1,5 +1,5 @@
 import type { Stack } from 'aws-cdk-lib';
-import { refuseToken } from '../construct/props-checks';
+import { refuseToken } from '../construct/props';
 
 /** A configuration as far as it is known at synthesis: every text that only the deployment knows is empty. */
 export function knownConfig<C>(stack: Stack, json: string): C {

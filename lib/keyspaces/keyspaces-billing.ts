@@ -1,6 +1,6 @@
 import { Token } from 'aws-cdk-lib';
 import type * as cassandra from 'aws-cdk-lib/aws-cassandra';
-import { InvalidArgumentError } from '../core/kernel/errors';
+import { Props } from '../construct/props';
 
 /** Capacity that is paid for whether it is used or not. */
 export interface KeyspacesProvisionedThroughput {
@@ -68,8 +68,7 @@ export interface KeyspacesAutoscaledCapacityOptions {
 }
 
 /** Source: the CloudFormation reference, AWS::Cassandra::Table TargetTrackingScalingPolicyConfiguration. */
-const LEAST_UTILIZATION = 20;
-const MOST_UTILIZATION = 90;
+const UTILIZATION_PERCENT = { min: 20, max: 90 };
 
 /** The read or the write capacity of a table that is billed by provisioned capacity. */
 export class KeyspacesCapacity {
@@ -80,8 +79,8 @@ export class KeyspacesCapacity {
    * @throws an error with the code `INVALID_ARGUMENT` unless it is a whole number of at least 1
    */
   public static constant(capacityUnits: number): KeyspacesCapacity {
-    checkUnits('capacityUnits', capacityUnits);
-    return new KeyspacesCapacity(capacityUnits, undefined);
+    const props = Props.named('', { capacityUnits });
+    return new KeyspacesCapacity(props.whole('capacityUnits', { min: 1 }), undefined);
   }
 
   /**
@@ -92,21 +91,17 @@ export class KeyspacesCapacity {
    *   the maximum, or a utilization outside 20 to 90 percent
    */
   public static autoscaled(options: KeyspacesAutoscaledCapacityOptions): KeyspacesCapacity {
-    const { minCapacity = 1, maxCapacity, targetUtilizationPercent = 70 } = options;
-    checkUnits('minCapacity', minCapacity);
-    checkUnits('maxCapacity', maxCapacity);
+    const props = Props.named('', options, { minCapacity: 1, targetUtilizationPercent: 70 });
+    const minCapacity = props.whole('minCapacity', { min: 1 });
+    const maxCapacity = props.whole('maxCapacity', { min: 1 });
+    const targetValue = props.number('targetUtilizationPercent', UTILIZATION_PERCENT);
     if (![minCapacity, maxCapacity].some(Token.isUnresolved) && minCapacity > maxCapacity) {
-      throw new InvalidArgumentError('minCapacity', minCapacity, `at most maxCapacity, which is ${maxCapacity}`);
-    }
-    const isPercentage = targetUtilizationPercent >= LEAST_UTILIZATION && targetUtilizationPercent <= MOST_UTILIZATION;
-    if (!Token.isUnresolved(targetUtilizationPercent) && !isPercentage) {
-      const allowed = `a percentage from ${LEAST_UTILIZATION} to ${MOST_UTILIZATION}`;
-      throw new InvalidArgumentError('targetUtilizationPercent', targetUtilizationPercent, allowed);
+      throw props.refusal('minCapacity', minCapacity, `at most maxCapacity, which is ${maxCapacity}`);
     }
     return new KeyspacesCapacity(minCapacity, {
       minimumUnits: minCapacity,
       maximumUnits: maxCapacity,
-      scalingPolicy: { targetTrackingScalingPolicyConfiguration: { targetValue: targetUtilizationPercent } },
+      scalingPolicy: { targetTrackingScalingPolicyConfiguration: { targetValue } },
     });
   }
 
@@ -119,9 +114,4 @@ export class KeyspacesCapacity {
     this._units = units;
     this._autoScaling = autoScaling;
   }
-}
-
-function checkUnits(field: string, units: number): void {
-  if (Token.isUnresolved(units) || (Number.isInteger(units) && units >= 1)) return;
-  throw new InvalidArgumentError(field, units, 'a whole number of at least 1');
 }

@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { checkOwnEnvironment, constructField } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField } from '../construct/props';
 import { TABLES, VALUES } from '../core/contract/function-environment';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { allowedTexts, checkAllowedColumns } from '../core/keyspaces/allowed-values';
@@ -120,7 +120,7 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
     const field = constructField(this, 'tables');
     checkNames(field, props.tables);
     for (const table of props.tables) {
-      checkOwnEnvironment(constructField(this, `tables.${table.tableName}`), 'a table', table, Stack.of(this));
+      checkOwnEnvironment(this, `tables.${table.tableName}`, 'a table', table);
     }
     const tables = [...props.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1));
     const { values } = props;

@@ -1,5 +1,5 @@
-import { type Duration, Token } from 'aws-cdk-lib';
-import { InvalidArgumentError } from '../core/kernel/errors';
+import { Duration, Token } from 'aws-cdk-lib';
+import { Props } from '../construct/props';
 import { InvalidTableConfigError } from '../core/keyspaces/keyspaces-errors';
 import { ShardingStrategy } from '../table/index/sharded-index-options';
 import type { KeyspacesColumn, ShardedKeyspacesTableProps } from './sharded-keyspaces-table-options';
@@ -16,6 +16,9 @@ const SYSTEM_KEYSPACES = ['system', 'system_schema', 'system_schema_mcs', 'syste
  */
 const MOST_COLUMNS = 225;
 const MOST_COLUMNS_WITH_TIME_TO_LIVE = 166;
+
+/** 20 years. Source: the CloudFormation reference, AWS::Cassandra::Table DefaultTimeToLive. */
+const MOST_TIME_TO_LIVE = Duration.seconds(630_720_000);
 
 /** @throws an error unless Amazon Keyspaces can have the table; errors name the properties behind `prefix` */
 export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps): void {
@@ -37,7 +40,7 @@ export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps)
     const allowed = `at most ${most} columns, which one INSERT can write${defaultTimeToLive ? ' with a time to live' : ''}`;
     throw new InvalidTableConfigError(`${prefix}regularColumns`, regularColumns.length, allowed);
   }
-  if (defaultTimeToLive !== undefined) checkTimeToLive(`${prefix}defaultTimeToLive`, defaultTimeToLive);
+  if (!defaultTimeToLive?.isUnresolved()) Props.named(prefix, props).seconds('defaultTimeToLive', { max: MOST_TIME_TO_LIVE });
 }
 
 function checkName(field: string, name: string): void {
@@ -96,18 +99,4 @@ function checkCounters(prefix: string, columns: readonly KeyspacesColumn[], time
   if (timeToLive === undefined) return;
   const allowed = `absent from a table with counters, such as ${counter.name}: they have no time to live`;
   throw new InvalidTableConfigError(`${prefix}defaultTimeToLive`, timeToLive.toString(), allowed);
-}
-
-/** Source: the CloudFormation reference, AWS::Cassandra::Table DefaultTimeToLive: 20 years. */
-const MOST_SECONDS_TO_LIVE = 630_720_000;
-
-function checkTimeToLive(field: string, timeToLive: Duration): void {
-  if (timeToLive.isUnresolved()) return;
-  const seconds = timeToLive.toSeconds({ integral: false });
-  if (Number.isInteger(seconds) && seconds <= MOST_SECONDS_TO_LIVE) return;
-  throw new InvalidArgumentError(
-    field,
-    `${seconds} s`,
-    `whole seconds, at most ${MOST_SECONDS_TO_LIVE}, which are 20 years`,
-  );
 }

@@ -6,7 +6,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { familyMetric, whereMetricsAre } from '../construct/metric-definition';
-import { checkOwnEnvironment, constructField, refuseToken } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField, Props } from '../construct/props';
 import { InvalidShardCountError } from '../core/kernel/errors';
 import { normalizedCounts } from '../core/keyspaces/normalized-counts';
 import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
@@ -239,14 +239,14 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
 
   private bind(method: string, bound: lambda.Function, { environmentVariable }: KeyspacesTableBindingOptions): void {
     const { tableName: name, _config: config } = this;
-    checkOwnEnvironment(constructField(bound, method), `the table ${name}`, this, Stack.of(bound));
+    checkOwnEnvironment(bound, method, `the table ${name}`, this);
     bindConfig({ name, config, json: this.toConfigJson() }, bound, environmentVariable);
   }
 }
 
 /** What functions and applications read of a table, its defaults filled in, and checked. */
 function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, columns: string[]): ShardedKeyspacesConfig {
-  refuseToken(`${prefix}firstShard`, options.firstShard, 'a whole number');
+  const firstShard = Props.named(prefix, options, { firstShard: 0 }).known('firstShard', 'a whole number');
   requireShardCounts(`${prefix}shardCounts`, options.shardCounts);
   if (options.shardCounts._maximum !== undefined) {
     const allowed = 'fixed: a table of Amazon Keyspaces does not say which partition is throttled';
@@ -257,7 +257,7 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
     tableName: options.tableName,
     partitionKey: options.partitionKey.map(({ name, cqlType }) => ({ name, type: cqlType.cql })),
     shardColumn: options.shardColumn ?? 'shard',
-    firstShard: options.firstShard ?? 0,
+    firstShard,
     clusteringColumns: options.clusteringColumns.map(({ name, cqlType, order }) => ({
       name,
       type: cqlType.cql,

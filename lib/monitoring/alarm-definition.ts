@@ -1,15 +1,14 @@
-import { Duration, Token } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { IConstruct } from 'constructs';
 import { readGuide } from '../construct/guide-link';
-import { constructField } from '../construct/props-checks';
-import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** Whom an alarm is for: `page` calls somebody at once, `ticket` waits for the next working day. */
 export type Severity = 'page' | 'ticket';
 
 /** An alarm of a `ShardMonitoring`, before it is one. */
 export interface AlarmDefinition {
+  /** Whether the user wants the alarm. @default true */
+  readonly isOn?: boolean;
   readonly severity: Severity;
   readonly metric: cloudwatch.Metric | cloudwatch.MathExpression;
   /** What is wrong, what to do, and where to read more. */
@@ -30,8 +29,8 @@ export interface WatchedAlarms {
   readonly composite?: cloudwatch.CompositeAlarm;
 }
 
-/** The definitions of alarms, by the names that the alarms have where they are returned. */
-export type AlarmDefinitions<Alarms> = { readonly [name in Exclude<keyof Alarms, 'composite'>]?: AlarmDefinition };
+/** The alarms of a thing, by the names that the alarms have where they are returned. */
+export type AlarmTable<Alarms> = { readonly [name in Exclude<keyof Alarms, 'composite'>]?: AlarmDefinition };
 
 /** How often Kinesis, DynamoDB and Lambda report: once a minute. */
 export const REPORTING_PERIOD = Duration.minutes(1);
@@ -50,27 +49,11 @@ export function seeMonitoring(heading: string): string {
   return readGuide('monitoring', heading);
 }
 
-/**
- * @throws an error with the code `INVALID_ARGUMENT` unless CloudWatch can compare with the threshold, and it can be
- *   exceeded
- */
-export function checkThreshold(monitoring: IConstruct, option: string, threshold: number, least: number): void {
-  if (Token.isUnresolved(threshold) || (Number.isFinite(threshold) && threshold >= least)) return;
-  throw new InvalidArgumentError(constructField(monitoring, option), threshold, `a number of at least ${least}`);
-}
-
-/**
- * @throws an error with the code `INVALID_ARGUMENT` for a duration that only the deployment knows: a threshold is computed
- *   from it
- */
-export function knownDuration(monitoring: IConstruct, option: string, duration: Duration): Duration {
-  if (!duration.isUnresolved()) return duration;
-  throw new InvalidArgumentError(constructField(monitoring, option), 'a token', 'a duration, known at synthesis');
-}
-
-/** The requests that a table or an index throttles, and how the options and the metrics call them. */
+/** The requests that a table or an index throttles, and how the metrics call them. */
 interface Throttles {
-  readonly most: number | undefined;
+  readonly isOn: boolean | undefined;
+  /** How many requests may be throttled in a minute. */
+  readonly threshold: number;
   readonly throttles: cloudwatch.IMetric;
   readonly consumed: cloudwatch.IMetric;
   readonly label: string;
@@ -78,20 +61,15 @@ interface Throttles {
 }
 
 /**
- * An alarm that is raised when more requests are throttled than an option allows, in three minutes of five. By default, the
- * option allows no throttles.
+ * An alarm that is raised when more requests are throttled than an option allows, in three minutes of five.
  *
  * An alarm on a metric of DynamoDB keeps its state while there is no value, and there is no value without a throttle. So the
  * expression includes the consumed units.
- *
- * @throws an error with the code `INVALID_ARGUMENT` unless the option is a number of at least 0
  */
 export function throttleAlarm(
-  monitoring: IConstruct,
   what: 'writes' | 'reads',
-  { most = 0, throttles, consumed, label, description }: Throttles,
+  { throttles, consumed, label, ...definition }: Throttles,
 ): AlarmDefinition {
-  checkThreshold(monitoring, what === 'writes' ? 'maxWriteThrottles' : 'maxReadThrottles', most, 0);
   return {
     severity: 'page',
     metric: new cloudwatch.MathExpression({
@@ -100,9 +78,8 @@ export function throttleAlarm(
       label,
       period: REPORTING_PERIOD,
     }),
-    description,
+    ...definition,
     ...THREE_OF_FIVE_MINUTES,
-    threshold: most,
   };
 }
 

@@ -4,13 +4,12 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { DEFAULT_PERIOD } from '../construct/metric-definition';
-import { constructField, inUnit } from '../construct/props-checks';
+import { Props } from '../construct/props';
 import { CONSUMER_METRICS } from '../core/contract/function-metrics';
 import type { IOrderedStreamConsumer } from '../stream/consumer/ordered-stream-consumer';
 import {
   type AlarmDefinition,
-  type AlarmDefinitions,
-  knownDuration,
+  type AlarmTable,
   REPORTING_PERIOD,
   seeMonitoring,
   THREE_TIMES_FIVE_MINUTES,
@@ -18,6 +17,7 @@ import {
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
 import { reportedOrSilent } from './silence';
+import type { Watch } from './watch';
 
 /**
  * How far one consumer of a stream is behind, whichever way it reads. `ShardMonitoring.addConsumer` watches it.
@@ -162,20 +162,6 @@ export interface ConsumerMonitoringOptions {
   readonly silenceAlarm?: boolean;
 
   /**
-   * Whether to raise an alarm as soon as a key of an ordered consumer is dead: nobody tries it any more until a person does.
-   *
-   * @default true
-   */
-  readonly deadKeysAlarm?: boolean;
-
-  /**
-   * Whether to raise an alarm when a record holds up its key of an ordered consumer for too long, or nothing retries parked keys.
-   *
-   * @default true
-   */
-  readonly parkedAlarm?: boolean;
-
-  /**
    * How long a record may hold up its key of an ordered consumer.
    *
    * @default - 1 hour
@@ -183,7 +169,7 @@ export interface ConsumerMonitoringOptions {
   readonly maxParkedTime?: Duration;
 }
 
-/** The alarms of a consumer. One that is switched off is absent, and those of parked keys where it is no ordered consumer. */
+/** The alarms of a consumer. Only an ordered consumer has the alarms of parked keys. */
 export interface ConsumerAlarms extends WatchedAlarms {
   /** The consumer is behind, or it does not read. */
   readonly behind?: cloudwatch.Alarm;
@@ -193,19 +179,31 @@ export interface ConsumerAlarms extends WatchedAlarms {
   readonly parked?: cloudwatch.Alarm;
 }
 
-/** What `ShardMonitoring.addConsumer` raises. */
-export function consumerAlarms(
+/** A consumer, and the stream that it reads. */
+interface ConsumerOfStream {
+  readonly stream: kinesis.IStream;
+  readonly consumer: StreamConsumerMetrics;
+}
+
+export const consumerWatch: Watch<ConsumerOfStream, ConsumerMonitoringOptions, ConsumerAlarms> = {
+  method: 'addConsumer',
+  kind: 'a stream',
+  resource: ({ stream }) => stream,
+  part: ({ consumer }) => consumer._id,
+  title: ({ consumer }) => `Consumer ${consumer.consumerName}`,
+  alarms: consumerAlarms,
+  widgets: consumerWidgets,
+};
+
+function consumerAlarms(
   monitoring: IConstruct,
-  stream: kinesis.IStream,
-  consumer: StreamConsumerMetrics,
+  { stream, consumer }: ConsumerOfStream,
   options: ConsumerMonitoringOptions,
-): AlarmDefinitions<ConsumerAlarms> {
+): AlarmTable<ConsumerAlarms> {
   const { _ordered: ordered } = consumer;
-  const { deadKeysAlarm = true, parkedAlarm = true } = options;
   return {
     behind: consumerBehind(monitoring, stream, consumer, options),
-    ...(ordered && deadKeysAlarm && { deadKeys: deadKeys(ordered) }),
-    ...(ordered && parkedAlarm && { parked: parkedTooLong(monitoring, ordered, options) }),
+    ...(ordered && { deadKeys: deadKeys(ordered), parked: parkedTooLong(monitoring, ordered, options) }),
   };
 }
 
@@ -226,16 +224,16 @@ function deadKeys(consumer: IOrderedStreamConsumer): AlarmDefinition {
 function parkedTooLong(
   monitoring: IConstruct,
   consumer: IOrderedStreamConsumer,
-  { maxParkedTime = Duration.hours(1) }: ConsumerMonitoringOptions,
+  options: ConsumerMonitoringOptions,
 ): AlarmDefinition {
-  const field = constructField(monitoring, 'maxParkedTime');
-  const limit = inUnit(field, maxParkedTime, 'Duration.seconds', () => maxParkedTime.toSeconds());
+  const props = Props.of(monitoring, options, { maxParkedTime: Duration.hours(1) });
+  const limit = props.seconds('maxParkedTime');
   const parked = consumer.metric(CONSUMER_METRICS.parkedSeconds, { period: Duration.minutes(15) });
   return {
     severity: 'page',
     metric: reportedOrSilent(consumer, 'seconds that the oldest key is parked', parked, limit),
     description:
-      `A record holds up its key of the consumer ${consumer.consumerName} for ${maxParkedTime.toHumanString()} or more, or nothing ` +
+      `A record holds up its key of the consumer ${consumer.consumerName} for ${props.value('maxParkedTime').toHumanString()} or more, or nothing ` +
       'retries parked keys. The command even-shards parked lists them and says why. If nothing is parked, see whether the schedule of the ' +
       `retries invokes the function, and whether it ends.${seeMonitoring('keys-are-parked-for-long')}`,
     threshold: limit,
@@ -255,10 +253,11 @@ export function consumerBehind(
   monitoring: IConstruct,
   stream: kinesis.IStream,
   consumer: StreamConsumerMetrics,
-  { maxIteratorAge = Duration.hours(1), silenceAlarm = true }: ConsumerMonitoringOptions,
+  options: ConsumerMonitoringOptions,
 ): AlarmDefinition {
   const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
-  const limit = knownDuration(monitoring, 'maxIteratorAge', maxIteratorAge).toMilliseconds();
+  const props = Props.of(monitoring, options, { maxIteratorAge: Duration.hours(1) });
+  const limit = props.milliseconds('maxIteratorAge', { known: true });
   const behind = consumer.metricMillisBehindLatest({ period });
   const silent = new cloudwatch.MathExpression({
     expression: `IF(written > 0 AND 0 * written + reports < 1, ${limit}, 0)`,
@@ -270,7 +269,7 @@ export function consumerBehind(
   });
   return {
     severity: 'page',
-    metric: silenceAlarm
+    metric: (options.silenceAlarm ?? true)
       ? new cloudwatch.MathExpression({
           expression: 'MAX([behind, silent])',
           usingMetrics: { behind, silent },
@@ -279,7 +278,7 @@ export function consumerBehind(
         })
       : behind,
     description:
-      `A consumer of the stream ${stream.streamName} is ${maxIteratorAge.toHumanString()} behind or more, or does not read ` +
+      `A consumer of the stream ${stream.streamName} is ${props.value('maxIteratorAge').toHumanString()} behind or more, or does not read ` +
       'at all. It loses records once it is as far behind as the retention period. See whether it fails or has stopped. If ' +
       `${advice(consumer)} More shards help it only with what is written from then on.` +
       seeMonitoring('a-consumer-is-behind'),
@@ -293,16 +292,12 @@ function advice({ _ordered: ordered }: StreamConsumerMetrics): string {
   if (ordered === undefined) return 'it works and is too slow, give it more parallelism.';
   return (
     'it works and is too slow, its dashboard tells why: throttles (give the function concurrency), busy handlers ' +
-    '(make the handler faster, or raise concurrency or parallelizationFactor), or a long key (one key has more than its handler can ' +
+    '(make the handler faster, or increase concurrency or parallelizationFactor), or a long key (one key has more than its handler can ' +
     'do: make the handler faster).'
   );
 }
 
-export function consumerWidgets(
-  stream: kinesis.IStream,
-  consumer: StreamConsumerMetrics,
-  alarms: ConsumerAlarms,
-): Rows {
+function consumerWidgets({ stream, consumer }: ConsumerOfStream, alarms: ConsumerAlarms): Rows {
   const period = REPORTING_PERIOD;
   return [
     [

@@ -1,9 +1,9 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
+import { Props } from '../construct/props';
 import type { IDaxCluster } from '../table/dax-cluster';
 import {
-  type AlarmDefinitions,
-  checkThreshold,
+  type AlarmTable,
   ONE_OF_FIVE_MINUTES,
   REPORTING_PERIOD,
   seeMonitoring,
@@ -12,6 +12,7 @@ import {
   type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
+import type { Watch } from './watch';
 
 /** What is watched of a `DaxCluster`. */
 export interface DaxMonitoringOptions {
@@ -56,6 +57,15 @@ export interface DaxAlarms extends WatchedAlarms {
 /** DAX evicts before its memory is full. */
 const NEARLY_FULL_PERCENT = 95;
 
+export const daxWatch: Watch<IDaxCluster, DaxMonitoringOptions, DaxAlarms> = {
+  method: 'addDaxCluster',
+  kind: 'a cluster',
+  resource: (cluster) => cluster,
+  title: ({ clusterName }) => `DAX ${clusterName}`,
+  alarms: daxAlarms,
+  widgets: daxWidgets,
+};
+
 /**
  * DAX reports a metric of the whole cluster, and nothing while it is 0.
  *
@@ -63,14 +73,9 @@ const NEARLY_FULL_PERCENT = 95;
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html). Source of the advice: AWS
  * re:Post, "How do I troubleshoot ThrottlingException in DAX" (https://repost.aws/knowledge-center/fix-dax-throttling).
  */
-export function daxAlarms(
-  monitoring: IConstruct,
-  cluster: IDaxCluster,
-  { maxThrottledRequests = 0, maxFaults = 0, maxCpuUtilizationPercent = 80 }: DaxMonitoringOptions,
-): AlarmDefinitions<DaxAlarms> {
-  checkThreshold(monitoring, 'maxThrottledRequests', maxThrottledRequests, 0);
-  checkThreshold(monitoring, 'maxFaults', maxFaults, 0);
-  checkThreshold(monitoring, 'maxCpuUtilizationPercent', maxCpuUtilizationPercent, 0);
+function daxAlarms(monitoring: IConstruct, cluster: IDaxCluster, options: DaxMonitoringOptions): AlarmTable<DaxAlarms> {
+  const defaults = { maxThrottledRequests: 0, maxFaults: 0, maxCpuUtilizationPercent: 80 };
+  const props = Props.of(monitoring, options, defaults);
   const period = REPORTING_PERIOD;
   const { period: fiveMinutes, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
   const ofTheBusiest = { statistic: cloudwatch.Stats.MAXIMUM, period: fiveMinutes };
@@ -83,7 +88,7 @@ export function daxAlarms(
         `${name} throttles requests, because the CPU of a node is too busy. Give the cluster more nodes if most requests are ` +
         `hits, and a larger nodeType if many are misses or writes.${seeMonitoring('dax-throttles-requests')}`,
       ...THREE_OF_FIVE_MINUTES,
-      threshold: maxThrottledRequests,
+      threshold: props.number('maxThrottledRequests', { min: 0 }),
     },
     faults: {
       severity: 'page',
@@ -92,7 +97,7 @@ export function daxAlarms(
         `${name} fails to answer requests. See its events, and whether its role may still read the tables. Readers can go ` +
         `past it meanwhile: their queries are the same with a client of DynamoDB.${seeMonitoring('dax-fails-requests')}`,
       ...ONE_OF_FIVE_MINUTES,
-      threshold: maxFaults,
+      threshold: props.number('maxFaults', { min: 0 }),
     },
     cpu: {
       severity: 'ticket',
@@ -102,7 +107,7 @@ export function daxAlarms(
         'Give the cluster more nodes if most requests are hits, and a larger nodeType if many are misses or ' +
         `writes.${seeMonitoring('dax-is-busy')}`,
       evaluationPeriods,
-      threshold: maxCpuUtilizationPercent,
+      threshold: props.number('maxCpuUtilizationPercent', { min: 0 }),
     },
     memory: {
       severity: 'ticket',
@@ -117,7 +122,7 @@ export function daxAlarms(
   };
 }
 
-export function daxWidgets(cluster: IDaxCluster, alarms: DaxAlarms): Rows {
+function daxWidgets(cluster: IDaxCluster, alarms: DaxAlarms): Rows {
   const period = REPORTING_PERIOD;
   const ofTheBusiest = { statistic: cloudwatch.Stats.MAXIMUM, period };
   return [

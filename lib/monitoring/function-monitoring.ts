@@ -1,27 +1,22 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
+import { Props } from '../construct/props';
 import { PRODUCER_METRICS } from '../core/contract/function-metrics';
 import type { IBundledFunction } from '../function/bundled-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import {
   type AlarmDefinition,
-  checkThreshold,
+  type AlarmTable,
   ONE_OF_FIVE_MINUTES,
   REPORTING_PERIOD,
   seeMonitoring,
   type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
+import type { Watch } from './watch';
 
 /** What is watched of an `OrderedProducerFunction`. */
 export interface ProducerMonitoringOptions {
-  /**
-   * Whether to raise an alarm when records are given up or invocations fail.
-   *
-   * @default true
-   */
-  readonly failureAlarm?: boolean;
-
   /**
    * How many records and invocations may fail in a minute, together: 0 or more.
    *
@@ -30,28 +25,41 @@ export interface ProducerMonitoringOptions {
   readonly maxFailures?: number;
 }
 
-/** The alarm of a producer. It is absent if it is switched off. */
+/** The alarm of a producer. It is absent if alarms are switched off. */
 export interface ProducerAlarms extends WatchedAlarms {
   /** The function gives records up, or it fails. */
   readonly failures?: cloudwatch.Alarm;
 }
 
-export function producerFailures(
+export const producerWatch: Watch<IOrderedProducerFunction, ProducerMonitoringOptions, ProducerAlarms> = {
+  method: 'addProducer',
+  kind: 'a producer',
+  resource: (producer) => producer,
+  title: ({ functionName }) => `Producer ${functionName}`,
+  alarms: producerAlarms,
+  widgets: producerWidgets,
+};
+
+function producerAlarms(
   monitoring: IConstruct,
   producer: IOrderedProducerFunction,
-  { maxFailures = 0 }: ProducerMonitoringOptions,
-): AlarmDefinition {
-  return functionFailures(monitoring, producer, maxFailures, {
-    failed: producer.metric(PRODUCER_METRICS.userRecordsFailed, { period: REPORTING_PERIOD }),
-    label: 'records given up and invocations failed',
-    description:
-      `The producer ${producer.functionName} gives records up, or fails. Its log says why, in the lines "records failed" ` +
-      'and in those of failed invocations. Who waits for its answer finds the records in it. Those of a queue or of a table ' +
-      `come again. Those of an event that nobody waits for are lost.${seeMonitoring('producer-failures')}`,
-  });
+  options: ProducerMonitoringOptions,
+): AlarmTable<ProducerAlarms> {
+  const props = Props.of(monitoring, options, { maxFailures: 0 });
+  return {
+    failures: functionFailures(producer, {
+      failed: producer.metric(PRODUCER_METRICS.userRecordsFailed, { period: REPORTING_PERIOD }),
+      label: 'records given up and invocations failed',
+      description:
+        `The producer ${producer.functionName} gives records up, or fails. Its log says why, in the lines "records failed" ` +
+        'and in those of failed invocations. Who waits for its answer finds the records in it. Those of a queue or of a table ' +
+        `come again. Those of an event that nobody waits for are lost.${seeMonitoring('producer-failures')}`,
+      threshold: props.number('maxFailures', { min: 0 }),
+    }),
+  };
 }
 
-export function producerWidgets(producer: IOrderedProducerFunction, alarms: ProducerAlarms): Rows {
+function producerWidgets(producer: IOrderedProducerFunction, alarms: ProducerAlarms): Rows {
   const period = REPORTING_PERIOD;
   return [
     [
@@ -81,14 +89,16 @@ export function producerWidgets(producer: IOrderedProducerFunction, alarms: Prod
   ];
 }
 
+interface Failures extends Pick<AlarmDefinition, 'description' | 'threshold'> {
+  readonly failed: cloudwatch.IMetric;
+  readonly label: string;
+}
+
 /** What a function could not do, as it reports it itself, and its invocations that failed, in which it reports nothing. */
 export function functionFailures(
-  monitoring: IConstruct,
   bundledFunction: IBundledFunction,
-  maxFailures: number,
-  { failed, label, description }: { failed: cloudwatch.IMetric; label: string; description: string },
+  { failed, label, ...definition }: Failures,
 ): AlarmDefinition {
-  checkThreshold(monitoring, 'maxFailures', maxFailures, 0);
   return {
     severity: 'page',
     metric: new cloudwatch.MathExpression({
@@ -97,9 +107,8 @@ export function functionFailures(
       label,
       period: REPORTING_PERIOD,
     }),
-    description,
+    ...definition,
     ...ONE_OF_FIVE_MINUTES,
-    threshold: maxFailures,
   };
 }
 

@@ -1,11 +1,11 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
+import { Props } from '../construct/props';
 import { SHARD_COUNT_METRICS } from '../core/contract/function-metrics';
 import type { IAdaptiveShardCountController } from '../table/adaptive/adaptive-shard-count-controller';
 import type { IShardedIndex } from '../table/index/sharded-index';
 import {
-  type AlarmDefinition,
-  type AlarmDefinitions,
+  type AlarmTable,
   FIND_THE_CAUSE,
   REPORTING_PERIOD,
   seeMonitoring,
@@ -15,6 +15,7 @@ import {
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
 import { noRunSucceeds } from './silence';
+import type { Watch } from './watch';
 
 /** What is watched of a sharded index. */
 export interface IndexMonitoringOptions {
@@ -53,55 +54,66 @@ export interface IndexAlarms extends WatchedAlarms {
   readonly controllerStopped?: cloudwatch.Alarm;
 }
 
-export function writeThrottlesOfIndex(
+export const indexWatch: Watch<IShardedIndex, IndexMonitoringOptions, IndexAlarms> = {
+  method: 'addIndex',
+  kind: 'an index',
+  dashboardSeesFar: true,
+  resource: ({ table }) => table,
+  part: ({ indexName }) => indexName,
+  title: ({ indexName, table }) => `Index ${indexName} of the table ${table.tableName}`,
+  alarms: indexAlarms,
+  widgets: (index, alarms, { shardCountController }) => [
+    ...indexWidgets(index, alarms),
+    ...shardCountWidgets(shardCountController, alarms),
+  ],
+};
+
+function indexAlarms(
   monitoring: IConstruct,
   index: IShardedIndex,
-  { maxWriteThrottles }: IndexMonitoringOptions,
-): AlarmDefinition {
+  options: IndexMonitoringOptions,
+): AlarmTable<IndexAlarms> {
   const period = REPORTING_PERIOD;
-  return throttleAlarm(monitoring, 'writes', {
-    most: maxWriteThrottles,
-    throttles: index.metric('WriteThrottleEvents', { period }),
-    consumed: index.metric('ConsumedWriteCapacityUnits', { period }),
-    label: 'throttled writes',
-    description:
-      `DynamoDB throttles writes to the index ${index.indexName} of the table ${index.table.tableName}, and with them writes to ` +
-      `the table. ${FIND_THE_CAUSE}` +
-      'More shards help against IndexWriteKeyRangeThroughputExceeded alone: a partition gets more than 1,000 write units a ' +
-      'second. The exceptions name the index and no key. Find the value by what was written, or by the most accessed keys in the ' +
-      'Contributor Insights of the index. Raise its shard count in two deployments with alsoReading: in one, queries miss items ' +
-      'for a while.' +
-      seeMonitoring('write-throttles-of-an-index'),
-  });
-}
-
-export function shardCountAlarms(
-  index: IShardedIndex,
-  controller: IAdaptiveShardCountController,
-): AlarmDefinitions<Pick<IndexAlarms, 'valuesAtMaximum' | 'controllerStopped'>> {
-  const ofIndex = `of the index ${index.indexName} of the table ${index.table.tableName}`;
+  const { shardCountController: controller } = options;
+  const ofIndex = `the index ${index.indexName} of the table ${index.table.tableName}`;
   return {
-    valuesAtMaximum: {
-      severity: 'page',
-      metric: controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { period: REPORTING_PERIOD }),
+    writeThrottles: throttleAlarm('writes', {
+      isOn: options.writeThrottleAlarm,
+      threshold: Props.of(monitoring, options, { maxWriteThrottles: 0 }).number('maxWriteThrottles', { min: 0 }),
+      throttles: index.metric('WriteThrottleEvents', { period }),
+      consumed: index.metric('ConsumedWriteCapacityUnits', { period }),
+      label: 'throttled writes',
       description:
-        `Values ${ofIndex} are throttled and have the most shards that its counts may grow to. Raise the maximum of its ` +
-        'ShardCounts.adaptive and deploy: the controller goes on from there. Invoke it with {"dryRun":true} to see the values.' +
-        seeMonitoring('values-at-the-maximum'),
-      ...THREE_OF_FIVE_MINUTES,
-      threshold: 0,
-    },
-    controllerStopped: {
-      ...noRunSucceeds(controller),
-      description:
-        `The function that increases the shard counts ${ofIndex} has not succeeded for a quarter of an hour. Its log says why ` +
-        'it fails. If it logs nothing, nothing invokes it. Until it succeeds, values keep their shards.' +
-        seeMonitoring('the-controller-of-shard-counts-has-stopped'),
-    },
+        `DynamoDB throttles writes to ${ofIndex}, and with them writes to the table. ${FIND_THE_CAUSE}` +
+        'More shards help against IndexWriteKeyRangeThroughputExceeded alone: a partition gets more than 1,000 write units a ' +
+        'second. The exceptions name the index and no key. Find the value by what was written, or by the most accessed keys in the ' +
+        'Contributor Insights of the index. Increase its shard count in two deployments with alsoReading: in one, queries miss items ' +
+        'for a while.' +
+        seeMonitoring('write-throttles-of-an-index'),
+    }),
+    ...(controller && {
+      valuesAtMaximum: {
+        severity: 'page',
+        metric: controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { period }),
+        description:
+          `Values of ${ofIndex} are throttled and have the most shards that its counts may grow to. Increase the maximum of its ` +
+          'ShardCounts.adaptive and deploy: the controller goes on from there. Invoke it with {"dryRun":true} to see the values.' +
+          seeMonitoring('values-at-the-maximum'),
+        ...THREE_OF_FIVE_MINUTES,
+        threshold: 0,
+      },
+      controllerStopped: {
+        ...noRunSucceeds(controller),
+        description:
+          `The function that increases the shard counts of ${ofIndex} has not succeeded for a quarter of an hour. Its log says why ` +
+          'it fails. If it logs nothing, nothing invokes it. Until it succeeds, values keep their shards.' +
+          seeMonitoring('the-controller-of-shard-counts-has-stopped'),
+      },
+    }),
   };
 }
 
-export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
+function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
   const period = REPORTING_PERIOD;
   return [
     [
@@ -126,7 +138,7 @@ export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
   ];
 }
 
-export function shardCountWidgets(controller: IAdaptiveShardCountController | undefined, alarms: IndexAlarms): Rows {
+function shardCountWidgets(controller: IAdaptiveShardCountController | undefined, alarms: IndexAlarms): Rows {
   if (controller === undefined) return [];
   const period = REPORTING_PERIOD;
   return [
@@ -139,15 +151,11 @@ export function shardCountWidgets(controller: IAdaptiveShardCountController | un
         [controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { label: 'values', period })],
         { leftAnnotations: lines(alarms.valuesAtMaximum, 'alarm of values at the maximum') },
       ),
-      graph(
-        'Shard counts increased',
-        [controller.metric(SHARD_COUNT_METRICS.increases, { label: 'increases', period })],
-        {
-          right: [
-            controller.metric(SHARD_COUNT_METRICS.mostShards, { label: 'most shards of a throttled value', period }),
-          ],
-        },
-      ),
+      graph('Shard counts increased', [controller.metric(SHARD_COUNT_METRICS.increases, { label: 'increases', period })], {
+        right: [
+          controller.metric(SHARD_COUNT_METRICS.mostShards, { label: 'most shards of a throttled value', period }),
+        ],
+      }),
     ],
   ];
 }

@@ -1,20 +1,32 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
-import { type AlarmDefinitions, REPORTING_PERIOD, seeMonitoring, throttleAlarm } from './alarm-definition';
+import { type AlarmTable, REPORTING_PERIOD, seeMonitoring, throttleAlarm } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
-import { type TableAlarms, type TableMonitoringOptions, unlessSwitchedOff } from './table-monitoring';
+import { type TableAlarms, type TableMonitoringOptions, tableThresholds } from './table-monitoring';
+import type { Watch } from './watch';
 
 const period = REPORTING_PERIOD;
 
-export function keyspacesTableAlarms(
+export const keyspacesTableWatch: Watch<IShardedKeyspacesTable, TableMonitoringOptions, TableAlarms> = {
+  method: 'addKeyspacesTable',
+  kind: 'a table',
+  dashboardSeesFar: true,
+  resource: (table) => table,
+  title: (table) => `Table ${nameOf(table)}`,
+  alarms: keyspacesTableAlarms,
+  widgets: keyspacesTableWidgets,
+};
+
+function keyspacesTableAlarms(
   monitoring: IConstruct,
   table: IShardedKeyspacesTable,
   options: TableMonitoringOptions,
-): AlarmDefinitions<TableAlarms> {
-  return unlessSwitchedOff(options, {
-    writeThrottles: throttleAlarm(monitoring, 'writes', {
-      most: options.maxWriteThrottles,
+): AlarmTable<TableAlarms> {
+  const { writes, reads } = tableThresholds(monitoring, options);
+  return {
+    writeThrottles: throttleAlarm('writes', {
+      ...writes,
       throttles: ofWrites(table, 'StoragePartitionThroughputCapacityExceeded'),
       consumed: table.metric('ConsumedWriteCapacityUnits', { period }),
       label: 'writes refused by a hot partition',
@@ -24,8 +36,8 @@ export function keyspacesTableAlarms(
         'all among them needs more shards, in the steps of even-shards reshard.' +
         seeMonitoring('write-throttles-of-a-table-of-amazon-keyspaces'),
     }),
-    readThrottles: throttleAlarm(monitoring, 'reads', {
-      most: options.maxReadThrottles,
+    readThrottles: throttleAlarm('reads', {
+      ...reads,
       throttles: ofReads(table, 'StoragePartitionThroughputCapacityExceeded'),
       consumed: table.metric('ConsumedReadCapacityUnits', { period }),
       label: 'reads refused by a hot partition',
@@ -35,10 +47,10 @@ export function keyspacesTableAlarms(
         'help a row that is read too often: keep it in memory.' +
         seeMonitoring('read-throttles-of-a-table-of-amazon-keyspaces'),
     }),
-  });
+  };
 }
 
-export function keyspacesTableWidgets(table: IShardedKeyspacesTable, alarms: TableAlarms): Rows {
+function keyspacesTableWidgets(table: IShardedKeyspacesTable, alarms: TableAlarms): Rows {
   const refused = (metricName: string) => [ofWrites(table, metricName, 'writes'), ofReads(table, metricName, 'reads')];
   return [
     [

@@ -1,18 +1,19 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
+import { Props } from '../construct/props';
 import { QUERY_METRICS } from '../core/contract/function-metrics';
 import type { IQueryFunction } from '../function/query-function';
 import { FanOutQueryFunctionBase, type IFanOutQueryFunction } from '../table/query/fan-out-query-function';
 import {
-  type AlarmDefinitions,
-  checkThreshold,
+  type AlarmTable,
   REPORTING_PERIOD,
   seeMonitoring,
   type WatchedAlarms,
 } from './alarm-definition';
 import { lambdaMetric } from './function-monitoring';
 import { graph, lines, type Rows } from './graphs';
+import type { Watch } from './watch';
 
 /** What is watched of a function that queries all shards. */
 export interface QueryMonitoringOptions {
@@ -45,15 +46,25 @@ const NOT_WORTH_A_TICKET = 10_000;
 /** The newest hour has just begun, so that it says nothing: hence one of four may differ. */
 const THREE_OF_FOUR_HOURS = { evaluationPeriods: 4, datapointsToAlarm: 3 };
 
-export function queryAlarms(
+export const queryWatch: Watch<IQueryFunction, QueryMonitoringOptions, QueryAlarms> = {
+  method: 'addQuery',
+  kind: 'a query function',
+  resource: (query) => query,
+  title: ({ functionName }) => `Query ${functionName}`,
+  alarms: queryAlarms,
+  widgets: queryWidgets,
+};
+
+function queryAlarms(
   monitoring: IConstruct,
   query: IQueryFunction,
-  { hiddenItemsAlarm = true, maxHiddenPercent = 90 }: QueryMonitoringOptions,
-): AlarmDefinitions<QueryAlarms> {
-  checkThreshold(monitoring, 'maxHiddenPercent', maxHiddenPercent, 0);
-  if (!hiddenItemsAlarm || !isFanOutQuery(query)) return {};
+  options: QueryMonitoringOptions,
+): AlarmTable<QueryAlarms> {
+  const threshold = Props.of(monitoring, options, { maxHiddenPercent: 90 }).number('maxHiddenPercent', { min: 0 });
+  if (!isFanOutQuery(query)) return {};
   return {
     hiddenItems: {
+      isOn: options.hiddenItemsAlarm,
       severity: 'ticket',
       metric: hiddenPercent(query),
       description:
@@ -61,7 +72,7 @@ export function queryAlarms(
         'DynamoDB charges for reading them all. Give the condition of the filter an index of its own, which has only the items that ' +
         `meet it, or make it a condition on the sort key.${seeMonitoring('filters-hide-what-pages-read')}`,
       ...THREE_OF_FOUR_HOURS,
-      threshold: maxHiddenPercent,
+      threshold,
     },
   };
 }
@@ -82,7 +93,7 @@ function hiddenPercent(query: IFanOutQueryFunction): cloudwatch.MathExpression {
   });
 }
 
-export function queryWidgets(query: IQueryFunction, alarms: QueryAlarms): Rows {
+function queryWidgets(query: IQueryFunction, alarms: QueryAlarms): Rows {
   const period = REPORTING_PERIOD;
   const duration = (statistic: string, label: string) => lambdaMetric(query, 'Duration', { statistic, label });
   const fanOut = isFanOutQuery(query) ? query : undefined;

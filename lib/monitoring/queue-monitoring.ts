@@ -1,15 +1,16 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { IConstruct } from 'constructs';
+import { Props } from '../construct/props';
 import {
-  type AlarmDefinition,
-  checkThreshold,
+  type AlarmTable,
   ONE_OF_FIVE_MINUTES,
   REPORTING_PERIOD,
   seeMonitoring,
   type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
+import type { Watch } from './watch';
 
 /** What is watched of a dead-letter queue. */
 export interface DeadLetterQueueMonitoringOptions {
@@ -27,26 +28,37 @@ export interface DeadLetterQueueAlarms extends WatchedAlarms {
   readonly depth?: cloudwatch.Alarm;
 }
 
-export function deadLetterQueueDepth(
+export const deadLetterQueueWatch: Watch<sqs.IQueue, DeadLetterQueueMonitoringOptions, DeadLetterQueueAlarms> = {
+  method: 'addDeadLetterQueue',
+  kind: 'a queue',
+  resource: (queue) => queue,
+  title: ({ queueName }) => `Dead-letter queue ${queueName}`,
+  alarms: queueAlarms,
+  widgets: queueWidgets,
+};
+
+function queueAlarms(
   monitoring: IConstruct,
   queue: sqs.IQueue,
-  { maxMessages = 0 }: DeadLetterQueueMonitoringOptions,
-): AlarmDefinition {
-  checkThreshold(monitoring, 'maxMessages', maxMessages, 0);
+  options: DeadLetterQueueMonitoringOptions,
+): AlarmTable<DeadLetterQueueAlarms> {
+  const props = Props.of(monitoring, options, { maxMessages: 0 });
   return {
-    severity: 'ticket',
-    metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: REPORTING_PERIOD }),
-    description:
-      `There are messages in the dead-letter queue ${queue.queueName}: each was tried as often as it may be. Find the ` +
-      'cause in the log of the function that they were for, remove it, and redrive them before their retention period is ' +
-      'over. If the queue is the onFailure of a function or of its event source, put again what they describe.' +
-      seeMonitoring('messages-in-a-dead-letter-queue'),
-    ...ONE_OF_FIVE_MINUTES,
-    threshold: maxMessages,
+    depth: {
+      severity: 'ticket',
+      metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: REPORTING_PERIOD }),
+      description:
+        `There are messages in the dead-letter queue ${queue.queueName}: each was tried as often as it may be. Find the ` +
+        'cause in the log of the function that they were for, remove it, and redrive them before their retention period is ' +
+        'over. If the queue is the onFailure of a function or of its event source, put again what they describe.' +
+        seeMonitoring('messages-in-a-dead-letter-queue'),
+      ...ONE_OF_FIVE_MINUTES,
+      threshold: props.number('maxMessages', { min: 0 }),
+    },
   };
 }
 
-export function queueWidgets(queue: sqs.IQueue, alarms: DeadLetterQueueAlarms): Rows {
+function queueWidgets(queue: sqs.IQueue, alarms: DeadLetterQueueAlarms): Rows {
   const metric = { statistic: cloudwatch.Stats.MAXIMUM, period: REPORTING_PERIOD };
   return [
     [

@@ -1,11 +1,11 @@
-import { type IResource, Names, Stack, Token } from 'aws-cdk-lib';
+import { Names, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { given } from '../construct/blueprint';
-import { checkOwnEnvironment, constructField } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import type { IQueryFunction } from '../function/query-function';
 import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
@@ -14,57 +14,27 @@ import type { IOrderedProducerFunction } from '../stream/producer/ordered-produc
 import type { IDaxCluster } from '../table/dax-cluster';
 import type { IShardedIndex } from '../table/index/sharded-index';
 import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
-import { type AlarmDefinition, type AlarmDefinitions, type Severity, seeMonitoring } from './alarm-definition';
+import { type AlarmDefinition, type Severity, seeMonitoring } from './alarm-definition';
 import {
   type ConsumerAlarms,
   type ConsumerMonitoringOptions,
-  consumerAlarms,
-  consumerBehind,
-  consumerWidgets,
-  StreamConsumerMetrics,
+  consumerWatch,
+  type StreamConsumerMetrics,
 } from './consumer-monitoring';
-import { type DaxAlarms, type DaxMonitoringOptions, daxAlarms, daxWidgets } from './dax-monitoring';
-import {
-  type ProducerAlarms,
-  type ProducerMonitoringOptions,
-  producerFailures,
-  producerWidgets,
-} from './function-monitoring';
-import {
-  type IndexAlarms,
-  type IndexMonitoringOptions,
-  indexWidgets,
-  shardCountAlarms,
-  shardCountWidgets,
-  writeThrottlesOfIndex,
-} from './index-monitoring';
-import { keyspacesTableAlarms, keyspacesTableWidgets } from './keyspaces-table-monitoring';
-import {
-  type OutboxAlarms,
-  type OutboxMonitoringOptions,
-  outboxFailures,
-  outboxLag,
-  outboxMissingRows,
-  outboxRefusals,
-  outboxWidgets,
-} from './outbox-monitoring';
-import { type QueryAlarms, type QueryMonitoringOptions, queryAlarms, queryWidgets } from './query-monitoring';
+import { type DaxAlarms, type DaxMonitoringOptions, daxWatch } from './dax-monitoring';
+import { type ProducerAlarms, type ProducerMonitoringOptions, producerWatch } from './function-monitoring';
+import { type IndexAlarms, type IndexMonitoringOptions, indexWatch } from './index-monitoring';
+import { keyspacesTableWatch } from './keyspaces-table-monitoring';
+import { type OutboxAlarms, type OutboxMonitoringOptions, outboxWatch } from './outbox-monitoring';
+import { type QueryAlarms, type QueryMonitoringOptions, queryWatch } from './query-monitoring';
 import {
   type DeadLetterQueueAlarms,
   type DeadLetterQueueMonitoringOptions,
-  deadLetterQueueDepth,
-  queueWidgets,
+  deadLetterQueueWatch,
 } from './queue-monitoring';
-import {
-  reconciliationAlarms,
-  type StreamAlarms,
-  type StreamMonitoringOptions,
-  scalingAlarms,
-  streamWidgets,
-  watchShards,
-  writeThrottlesOfStream,
-} from './stream-monitoring';
-import { type TableAlarms, type TableMonitoringOptions, tableAlarms, tableWidgets } from './table-monitoring';
+import { type StreamAlarms, type StreamMonitoringOptions, streamWatch, watchShards } from './stream-monitoring';
+import { type TableAlarms, type TableMonitoringOptions, tableWatch } from './table-monitoring';
+import type { Watch } from './watch';
 
 /** Properties of a `ShardMonitoring`. */
 export interface ShardMonitoringProps {
@@ -83,19 +53,11 @@ export interface ShardMonitoringProps {
   readonly dashboardName?: string;
 
   /**
-   * Whether to raise alarms. Each of them can be switched off by itself too.
+   * Whether to raise alarms.
    *
    * @default true
    */
   readonly alarms?: boolean;
-
-  /**
-   * What the names of alarms begin with. A name goes on with the severity, `page` or `ticket`, what is watched, and what is wrong, so
-   * that sorted names show what matters most first.
-   *
-   * @default - the name of the stack, and the path of this construct within it
-   */
-  readonly alarmNamePrefix?: string;
 
   /**
    * What every alarm does when it is raised, such as a message to an SNS topic.
@@ -173,7 +135,6 @@ export class ShardMonitoring extends Construct {
   public readonly dashboard?: cloudwatch.Dashboard;
 
   private readonly alarmsOn: boolean;
-  private readonly alarmNamePrefix: string;
   private readonly raised: cloudwatch.Alarm[] = [];
 
   /**
@@ -190,7 +151,6 @@ export class ShardMonitoring extends Construct {
   ) {
     super(scope, id);
     this.alarmsOn = props.alarms ?? true;
-    this.alarmNamePrefix = props.alarmNamePrefix ?? `${Stack.of(this).stackName}-${this.nameOf(this)}`;
     if (props.dashboard === false) return;
     this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', given({ dashboardName: props.dashboardName }));
     if (!this.alarmsOn) return;
@@ -215,17 +175,8 @@ export class ShardMonitoring extends Construct {
    *   another account or region, whose metrics an alarm cannot see
    */
   public addStream(stream: kinesis.IStream, options: StreamMonitoringOptions = {}): StreamAlarms {
-    this.checkEnvironment('addStream', 'a stream', stream);
+    const alarms = this.watch(streamWatch, stream, options);
     watchShards(this, stream, options.shardLevelMetrics);
-    const { autoScaling, reconciliation, writeThrottleAlarm = true, iteratorAgeAlarm = true } = options;
-    const polling = StreamConsumerMetrics.fromPolling(stream);
-    const alarms = this.addAlarms<StreamAlarms>(stream, {
-      ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfStream(this, stream, options) }),
-      ...(iteratorAgeAlarm && { iteratorAge: consumerBehind(this, stream, polling, options) }),
-      ...(autoScaling && scalingAlarms(this, stream, autoScaling, options)),
-      ...(reconciliation && reconciliationAlarms(this, stream, reconciliation, options)),
-    });
-    this.addRow(`Stream ${stream.streamName}`, streamWidgets(stream, options, alarms));
     return alarms;
   }
 
@@ -245,12 +196,8 @@ export class ShardMonitoring extends Construct {
     consumer: StreamConsumerMetrics,
     options: ConsumerMonitoringOptions = {},
   ): ConsumerAlarms {
-    this.checkEnvironment('addConsumer', 'a stream', stream);
-    if (consumer._ordered) this.checkEnvironment('addConsumer', 'a consumer', consumer._ordered);
-    const definitions = consumerAlarms(this, stream, consumer, options);
-    const alarms = this.addAlarms<ConsumerAlarms>(stream, definitions, consumer._id);
-    this.addRow(`Consumer ${consumer.consumerName}`, consumerWidgets(stream, consumer, alarms));
-    return alarms;
+    if (consumer._ordered) checkOwnEnvironment(this, 'addConsumer', 'a consumer', consumer._ordered, WATCH_ELSEWHERE);
+    return this.watch(consumerWatch, { stream, consumer }, options);
   }
 
   /**
@@ -262,16 +209,7 @@ export class ShardMonitoring extends Construct {
    *   known to be in another account or region: the dashboard has its metrics, but no alarm can
    */
   public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
-    const { writeThrottleAlarm = true, shardCountController } = options;
-    const definitions = {
-      ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfIndex(this, index, options) }),
-      ...(shardCountController && shardCountAlarms(index, shardCountController)),
-    };
-    this.checkAlarms('addIndex', 'an index', index.table, definitions);
-    const alarms = this.addAlarms<IndexAlarms>(index.table, definitions, index.indexName);
-    const title = `Index ${index.indexName} of the table ${index.table.tableName}`;
-    this.addRow(title, [...indexWidgets(index, alarms), ...shardCountWidgets(shardCountController, alarms)]);
-    return alarms;
+    return this.watch(indexWatch, index, options);
   }
 
   /**
@@ -283,11 +221,7 @@ export class ShardMonitoring extends Construct {
    *   known to be in another account or region: the dashboard has its metrics, but no alarm can
    */
   public addTable(table: IKeyShardedTable, options: TableMonitoringOptions = {}): TableAlarms {
-    const definitions = tableAlarms(this, table, options);
-    this.checkAlarms('addTable', 'a table', table.table, definitions);
-    const alarms = this.addAlarms<TableAlarms>(table.table, definitions);
-    this.addRow(`Table ${table.table.tableName}`, tableWidgets(table, alarms));
-    return alarms;
+    return this.watch(tableWatch, table, options);
   }
 
   /**
@@ -299,11 +233,7 @@ export class ShardMonitoring extends Construct {
    *   known to be in another account or region: the dashboard has its metrics, but no alarm can
    */
   public addKeyspacesTable(table: IShardedKeyspacesTable, options: TableMonitoringOptions = {}): TableAlarms {
-    const definitions = keyspacesTableAlarms(this, table, options);
-    this.checkAlarms('addKeyspacesTable', 'a table', table, definitions);
-    const alarms = this.addAlarms<TableAlarms>(table, definitions);
-    this.addRow(`Table ${table.keyspaceName}.${table.tableName}`, keyspacesTableWidgets(table, alarms));
-    return alarms;
+    return this.watch(keyspacesTableWatch, table, options);
   }
 
   /**
@@ -315,10 +245,7 @@ export class ShardMonitoring extends Construct {
    *   another account or region, whose metrics an alarm cannot see
    */
   public addDaxCluster(cluster: IDaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
-    this.checkEnvironment('addDaxCluster', 'a cluster', cluster);
-    const alarms = this.addAlarms<DaxAlarms>(cluster, daxAlarms(this, cluster, options));
-    this.addRow(`DAX ${cluster.clusterName}`, daxWidgets(cluster, alarms));
-    return alarms;
+    return this.watch(daxWatch, cluster, options);
   }
 
   /**
@@ -330,13 +257,7 @@ export class ShardMonitoring extends Construct {
    *   another account or region, whose metrics an alarm cannot see
    */
   public addProducer(producer: IOrderedProducerFunction, options: ProducerMonitoringOptions = {}): ProducerAlarms {
-    this.checkEnvironment('addProducer', 'a producer', producer);
-    const { failureAlarm = true } = options;
-    const alarms = this.addAlarms<ProducerAlarms>(producer, {
-      ...(failureAlarm && { failures: producerFailures(this, producer, options) }),
-    });
-    this.addRow(`Producer ${producer.functionName}`, producerWidgets(producer, alarms));
-    return alarms;
+    return this.watch(producerWatch, producer, options);
   }
 
   /**
@@ -349,16 +270,7 @@ export class ShardMonitoring extends Construct {
    *   another account or region, whose metrics an alarm cannot see
    */
   public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): OutboxAlarms {
-    this.checkEnvironment('addOutbox', 'a relay', relay);
-    const { lagAlarm = true, failureAlarm = true, missingRowsAlarm = true, refusalAlarm = true } = options;
-    const alarms = this.addAlarms<OutboxAlarms>(relay, {
-      ...(lagAlarm && { lag: outboxLag(this, relay, options) }),
-      ...(failureAlarm && { failures: outboxFailures(this, relay, options) }),
-      ...(missingRowsAlarm && { missingRows: outboxMissingRows(relay) }),
-      ...(refusalAlarm && { refusals: outboxRefusals(relay) }),
-    });
-    this.addRow(`Outbox relay ${relay.functionName}`, outboxWidgets(relay, alarms));
-    return alarms;
+    return this.watch(outboxWatch, relay, options);
   }
 
   /**
@@ -371,10 +283,7 @@ export class ShardMonitoring extends Construct {
    *   another account or region, whose metrics an alarm cannot see
    */
   public addQuery(query: IQueryFunction, options: QueryMonitoringOptions = {}): QueryAlarms {
-    this.checkEnvironment('addQuery', 'a query function', query);
-    const alarms = this.addAlarms<QueryAlarms>(query, queryAlarms(this, query, options));
-    this.addRow(`Query ${query.functionName}`, queryWidgets(query, alarms));
-    return alarms;
+    return this.watch(queryWatch, query, options);
   }
 
   /**
@@ -386,24 +295,24 @@ export class ShardMonitoring extends Construct {
    *   another account or region, whose metrics an alarm cannot see
    */
   public addDeadLetterQueue(queue: sqs.IQueue, options: DeadLetterQueueMonitoringOptions = {}): DeadLetterQueueAlarms {
-    this.checkEnvironment('addDeadLetterQueue', 'a queue', queue);
-    const depth = deadLetterQueueDepth(this, queue, options);
-    const alarms = this.addAlarms<DeadLetterQueueAlarms>(queue, { depth });
-    this.addRow(`Dead-letter queue ${queue.queueName}`, queueWidgets(queue, alarms));
+    return this.watch(deadLetterQueueWatch, queue, options);
+  }
+
+  private watch<Watched, Options, Alarms>(
+    watch: Watch<Watched, Options, Alarms>,
+    watched: Watched,
+    options: Options,
+  ): Alarms {
+    const { method, kind, dashboardSeesFar = false } = watch;
+    const resource = watch.resource(watched);
+    if (!dashboardSeesFar) checkOwnEnvironment(this, method, kind, resource, WATCH_ELSEWHERE);
+    const definitions = Object.entries<AlarmDefinition | undefined>(watch.alarms(this, watched, options)).flatMap(
+      ([fault, each]) => (each === undefined || each.isOn === false || !this.alarmsOn ? [] : [{ fault, ...each }]),
+    );
+    if (definitions.length > 0) checkOwnEnvironment(this, method, kind, resource, NO_ALARMS_FROM_FAR);
+    const alarms = this.addAlarms<Alarms>(resource, definitions, watch.part?.(watched));
+    this.addRow(watch.title(watched), watch.widgets(watched, alarms, options));
     return alarms;
-  }
-
-  private checkEnvironment(method: string, kind: string, watched: Pick<IResource, 'env'>): void {
-    const advice = ', so watch it with a ShardMonitoring in a stack of its own account and region';
-    checkOwnEnvironment(constructField(this, method), kind, watched, Stack.of(this), advice);
-  }
-
-  /** A dashboard can show the metrics of another account and region. An alarm cannot have them. */
-  private checkAlarms(method: string, kind: string, table: Pick<IResource, 'env'>, definitions: object): void {
-    if (!this.alarmsOn || Object.keys(definitions).length === 0) return;
-    const advice =
-      ', or no alarms of it here: switch them off, and have them in a ShardMonitoring in a stack of its own account and region';
-    checkOwnEnvironment(constructField(this, method), kind, table, Stack.of(this), advice);
   }
 
   private addRow(title: string, rows: cloudwatch.IWidget[][]): void {
@@ -418,29 +327,28 @@ export class ShardMonitoring extends Construct {
     for (const row of rows) this.dashboard?.addWidgets(...row);
   }
 
-  /** Under the names of their definitions, with the composite of those that call somebody. */
-  private addAlarms<Alarms>(watched: IConstruct, definitions: AlarmDefinitions<Alarms>, part = ''): Alarms {
-    if (!this.alarmsOn) return {} as Alarms;
+  /** Under the names of their faults, with the composite of those that call somebody. */
+  private addAlarms<Alarms>(watched: IConstruct, definitions: readonly NamedAlarm[], part = ''): Alarms {
     const knownPart = Token.isUnresolved(part) ? '' : part;
     const thing = {
       id: `${Names.nodeUniqueId(watched.node)}${knownPart}`,
       name: [this.nameOf(watched), ...namePart(knownPart)].join('-'),
     };
-    const defined = Object.entries<AlarmDefinition | undefined>(definitions);
-    const alarms = defined.map(([fault, definition]) => {
-      if (this.node.tryFindChild(`${thing.id}${capital(fault)}`) !== undefined) {
+    const alarms = definitions.map((definition) => {
+      if (this.node.tryFindChild(`${thing.id}${capital(definition.fault)}`) !== undefined) {
         const allowed = 'what this ShardMonitoring does not watch yet: another one can watch it, too';
         const path = `${watched.node.path} ${knownPart}`.trim();
         throw new InvalidArgumentError(constructField(this, 'watched'), path, allowed);
       }
-      return [fault, this.addAlarm(thing, fault, definition!)] as const;
+      return { ...definition, alarm: this.addAlarm(thing, definition) };
     });
-    const calling = alarms.flatMap(([, alarm], at) => (defined[at]![1]!.severity === 'page' ? [alarm] : []));
+    const calling = alarms.filter(({ severity }) => severity === 'page').map(({ alarm }) => alarm);
     const composite = this.props.compositeAlarms === true && calling.length > 0 && this.addComposite(thing, calling);
-    return { ...Object.fromEntries(alarms), ...(composite && { composite }) } as Alarms;
+    const byFault = Object.fromEntries(alarms.map(({ fault, alarm }) => [fault, alarm]));
+    return { ...byFault, ...(composite && { composite }) } as Alarms;
   }
 
-  private addAlarm(thing: Thing, fault: string, { severity, metric, description, ...definition }: AlarmDefinition) {
+  private addAlarm(thing: Thing, { fault, isOn, severity, metric, description, ...definition }: NamedAlarm) {
     const alarm = new cloudwatch.Alarm(this, `${thing.id}${capital(fault)}`, {
       alarmName: this.alarmName(severity, thing, fault),
       metric,
@@ -467,8 +375,9 @@ export class ShardMonitoring extends Construct {
     return composite;
   }
 
+  /** Sorted by name, the alarms that call somebody come first. */
   private alarmName(severity: Severity, { name }: Thing, fault?: string): string {
-    return [this.alarmNamePrefix, severity, name, ...namePart(fault)].join('-');
+    return [Stack.of(this).stackName, this.nameOf(this), severity, name, ...namePart(fault)].join('-');
   }
 
   private letAct(alarm: cloudwatch.AlarmBase, severity: Severity): void {
@@ -488,6 +397,17 @@ export class ShardMonitoring extends Construct {
     return Names.uniqueResourceName(construct, { separator: '-', maxLength: LONGEST_NAME_OF_THING });
   }
 }
+
+/** An alarm, and its name where it is returned. */
+interface NamedAlarm extends AlarmDefinition {
+  readonly fault: string;
+}
+
+const WATCH_ELSEWHERE = ', so watch it with a ShardMonitoring in a stack of its own account and region';
+
+/** A dashboard can show the metrics of another account and region. An alarm cannot have them. */
+const NO_ALARMS_FROM_FAR =
+  ', or no alarms of it here: switch them off, and have them in a ShardMonitoring in a stack of its own account and region';
 
 /** What alarms are of: the beginning of their ids, and a part of their names. */
 interface Thing {

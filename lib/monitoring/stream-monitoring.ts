@@ -2,24 +2,25 @@ import { Annotations, Duration, Stack, Tokenization } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
+import { Props } from '../construct/props';
 import { STREAM_SHARD_METRICS } from '../core/contract/function-metrics';
 import { MAX_SKEW } from '../core/resharding/thresholds';
 import { type IStreamAutoScaling, StreamAutoScaling } from '../stream/scaling/stream-auto-scaling';
 import type { IStreamReconciliation } from '../stream/scaling/stream-reconciliation';
 import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/stream-metrics';
 import {
-  type AlarmDefinition,
-  type AlarmDefinitions,
-  checkThreshold,
+  type AlarmTable,
   REPORTING_PERIOD,
   seeMonitoring,
   THREE_OF_FIVE_MINUTES,
   type WatchedAlarms,
 } from './alarm-definition';
+import { consumerBehind, StreamConsumerMetrics } from './consumer-monitoring';
 import { lambdaMetric } from './function-monitoring';
 import { graph, lines, type Rows } from './graphs';
 import { noRunForADay, noRunSucceeds } from './silence';
 import { StreamShardMetrics } from './stream-shard-metrics';
+import type { Watch } from './watch';
 
 /** What is watched of a stream. */
 export interface StreamMonitoringOptions {
@@ -117,32 +118,53 @@ export interface StreamAlarms extends WatchedAlarms {
   readonly reconciliationStopped?: cloudwatch.Alarm;
 }
 
-export function writeThrottlesOfStream(
+export const streamWatch: Watch<kinesis.IStream, StreamMonitoringOptions, StreamAlarms> = {
+  method: 'addStream',
+  kind: 'a stream',
+  resource: (stream) => stream,
+  title: ({ streamName }) => `Stream ${streamName}`,
+  alarms: streamAlarms,
+  widgets: streamWidgets,
+};
+
+function streamAlarms(
   monitoring: IConstruct,
   stream: kinesis.IStream,
-  { maxWriteThrottles = 0 }: StreamMonitoringOptions,
-): AlarmDefinition {
-  checkThreshold(monitoring, 'maxWriteThrottles', maxWriteThrottles, 0);
+  options: StreamMonitoringOptions,
+): AlarmTable<StreamAlarms> {
+  const { autoScaling, reconciliation } = options;
+  const props = Props.of(monitoring, options, DEFAULT_THRESHOLDS);
+  const polling = StreamConsumerMetrics.fromPolling(stream);
   return {
-    severity: 'page',
-    metric: stream.metricWriteProvisionedThroughputExceeded({ statistic: 'Sum', period: REPORTING_PERIOD }),
-    description:
-      `The stream ${stream.streamName} refuses records. If all its shards are busy, give it more shards. If the dashboard ` +
-      'shows one shard that is hotter than the mean, give its keys explicit hash keys that spread the load, or split that ' +
-      'shard. A single key that is too fast for a shard must become several keys.' +
-      seeMonitoring('write-throttles-of-a-stream'),
-    ...THREE_OF_FIVE_MINUTES,
-    threshold: maxWriteThrottles,
+    writeThrottles: {
+      isOn: options.writeThrottleAlarm,
+      severity: 'page',
+      metric: stream.metricWriteProvisionedThroughputExceeded({ statistic: 'Sum', period: REPORTING_PERIOD }),
+      description:
+        `The stream ${stream.streamName} throttles records. If all its shards are busy, give it more shards. If the dashboard ` +
+        'shows one shard that is hotter than the mean, give its keys explicit hash keys that spread the load, or split that ' +
+        'shard. A single key that is too fast for a shard must become several keys.' +
+        seeMonitoring('write-throttles-of-a-stream'),
+      ...THREE_OF_FIVE_MINUTES,
+      threshold: props.number('maxWriteThrottles', { min: 0 }),
+    },
+    iteratorAge: {
+      isOn: options.iteratorAgeAlarm,
+      ...consumerBehind(monitoring, stream, polling, { maxIteratorAge: options.maxIteratorAge }),
+    },
+    ...(autoScaling && scalingAlarms(stream, autoScaling, props.number('minUpdatesLeft', { min: 0 }))),
+    ...(reconciliation && reconciliationAlarms(stream, reconciliation, props.number('maxSkew', { min: 1 }))),
   };
 }
 
-export function scalingAlarms(
-  monitoring: IConstruct,
+/** The thresholds that the user does not choose. */
+const DEFAULT_THRESHOLDS = { maxWriteThrottles: 0, minUpdatesLeft: 1, maxSkew: MAX_SKEW };
+
+function scalingAlarms(
   { streamName }: kinesis.IStream,
   autoScaling: IStreamAutoScaling,
-  { minUpdatesLeft = 1 }: StreamMonitoringOptions,
-): AlarmDefinitions<Pick<StreamAlarms, 'scalingStopped' | 'noUpdatesLeft' | 'highLoadAtMaximum'>> {
-  checkThreshold(monitoring, 'minUpdatesLeft', minUpdatesLeft, 0);
+  minUpdatesLeft: number,
+): AlarmTable<Pick<StreamAlarms, 'scalingStopped' | 'noUpdatesLeft' | 'highLoadAtMaximum'>> {
   return {
     scalingStopped: {
       ...noRunSucceeds(autoScaling),
@@ -167,7 +189,7 @@ export function scalingAlarms(
       metric: autoScaling.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, { period: REPORTING_PERIOD }),
       description:
         `The load of the stream ${streamName} is above the target, and the stream has the most shards that its automatic ` +
-        'scaling may give it. Raise maxCapacity before the stream refuses records.' +
+        'scaling may give it. Increase maxCapacity before the stream throttles records.' +
         seeMonitoring('high-load-at-the-maximum'),
       ...THREE_OF_FIVE_MINUTES,
       threshold: 0,
@@ -175,13 +197,11 @@ export function scalingAlarms(
   };
 }
 
-export function reconciliationAlarms(
-  monitoring: IConstruct,
+function reconciliationAlarms(
   { streamName }: kinesis.IStream,
   reconciliation: IStreamReconciliation,
-  { maxSkew = MAX_SKEW }: StreamMonitoringOptions,
-): AlarmDefinitions<Pick<StreamAlarms, 'skew' | 'reconciliationFailures' | 'reconciliationStopped'>> {
-  checkThreshold(monitoring, 'maxSkew', maxSkew, 1);
+  maxSkew: number,
+): AlarmTable<Pick<StreamAlarms, 'skew' | 'reconciliationFailures' | 'reconciliationStopped'>> {
   return {
     skew: {
       severity: 'ticket',
@@ -237,10 +257,10 @@ const SHARD_RECORDS: cloudwatch.HorizontalAnnotation = {
   color: cloudwatch.Color.RED,
 };
 
-export function streamWidgets(
+function streamWidgets(
   stream: kinesis.IStream,
-  { autoScaling, reconciliation }: StreamMonitoringOptions,
   alarms: StreamAlarms,
+  { autoScaling, reconciliation }: StreamMonitoringOptions,
 ): Rows {
   const shards = StreamShardMetrics.fromStream(stream);
   const period = REPORTING_PERIOD;

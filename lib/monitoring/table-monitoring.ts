@@ -1,8 +1,9 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
+import { Props } from '../construct/props';
 import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
 import {
-  type AlarmDefinitions,
+  type AlarmTable,
   FIND_THE_CAUSE,
   REPORTING_PERIOD,
   seeMonitoring,
@@ -10,6 +11,7 @@ import {
   type WatchedAlarms,
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
+import type { Watch } from './watch';
 
 /** What is watched of a table that is sharded by its own key, of DynamoDB or of Amazon Keyspaces. */
 export interface TableMonitoringOptions {
@@ -53,16 +55,36 @@ export interface TableAlarms extends WatchedAlarms {
   readonly readThrottles?: cloudwatch.Alarm;
 }
 
-export function tableAlarms(
+export const tableWatch: Watch<IKeyShardedTable, TableMonitoringOptions, TableAlarms> = {
+  method: 'addTable',
+  kind: 'a table',
+  dashboardSeesFar: true,
+  resource: ({ table }) => table,
+  title: ({ table }) => `Table ${table.tableName}`,
+  alarms: tableAlarms,
+  widgets: tableWidgets,
+};
+
+/** The thresholds of a table: by default, no request may be throttled. */
+export function tableThresholds(monitoring: IConstruct, options: TableMonitoringOptions) {
+  const props = Props.of(monitoring, options, { maxWriteThrottles: 0, maxReadThrottles: 0 });
+  return {
+    writes: { isOn: options.writeThrottleAlarm, threshold: props.number('maxWriteThrottles', { min: 0 }) },
+    reads: { isOn: options.readThrottleAlarm, threshold: props.number('maxReadThrottles', { min: 0 }) },
+  };
+}
+
+function tableAlarms(
   monitoring: IConstruct,
   sharded: IKeyShardedTable,
   options: TableMonitoringOptions,
-): AlarmDefinitions<TableAlarms> {
+): AlarmTable<TableAlarms> {
   const { table } = sharded;
+  const { writes, reads } = tableThresholds(monitoring, options);
   const sum = { statistic: cloudwatch.Stats.SUM, period: REPORTING_PERIOD };
-  return unlessSwitchedOff(options, {
-    writeThrottles: throttleAlarm(monitoring, 'writes', {
-      most: options.maxWriteThrottles,
+  return {
+    writeThrottles: throttleAlarm('writes', {
+      ...writes,
       throttles: sharded.metric('WriteThrottleEvents', sum),
       consumed: table.metricConsumedWriteCapacityUnits(sum),
       label: 'throttled writes',
@@ -73,8 +95,8 @@ export function tableAlarms(
         'shards, in the steps of planTableReshard: in one step, items would be missed.' +
         seeMonitoring('write-throttles-of-a-table'),
     }),
-    readThrottles: throttleAlarm(monitoring, 'reads', {
-      most: options.maxReadThrottles,
+    readThrottles: throttleAlarm('reads', {
+      ...reads,
       throttles: sharded.metric('ReadThrottleEvents', sum),
       consumed: table.metricConsumedReadCapacityUnits(sum),
       label: 'throttled reads',
@@ -85,18 +107,10 @@ export function tableAlarms(
         'answer from memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
         seeMonitoring('read-throttles-of-a-table'),
     }),
-  });
+  };
 }
 
-/** The alarms that the options leave on. */
-export function unlessSwitchedOff(
-  { writeThrottleAlarm = true, readThrottleAlarm = true }: TableMonitoringOptions,
-  { writeThrottles, readThrottles }: AlarmDefinitions<TableAlarms>,
-): AlarmDefinitions<TableAlarms> {
-  return { ...(writeThrottleAlarm && { writeThrottles }), ...(readThrottleAlarm && { readThrottles }) };
-}
-
-export function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Rows {
+function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Rows {
   const period = REPORTING_PERIOD;
   const sum = { statistic: cloudwatch.Stats.SUM, period };
   return [

@@ -5,7 +5,7 @@ import * as rds from 'aws-cdk-lib/aws-rds';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import type { IConstruct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
-import { constructField } from '../construct/props-checks';
+import { constructField } from '../construct/props';
 import { templateProperties } from '../construct/template-properties';
 import { InvalidArgumentError } from '../core/kernel/errors';
 

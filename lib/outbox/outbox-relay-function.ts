@@ -6,7 +6,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import type { MetricFamily } from '../construct/metric-definition';
-import { checkOwnEnvironment, constructField, inConstructTerms, inUnit } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField, inConstructTerms, Props } from '../construct/props';
 import {
   AGGREGATION,
   CLOUD_EVENTS,
@@ -36,7 +36,7 @@ import {
   runOnSchedule,
 } from '../function/bundled-function';
 import { checkEnvironmentSize } from '../function/environment-size';
-import { hashBucketsOf, orderedStream, recordLimitBytes } from '../stream/stream-checks';
+import { type OrderedStreamSettings, orderedStreamSettings } from '../stream/stream-checks';
 import { StreamProduceGrants } from '../stream/stream-grants';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
 import { OUTBOX_RELAY_METRICS } from './outbox-relay-metrics';
@@ -398,12 +398,9 @@ class ImportedOutboxRelayFunction extends OutboxRelayFunctionBase {
   }
 }
 
-interface RelayStream {
+interface RelayStream extends OrderedStreamSettings {
   /** Absent if all rows go to this stream. */
   readonly topic?: string;
-  readonly stream: kinesis.IStreamRef;
-  readonly maxRecordBytes?: number;
-  readonly hashBuckets?: number;
 }
 
 /** What a relay is built from: its properties, checked, and with their defaults. */
@@ -419,61 +416,57 @@ interface RelaySettings {
   readonly schedule: events.Schedule;
 }
 
-function relaySettings(relay: IConstruct, props: OutboxRelayFunctionProps): RelaySettings {
-  checkOwnEnvironment(constructField(relay, 'vpc'), 'a network', props.vpc, Stack.of(relay));
-  positive(constructField(relay, 'reservedConcurrentExecutions'), props.reservedConcurrentExecutions);
+function relaySettings(relay: IConstruct, given: OutboxRelayFunctionProps): RelaySettings {
+  const props = Props.of(relay, given, {
+    aggregation: true,
+    timeout: Duration.minutes(15),
+    schedule: events.Schedule.rate(Duration.minutes(1)),
+  });
+  checkOwnEnvironment(relay, 'vpc', 'a network', given.vpc);
+  props.whole('reservedConcurrentExecutions', { min: 1 });
+  const schema = given.schema || undefined;
+  if (schema !== undefined && !Token.isUnresolved(schema)) checkSchemaName(schema, props.field('schema'));
+  props.seconds('timeout', INVOCATIONS);
   return {
-    streams: relayStreams(relay, props),
-    aggregation: props.aggregation ?? true,
-    database: props.database,
-    schema: knownSchema(constructField(relay, 'schema'), props.schema || undefined),
-    cloudEvents: knownEnvelope(relay, props.cloudEvents),
-    maxTries: positive(constructField(relay, 'maxTries'), props.maxTries),
-    timeout: knownTimeout(constructField(relay, 'timeout'), props.timeout ?? Duration.minutes(15)),
-    schedule: knownSchedule(
-      constructField(relay, 'schedule'),
-      props.schedule ?? events.Schedule.rate(Duration.minutes(1)),
-    ),
+    streams: relayStreams(relay, props, given),
+    aggregation: props.value('aggregation'),
+    database: given.database,
+    schema,
+    cloudEvents: knownEnvelope(relay, given.cloudEvents),
+    maxTries: props.whole('maxTries', { min: 1 }),
+    timeout: props.value('timeout'),
+    schedule: hourlySchedule(props),
   };
 }
 
-function relayStreams(relay: IConstruct, props: OutboxRelayFunctionProps): RelayStream[] {
-  const { stream, streamsByTopic } = props;
-  const settingsOf = (each: kinesis.IStreamRef) => ({
-    maxRecordBytes: recordLimitBytes(relay, each, props.maxRecordSize),
-    hashBuckets: hashBucketsOf(relay, each, props.hashBuckets),
-  });
+function relayStreams(
+  relay: IConstruct,
+  props: Props<OutboxRelayFunctionProps>,
+  given: OutboxRelayFunctionProps,
+): RelayStream[] {
+  const { stream, streamsByTopic } = given;
   if ((stream === undefined) === (streamsByTopic === undefined)) {
-    const given = stream === undefined ? undefined : 'both';
-    throw new InvalidArgumentError(
-      constructField(relay, 'stream'),
-      given,
-      'given if and only if streamsByTopic is not',
-    );
+    const received = stream === undefined ? undefined : 'both';
+    throw props.refusal('stream', received, 'given if and only if streamsByTopic is not');
   }
-  if (stream !== undefined) return [{ stream: orderedStream(relay, stream), ...settingsOf(stream) }];
-  const property = 'streamsByTopic';
+  if (stream !== undefined) return [orderedStreamSettings(relay, 'stream', stream, given)];
   const streams = Object.entries(streamsByTopic!);
-  if (streams.length === 0) throw new InvalidArgumentError(constructField(relay, property), '{}', 'one topic or more');
+  if (streams.length === 0) throw props.refusal('streamsByTopic', '{}', 'one topic or more');
   const topics = new Map<string, string>();
   return streams.map(([topic, each]) => {
-    const field = `${property}.${topic}`;
     if (topic.length < 1 || topic.length > LONGEST_TOPIC) {
-      throw new InvalidArgumentError(
-        constructField(relay, property),
-        topic,
-        `topics of 1 to ${LONGEST_TOPIC} characters`,
-      );
+      throw props.refusal('streamsByTopic', topic, `topics of 1 to ${LONGEST_TOPIC} characters`);
     }
+    const property = `streamsByTopic.${topic}`;
     const name = JSON.stringify(Stack.of(relay).resolve(each.streamRef.streamName));
     const other = topics.get(name);
     if (other !== undefined) {
-      // A consumer would take rows of the one topic for copies of later rows of the other.
+      // A consumer would take rows of one topic for duplicates of later rows of the other topic.
       const allowed = `a stream of its own, and no other topic's: the topic ${other} has it`;
-      throw new InvalidArgumentError(constructField(relay, field), each.node.path, allowed);
+      throw new InvalidArgumentError(constructField(relay, property), each.node.path, allowed);
     }
     topics.set(name, topic);
-    return { topic, stream: orderedStream(relay, each, field), ...settingsOf(each) };
+    return { topic, ...orderedStreamSettings(relay, property, each, given) };
   });
 }
 
@@ -511,16 +504,8 @@ function knownEnvelope(relay: IConstruct, options: OutboxCloudEventsOptions | un
   return Stack.of(relay).toJsonString({ source, defaultType });
 }
 
-function knownSchema(field: string, schema: string | undefined): string | undefined {
-  if (schema !== undefined && !Token.isUnresolved(schema)) checkSchemaName(schema, field);
-  return schema;
-}
-
-function knownTimeout(field: string, timeout: Duration): Duration {
-  const seconds = inUnit(field, timeout, 'Duration.seconds', () => timeout.toSeconds());
-  if (Token.isUnresolved(seconds) || (seconds >= 60 && seconds <= 900)) return timeout;
-  throw new InvalidArgumentError(field, `${seconds} s`, '1 to 15 minutes');
-}
+/** Lambda ends an invocation after 15 minutes. */
+const INVOCATIONS = { min: Duration.minutes(1), max: Duration.minutes(15) };
 
 /** What a row of the outbox can have. */
 const LONGEST_TOPIC = 256;
@@ -532,17 +517,11 @@ const HOURLY = [
   /^cron\(\S+ (\*(\/1)?|0\/1|0-23) [*?] \* [*?] \*\)$/,
 ];
 
-function knownSchedule(field: string, schedule: events.Schedule): events.Schedule {
+function hourlySchedule(props: Props<Required<Pick<OutboxRelayFunctionProps, 'schedule'>>>): events.Schedule {
+  const schedule = props.value('schedule');
   const { expressionString: expression } = schedule;
   if (Token.isUnresolved(expression) || HOURLY.some((pattern) => pattern.test(expression))) return schedule;
-  throw new InvalidArgumentError(
-    field,
-    expression,
-    'one that starts the relay at least once in each hour of each day, such as rate(1 minute): rows wait until then',
-  );
-}
-
-function positive(field: string, count: number | undefined): number | undefined {
-  if (count === undefined || Token.isUnresolved(count) || (Number.isInteger(count) && count >= 1)) return count;
-  throw new InvalidArgumentError(field, count, 'a positive whole number');
+  const allowed =
+    'one that starts the relay at least once in each hour of each day, such as rate(1 minute): rows wait until then';
+  throw props.refusal('schedule', expression, allowed);
 }

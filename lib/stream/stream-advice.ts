@@ -1,6 +1,6 @@
 import { Annotations, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { inConstructTerms } from '../construct/props-checks';
+import { inConstructTerms } from '../construct/props';
 import { planStream } from '../core/planning/plan-stream';
 import { describeExceeded } from '../core/planning/service-limits';
 

@@ -1,7 +1,7 @@
-import { type Size, SizeRoundingBehavior, Stack, Token } from 'aws-cdk-lib';
+import { Size, Token } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
-import { checkOwnEnvironment, constructField, inUnit, problemsOf, refuseToken } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField, Props, problemsOf } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
 import { checkStreamShardCount } from '../core/sharding/shard-count';
@@ -15,9 +15,8 @@ import { agreedByProducers, resourceOf, streamProperties } from './stream-proper
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
 export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef, property = 'stream'): kinesis.IStreamRef {
-  const field = constructField(scope, property);
-  checkOwnEnvironment(field, 'a stream', stream, Stack.of(scope));
-  const check = () => checkRecordDistribution(field, stream);
+  checkOwnEnvironment(scope, property, 'a stream', stream);
+  const check = () => checkRecordDistribution(constructField(scope, property), stream);
   check();
   scope.node.addValidation({ validate: () => problemsOf(check) });
   return stream;
@@ -30,9 +29,8 @@ export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef, pro
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
 export function provisionedStream(scope: IConstruct, stream: kinesis.IStreamRef): kinesis.IStreamRef {
-  const field = constructField(scope, 'stream');
-  checkOwnEnvironment(field, 'a stream', stream, Stack.of(scope));
-  checkProvisioned(field, stream);
+  checkOwnEnvironment(scope, 'stream', 'a stream', stream);
+  checkProvisioned(constructField(scope, 'stream'), stream);
   return stream;
 }
 
@@ -85,40 +83,67 @@ function checkRecordDistribution(field: string, stream: kinesis.IStreamRef): voi
   );
 }
 
-/** The lowest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
-const MIN_RECORD_LIMIT_BYTES = 1024 * 1024;
+/** The record size limits that a stream can have. Source: the Kinesis API reference, UpdateMaxRecordSize. */
+const MIN_RECORD_LIMIT = Size.mebibytes(1);
+const RECORD_LIMITS = { min: MIN_RECORD_LIMIT, max: Size.bytes(MAX_RECORD_LIMIT_BYTES) };
 
 /**
  * The limit of a stream in KiB.
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` unless a stream can have it
  */
-export function maxRecordKibibytes(field: string, size: Size): number {
-  if (size.isUnresolved()) return inUnit(field, size, 'Size.kibibytes', () => size.toKibibytes());
-  const bytes = size.toBytes({ rounding: SizeRoundingBehavior.NONE });
-  if (bytes >= MIN_RECORD_LIMIT_BYTES && bytes <= MAX_RECORD_LIMIT_BYTES && bytes % 1024 === 0) return bytes / 1024;
-  throw new InvalidArgumentError(field, `${bytes} bytes`, '1 MiB to 10 MiB, a whole number of KiB');
+export function maxRecordKibibytes(scope: IConstruct, given: { readonly maxRecordSize?: Size }): number | undefined {
+  return Props.of(scope, given).kibibytes('maxRecordSize', RECORD_LIMITS);
+}
+
+/** What a function that writes to a stream in order knows of the stream. */
+export interface OrderedStreamSettings {
+  readonly stream: kinesis.IStreamRef;
+  readonly maxRecordBytes?: number;
+  readonly hashBuckets?: number;
+}
+
+/** The properties of a function that writes to a stream in order, as far as they must agree with the stream. */
+interface OrderedStreamProps {
+  readonly maxRecordSize?: Size;
+  readonly hashBuckets?: number;
 }
 
 /**
- * The record size limit of a function that writes to a stream, in bytes: the size that the function is given, else that of
- * the stream, as far as the template says it by now. The template may say so until the app is synthesized.
+ * Checks the stream that a function writes to in order, and what the function is given about it.
  *
- * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` unless a stream can have it, or if the template says that the
- *   stream has a smaller one, for Kinesis would refuse what lies between
+ * @param property the property that holds the stream
+ * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
-export function recordLimitBytes(
+export function orderedStreamSettings(
   scope: IConstruct,
+  property: string,
   stream: kinesis.IStreamRef,
-  size: Size | undefined,
-): number | undefined {
+  given: OrderedStreamProps,
+): OrderedStreamSettings {
+  const props = Props.of(scope, given);
+  return {
+    stream: orderedStream(scope, stream, property),
+    maxRecordBytes: recordLimitBytes(scope, stream, props.bytes('maxRecordSize', RECORD_LIMITS)),
+    hashBuckets: hashBucketsOf(stream, props),
+  };
+}
+
+/**
+ * The record size limit of a function that writes to a stream, in bytes: the limit that the function is given, else that of the
+ * stream, as far as the template says it by now. The template may say so until the app is synthesized.
+ *
+ * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the template says that the stream has a smaller limit. Kinesis
+ *   would reject a record between the two limits
+ */
+function recordLimitBytes(scope: IConstruct, stream: kinesis.IStreamRef, bytes: number | undefined): number | undefined {
   const ofStream = streamLimit(stream);
-  if (size === undefined) return ofStream;
+  if (bytes === undefined) return ofStream;
   const field = constructField(scope, 'maxRecordSize');
-  const bytes = maxRecordBytes(field, size);
   checkWithin(field, bytes, stream, ofStream);
   scope.node.addValidation({
-    validate: () => problemsOf(() => checkWithin(field, bytes, stream, streamLimit(stream, MIN_RECORD_LIMIT_BYTES))),
+    validate: () =>
+      problemsOf(() => checkWithin(field, bytes, stream, streamLimit(stream, MIN_RECORD_LIMIT.toBytes()))),
   });
   return bytes;
 }
@@ -128,7 +153,7 @@ function checkWithin(field: string, bytes: number, stream: kinesis.IStreamRef, l
   throw new InvalidArgumentError(
     field,
     `${bytes} bytes`,
-    `at most ${limit} bytes, the limit of the stream ${stream.node.path}: raise its maxRecordSize, too`,
+    `at most ${limit} bytes, the limit of the stream ${stream.node.path}: increase its maxRecordSize, too`,
   );
 }
 
@@ -152,32 +177,18 @@ export function streamLimit(stream: kinesis.IStreamRef, unlessGiven?: number): n
 /**
  * How many hash buckets a function that writes to a stream has: those of the stream, if it is known how many it has, for all
  * producers of a key must agree; else those that the function is given.
- *
- * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a number that is none of hash buckets, or another than the
- *   stream's
  */
-export function hashBucketsOf(scope: IConstruct, stream: kinesis.IStreamRef, given: number | undefined) {
+function hashBucketsOf(stream: kinesis.IStreamRef, props: Props<OrderedStreamProps>): number | undefined {
   const { hashBuckets: ofStream } = agreedByProducers(stream);
-  if (given === undefined) return ofStream;
-  const field = constructField(scope, 'hashBuckets');
-  possibleHashBuckets(field, given);
-  if (ofStream === undefined || given === ofStream) return given;
-  throw new InvalidArgumentError(field, given, `absent, or the ${ofStream} of the stream`);
+  const hashBuckets = possibleHashBuckets(props);
+  if (hashBuckets === undefined) return ofStream;
+  if (ofStream === undefined || hashBuckets === ofStream) return hashBuckets;
+  throw props.refusal('hashBuckets', hashBuckets, `absent, or the ${ofStream} of the stream`);
 }
 
 /** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a number that no hash buckets can have */
-export function possibleHashBuckets(field: string, hashBuckets: number): void {
-  refuseToken(field, hashBuckets, 'a power of two');
-  checkHashBuckets(field, hashBuckets);
-}
-
-function maxRecordBytes(field: string, size: Size): number {
-  const bytes = inUnit(field, size, 'Size.bytes', () => size.toBytes({ rounding: SizeRoundingBehavior.NONE }));
-  const allowed = Number.isInteger(bytes) && bytes >= MIN_RECORD_LIMIT_BYTES && bytes <= MAX_RECORD_LIMIT_BYTES;
-  if (allowed || Token.isUnresolved(bytes)) return bytes;
-  throw new InvalidArgumentError(
-    field,
-    `${bytes} bytes`,
-    '1 MiB to 10 MiB, a whole number of bytes that a stream can have as its limit',
-  );
+export function possibleHashBuckets(props: Props<Pick<OrderedStreamProps, 'hashBuckets'>>): number | undefined {
+  const hashBuckets = props.known('hashBuckets', 'a power of two');
+  if (hashBuckets !== undefined) checkHashBuckets(props.field('hashBuckets'), hashBuckets);
+  return hashBuckets;
 }

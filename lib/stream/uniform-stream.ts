@@ -3,7 +3,7 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
 import { given, withDefaults } from '../construct/blueprint';
-import { constructField } from '../construct/props-checks';
+import { constructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { guardDeployment } from '../deployment-check/deployment-guard';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';
@@ -190,8 +190,8 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
   ): IUniformStream {
     const { hashBuckets, maxRecordSize, ...ofStream } = attributes;
     const stream = kinesis.Stream.fromStreamAttributes(scope, id, ofStream);
-    if (hashBuckets !== undefined) possibleHashBuckets(constructField(stream, 'hashBuckets'), hashBuckets);
-    if (maxRecordSize !== undefined) maxRecordKibibytes(constructField(stream, 'maxRecordSize'), maxRecordSize);
+    possibleHashBuckets(Props.of(stream, { hashBuckets }));
+    maxRecordKibibytes(stream, { maxRecordSize });
     const produceGrants = StreamProduceGrants.fromStream(stream);
     const reshardGrants = StreamReshardGrants.fromStream(stream);
     return Object.assign(stream, { hashBuckets, maxRecordSize, produceGrants, reshardGrants, [UNIFORM_STREAM]: true });
@@ -331,7 +331,7 @@ interface UniformStreamSettings {
 }
 
 function uniformStreamSettings(stream: IConstruct, props: UniformStreamProps): UniformStreamSettings {
-  const { deployedShardCount, maxRecordSize, reshardingProvider: provider } = props;
+  const { deployedShardCount, reshardingProvider: provider } = props;
   const shardCount = possibleShardCount(stream, 'shardCount', props.shardCount);
   possibleShardCount(stream, 'deployedShardCount', deployedShardCount);
   if (provider !== undefined && deployedShardCount === undefined) {
@@ -342,14 +342,16 @@ function uniformStreamSettings(stream: IConstruct, props: UniformStreamProps): U
     shardCount,
     deployedShardCount,
     provider,
-    hashBuckets: knownHashBuckets(constructField(stream, 'hashBuckets'), props.hashBuckets, shardCount),
-    maxRecordKibibytes: maxRecordSize && maxRecordKibibytes(constructField(stream, 'maxRecordSize'), maxRecordSize),
+    hashBuckets: knownHashBuckets(Props.of(stream, props), shardCount),
+    maxRecordKibibytes: maxRecordKibibytes(stream, props),
   };
 }
 
-function knownHashBuckets(field: string, hashBuckets: number | undefined, shardCount: number): number | undefined {
-  if (hashBuckets === undefined) return undefined;
-  possibleHashBuckets(field, hashBuckets);
-  if (Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return hashBuckets;
-  throw new InvalidArgumentError(field, hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
+function knownHashBuckets(
+  props: Props<Pick<UniformStreamProps, 'hashBuckets'>>,
+  shardCount: number,
+): number | undefined {
+  const hashBuckets = possibleHashBuckets(props);
+  if (hashBuckets === undefined || Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return hashBuckets;
+  throw props.refusal('hashBuckets', hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
 }

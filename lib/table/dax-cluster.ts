@@ -1,15 +1,15 @@
-import { ArnFormat, Duration, type IResource, Resource, Stack, Token } from 'aws-cdk-lib';
+import { ArnFormat, Duration, type IResource, Resource, Stack } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnCluster, CfnParameterGroup, CfnSubnetGroup } from 'aws-cdk-lib/aws-dax';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
 import { grantOnKey } from '../construct/kept-table';
 import { average, familyMetric, type MetricFamily, sum, whereMetricsAre } from '../construct/metric-definition';
-import { checkOwnEnvironment, constructField, refuseToken } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { guardDeployment } from '../deployment-check/deployment-guard';
 import { bindConfig } from '../function/bind-config';
@@ -114,7 +114,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
     if (!reader.isBoundToVpc) {
       throw new InvalidArgumentError(constructField(reader, 'bindReader'), reader.node.id, 'a function with a vpc');
     }
-    checkOwnEnvironment(constructField(reader, 'bindReader'), 'a cluster', this, Stack.of(reader));
+    checkOwnEnvironment(reader, 'bindReader', 'a cluster', this);
     const { endpoint } = this;
     const bound = { name: 'daxEndpoint', config: { cluster: this.node.path }, json: endpoint };
     bindConfig(bound, reader, binding.environmentVariable);
@@ -399,16 +399,8 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
   constructor(scope: Construct, id: string, props: DaxClusterProps) {
     super(scope, id);
     guardDeployment(this);
-    const { indexes = [], tables = [], vpc, nodes = 3 } = props;
-    if (indexes.length + tables.length === 0) {
-      throw new InvalidArgumentError(constructField(this, 'indexes'), indexes, 'at least one sharded index or table');
-    }
-    if (!Token.isUnresolved(nodes) && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= MAX_NODES)) {
-      throw new InvalidArgumentError(constructField(this, 'nodes'), nodes, `a whole number from 1 to ${MAX_NODES}`);
-    }
-    for (const table of [...tables, ...indexes.map((index) => index.table)]) {
-      checkOwnEnvironment(constructField(this, 'tables'), 'a table', table, Stack.of(this));
-    }
+    const settings = daxSettings(this, props);
+    const { indexes, tables, vpc } = settings;
     this.role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('dax.amazonaws.com'),
       description: 'What a cluster of DAX asks DynamoDB with',
@@ -424,8 +416,8 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
     const cluster = new CfnCluster(this, 'Resource', {
       description: 'Caches what is read of sharded tables',
       iamRoleArn: this.role.roleArn,
-      nodeType: props.nodeType ?? 'dax.r5.large',
-      replicationFactor: nodes,
+      nodeType: settings.nodeType,
+      replicationFactor: settings.nodes,
       subnetGroupName: new CfnSubnetGroup(this, 'Subnets', {
         description: 'The subnets of the nodes',
         subnetIds: vpc.selectSubnets(props.vpcSubnets).subnetIds,
@@ -434,8 +426,8 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
       parameterGroupName: new CfnParameterGroup(this, 'Parameters', {
         description: 'How old answers may be',
         parameterNameValues: {
-          'query-ttl-millis': this.milliseconds('queryTimeToLive', props.queryTimeToLive),
-          'record-ttl-millis': this.milliseconds('itemTimeToLive', props.itemTimeToLive),
+          'query-ttl-millis': String(settings.queryTimeToLiveMs),
+          'record-ttl-millis': String(settings.itemTimeToLiveMs),
         },
       }).ref,
       sseSpecification: { sseEnabled: true },
@@ -457,14 +449,38 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
     );
     if (table.encryptionKey) grantOnKey(table.encryptionKey, this.role, ['kms:Decrypt']);
   }
+}
 
-  private milliseconds(property: string, timeToLive: Duration = Duration.minutes(5)): string {
-    const field = constructField(this, property);
-    const allowed = 'a duration of at least a millisecond';
-    refuseToken(field, timeToLive, allowed);
-    if (timeToLive.toMilliseconds() >= 1) return String(timeToLive.toMilliseconds());
-    throw new InvalidArgumentError(field, timeToLive.toString(), allowed);
+/** What a cluster is built from: its properties, checked, and with their defaults. The number of nodes may be a token. */
+interface DaxSettings {
+  readonly indexes: readonly IShardedIndex[];
+  readonly tables: readonly dynamodb.ITableV2[];
+  readonly vpc: ec2.IVpc;
+  readonly nodeType: string;
+  readonly nodes: number;
+  readonly queryTimeToLiveMs: number;
+  readonly itemTimeToLiveMs: number;
+}
+
+function daxSettings(cluster: IConstruct, given: DaxClusterProps): DaxSettings {
+  const timeToLive = Duration.minutes(5);
+  const props = Props.of(cluster, given, { nodes: 3, queryTimeToLive: timeToLive, itemTimeToLive: timeToLive });
+  const { indexes = [], tables = [], vpc, nodeType = 'dax.r5.large' } = given;
+  if (indexes.length + tables.length === 0) {
+    throw props.refusal('indexes', indexes, 'at least one sharded index or table');
   }
+  for (const table of [...tables, ...indexes.map((index) => index.table)]) {
+    checkOwnEnvironment(cluster, 'tables', 'a table', table);
+  }
+  return {
+    indexes,
+    tables,
+    vpc,
+    nodeType,
+    nodes: props.whole('nodes', { min: 1, max: MAX_NODES }),
+    queryTimeToLiveMs: props.milliseconds('queryTimeToLive', { min: Duration.millis(1), known: true }),
+    itemTimeToLiveMs: props.milliseconds('itemTimeToLive', { min: Duration.millis(1), known: true }),
+  };
 }
 
 /** A cluster that another app has. It adds nothing to the template. */

@@ -1,5 +1,5 @@
 import type { IConstruct } from 'constructs';
-import { constructField, refuseToken } from '../construct/props-checks';
+import { constructField, Props } from '../construct/props';
 import type { ShardNumbering } from '../core/sharding/shard-numbering';
 
 /**
@@ -52,13 +52,10 @@ export enum ShardPlacement {
  * @param prefix of the properties in errors
  * @throws InvalidArgumentError for a number that is a token
  */
-export function givenNumbering(
-  construct: IConstruct,
-  prefix: string,
-  { firstShard, separator, shardWidth, shardPlacement }: ShardNumberingOptions,
-): ShardNumbering {
-  refuseToken(constructField(construct, `${prefix}firstShard`), firstShard, 'a whole number');
-  refuseToken(constructField(construct, `${prefix}shardWidth`), shardWidth, 'a whole number');
+export function givenNumbering(construct: IConstruct, prefix: string, options: ShardNumberingOptions): ShardNumbering {
+  const props = Props.named(constructField(construct, prefix), options);
+  const [firstShard, shardWidth] = [props.known('firstShard', 'a whole number'), props.known('shardWidth', 'a whole number')];
+  const { separator, shardPlacement } = options;
   return {
     ...(firstShard !== undefined && { firstShard }),
     ...(separator !== undefined && { separator }),

@@ -284,11 +284,10 @@ export const tokenCases: TokenCase[] = [
         targetUtilizationPercent: token(),
       }),
     refusal:
-      'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, known at synthesis, ' +
-      'got a token',
+      'targetUtilizationPercent must be a number above 0, at most 100, known at synthesis, got a token',
   },
   ...[resharding, tableItemMover].flatMap((make) => [
-    ...['readUnitsPerSecond', 'writeUnitsPerSecond', 'maxConcurrency', 'toleratedFailureCount'].map((property) => ({
+    ...['readUnitsPerSecond', 'writeUnitsPerSecond'].map((property) => ({
       name: `ItemMoverOptions.${property} of ${make.name}`,
       give: (stack: Stack) => make(stack, { [property]: token() }),
     })),
@@ -319,7 +318,7 @@ export const tokenCases: TokenCase[] = [
   {
     name: 'FanOutQueryFunctionProps.cache',
     give: (stack) => query(stack, { cache: seconds() }),
-    refusal: 'cache must be a duration of at least a millisecond, known at synthesis, got "a token"',
+    refusal: 'cache must be at least 1 millisecond, in whole milliseconds, known at synthesis, got "a token"',
   },
   {
     name: 'DaxClusterProps.nodes',
@@ -328,7 +327,7 @@ export const tokenCases: TokenCase[] = [
   ...['queryTimeToLive', 'itemTimeToLive'].map((property) => ({
     name: `DaxClusterProps.${property}`,
     give: (stack: Stack) => dax(stack, { [property]: seconds() }),
-    refusal: `${property} must be a duration of at least a millisecond, known at synthesis, got "a token"`,
+    refusal: `${property} must be at least 1 millisecond, in whole milliseconds, known at synthesis, got "a token"`,
   })),
   {
     name: 'ShardNumberingOptions.firstShard',
@@ -397,7 +396,7 @@ export const tokenCases: TokenCase[] = [
       const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
       return producer(stack).addTableStream({ table: table(stack), maxRecordAge: seconds(), onFailure });
     },
-    refusal: 'maxRecordAge must be 1 minute to 24 hours, known at synthesis, got "a token"',
+    refusal: 'maxRecordAge must be 1 minute to 1 day, known at synthesis, got "a token"',
   },
   {
     name: 'OrderedStreamConsumerProps.startingPositionTimestamp',
@@ -488,7 +487,7 @@ export const tokenCases: TokenCase[] = [
       const options = { maxIteratorAge: Duration.minutes(token()) };
       new ShardMonitoring(stack, 'New').addConsumer(stream, StreamConsumerMetrics.fromPolling(stream), options);
     },
-    refusal: 'maxIteratorAge must be a duration, known at synthesis, got "a token"',
+    refusal: 'maxIteratorAge must be a duration, in whole milliseconds, known at synthesis, got "a token"',
   },
   {
     name: 'StreamMonitoringOptions.maxIteratorAge',
@@ -496,7 +495,7 @@ export const tokenCases: TokenCase[] = [
       const options = { maxIteratorAge: Duration.minutes(token()) };
       new ShardMonitoring(stack, 'New').addStream(imported(stack), options);
     },
-    refusal: 'maxIteratorAge must be a duration, known at synthesis, got "a token"',
+    refusal: 'maxIteratorAge must be a duration, in whole milliseconds, known at synthesis, got "a token"',
   },
   ...['maxWriteThrottles', 'maxSkew', 'minUpdatesLeft'].map((property) => ({
     name: `StreamMonitoringOptions.${property}`,

@@ -31,7 +31,7 @@ import {
   TABLE_WRITE_KEY_ACTIONS,
 } from '../../construct/kept-table';
 import { familyMetric } from '../../construct/metric-definition';
-import { constructField } from '../../construct/props-checks';
+import { constructField, Props } from '../../construct/props';
 import {
   PARKING_TABLE_KEY,
   PARKING_TABLE_SORT_KEY,
@@ -220,9 +220,10 @@ export interface OrderedStreamConsumerProps {
 const MOST_BATCH_RECORDS = 10_000;
 const MOST_BATCHES_OF_SHARD = 10;
 
-const LONGEST_RETRY_MINUTES = 15;
+const RETRY_INTERVALS = { min: Duration.minutes(1), max: Duration.minutes(15) };
 /** Source: the Kinesis API reference, RegisterStreamConsumer. */
-const MOST_FAN_OUT_NAME = 128;
+const LONGEST_NAME = 128;
+const CONSUMER_NAME_PATTERN = /^.{1,128}$/su;
 
 /** Exactly what a `DynamoDbParkingStore` calls, and `once` in a transaction. */
 const PARKING_ACTIONS = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
@@ -366,21 +367,11 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   constructor(scope: Construct, id: string, props: OrderedStreamConsumerProps) {
     super(scope, id);
     guardDeployment(this);
-    const { handler, stream, startingPosition, retryInterval = Duration.minutes(1) } = props;
-    orderedStream(this, stream);
-    checkOwnStack(this, handler);
-    this.checkAlone(handler);
-    this.checkWhole('batchSize', props.batchSize, MOST_BATCH_RECORDS);
-    this.checkWhole('parallelizationFactor', props.parallelizationFactor, MOST_BATCHES_OF_SHARD);
-    this.warnOfParallelBatches(props.parallelizationFactor);
-    this.checkRetryInterval(retryInterval);
-    if (startingPosition === undefined) {
-      throw new InvalidArgumentError(constructField(this, 'startingPosition'), undefined, 'TRIM_HORIZON or LATEST');
-    }
+    const { handler, stream, consumerName, retryInterval, source } = consumerSettings(this, props);
     this.handler = handler;
     this.functionArn = handler.functionArn;
     this.functionName = handler.functionName;
-    this.consumerName = this.checkedName(props.consumerName ?? Names.uniqueResourceName(this, { maxLength: 128 }));
+    this.consumerName = consumerName;
     this.parkingTable = this.addParkingTable(props);
     this.parkingTableArn = this.parkingTable.tableArn;
     this.parkingTableName = this.parkingTable.tableName;
@@ -390,7 +381,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     grantOnTable(handler, PARKING_ACTIONS, this.parkingTableArn);
     this.encryptionKey?.grant(handler, ...TABLE_WRITE_KEY_ACTIONS);
     const hasOnFailure = props.onFailure !== undefined;
-    addUnboundedMapping(this, { handler, source: this.eventSource(props), stream, hasOnFailure });
+    addUnboundedMapping(this, { handler, source: this.eventSource(stream, props.enhancedFanOut, source), stream, hasOnFailure });
     new events.Rule(this, 'Retry', {
       description: 'Retries the parked keys of an ordered consumer',
       schedule: events.Schedule.rate(retryInterval),
@@ -461,19 +452,13 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     return this.metric(CONSUMER_METRICS.longestKey, props);
   }
 
-  private eventSource({ stream, enhancedFanOut, ...props }: OrderedStreamConsumerProps): lambda.IEventSource {
-    const settings: KinesisEventSourceProps = {
-      startingPosition: props.startingPosition,
-      startingPositionTimestamp: props.startingPositionTimestamp,
-      batchSize: props.batchSize,
-      maxBatchingWindow: props.maxBatchingWindow,
-      parallelizationFactor: props.parallelizationFactor,
-      reportBatchItemFailures: true,
-      bisectBatchOnError: false,
-      onFailure: props.onFailure,
-    };
+  private eventSource(
+    stream: kinesis.IStream,
+    enhancedFanOut = false,
+    settings: KinesisEventSourceProps,
+  ): lambda.IEventSource {
     if (!enhancedFanOut) return new KinesisEventSource(stream, settings);
-    const streamConsumerName = Names.uniqueResourceName(this, { maxLength: MOST_FAN_OUT_NAME });
+    const streamConsumerName = Names.uniqueResourceName(this, { maxLength: LONGEST_NAME });
     const fanOut = new kinesis.StreamConsumer(this, 'FanOut', { stream, streamConsumerName });
     return new KinesisConsumerEventSource(fanOut, settings);
   }
@@ -500,54 +485,76 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     return table;
   }
 
-  /** The function finds its table in its environment, which has one. */
-  private checkAlone(handler: lambda.Function): void {
-    const other = this.node.root.node
-      .findAll()
-      .find((each) => each !== this && each instanceof OrderedStreamConsumer && each.handler === handler);
-    if (other === undefined) return;
-    const allowed = `a function of its own: ${other.node.path} has this one, and a function is one consumer`;
-    throw new InvalidArgumentError(constructField(this, 'handler'), handler.node.path, allowed);
-  }
+}
 
-  private checkedName(name: string): string {
-    if (Token.isUnresolved(name) || /^.{1,128}$/su.test(name)) return name;
-    throw new InvalidArgumentError(constructField(this, 'consumerName'), name, '1 to 128 characters');
-  }
+/** What a consumer is built from: its properties, checked, and with their defaults. Numbers may be tokens. */
+interface ConsumerSettings {
+  readonly handler: lambda.Function;
+  readonly stream: kinesis.IStream;
+  readonly consumerName: string;
+  readonly retryInterval: Duration;
+  readonly source: KinesisEventSourceProps;
+}
 
-  /** Nothing here shows who writes to a stream, and what an aggregating Kinesis Producer Library writes loses its order. */
-  private warnOfParallelBatches(factor = 1): void {
-    if (factor === 1) return;
-    Annotations.of(this).addWarningV2(
-      'cdk-even-shards:OrderedStreamConsumer.parallelBatches',
-      `parallelizationFactor ${Token.isUnresolved(factor) ? 'above 1' : factor} keeps the order of a key only where all its records have the ` +
-        'same Kinesis partition key: those of every OrderedProducer do, those of a Kinesis Producer Library that aggregates do not. ' +
-        'Leave it at 1, or acknowledge this warning',
-    );
+function consumerSettings(consumer: OrderedStreamConsumer, given: OrderedStreamConsumerProps): ConsumerSettings {
+  const { handler, stream, startingPosition } = given;
+  const props = Props.of(consumer, given, {
+    consumerName: Names.uniqueResourceName(consumer, { maxLength: LONGEST_NAME }),
+    retryInterval: Duration.minutes(1),
+  });
+  orderedStream(consumer, stream);
+  checkHandler(consumer, handler);
+  if (startingPosition === undefined) throw props.refusal('startingPosition', undefined, 'TRIM_HORIZON or LATEST');
+  const source: KinesisEventSourceProps = {
+    startingPosition,
+    startingPositionTimestamp: given.startingPositionTimestamp,
+    batchSize: props.whole('batchSize', { min: 1, max: MOST_BATCH_RECORDS }),
+    maxBatchingWindow: given.maxBatchingWindow,
+    parallelizationFactor: props.whole('parallelizationFactor', { min: 1, max: MOST_BATCHES_OF_SHARD }),
+    reportBatchItemFailures: true,
+    bisectBatchOnError: false,
+    onFailure: given.onFailure,
+  };
+  warnOfParallelBatches(consumer, source.parallelizationFactor);
+  const consumerName = props.value('consumerName');
+  if (!Token.isUnresolved(consumerName) && !CONSUMER_NAME_PATTERN.test(consumerName)) {
+    throw props.refusal('consumerName', consumerName, '1 to 128 characters');
   }
-
-  private checkRetryInterval(interval: Duration): void {
-    if (interval.isUnresolved()) return;
-    const minutes = interval.toMinutes({ integral: false });
-    if (minutes >= 1 && minutes <= LONGEST_RETRY_MINUTES) return;
-    const allowed = `1 to ${LONGEST_RETRY_MINUTES} minutes`;
-    throw new InvalidArgumentError(constructField(this, 'retryInterval'), interval.toHumanString(), allowed);
-  }
-
-  private checkWhole(property: string, value: number | undefined, most: number): void {
-    if (value === undefined || Token.isUnresolved(value)) return;
-    if (Number.isInteger(value) && value >= 1 && value <= most) return;
-    throw new InvalidArgumentError(constructField(this, property), value, `a whole number from 1 to ${most}`);
-  }
+  return {
+    handler,
+    stream,
+    consumerName,
+    retryInterval: props.duration('retryInterval', RETRY_INTERVALS),
+    source,
+  };
 }
 
 /**
  * The handler needs the table of the consumer, and the consumer needs the handler: in two stacks, each would need the other. A nested
- * stack of the consumer's own is deployed with it.
+ * stack of the consumer's own is deployed with it. The function finds its table in its environment, which names one table.
  */
-function checkOwnStack(consumer: Construct, handler: lambda.Function): void {
+function checkHandler(consumer: OrderedStreamConsumer, handler: lambda.Function): void {
+  const field = constructField(consumer, 'handler');
   const [own, ofHandler] = [Stack.of(consumer), Stack.of(handler)];
-  if (ofHandler === own || ofHandler.nestedStackParent === own) return;
-  const allowed = 'a function of the stack of the consumer: put the consumer into the stack of its handler';
-  throw new InvalidArgumentError(constructField(consumer, 'handler'), handler.node.path, allowed);
+  if (ofHandler !== own && ofHandler.nestedStackParent !== own) {
+    const allowed = 'a function of the stack of the consumer: put the consumer into the stack of its handler';
+    throw new InvalidArgumentError(field, handler.node.path, allowed);
+  }
+  const other = consumer.node.root.node
+    .findAll()
+    .find((each) => each !== consumer && each instanceof OrderedStreamConsumer && each.handler === handler);
+  if (other === undefined) return;
+  const allowed = `a function of its own: ${other.node.path} has this one, and a function is one consumer`;
+  throw new InvalidArgumentError(field, handler.node.path, allowed);
+}
+
+/** Nothing here shows who writes to a stream, and what an aggregating Kinesis Producer Library writes loses its order. */
+function warnOfParallelBatches(consumer: OrderedStreamConsumer, factor = 1): void {
+  if (factor === 1) return;
+  Annotations.of(consumer).addWarningV2(
+    'cdk-even-shards:OrderedStreamConsumer.parallelBatches',
+    `parallelizationFactor ${Token.isUnresolved(factor) ? 'above 1' : factor} keeps the order of a key only where all its records have the ` +
+      'same Kinesis partition key: those of every OrderedProducer do, those of a Kinesis Producer Library that aggregates do not. ' +
+      'Leave it at 1, or acknowledge this warning',
+  );
 }

@@ -2,7 +2,7 @@ import { Reference, Stack, Tokenization } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { constructField, problemsOf } from '../../construct/props-checks';
+import { constructField, problemsOf } from '../../construct/props';
 import { templateProperties } from '../../construct/template-properties';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import { streamOfApp } from '../stream-properties';

@@ -1,10 +1,10 @@
-import { Duration, type Size, Stack, Token, TokenComparison } from 'aws-cdk-lib';
+import { Duration, type Size, Token, TokenComparison } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { checkOwnEnvironment, constructField, inUnit } from '../../construct/props-checks';
+import { checkOwnEnvironment, constructField, Props } from '../../construct/props';
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
@@ -27,7 +27,7 @@ import {
   type IBundledFunction,
 } from '../../function/bundled-function';
 import type { IHashKeyRegistry } from '../registry/hash-key-registry';
-import { hashBucketsOf, orderedStream, recordLimitBytes } from '../stream-checks';
+import { type OrderedStreamSettings, orderedStreamSettings } from '../stream-checks';
 import { StreamProduceGrants } from '../stream-grants';
 import { resourceOf } from '../stream-properties';
 import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
@@ -314,7 +314,7 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
     super(scope, id);
     guardDeployment(this);
     const settings = producerSettings(this, props);
-    const { stream, registry, allocatesHashKeys, lingerMs } = settings;
+    const { stream, registry, allocatesHashKeys } = settings;
     this.function = addBundledFunction(
       this,
       {
@@ -325,7 +325,7 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
           [MAX_RECORD_BYTES]: settings.maxRecordBytes,
           [AGGREGATION]: settings.aggregation,
           [HASH_BUCKETS]: settings.hashBuckets,
-          [LINGER_MS]: lingerMs,
+          [LINGER_MS]: settings.lingerMs,
           [REQUEST_TIMEOUT_MS]: settings.requestTimeoutMs,
           [SEQUENCE]: settings.sequence,
           [REGISTRY_FUNCTION_NAME]: registry?.functionName,
@@ -336,7 +336,7 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
       },
       props,
     );
-    checkLinger(constructField(this, 'linger'), lingerMs, this.function.timeout!);
+    checkLinger(this, settings, this.function.timeout!);
     StreamProduceGrants.fromStream(stream).produce(this.function);
     if (registry === undefined) return;
     if (allocatesHashKeys) registry.grants.allocate(this.function);
@@ -387,11 +387,8 @@ class ImportedOrderedProducerFunction extends OrderedProducerFunctionBase {
 }
 
 /** What a producer is built from: its properties, checked, and with their defaults. Numbers may be tokens. */
-interface ProducerSettings {
-  readonly stream: kinesis.IStreamRef;
-  readonly maxRecordBytes?: number;
+interface ProducerSettings extends OrderedStreamSettings {
   readonly aggregation?: 'true' | 'packed';
-  readonly hashBuckets?: number;
   readonly lingerMs?: number;
   readonly requestTimeoutMs?: number;
   readonly sequence?: true;
@@ -399,53 +396,40 @@ interface ProducerSettings {
   readonly allocatesHashKeys: boolean;
 }
 
-function producerSettings(producer: IConstruct, props: OrderedProducerFunctionProps): ProducerSettings {
-  const { stream, aggregation = false, packing = false, sequence = false, allocateHashKeys = true } = props;
+function producerSettings(producer: IConstruct, given: OrderedProducerFunctionProps): ProducerSettings {
+  const { stream, aggregation, packing, linger, sequence, hashKeyRegistry, allocateHashKeys = true } = given;
+  const props = Props.of(producer, given);
+  if (linger !== undefined && !packing) throw props.refusal('linger', linger.toString(), 'absent without packing');
+  if (hashKeyRegistry !== undefined) checkRegistry(producer, hashKeyRegistry, stream);
   return {
-    stream: orderedStream(producer, stream),
-    maxRecordBytes: recordLimitBytes(producer, stream, props.maxRecordSize),
+    ...orderedStreamSettings(producer, 'stream', stream, given),
     aggregation: packing ? 'packed' : aggregation ? 'true' : undefined,
-    hashBuckets: hashBucketsOf(producer, stream, props.hashBuckets),
-    lingerMs: knownLinger(constructField(producer, 'linger'), props.linger, packing),
-    requestTimeoutMs: milliseconds(constructField(producer, 'requestTimeout'), props.requestTimeout),
+    lingerMs: props.milliseconds('linger'),
+    requestTimeoutMs: props.milliseconds('requestTimeout'),
     sequence: sequence || undefined,
-    registry: registryOf(producer, props.hashKeyRegistry, stream),
+    registry: hashKeyRegistry,
     allocatesHashKeys: allocateHashKeys,
   };
 }
 
-function knownLinger(field: string, linger: Duration | undefined, packing: boolean): number | undefined {
-  if (linger === undefined || packing) return milliseconds(field, linger);
-  throw new InvalidArgumentError(field, linger.toString(), 'absent without packing');
-}
-
-function milliseconds(field: string, duration: Duration | undefined): number | undefined {
-  return duration && inUnit(field, duration, 'Duration.millis', () => duration.toMilliseconds());
-}
-
 /**
- * A record that fills no pack would wait for longer than an invocation sends, and be reported as not sent each time. Only the
+ * A record that fills no aggregate would wait for longer than an invocation sends, and be reported as not sent each time. Only the
  * function that is made knows its timeout: a blueprint may have chosen it.
  */
-function checkLinger(field: string, lingerMs: number | undefined, timeout: Duration): void {
+function checkLinger(producer: IConstruct, { lingerMs }: ProducerSettings, timeout: Duration): void {
   if (lingerMs === undefined || Token.isUnresolved(lingerMs) || timeout.isUnresolved()) return;
   const mostMs = timeout.toMilliseconds() - PRODUCER_LAST_SEND_MS;
   if (lingerMs < mostMs) return;
   const allowed = `less than ${mostMs} ms, which is timeout less ${PRODUCER_LAST_SEND_MS} ms`;
-  throw new InvalidArgumentError(field, `${lingerMs} ms`, allowed);
+  throw new InvalidArgumentError(constructField(producer, 'linger'), `${lingerMs} ms`, allowed);
 }
 
 /** Keys that load the shards of one stream evenly may load those of another unevenly. */
-function registryOf(
-  producer: IConstruct,
-  registry: IHashKeyRegistry | undefined,
-  stream: kinesis.IStreamRef,
-): IHashKeyRegistry | undefined {
-  if (registry === undefined) return undefined;
-  const field = constructField(producer, 'hashKeyRegistry');
-  checkOwnEnvironment(field, 'a registry', registry, Stack.of(producer));
-  if (!areDifferentStreams(registry.stream, stream)) return registry;
-  throw new InvalidArgumentError(field, nameOf(registry.stream), `a registry of the stream ${nameOf(stream)}`);
+function checkRegistry(producer: IConstruct, registry: IHashKeyRegistry, stream: kinesis.IStreamRef): void {
+  checkOwnEnvironment(producer, 'hashKeyRegistry', 'a registry', registry);
+  if (!areDifferentStreams(registry.stream, stream)) return;
+  const allowed = `a registry of the stream ${nameOf(stream)}`;
+  throw new InvalidArgumentError(constructField(producer, 'hashKeyRegistry'), nameOf(registry.stream), allowed);
 }
 
 /** Two resources are two streams, whatever their names will be. An imported stream is known only by what it was imported with. */

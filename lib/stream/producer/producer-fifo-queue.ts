@@ -1,12 +1,11 @@
-import { Duration, RemovalPolicy, Token } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { given, withDefaults } from '../../construct/blueprint';
-import { constructField } from '../../construct/props-checks';
-import { InvalidArgumentError } from '../../core/kernel/errors';
+import { Props } from '../../construct/props';
 
 /** Properties of a FIFO queue in front of an `OrderedProducerFunction`. */
 export interface ProducerFifoQueueOptions {
@@ -120,9 +119,7 @@ export class ProducerFifoQueue extends Construct {
 
   private constructor(scope: Construct, id: string, target: lambda.Function, props: ProducerFifoQueueOptions) {
     super(scope, id);
-    const { maxReceiveCount = 10 } = props;
-    this.checkCount('maxReceiveCount', maxReceiveCount, 1, MAX_RECEIVE_COUNT);
-    this.checkCount('maxConcurrency', props.maxConcurrency, MIN_CONCURRENCY, MAX_CONCURRENCY);
+    const { visibilityTimeout, maxReceiveCount, maxConcurrency } = queueSettings(this, target, props);
     const common: sqs.QueueProps = {
       fifo: true,
       encryption: props.encryptionKey && sqs.QueueEncryption.KMS,
@@ -136,10 +133,9 @@ export class ProducerFifoQueue extends Construct {
       contentBasedDeduplication: props.contentBasedDeduplication,
       deduplicationScope: sqs.DeduplicationScope.MESSAGE_GROUP,
       fifoThroughputLimit: sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
-      visibilityTimeout: this.visibilityTimeout(target, props),
+      visibilityTimeout,
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
     });
-    const { maxConcurrency } = props;
     target.addEventSource(
       new SqsEventSource(this.queue, given({ batchSize: BATCH_SIZE, reportBatchItemFailures: true, maxConcurrency })),
     );
@@ -155,23 +151,30 @@ export class ProducerFifoQueue extends Construct {
     return new sqs.Queue(this, id, withDefaults(this, sqs.Queue.PROPERTY_INJECTION_ID, chosen, defaults));
   }
 
-  private checkCount(property: string, count: number | undefined, least: number, most: number): void {
-    if (count === undefined || Token.isUnresolved(count)) return;
-    if (Number.isInteger(count) && count >= least && count <= most) return;
-    throw new InvalidArgumentError(constructField(this, property), count, `a whole number from ${least} to ${most}`);
-  }
+}
 
-  /** CloudFormation cannot multiply: a timeout that only the deployment knows leaves nothing to compute from. */
-  private visibilityTimeout({ timeout }: lambda.Function, { visibilityTimeout }: ProducerFifoQueueOptions): Duration {
-    const field = constructField(this, 'visibilityTimeout');
-    if (timeout === undefined || timeout.isUnresolved()) {
-      if (visibilityTimeout !== undefined) return visibilityTimeout;
-      throw new InvalidArgumentError(field, undefined, "given where the function's timeout is a token");
-    }
-    if (visibilityTimeout === undefined) return Duration.seconds(VISIBILITY_FACTOR * timeout.toSeconds());
-    if (visibilityTimeout.isUnresolved()) return visibilityTimeout;
-    const [seconds, least, most] = [visibilityTimeout, timeout, MAX_VISIBILITY_TIMEOUT].map((each) => each.toSeconds());
-    if (seconds! >= least! && seconds! <= most!) return visibilityTimeout;
-    throw new InvalidArgumentError(field, `${seconds} s`, `from the function's timeout, ${least} s, to ${most} s`);
-  }
+/** What the queues are made from: the properties, checked, and with their defaults. Numbers may be tokens. */
+interface QueueSettings {
+  readonly visibilityTimeout: Duration;
+  readonly maxReceiveCount: number;
+  readonly maxConcurrency?: number;
+}
+
+function queueSettings(queue: IConstruct, target: lambda.Function, options: ProducerFifoQueueOptions): QueueSettings {
+  const props = Props.of(queue, options, { maxReceiveCount: 10 });
+  return {
+    visibilityTimeout: visibilityTimeout(props, target),
+    maxReceiveCount: props.whole('maxReceiveCount', { min: 1, max: MAX_RECEIVE_COUNT }),
+    maxConcurrency: props.whole('maxConcurrency', { min: MIN_CONCURRENCY, max: MAX_CONCURRENCY }),
+  };
+}
+
+/** CloudFormation cannot multiply: a timeout that only the deployment knows leaves nothing to compute from. */
+function visibilityTimeout(props: Props<ProducerFifoQueueOptions>, { timeout }: lambda.Function): Duration {
+  const isKnown = timeout !== undefined && !timeout.isUnresolved();
+  const because = "the function's timeout, for which a message must stay invisible, is the minimum";
+  const chosen = props.duration('visibilityTimeout', isKnown ? { min: timeout, max: MAX_VISIBILITY_TIMEOUT, because } : {});
+  if (chosen !== undefined) return chosen;
+  if (isKnown) return Duration.seconds(VISIBILITY_FACTOR * timeout.toSeconds());
+  throw props.refusal('visibilityTimeout', undefined, "given where the function's timeout is a token");
 }

@@ -1,10 +1,9 @@
-import { Duration, Names, Stack, Token } from 'aws-cdk-lib';
+import { Duration, Names, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { given } from '../../construct/blueprint';
-import { constructField, problemsOf, refuseToken } from '../../construct/props-checks';
+import { constructField, Props, problemsOf } from '../../construct/props';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 
 /** The table that an `OrderedProducerFunction` follows, and how. */
@@ -58,13 +57,6 @@ export interface ProducerTableStreamOptions {
   readonly filters?: { [key: string]: any }[];
 
   /**
-   * A customer-managed key to encrypt the filters with. Lambda must be allowed to decrypt with it.
-   *
-   * @default - encrypted with a key that AWS owns
-   */
-  readonly filterEncryption?: kms.IKey;
-
-  /**
    * Whether the function follows the table now. Switched off, the place is kept, for as long as the table's stream keeps
    * the changes: 24 hours.
    *
@@ -95,11 +87,11 @@ const MAX_BATCH_SIZE = 10_000;
 const MAX_PARALLELIZATION_FACTOR = 10;
 const MAX_BATCHING_WINDOW = Duration.minutes(5);
 
-/** The least that Lambda takes. Source: the Lambda API reference, CreateEventSourceMapping. */
-const MIN_RECORD_AGE = Duration.minutes(1);
-
-/** What a table's stream keeps. Source: the DynamoDB developer guide, Change data capture for DynamoDB Streams. */
-const MAX_RECORD_AGE = Duration.hours(24);
+/**
+ * Lambda takes at least a minute, and a table's stream keeps a change for 24 hours. Source: the Lambda API reference,
+ * CreateEventSourceMapping; the DynamoDB developer guide, "Change data capture for DynamoDB Streams".
+ */
+const RECORD_AGES = { min: Duration.minutes(1), max: Duration.hours(24) };
 
 /**
  * Has a function follow a table's stream, errors named for the construct that the function is of. Batches are not bisected:
@@ -110,25 +102,25 @@ export function followTableStream(
   target: lambda.Function,
   options: ProducerTableStreamOptions,
 ): lambda.EventSourceMapping {
-  const { table, batchSize = 100, parallelizationFactor, maxBatchingWindow } = options;
+  const { table } = options;
   if (table.tableStreamArn === undefined) throw streamIsOff(owner, table);
   owner.node.addValidation({ validate: () => problemsOf(() => checkStreamIsOn(owner, table)) });
-  checkWhole(constructField(owner, 'batchSize'), batchSize, MAX_BATCH_SIZE);
-  checkWhole(constructField(owner, 'parallelizationFactor'), parallelizationFactor, MAX_PARALLELIZATION_FACTOR);
-  checkWithin(constructField(owner, 'maxBatchingWindow'), maxBatchingWindow, Duration.seconds(0), MAX_BATCHING_WINDOW);
+  const props = Props.of(owner, options, {
+    batchSize: 100,
+    startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+  });
   const mapping = target.addEventSourceMapping(
     `DynamoDBEventSource:${Names.nodeUniqueId(table.node)}`,
     given({
       eventSourceArn: table.tableStreamArn,
-      startingPosition: options.startingPosition ?? lambda.StartingPosition.TRIM_HORIZON,
-      batchSize,
-      parallelizationFactor,
-      maxBatchingWindow,
+      startingPosition: props.value('startingPosition'),
+      batchSize: props.whole('batchSize', { min: 1, max: MAX_BATCH_SIZE }),
+      parallelizationFactor: props.whole('parallelizationFactor', { min: 1, max: MAX_PARALLELIZATION_FACTOR }),
+      maxBatchingWindow: props.duration('maxBatchingWindow', { max: MAX_BATCHING_WINDOW }),
       filters: options.filters,
-      filterEncryption: options.filterEncryption,
       enabled: options.enabled,
       reportBatchItemFailures: true,
-      maxRecordAge: maxRecordAge(owner, options),
+      maxRecordAge: maxRecordAge(props, options),
       onFailure: options.onFailure,
       supportS3OnFailureDestination: true,
     }),
@@ -148,24 +140,9 @@ function streamIsOff(owner: IConstruct, table: dynamodb.ITable): InvalidArgument
   return new InvalidArgumentError(constructField(owner, 'table'), table.node.path, 'a table whose stream is on');
 }
 
-function maxRecordAge(owner: IConstruct, { onFailure, maxRecordAge: age }: ProducerTableStreamOptions) {
-  if (age === undefined) return onFailure && Duration.hours(12);
-  const field = constructField(owner, 'maxRecordAge');
-  if (onFailure === undefined) throw new InvalidArgumentError(field, age.toString(), 'absent without an onFailure');
-  refuseToken(field, age, '1 minute to 24 hours');
-  checkWithin(field, age, MIN_RECORD_AGE, MAX_RECORD_AGE);
-  return age;
-}
-
-function checkWhole(field: string, value: number | undefined, most: number): void {
-  if (value === undefined || Token.isUnresolved(value)) return;
-  if (Number.isInteger(value) && value >= 1 && value <= most) return;
-  throw new InvalidArgumentError(field, value, `a whole number from 1 to ${most}`);
-}
-
-function checkWithin(field: string, duration: Duration | undefined, least: Duration, most: Duration): void {
-  if (duration === undefined || duration.isUnresolved()) return;
-  const [seconds, from, to] = [duration, least, most].map((each) => each.toMilliseconds() / 1000);
-  if (seconds! >= from! && seconds! <= to!) return;
-  throw new InvalidArgumentError(field, `${seconds} s`, `from ${from} s to ${to} s`);
+function maxRecordAge(props: Props<ProducerTableStreamOptions>, { onFailure, maxRecordAge }: ProducerTableStreamOptions) {
+  if (maxRecordAge !== undefined && onFailure === undefined) {
+    throw props.refusal('maxRecordAge', maxRecordAge.toString(), 'absent without an onFailure');
+  }
+  return props.duration('maxRecordAge', { ...RECORD_AGES, known: true }) ?? (onFailure && Duration.hours(12));
 }

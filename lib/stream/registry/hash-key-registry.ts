@@ -10,7 +10,7 @@ import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
 import { protectWhileRetained, recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
-import { constructField } from '../../construct/props-checks';
+import { constructField } from '../../construct/props';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../core/contract/function-environment';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-aliases';

@@ -2,7 +2,7 @@ import { Stack, Token } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../../construct/props-checks';
+import { constructField } from '../../construct/props';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import { streamOfApp } from '../stream-properties';
 

@@ -6,7 +6,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
-import { constructField, refuseToken } from '../../construct/props-checks';
+import { Props } from '../../construct/props';
 import {
   MAX_SHARDS,
   MIN_SHARDS,
@@ -16,7 +16,6 @@ import {
   SURGE_ALARM,
 } from '../../core/contract/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/contract/function-metrics';
-import { InvalidArgumentError } from '../../core/kernel/errors';
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../core/resharding/thresholds';
 import {
   addBundledFunction,
@@ -361,34 +360,23 @@ interface ScalingSettings {
   readonly scaleInPercent: number;
 }
 
-function scalingSettings(scaling: IConstruct, props: StreamAutoScalingProps): ScalingSettings {
-  const stream = provisionedStream(scaling, props.stream);
-  const minCapacity = possibleShardCount(scaling, 'minCapacity', props.minCapacity);
-  const maxCapacity = possibleShardCount(scaling, 'maxCapacity', props.maxCapacity);
+function scalingSettings(scaling: IConstruct, given: StreamAutoScalingProps): ScalingSettings {
+  const props = Props.of(scaling, given, { targetUtilizationPercent: DEFAULT_TARGET_UTILIZATION_PERCENT });
+  const stream = provisionedStream(scaling, given.stream);
+  const minCapacity = possibleShardCount(scaling, 'minCapacity', given.minCapacity);
+  const maxCapacity = possibleShardCount(scaling, 'maxCapacity', given.maxCapacity);
   if (![minCapacity, maxCapacity].some(Token.isUnresolved) && minCapacity > maxCapacity) {
-    const allowed = `at most maxCapacity, ${maxCapacity}`;
-    throw new InvalidArgumentError(constructField(scaling, 'minCapacity'), minCapacity, allowed);
+    throw props.refusal('minCapacity', minCapacity, `at most maxCapacity, ${maxCapacity}`);
   }
-  const targetPercent = knownPercent(
-    constructField(scaling, 'targetUtilizationPercent'),
-    props.targetUtilizationPercent ?? DEFAULT_TARGET_UTILIZATION_PERCENT,
-  );
-  const surgePercent = toTenth(targetPercent + (100 - targetPercent) * SURGE_FRACTION);
+  const targetPercent = props.number('targetUtilizationPercent', { above: 0, max: 100, known: true });
   return {
     stream,
     minCapacity,
     maxCapacity,
     targetPercent,
-    surgePercent,
+    surgePercent: toTenth(targetPercent + (100 - targetPercent) * SURGE_FRACTION),
     scaleInPercent: toTenth(targetPercent * SCALE_IN_FRACTION),
   };
-}
-
-function knownPercent(field: string, percent: number): number {
-  const allowed = 'a percentage of the capacity, more than 0 and at most 100';
-  refuseToken(field, percent, allowed);
-  if (percent > 0 && percent <= 100) return percent;
-  throw new InvalidArgumentError(field, percent, allowed);
 }
 
 /** Rounded to a tenth: a threshold that people read. */

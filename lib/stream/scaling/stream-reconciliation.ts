@@ -4,7 +4,7 @@ import * as events from 'aws-cdk-lib/aws-events';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
-import { constructField } from '../../construct/props-checks';
+import { constructField } from '../../construct/props';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/contract/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/contract/function-metrics';
 import { InvalidArgumentError } from '../../core/kernel/errors';

@@ -3,7 +3,7 @@ import { CustomResource, Lazy, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Construct } from 'constructs';
-import { checkOwnEnvironment, constructField } from '../../construct/props-checks';
+import { checkOwnEnvironment } from '../../construct/props';
 import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
 import { streamProperties } from '../stream-properties';
@@ -114,7 +114,7 @@ export class StreamResharding extends Construct {
    * would need each other.
    */
   private granteeOf(provider: IStreamReshardingProvider): iam.IGrantable {
-    checkOwnEnvironment(constructField(this, 'provider'), 'a provider', provider, Stack.of(this));
+    checkOwnEnvironment(this, 'provider', 'a provider', provider);
     if (Stack.of(provider) === Stack.of(this)) return provider.role;
     return new iam.Policy(this, 'Policy', { roles: [provider.role] });
   }

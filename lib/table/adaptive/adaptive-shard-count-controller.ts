@@ -7,14 +7,13 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { constructField } from '../../construct/props-checks';
+import { Props } from '../../construct/props';
 import { INDEX } from '../../core/contract/function-environment';
 import { SHARD_COUNT_METRICS } from '../../core/contract/function-metrics';
 import {
   addBundledFunction,
   BundledFunctionBase,
   type BundledFunctionOptions,
-  checkLeastTimeout,
   type IBundledFunction,
   runOnSchedule,
 } from '../../function/bundled-function';
@@ -127,7 +126,7 @@ export interface AdaptiveShardCountControllerProps extends BundledFunctionOption
   readonly memorySize?: number;
 }
 
-const LEAST_TIMEOUT = Duration.minutes(2);
+const LEAST_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 seconds' };
 
 /**
  * Increases the shard counts of the values of an index that are throttled, as far as their writes need it: for an index with
@@ -196,9 +195,9 @@ export class AdaptiveShardCountController
     const { index } = props;
     this._index = index;
     const { table, indexName } = index;
-    checkIndexEnvironment(constructField(this, 'index'), 'an index', index, Stack.of(this));
+    checkIndexEnvironment(this, 'index', 'an index', index);
     // In less time, readers would be told to ask more shards and writers never to use them.
-    checkLeastTimeout(this, props.timeout, LEAST_TIMEOUT, 'an increase takes 45 seconds');
+    Props.of(this, props).duration('timeout', LEAST_TIMEOUT);
     this.function = addBundledFunction(
       this,
       {

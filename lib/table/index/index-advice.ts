@@ -1,6 +1,6 @@
 import { Annotations, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { inConstructTerms } from '../../construct/props-checks';
+import { inConstructTerms } from '../../construct/props';
 import { planIndex } from '../../core/planning/plan-index';
 import { describeExceeded } from '../../core/planning/service-limits';
 import {

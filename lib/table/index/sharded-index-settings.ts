@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../../construct/props-checks';
+import { constructField } from '../../construct/props';
 import { checkShardNames } from '../../core/sharded-index/config/check-sharded-config';
 import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';

@@ -3,8 +3,9 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { IConstruct } from 'constructs';
 import { familyMetric, whereMetricsAre } from '../../construct/metric-definition';
-import { checkOwnEnvironment, constructField } from '../../construct/props-checks';
+import { checkOwnEnvironment, constructField } from '../../construct/props';
 import type { ShardedIndexConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { bindConfig } from '../../function/bind-config';
@@ -349,7 +350,7 @@ export class ShardedIndex implements IShardedIndex {
 
   private bind(method: string, bound: lambda.Function, { environmentVariable }: ShardedIndexBindingOptions): void {
     const { indexName: name, _config: config } = this;
-    checkIndexEnvironment(constructField(bound, method), `the index ${name}`, this, Stack.of(bound));
+    checkIndexEnvironment(bound, method, `the index ${name}`, this);
     bindConfig({ name, config, json: this.toConfigJson() }, bound, environmentVariable);
   }
 }
@@ -359,14 +360,14 @@ type Bound = Pick<ShardedIndexSettings, 'config' | 'shardCountTable' | 'writers'
 
 /** @throws an error with the code `INVALID_ARGUMENT` unless an index, and its table of counts, are where its users are */
 export function checkIndexEnvironment(
-  field: string,
+  user: IConstruct,
+  property: string,
   what: string,
   { table, shardCountTable }: IShardedIndex,
-  stack: Stack,
 ): void {
-  checkOwnEnvironment(field, what, table, stack);
+  checkOwnEnvironment(user, property, what, table);
   if (shardCountTable !== undefined)
-    checkOwnEnvironment(field, `the shardCountTable of ${what}`, shardCountTable, stack);
+    checkOwnEnvironment(user, property, `the shardCountTable of ${what}`, shardCountTable);
 }
 
 /** A table of this app knows its replicas and their keys; of an imported table, the ARN says where a replica is. */

@@ -1,4 +1,3 @@
-import { Stack } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
@@ -6,7 +5,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { given } from '../../construct/blueprint';
 import { statisticOf } from '../../construct/metric-definition';
-import { checkOwnEnvironment, constructField } from '../../construct/props-checks';
+import { checkOwnEnvironment, constructField } from '../../construct/props';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { describeKeySharding } from '../../deployment-check/sharding-metadata';
@@ -347,7 +346,7 @@ class KeySharding implements IKeyShardedTable {
 
   private bind(method: string, bound: lambda.Function, { environmentVariable }: ShardedIndexBindingOptions): void {
     const { table, queryName: name, config } = this;
-    checkOwnEnvironment(constructField(bound, method), `the table ${name}`, table, Stack.of(bound));
+    checkOwnEnvironment(bound, method, `the table ${name}`, table);
     bindConfig({ name, config, json: this.toConfigJson() }, bound, environmentVariable);
   }
 }

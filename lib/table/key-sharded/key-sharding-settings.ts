@@ -1,5 +1,5 @@
 import type { IConstruct } from 'constructs';
-import { constructField, inConstructTerms } from '../../construct/props-checks';
+import { constructField, inConstructTerms } from '../../construct/props';
 import { checkTableKey } from '../../core/sharded-index/config/check-sharded-config';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';

@@ -1,9 +1,7 @@
-import { Stack } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { constructField } from '../../construct/props-checks';
 import { INDEX } from '../../core/contract/function-environment';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import { ITEM_MOVER_METRICS, storeMetric } from '../table-metrics';
@@ -26,9 +24,8 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
  *
  * The function may scan the table, and get and update its items, and nothing else.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of
- *   its bounds, if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or
- *   region
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if the segments or the
+ *   timeout are out of bounds, or if the table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -55,7 +52,7 @@ export class IndexItemMover extends ItemMoverBase {
     super(scope, id);
     const { index } = props;
     this.index = index;
-    checkIndexEnvironment(constructField(this, 'index'), 'an index', index, Stack.of(this));
+    checkIndexEnvironment(this, 'index', 'an index', index);
     const mover = addItemMover(this, props, {
       property: 'index',
       description: 'Gives the items of a table their shards of an index',

@@ -1,4 +1,4 @@
-import { type CfnElement, Duration, FeatureFlags, Stack, Token, Tokenization, Validations } from 'aws-cdk-lib';
+import { type CfnElement, Duration, FeatureFlags, Stack, Tokenization, Validations } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -10,20 +10,14 @@ import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { Construct } from 'constructs';
-import { constructField, refuseToken } from '../../construct/props-checks';
+import { constructField, Props } from '../../construct/props';
 import {
   READ_UNITS_PER_SECOND,
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
 } from '../../core/contract/function-environment';
 import { RESHARDING_METRICS } from '../../core/contract/function-metrics';
-import { InvalidArgumentError } from '../../core/kernel/errors';
-import {
-  addBundledFunction,
-  addLogGroup,
-  type BundledFunctionOptions,
-  checkLeastTimeout,
-} from '../../function/bundled-function';
+import { addBundledFunction, addLogGroup, type BundledFunctionOptions } from '../../function/bundled-function';
 import { checkEnvironmentSize } from '../../function/environment-size';
 
 /** What an `IndexItemMover` and a `TableItemMover` are given alike. */
@@ -38,27 +32,13 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   readonly writeUnitsPerSecond: number;
 
   /**
-   * Into how many segments the table is divided: a whole number from 1 to 256, known at synthesis. Each segment is an
-   * execution of its own, which invokes the function until the segment is complete.
+   * Into how many segments the table is divided: a whole number from 1 to 256, known at synthesis. The budgets are divided among
+   * them. Each segment is an execution of its own, which invokes the function until the segment is complete. A segment fails
+   * when its invocation fails six times without progress. Then the execution fails, and stops the other segments.
    *
    * @default 8
    */
   readonly segments?: number;
-
-  /**
-   * How many segments are worked on at once: a whole number of at least 1. The budgets are divided among them.
-   *
-   * @default - all segments
-   */
-  readonly maxConcurrency?: number;
-
-  /**
-   * How many segments may fail before the execution fails and stops the others: a whole number of at least 0. A segment
-   * fails when its invocation fails six times without progress.
-   *
-   * @default 0
-   */
-  readonly toleratedFailureCount?: number;
 
   /**
    * When to count strays, without moving them. Put an alarm on `metricHiddenStrays`.
@@ -73,13 +53,6 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
    * @default - the output of the execution holds the report
    */
   readonly reportBucket?: s3.IBucket;
-
-  /**
-   * What the names of the reports in the bucket begin with.
-   *
-   * @default - the names have no prefix
-   */
-  readonly reportPrefix?: string;
 
   /**
    * How long one invocation may take, from 1 to 15 minutes. A segment may take as many invocations as it needs.
@@ -163,42 +136,37 @@ interface ItemMover {
   readonly stateMachine: sfn.StateMachine;
 }
 
-/** How segments are worked on: defaults filled in, within the bounds of Step Functions. */
-interface SegmentSettings {
+/** What a mover is built from: its properties, checked, and with their defaults. The budgets may be tokens. */
+interface MoverSettings {
   readonly segments: number;
-  readonly maxConcurrency: number;
-  readonly toleratedFailureCount: number;
+  readonly readUnitsPerSecond: number;
+  readonly writeUnitsPerSecond: number;
 }
 
 /** A child execution has 25,000 events of its own, and each of its outputs counts to the 256 KB of the parent's. */
 const MAX_SEGMENTS = 256;
 
-const LEAST_TIMEOUT = Duration.minutes(1);
+/** An invocation stops 15 seconds before its timeout. With a shorter timeout, it would never get on with its segment. */
+const LEAST_TIMEOUT = { min: Duration.minutes(1), because: 'an invocation has to get on with its segment' };
 
-function segmentSettings(scope: Construct, options: ItemMoverOptions): SegmentSettings {
-  const { segments = 8, maxConcurrency = segments, toleratedFailureCount = 0 } = options;
-  refuseToken(constructField(scope, 'segments'), segments, `a whole number from 1 to ${MAX_SEGMENTS}`);
-  checkWholeNumber(scope, 'segments', segments, 1, MAX_SEGMENTS);
-  checkWholeNumber(scope, 'maxConcurrency', maxConcurrency, 1);
-  checkWholeNumber(scope, 'toleratedFailureCount', toleratedFailureCount, 0);
-  for (const field of ['readUnitsPerSecond', 'writeUnitsPerSecond'] as const) checkBudget(scope, field, options[field]);
-  // An invocation keeps its last 15 seconds: in less time, segments would be looked at for ever, and get nowhere.
-  checkLeastTimeout(scope, options.timeout, LEAST_TIMEOUT, 'an invocation has to get on with its segment');
-  if (options.reportPrefix !== undefined && options.reportBucket === undefined) {
-    const allowed = 'absent without a reportBucket, in which it names the reports';
-    throw new InvalidArgumentError(constructField(scope, 'reportPrefix'), options.reportPrefix, allowed);
-  }
-  return { segments, maxConcurrency, toleratedFailureCount };
+function moverSettings(scope: Construct, options: ItemMoverOptions): MoverSettings {
+  const props = Props.of(scope, options, { segments: 8 });
+  props.duration('timeout', LEAST_TIMEOUT);
+  return {
+    segments: props.whole('segments', { min: 1, max: MAX_SEGMENTS, known: true }),
+    readUnitsPerSecond: props.number('readUnitsPerSecond', { above: 0 }),
+    writeUnitsPerSecond: props.number('writeUnitsPerSecond', { above: 0 }),
+  };
 }
 
 /** Adds a function that works on segments of a table, and a state machine that invokes it until each of them is complete. */
 export function addItemMover(scope: Construct, options: ItemMoverOptions, moved: MovedItems): ItemMover {
-  const settings = segmentSettings(scope, options);
+  const settings = moverSettings(scope, options);
   const environment = {
     ...moved.environment,
-    [READ_UNITS_PER_SECOND]: Tokenization.stringifyNumber(options.readUnitsPerSecond),
-    [WRITE_UNITS_PER_SECOND]: Tokenization.stringifyNumber(options.writeUnitsPerSecond),
-    [SEGMENTS_AT_ONCE]: Tokenization.stringifyNumber(settings.maxConcurrency),
+    [READ_UNITS_PER_SECOND]: Tokenization.stringifyNumber(settings.readUnitsPerSecond),
+    [WRITE_UNITS_PER_SECOND]: Tokenization.stringifyNumber(settings.writeUnitsPerSecond),
+    [SEGMENTS_AT_ONCE]: Tokenization.stringifyNumber(settings.segments),
   };
   const field = constructField(scope, moved.property);
   checkEnvironmentSize(
@@ -214,7 +182,7 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
   const added = addBundledFunction(scope, bundled, options);
   const stateMachine = new sfn.StateMachine(scope, 'StateMachine', {
     comment: `${description}, segment by segment`,
-    definitionBody: sfn.DefinitionBody.fromChainable(segmentsMap(scope, added, options, settings)),
+    definitionBody: sfn.DefinitionBody.fromChainable(segmentsMap(scope, added, settings, options.reportBucket)),
     tracingEnabled: true,
     // The input of a state holds a table key. It belongs in no log.
     logs: {
@@ -238,8 +206,8 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
 function segmentsMap(
   scope: Construct,
   lambdaFunction: lambda.Function,
-  { reportBucket, reportPrefix }: ItemMoverOptions,
-  { segments, ...limits }: SegmentSettings,
+  { segments }: MoverSettings,
+  reportBucket: s3.IBucket | undefined,
 ): sfn.IChainable {
   const work = new LambdaInvoke(scope, 'WorkOnSegment', {
     lambdaFunction,
@@ -259,13 +227,14 @@ function segmentsMap(
     .when(sfn.Condition.isPresent('$.resumePoint'), work)
     .otherwise(complete);
   const map = new sfn.DistributedMap(scope, 'Segments', {
-    ...limits,
+    maxConcurrency: segments,
+    toleratedFailureCount: 0,
     itemSelector: {
       segment: sfn.JsonPath.numberAt('$$.Map.Item.Value'),
       totalSegments: segments,
       request: sfn.JsonPath.objectAt('$$.Execution.Input'),
     },
-    ...(reportBucket && resultWriter(scope, { bucket: reportBucket, ...(reportPrefix && { prefix: reportPrefix }) })),
+    ...(reportBucket && resultWriter(scope, reportBucket)),
   });
   map.itemProcessor(work.next(loop));
   const numbers = Array.from({ length: segments }, (_, segment) => segment);
@@ -273,24 +242,9 @@ function segmentsMap(
 }
 
 /** CDK's feature flag of the second writer decides which of them counts. The first one is deprecated in newer versions. */
-function resultWriter(
-  scope: Construct,
-  props: { bucket: s3.IBucket; prefix?: string },
-): Partial<sfn.DistributedMapProps> {
+function resultWriter(scope: Construct, bucket: s3.IBucket): Partial<sfn.DistributedMapProps> {
   const isSecond = FeatureFlags.of(scope).isEnabled(STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2);
-  return isSecond ? { resultWriterV2: new sfn.ResultWriterV2(props) } : { resultWriter: new sfn.ResultWriter(props) };
-}
-
-function checkWholeNumber(scope: Construct, field: string, value: number, least: number, most?: number): void {
-  if (Token.isUnresolved(value)) return;
-  if (Number.isInteger(value) && value >= least && value <= (most ?? Number.MAX_SAFE_INTEGER)) return;
-  const allowed = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
-  throw new InvalidArgumentError(constructField(scope, field), value, `a whole number ${allowed}`);
-}
-
-function checkBudget(scope: Construct, field: string, value: number): void {
-  if (Token.isUnresolved(value) || (Number.isFinite(value) && value > 0)) return;
-  throw new InvalidArgumentError(constructField(scope, field), value, 'a number of units a second greater than 0');
+  return isSecond ? { resultWriterV2: new sfn.ResultWriterV2({ bucket }) } : { resultWriter: new sfn.ResultWriter({ bucket }) };
 }
 
 /**

@@ -1,9 +1,8 @@
-import { Stack } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { checkOwnEnvironment, constructField } from '../../construct/props-checks';
+import { checkOwnEnvironment } from '../../construct/props';
 import { TABLE, VERSION_ATTRIBUTE } from '../../core/contract/function-environment';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import type { IKeyShardedTable } from '../key-sharded/key-sharded-table';
@@ -62,9 +61,8 @@ export interface TableItemMoverProps extends ItemMoverOptions {
  *
  * The function may scan the table, and get, put, delete and check its items, and nothing else.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of
- *   its bounds, if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or
- *   region
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if the segments or the
+ *   timeout are out of bounds, or if the table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -95,7 +93,7 @@ export class TableItemMover extends ItemMoverBase {
     super(scope, id);
     const { table, itemVersion } = props;
     this.table = table;
-    checkOwnEnvironment(constructField(this, 'table'), 'a table', table.table, Stack.of(this));
+    checkOwnEnvironment(this, 'table', 'a table', table.table);
     const mover = addItemMover(this, props, {
       property: 'table',
       description: 'Takes the items of a table to their shards',

@@ -3,7 +3,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { checkOwnEnvironment, constructField, refuseToken } from '../../construct/props-checks';
+import { checkOwnEnvironment, constructField, Props } from '../../construct/props';
 import { checkAllowedValues } from '../../core/contract/allowed-values';
 import { CACHE_MS, INDEXES, TABLES, VALUES } from '../../core/contract/function-environment';
 import { QUERY_METRICS } from '../../core/contract/function-metrics';
@@ -156,7 +156,8 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
   constructor(scope: Construct, id: string, props: FanOutQueryFunctionProps) {
     super(scope, id);
     const field = constructField(this, 'indexes');
-    const { indexes = [], tables = [], values, cache } = props;
+    const { indexes = [], tables = [], values } = props;
+    const cacheMs = Props.of(this, props).milliseconds('cache', { min: Duration.millis(1), known: true });
     checkNames(
       field,
       'indexes',
@@ -171,17 +172,17 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
       throw new InvalidArgumentError(field, indexes, 'at least one sharded index or table');
     }
     for (const index of indexes) {
-      checkIndexEnvironment(`${field}.${index.indexName}`, 'an index', index, Stack.of(this));
+      checkIndexEnvironment(this, `indexes.${index.indexName}`, 'an index', index);
     }
     for (const { table, queryName } of tables) {
-      checkOwnEnvironment(constructField(this, `tables.${queryName}`), 'a table', table, Stack.of(this));
+      checkOwnEnvironment(this, `tables.${queryName}`, 'a table', table);
     }
     if (values !== undefined) checkBinding(this, values, [...indexes, ...tables]);
     const environment = {
       ...(indexes.length > 0 && { [INDEXES]: configsByName(indexes.map((index) => [index.indexName, index])) }),
       ...(tables.length > 0 && { [TABLES]: configsByName(tables.map((table) => [table.queryName, table])) }),
       ...(values !== undefined && { [VALUES]: JSON.stringify(values) }),
-      ...(cache !== undefined && { [CACHE_MS]: String(cacheMs(constructField(this, 'cache'), cache)) }),
+      ...(cacheMs !== undefined && { [CACHE_MS]: String(cacheMs) }),
     };
     checkEnvironmentSize(
       this,
@@ -232,13 +233,6 @@ function checkBinding(
     if (valueAttribute !== undefined) continue;
     throw new InvalidArgumentError(field, values, `absent because index ${indexName} covers the whole table`);
   }
-}
-
-function cacheMs(field: string, cache: Duration): number {
-  const allowed = 'a duration of at least a millisecond';
-  refuseToken(field, cache, allowed);
-  if (cache.toMilliseconds() >= 1) return cache.toMilliseconds();
-  throw new InvalidArgumentError(field, cache.toString(), allowed);
 }
 
 function checkNames(field: string, what: string, names: readonly string[]): void {

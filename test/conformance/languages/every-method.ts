@@ -351,7 +351,7 @@ monitoring.addConsumer(events, shards.StreamConsumerMetrics.fromOrderedConsumer(
   maxParkedTime: cdk.Duration.minutes(20),
 });
 monitoring.addProducer(producer);
-monitoring.addProducer(importedProducer, { failureAlarm: false });
+monitoring.addProducer(importedProducer, { maxFailures: 10 });
 monitoring.addDeadLetterQueue(fifo.deadLetterQueue, { maxMessages: 3 });
 monitoring.addDeadLetterQueue(failed);
 monitoring.addIndex(byStatus, { writeThrottleAlarm: false, shardCountController: controller });

@@ -214,18 +214,15 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('raises what is wanted of an ordered consumer, of this app or imported', () => {
+    test('raises the alarms of an imported ordered consumer', () => {
       const imported = OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'Theirs', {
         consumerName: 'theirs',
         functionArn: `arn:aws:lambda:${stack.region}:${stack.account}:function:theirs`,
         parkingTableArn: `arn:aws:dynamodb:${stack.region}:${stack.account}:table/parked`,
       });
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
-      const alarms = monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(imported), {
-        deadKeysAlarm: false,
-        parkedAlarm: false,
-      });
-      expect(Object.keys(alarms)).toEqual(['behind']);
+      const alarms = monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(imported));
+      expect(Object.keys(alarms)).toEqual(['behind', 'deadKeys', 'parked']);
     });
 
     test('shows its scaling and its skew, and raises an alarm when it is uneven', () => {
@@ -414,7 +411,6 @@ describe('ShardMonitoring', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       monitoring.addStream(stream, { writeThrottleAlarm: false, iteratorAgeAlarm: false });
       monitoring.addIndex(index, { writeThrottleAlarm: false });
-      monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }), { failureAlarm: false });
 
       expect(monitoring.alarms).toEqual([]);
       expect(titles(stack)).toContain('Bytes by shard');
@@ -545,19 +541,18 @@ describe('ShardMonitoring', () => {
         ticketActions: [ticket],
         okActions: [ended],
         compositeAlarms: true,
-        alarmNamePrefix: 'shop',
       });
 
       expect(actionsOf('AWS::CloudWatch::CompositeAlarm')).toEqual({
-        'shop-page-Events': { raised: ['page'], ended: ['ended'] },
+        'EvenShards-Monitoring-page-Events': { raised: ['page'], ended: ['ended'] },
       });
       expect(stack.resolve(composite!.alarmName)).toEqual({ Ref: expect.stringMatching(/Composite/) });
       Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::CompositeAlarm', {
         AlarmRule: { 'Fn::Join': ['', ['(ALARM("', stack.resolve(writeThrottles!.alarmArn), '"))']] },
       });
       expect(actionsOf('AWS::CloudWatch::Alarm')).toMatchObject({
-        'shop-page-Events-writeThrottles': { raised: [], ended: [] },
-        'shop-ticket-Events-skew': { raised: ['ticket'], ended: ['ended'] },
+        'EvenShards-Monitoring-page-Events-writeThrottles': { raised: [], ended: [] },
+        'EvenShards-Monitoring-ticket-Events-skew': { raised: ['ticket'], ended: ['ended'] },
       });
     });
 

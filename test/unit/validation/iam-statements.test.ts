@@ -194,7 +194,6 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     new OrderedProducerFunction(stack, 'Producer', { stream: streamOf(stack) }).addTableStream({
       table: jobsOf(stack, customerManaged(stack)).table,
       filters: [{ eventName: ['INSERT'] }],
-      filterEncryption: new Key(stack, 'FilterKey'),
       onFailure: new SqsDlq(queueOf(stack)),
     }),
   'a sharded table': (stack) => ordersOf(stack),

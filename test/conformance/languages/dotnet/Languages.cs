@@ -71,7 +71,7 @@ var query = new FanOutQueryFunction(stack, "Query", new FanOutQueryFunctionProps
 var monitoring = new ShardMonitoring(stack, "Monitoring", new ShardMonitoringProps { DashboardName = "shards" });
 monitoring.AddStream(events, new StreamMonitoringOptions { Reconciliation = reconciliation });
 monitoring.AddProducer(producer);
-monitoring.AddProducer(imported, new ProducerMonitoringOptions { FailureAlarm = false });
+monitoring.AddProducer(imported, new ProducerMonitoringOptions { MaxFailures = 10 });
 monitoring.AddQuery(query);
 var metrics = new IMetric[] {
     query.MetricPages(new MetricOptions { Period = Duration.Minutes(1) }),

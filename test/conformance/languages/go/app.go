@@ -103,7 +103,7 @@ func main() {
 	})
 	monitoring.AddStream(events, &shards.StreamMonitoringOptions{Reconciliation: reconciliation})
 	monitoring.AddProducer(producer, nil)
-	monitoring.AddProducer(imported, &shards.ProducerMonitoringOptions{FailureAlarm: jsii.Bool(false)})
+	monitoring.AddProducer(imported, &shards.ProducerMonitoringOptions{MaxFailures: jsii.Number(10)})
 	monitoring.AddQuery(query)
 	metrics := []awscloudwatch.IMetric{
 		query.MetricPages(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Minutes(jsii.Number(1))}),

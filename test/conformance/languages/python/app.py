@@ -86,7 +86,7 @@ query = shards.FanOutQueryFunction(stack, "Query", indexes=[by_status])
 monitoring = shards.ShardMonitoring(stack, "Monitoring", dashboard_name="shards")
 monitoring.add_stream(events, reconciliation=reconciliation)
 monitoring.add_producer(producer)
-monitoring.add_producer(imported, failure_alarm=False)
+monitoring.add_producer(imported, max_failures=10)
 monitoring.add_query(query)
 metrics = [
     query.metric_pages(period=cdk.Duration.minutes(1)),

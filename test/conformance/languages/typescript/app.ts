@@ -67,7 +67,7 @@ const query = new shards.FanOutQueryFunction(stack, 'Query', { indexes: [byStatu
 const monitoring = new shards.ShardMonitoring(stack, 'Monitoring', { dashboardName: 'shards' });
 monitoring.addStream(events, { reconciliation });
 monitoring.addProducer(producer);
-monitoring.addProducer(imported, { failureAlarm: false });
+monitoring.addProducer(imported, { maxFailures: 10 });
 monitoring.addQuery(query);
 const metrics: cloudwatch.IMetric[] = [
   query.metricPages({ period: cdk.Duration.minutes(1) }),

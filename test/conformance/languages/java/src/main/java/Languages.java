@@ -102,7 +102,7 @@ public final class Languages {
             .build());
         monitoring.addStream(events, StreamMonitoringOptions.builder().reconciliation(reconciliation).build());
         monitoring.addProducer(producer);
-        monitoring.addProducer(imported, ProducerMonitoringOptions.builder().failureAlarm(false).build());
+        monitoring.addProducer(imported, ProducerMonitoringOptions.builder().maxFailures(10).build());
         monitoring.addQuery(query);
         var metrics = List.<IMetric>of(
             query.metricPages(MetricOptions.builder().period(Duration.minutes(1)).build()),

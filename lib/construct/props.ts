@@ -1,0 +1,258 @@
+import { Duration, type IResource, Size, SizeRoundingBehavior, Stack, Token, TokenComparison } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import { checkWhole, isWhole, wholeNumber } from '../core/kernel/checks';
+import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
+
+/** Which whole numbers a property may have. */
+interface WholeNumbers {
+  readonly min: number;
+  /** @default - no maximum */
+  readonly max?: number;
+  /** Whether synthesis computes with the number, so that it must not be a token. */
+  readonly known?: boolean;
+}
+
+/** Which numbers a property may have. */
+interface Numbers {
+  /** Smaller than every allowed number. */
+  readonly above?: number;
+  readonly min?: number;
+  readonly max?: number;
+  /** Whether synthesis computes with the number, so that it must not be a token. */
+  readonly known?: boolean;
+}
+
+/** Which durations, or which sizes, a property may have. */
+interface Amounts<Amount> {
+  readonly min?: Amount;
+  readonly max?: Amount;
+  /** Whether synthesis computes with the amount, so that it must not be a token. */
+  readonly known?: boolean;
+  /** Why, for the error. */
+  readonly because?: string;
+}
+
+type WithDefaults<P, D> = P & { readonly [K in keyof D & keyof P]-?: NonNullable<P[K]> };
+
+/** A number; absent where the property may be absent. */
+type Converted<Value> = number | Extract<Value, undefined>;
+
+/** Every unit in which a construct passes a duration or a size on. */
+const UNITS = {
+  milliseconds: unit('Duration.millis', (amount: Duration) => amount.toMilliseconds({ integral: false })),
+  seconds: unit('Duration.seconds', (amount: Duration) => amount.toSeconds({ integral: false })),
+  bytes: unit('Size.bytes', (amount: Size) => amount.toBytes({ rounding: SizeRoundingBehavior.NONE })),
+  kibibytes: unit('Size.kibibytes', (amount: Size) => amount.toKibibytes({ rounding: SizeRoundingBehavior.NONE })),
+};
+
+function unit<Amount extends Duration | Size>(written: string, convert: (amount: Amount) => number) {
+  return { written, of: (amount: Duration | Size) => convert(amount as Amount) };
+}
+
+/**
+ * The properties of a construct, with their defaults. A construct reads each of its properties by one description, and builds from
+ * the settings that these reads return.
+ *
+ * Each method checks one property and returns its value. A token passes, because only the deployment knows its value, unless the
+ * property must be `known` at synthesis. An absent property passes.
+ *
+ * Errors have the code `INVALID_ARGUMENT` and name the property, such as `EvenShards/Producer: linger`.
+ */
+export class Props<P extends object> {
+  public static of<P extends object, D extends Partial<P> = Record<never, never>>(
+    construct: IConstruct,
+    given: P,
+    defaults?: D,
+  ): Props<WithDefaults<P, D>> {
+    return Props.named(constructField(construct, ''), given, defaults);
+  }
+
+  /** @param prefix comes before the names of the properties in errors */
+  public static named<P extends object, D extends Partial<P> = Record<never, never>>(
+    prefix: string,
+    given: P,
+    defaults?: D,
+  ): Props<WithDefaults<P, D>> {
+    return new Props(prefix, given as WithDefaults<P, D>, defaults as Partial<WithDefaults<P, D>>);
+  }
+
+  private constructor(
+    private readonly prefix: string,
+    private readonly given: P,
+    private readonly defaults: Partial<P> = {},
+  ) {}
+
+  /** The name of a property in errors. */
+  public field(name: keyof P & string): string {
+    return `${this.prefix}${name}`;
+  }
+
+  /** The value of a property that has no bounds of its own. */
+  public value<K extends keyof P & string>(name: K): P[K] {
+    return this.given[name] ?? (this.defaults[name] as P[K]);
+  }
+
+  /** The value of a property that must not be a token. Whoever uses the value checks the rest. */
+  public known<K extends keyof P & string>(name: K, allowed: string): P[K] {
+    const value = this.value(name);
+    refuseToken(this.field(name), value, allowed);
+    return value;
+  }
+
+  /** A whole number. */
+  public whole<K extends keyof P & string>(name: K, { min, max, known = false }: WholeNumbers): P[K] {
+    const value = known ? this.known(name, wholeNumber(min, max)) : this.value(name);
+    if (value !== undefined && !Token.isUnresolved(value)) checkWhole(this.field(name), value, min, max);
+    return value;
+  }
+
+  /** A number, with a fraction or without. */
+  public number<K extends keyof P & string>(name: K, { known = false, ...bounds }: Numbers): P[K] {
+    const { above = Number.NEGATIVE_INFINITY, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bounds;
+    const allowed = allowedNumbers(bounds);
+    const value = known ? this.known(name, allowed) : this.value(name);
+    if (value === undefined || Token.isUnresolved(value)) return value;
+    const number = value as number;
+    if (Number.isFinite(number) && number > above && number >= min && number <= max) return value;
+    throw this.refusal(name, value, allowed);
+  }
+
+  /** A duration. */
+  public duration<K extends keyof P & string>(name: K, { known = false, ...bounds }: Amounts<Duration> = {}): P[K] {
+    const allowed = allowedAmounts(bounds);
+    const value = known ? this.known(name, allowed) : this.value(name);
+    const duration = value as Duration | undefined;
+    if (duration === undefined || duration.isUnresolved()) return value;
+    const [length, min, max] = [duration, bounds.min, bounds.max].map((each) => each && UNITS.milliseconds.of(each));
+    if (length! >= (min ?? 0) && length! <= (max ?? Number.POSITIVE_INFINITY)) return value;
+    throw this.refusal(name, text(duration), allowed);
+  }
+
+  /** A duration, as a whole number of milliseconds. */
+  public milliseconds<K extends keyof P & string>(name: K, bounds?: Amounts<Duration>): Converted<P[K]> {
+    return this.amount('milliseconds', name, bounds);
+  }
+
+  /** A duration, as a whole number of seconds. */
+  public seconds<K extends keyof P & string>(name: K, bounds?: Amounts<Duration>): Converted<P[K]> {
+    return this.amount('seconds', name, bounds);
+  }
+
+  /** A size, as a whole number of bytes. */
+  public bytes<K extends keyof P & string>(name: K, bounds: Amounts<Size>): Converted<P[K]> {
+    return this.amount('bytes', name, bounds);
+  }
+
+  /** A size, as a whole number of KiB. */
+  public kibibytes<K extends keyof P & string>(name: K, bounds: Amounts<Size>): Converted<P[K]> {
+    return this.amount('kibibytes', name, bounds);
+  }
+
+  /** CloudFormation cannot multiply: a token must be given in the unit that the construct passes on. */
+  private amount<K extends keyof P & string>(
+    unit: keyof typeof UNITS,
+    name: K,
+    { known = false, ...bounds }: Amounts<Duration | Size> = {},
+  ): Converted<P[K]> {
+    const { written, of } = UNITS[unit];
+    const allowed = `${allowedAmounts(bounds)}, in whole ${unit}`;
+    const value = (known ? this.known(name, allowed) : this.value(name)) as Duration | Size | undefined;
+    if (value === undefined) return undefined as Converted<P[K]>;
+    if (value.isUnresolved()) {
+      try {
+        return of(value);
+      } catch {
+        throw this.refusal(name, 'a token', `given as ${written}, where only the deployment knows it`);
+      }
+    }
+    const { min, max } = bounds;
+    if (isWhole(of(value), min ? of(min) : 0, max && of(max))) return of(value);
+    throw this.refusal(name, text(value), allowed);
+  }
+
+  /** The error for a property with a wrong value. */
+  public refusal(name: keyof P & string, value: unknown, allowed: string): InvalidArgumentError {
+    return new InvalidArgumentError(this.field(name), value, allowed);
+  }
+}
+
+function allowedNumbers({ above, min, max }: Numbers): string {
+  if (above !== undefined) return `a number above ${above}${max === undefined ? '' : `, at most ${max}`}`;
+  return max === undefined ? `a number of at least ${min}` : `a number from ${min} to ${max}`;
+}
+
+function allowedAmounts({ min, max, because }: Amounts<Duration | Size>): string {
+  const reason = because === undefined ? '' : `: ${because}`;
+  if (min && max) return `${text(min)} to ${text(max)}${reason}`;
+  if (min) return `at least ${text(min)}${reason}`;
+  if (max) return `at most ${text(max)}${reason}`;
+  return 'a duration';
+}
+
+function text(amount: Duration | Size): string {
+  if (amount instanceof Duration)
+    return amount.toMilliseconds({ integral: false }) === 1 ? '1 millisecond' : amount.toHumanString();
+  const bytes = UNITS.bytes.of(amount);
+  const mebibytes = bytes / Size.mebibytes(1).toBytes();
+  return Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${bytes} bytes`;
+}
+
+/** How an error names a property of a construct: `EvenShards/Events: shardCount`. */
+export function constructField(construct: IConstruct, property: string): string {
+  return `${construct.node.path}: ${property}`;
+}
+
+/** Runs `check`; what it says of a field is said of the field of that property: `EvenShards/Events: property.field`. */
+export function inConstructTerms<T>(construct: IConstruct, property: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    const { field, value, allowed } = error;
+    const Refusal = error.constructor as typeof InvalidArgumentError;
+    throw new Refusal(constructField(construct, `${property}.${field}`), value, allowed);
+  }
+}
+
+/** What a check throws, as a validation of CDK reports it: so that the user sees all that is wrong, not the first of it. */
+export function problemsOf(check: () => void): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof EvenShardsError)) throw error;
+    return [error.message];
+  }
+}
+
+/** @throws InvalidArgumentError for a token, where synthesis must compute with the value */
+export function refuseToken(field: string, value: unknown, allowed: string): void {
+  const isDuration = value instanceof Duration;
+  if (!(isDuration ? value.isUnresolved() : Token.isUnresolved(value))) return;
+  throw new InvalidArgumentError(field, isDuration ? 'a token' : value, `${allowed}, known at synthesis`);
+}
+
+/**
+ * Checks that a resource is not known to be in another account or region than a construct. A function or an alarm looks a resource
+ * up by its name in its own account and region: it would find no resource, or another one of the same name.
+ *
+ * @param kind what the resource is, such as "a stream"
+ * @param advice what to do instead, in words that follow the account and the region
+ * @throws InvalidArgumentError if the account or the region differs
+ */
+export function checkOwnEnvironment(
+  construct: IConstruct,
+  property: string,
+  kind: string,
+  { env }: Pick<IResource, 'env'>,
+  advice = '',
+): void {
+  const { account, region } = Stack.of(construct);
+  const differ = (a: string, b: string) => Token.compareStrings(a, b) === TokenComparison.DIFFERENT;
+  if (!differ(env.account, account) && !differ(env.region, region)) return;
+  throw new InvalidArgumentError(
+    constructField(construct, property),
+    `aws://${env.account}/${env.region}`,
+    `${kind} of the account and region aws://${account}/${region}${advice}`,
+  );
+}
