@@ -39,14 +39,18 @@ type Converted<Value> = number | Extract<Value, undefined>;
 
 /** Every unit in which a construct passes a duration or a size on. */
 const UNITS = {
-  milliseconds: unit('Duration.millis', (amount: Duration) => amount.toMilliseconds({ integral: false })),
-  seconds: unit('Duration.seconds', (amount: Duration) => amount.toSeconds({ integral: false })),
-  bytes: unit('Size.bytes', (amount: Size) => amount.toBytes({ rounding: SizeRoundingBehavior.NONE })),
-  kibibytes: unit('Size.kibibytes', (amount: Size) => amount.toKibibytes({ rounding: SizeRoundingBehavior.NONE })),
+  milliseconds: unit('milliseconds', 'Duration.millis', (amount: Duration) =>
+    amount.toMilliseconds({ integral: false }),
+  ),
+  seconds: unit('seconds', 'Duration.seconds', (amount: Duration) => amount.toSeconds({ integral: false })),
+  bytes: unit('bytes', 'Size.bytes', (amount: Size) => amount.toBytes({ rounding: SizeRoundingBehavior.NONE })),
+  kibibytes: unit('KiB', 'Size.kibibytes', (amount: Size) =>
+    amount.toKibibytes({ rounding: SizeRoundingBehavior.NONE }),
+  ),
 };
 
-function unit<Amount extends Duration | Size>(written: string, convert: (amount: Amount) => number) {
-  return { written, of: (amount: Duration | Size) => convert(amount as Amount) };
+function unit<Amount extends Duration | Size>(label: string, written: string, convert: (amount: Amount) => number) {
+  return { label, written, of: (amount: Duration | Size) => convert(amount as Amount) };
 }
 
 /**
@@ -154,8 +158,8 @@ export class Props<P extends object> {
     name: K,
     { known = false, ...bounds }: Amounts<Duration | Size> = {},
   ): Converted<P[K]> {
-    const { written, of } = UNITS[unit];
-    const allowed = `${allowedAmounts(bounds)}, in whole ${unit}`;
+    const { label, written, of } = UNITS[unit];
+    const allowed = `${allowedAmounts(bounds)}, in whole ${label}`;
     const value = (known ? this.known(name, allowed) : this.value(name)) as Duration | Size | undefined;
     if (value === undefined) return undefined as Converted<P[K]>;
     if (value.isUnresolved()) {
@@ -194,7 +198,7 @@ function text(amount: Duration | Size): string {
     return amount.toMilliseconds({ integral: false }) === 1 ? '1 millisecond' : amount.toHumanString();
   const bytes = UNITS.bytes.of(amount);
   const mebibytes = bytes / Size.mebibytes(1).toBytes();
-  return Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${bytes} bytes`;
+  return mebibytes > 0 && Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${bytes} bytes`;
 }
 
 /** How an error names a property of a construct: `EvenShards/Events: shardCount`. */

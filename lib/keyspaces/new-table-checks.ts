@@ -40,7 +40,8 @@ export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps)
     const allowed = `at most ${most} columns, which one INSERT can write${defaultTimeToLive ? ' with a time to live' : ''}`;
     throw new InvalidTableConfigError(`${prefix}regularColumns`, regularColumns.length, allowed);
   }
-  if (!defaultTimeToLive?.isUnresolved()) Props.named(prefix, props).seconds('defaultTimeToLive', { max: MOST_TIME_TO_LIVE });
+  if (!defaultTimeToLive?.isUnresolved())
+    Props.named(prefix, props).seconds('defaultTimeToLive', { max: MOST_TIME_TO_LIVE });
 }
 
 function checkName(field: string, name: string): void {

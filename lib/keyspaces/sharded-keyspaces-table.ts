@@ -1,4 +1,4 @@
-import { type IResource, RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
+import { type IResource, RemovalPolicy, Resource } from 'aws-cdk-lib';
 import * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as iam from 'aws-cdk-lib/aws-iam';

@@ -269,14 +269,15 @@ export function consumerBehind(
   });
   return {
     severity: 'page',
-    metric: (options.silenceAlarm ?? true)
-      ? new cloudwatch.MathExpression({
-          expression: 'MAX([behind, silent])',
-          usingMetrics: { behind, silent },
-          label: 'milliseconds behind',
-          period,
-        })
-      : behind,
+    metric:
+      (options.silenceAlarm ?? true)
+        ? new cloudwatch.MathExpression({
+            expression: 'MAX([behind, silent])',
+            usingMetrics: { behind, silent },
+            label: 'milliseconds behind',
+            period,
+          })
+        : behind,
     description:
       `A consumer of the stream ${stream.streamName} is ${props.value('maxIteratorAge').toHumanString()} behind or more, or does not read ` +
       'at all. It loses records once it is as far behind as the retention period. See whether it fails or has stopped. If ' +

@@ -151,11 +151,15 @@ function shardCountWidgets(controller: IAdaptiveShardCountController | undefined
         [controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { label: 'values', period })],
         { leftAnnotations: lines(alarms.valuesAtMaximum, 'alarm of values at the maximum') },
       ),
-      graph('Shard counts increased', [controller.metric(SHARD_COUNT_METRICS.increases, { label: 'increases', period })], {
-        right: [
-          controller.metric(SHARD_COUNT_METRICS.mostShards, { label: 'most shards of a throttled value', period }),
-        ],
-      }),
+      graph(
+        'Shard counts increased',
+        [controller.metric(SHARD_COUNT_METRICS.increases, { label: 'increases', period })],
+        {
+          right: [
+            controller.metric(SHARD_COUNT_METRICS.mostShards, { label: 'most shards of a throttled value', period }),
+          ],
+        },
+      ),
     ],
   ];
 }

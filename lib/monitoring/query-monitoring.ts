@@ -5,12 +5,7 @@ import { Props } from '../construct/props';
 import { QUERY_METRICS } from '../core/contract/function-metrics';
 import type { IQueryFunction } from '../function/query-function';
 import { FanOutQueryFunctionBase, type IFanOutQueryFunction } from '../table/query/fan-out-query-function';
-import {
-  type AlarmTable,
-  REPORTING_PERIOD,
-  seeMonitoring,
-  type WatchedAlarms,
-} from './alarm-definition';
+import { type AlarmTable, REPORTING_PERIOD, seeMonitoring, type WatchedAlarms } from './alarm-definition';
 import { lambdaMetric } from './function-monitoring';
 import { graph, lines, type Rows } from './graphs';
 import type { Watch } from './watch';

@@ -136,7 +136,11 @@ export function orderedStreamSettings(
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the template says that the stream has a smaller limit. Kinesis
  *   would reject a record between the two limits
  */
-function recordLimitBytes(scope: IConstruct, stream: kinesis.IStreamRef, bytes: number | undefined): number | undefined {
+function recordLimitBytes(
+  scope: IConstruct,
+  stream: kinesis.IStreamRef,
+  bytes: number | undefined,
+): number | undefined {
   const ofStream = streamLimit(stream);
   if (bytes === undefined) return ofStream;
   const field = constructField(scope, 'maxRecordSize');

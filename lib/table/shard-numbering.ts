@@ -54,7 +54,10 @@ export enum ShardPlacement {
  */
 export function givenNumbering(construct: IConstruct, prefix: string, options: ShardNumberingOptions): ShardNumbering {
   const props = Props.named(constructField(construct, prefix), options);
-  const [firstShard, shardWidth] = [props.known('firstShard', 'a whole number'), props.known('shardWidth', 'a whole number')];
+  const [firstShard, shardWidth] = [
+    props.known('firstShard', 'a whole number'),
+    props.known('shardWidth', 'a whole number'),
+  ];
   const { separator, shardPlacement } = options;
   return {
     ...(firstShard !== undefined && { firstShard }),

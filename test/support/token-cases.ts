@@ -283,8 +283,7 @@ export const tokenCases: TokenCase[] = [
         maxCapacity: 2,
         targetUtilizationPercent: token(),
       }),
-    refusal:
-      'targetUtilizationPercent must be a number above 0, at most 100, known at synthesis, got a token',
+    refusal: 'targetUtilizationPercent must be a number above 0, at most 100, known at synthesis, got a token',
   },
   ...[resharding, tableItemMover].flatMap((make) => [
     ...['readUnitsPerSecond', 'writeUnitsPerSecond'].map((property) => ({

@@ -381,7 +381,12 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     grantOnTable(handler, PARKING_ACTIONS, this.parkingTableArn);
     this.encryptionKey?.grant(handler, ...TABLE_WRITE_KEY_ACTIONS);
     const hasOnFailure = props.onFailure !== undefined;
-    addUnboundedMapping(this, { handler, source: this.eventSource(stream, props.enhancedFanOut, source), stream, hasOnFailure });
+    addUnboundedMapping(this, {
+      handler,
+      source: this.eventSource(stream, props.enhancedFanOut, source),
+      stream,
+      hasOnFailure,
+    });
     new events.Rule(this, 'Retry', {
       description: 'Retries the parked keys of an ordered consumer',
       schedule: events.Schedule.rate(retryInterval),
@@ -484,7 +489,6 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     this.node.defaultChild = table.node.defaultChild;
     return table;
   }
-
 }
 
 /** What a consumer is built from: its properties, checked, and with their defaults. Numbers may be tokens. */

@@ -150,7 +150,6 @@ export class ProducerFifoQueue extends Construct {
     });
     return new sqs.Queue(this, id, withDefaults(this, sqs.Queue.PROPERTY_INJECTION_ID, chosen, defaults));
   }
-
 }
 
 /** What the queues are made from: the properties, checked, and with their defaults. Numbers may be tokens. */
@@ -172,8 +171,11 @@ function queueSettings(queue: IConstruct, target: lambda.Function, options: Prod
 /** CloudFormation cannot multiply: a timeout that only the deployment knows leaves nothing to compute from. */
 function visibilityTimeout(props: Props<ProducerFifoQueueOptions>, { timeout }: lambda.Function): Duration {
   const isKnown = timeout !== undefined && !timeout.isUnresolved();
-  const because = "the function's timeout, for which a message must stay invisible, is the minimum";
-  const chosen = props.duration('visibilityTimeout', isKnown ? { min: timeout, max: MAX_VISIBILITY_TIMEOUT, because } : {});
+  const because = "the minimum is the function's timeout";
+  const chosen = props.duration(
+    'visibilityTimeout',
+    isKnown ? { min: timeout, max: MAX_VISIBILITY_TIMEOUT, because } : {},
+  );
   if (chosen !== undefined) return chosen;
   if (isKnown) return Duration.seconds(VISIBILITY_FACTOR * timeout.toSeconds());
   throw props.refusal('visibilityTimeout', undefined, "given where the function's timeout is a token");

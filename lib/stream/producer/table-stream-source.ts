@@ -140,7 +140,10 @@ function streamIsOff(owner: IConstruct, table: dynamodb.ITable): InvalidArgument
   return new InvalidArgumentError(constructField(owner, 'table'), table.node.path, 'a table whose stream is on');
 }
 
-function maxRecordAge(props: Props<ProducerTableStreamOptions>, { onFailure, maxRecordAge }: ProducerTableStreamOptions) {
+function maxRecordAge(
+  props: Props<ProducerTableStreamOptions>,
+  { onFailure, maxRecordAge }: ProducerTableStreamOptions,
+) {
   if (maxRecordAge !== undefined && onFailure === undefined) {
     throw props.refusal('maxRecordAge', maxRecordAge.toString(), 'absent without an onFailure');
   }

@@ -228,7 +228,6 @@ function segmentsMap(
     .otherwise(complete);
   const map = new sfn.DistributedMap(scope, 'Segments', {
     maxConcurrency: segments,
-    toleratedFailureCount: 0,
     itemSelector: {
       segment: sfn.JsonPath.numberAt('$$.Map.Item.Value'),
       totalSegments: segments,
@@ -244,7 +243,9 @@ function segmentsMap(
 /** CDK's feature flag of the second writer decides which of them counts. The first one is deprecated in newer versions. */
 function resultWriter(scope: Construct, bucket: s3.IBucket): Partial<sfn.DistributedMapProps> {
   const isSecond = FeatureFlags.of(scope).isEnabled(STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2);
-  return isSecond ? { resultWriterV2: new sfn.ResultWriterV2({ bucket }) } : { resultWriter: new sfn.ResultWriter({ bucket }) };
+  return isSecond
+    ? { resultWriterV2: new sfn.ResultWriterV2({ bucket }) }
+    : { resultWriter: new sfn.ResultWriter({ bucket }) };
 }
 
 /**

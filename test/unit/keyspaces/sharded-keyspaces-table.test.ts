@@ -261,7 +261,7 @@ describe('bad properties', () => {
     '%# a time to live out of its bounds is refused',
     (ttl) => {
       expect(() => stackWith({ defaultTimeToLive: ttl })).toThrow(
-        'Stack/Blogs: defaultTimeToLive must be whole seconds, at most 630720000, which are 20 years, got',
+        'Stack/Blogs: defaultTimeToLive must be at most 7300 days, in whole seconds, got',
       );
       templateOf({ defaultTimeToLive: Duration.seconds(630_720_000) });
     },
@@ -272,7 +272,7 @@ describe('bad properties', () => {
     [() => KeyspacesCapacity.autoscaled({ minCapacity: 9, maxCapacity: 5 }), 'minCapacity must be at most maxCapacity'],
     [
       () => KeyspacesCapacity.autoscaled({ maxCapacity: 5, targetUtilizationPercent: 95 }),
-      'targetUtilizationPercent must be a percentage from 20 to 90, got 95',
+      'targetUtilizationPercent must be a number from 20 to 90, got 95',
     ],
   ])('%# a capacity outside its bounds is refused', (make, message) => {
     expect(make).toThrow(InvalidArgumentError);

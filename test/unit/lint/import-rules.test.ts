@@ -9,14 +9,7 @@ const root = join(__dirname, '..', '..', '..');
 const ROOMS: Record<string, { allowed: string[]; refused: string[] }> = {
   'lib/core/file.ts': {
     allowed: ['./producer'],
-    refused: [
-      'node:crypto',
-      './kernel/errors',
-      './producer/lane',
-      'aws-cdk-lib',
-      '../index',
-      '../construct/props',
-    ],
+    refused: ['node:crypto', './kernel/errors', './producer/lane', 'aws-cdk-lib', '../index', '../construct/props'],
   },
   'lib/core/kernel/file.ts': {
     allowed: ['node:crypto', './errors'],

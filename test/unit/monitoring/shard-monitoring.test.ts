@@ -143,7 +143,7 @@ describe('ShardMonitoring', () => {
         TreatMissingData: 'notBreaching',
       });
       expect(description(stack, { MetricName: 'WriteProvisionedThroughputExceeded' })).toMatch(
-        /^The stream <...> refuses records. If all its shards are busy, give it more shards\./,
+        /^The stream <...> throttles records. If all its shards are busy, give it more shards\./,
       );
     });
 

@@ -52,7 +52,7 @@ describe('UniformStream', () => {
 
     test.each([
       [{ hashBuckets: 100 }, 'Imported: hashBuckets must be a power of two from 2 to 65536, got 100'],
-      [{ maxRecordSize: Size.mebibytes(11) }, 'Imported: maxRecordSize must be 1 MiB to 10 MiB, a whole number of KiB'],
+      [{ maxRecordSize: Size.mebibytes(11) }, 'Imported: maxRecordSize must be 1 MiB to 10 MiB, in whole KiB'],
     ])('is refused with %j', (attributes, message) => {
       expect(() => imported(attributes)).toThrow(message);
     });
@@ -103,9 +103,9 @@ describe('UniformStream', () => {
   });
 
   test.each<[Size, string]>([
-    [Size.kibibytes(1_023), '1 MiB to 10 MiB, a whole number of KiB, got "1047552 bytes"'],
-    [Size.kibibytes(10_241), '1 MiB to 10 MiB, a whole number of KiB, got "10486784 bytes"'],
-    [Size.bytes(1_048_577), '1 MiB to 10 MiB, a whole number of KiB, got "1048577 bytes"'],
+    [Size.kibibytes(1_023), '1 MiB to 10 MiB, in whole KiB, got "1047552 bytes"'],
+    [Size.kibibytes(10_241), '1 MiB to 10 MiB, in whole KiB, got "10486784 bytes"'],
+    [Size.bytes(1_048_577), '1 MiB to 10 MiB, in whole KiB, got "1048577 bytes"'],
     [
       Size.mebibytes(Lazy.number({ produce: () => 4 })),
       'given as Size.kibibytes, where only the deployment knows it, got "a token"',

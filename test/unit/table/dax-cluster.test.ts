@@ -185,7 +185,7 @@ describe('DaxCluster', () => {
     [
       'a time to live of 0, which would not mean the same for both caches',
       () => cluster({ tables: [invoices()], queryTimeToLive: Duration.millis(0) }),
-      'queryTimeToLive must be a duration of at least a millisecond',
+      'queryTimeToLive must be at least 1 millisecond',
     ],
     [
       'a table of another region',

@@ -247,7 +247,7 @@ describe('OrderedProducerFunction', () => {
 
       expect(make).toThrow(
         `EvenShards/Producer: maxRecordSize must be at most ${bytes} bytes, the limit of the stream EvenShards/Events: ` +
-          'raise its maxRecordSize, too, got "5242880 bytes"',
+          'increase its maxRecordSize, too, got "5242880 bytes"',
       );
     });
 
@@ -263,8 +263,7 @@ describe('OrderedProducerFunction', () => {
       const fail = (id: string) => () => new OrderedProducerFunction(stack, id, { stream, maxRecordSize });
 
       expect(fail('Producer')).toThrow(
-        'EvenShards/Producer: maxRecordSize must be 1 MiB to 10 MiB, a whole number of bytes that a stream can have ' +
-          `as its limit, got "${bytes} bytes"`,
+        `EvenShards/Producer: maxRecordSize must be 1 MiB to 10 MiB, in whole bytes, got "${bytes} bytes"`,
       );
       expect(fail('Again')).toThrow(InvalidArgumentError);
     });

@@ -165,12 +165,12 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     [
       { visibilityTimeout: Duration.seconds(59) },
       undefined,
-      'visibilityTimeout must be from the function\'s timeout, 60 s, to 43200 s, got "59 s"',
+      'visibilityTimeout must be 1 minute to 12 hours: the minimum is the function\'s timeout, got "59 seconds"',
     ],
     [
       { visibilityTimeout: Duration.hours(13) },
       undefined,
-      'visibilityTimeout must be from the function\'s timeout, 60 s, to 43200 s, got "46800 s"',
+      'visibilityTimeout must be 1 minute to 12 hours: the minimum is the function\'s timeout, got "13 hours"',
     ],
     [
       {},

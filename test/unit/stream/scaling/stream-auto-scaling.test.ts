@@ -144,11 +144,11 @@ describe('StreamAutoScaling', () => {
     [{ minCapacity: 8, maxCapacity: 4 }, 'minCapacity must be at most maxCapacity, 4, got 8'],
     [
       { minCapacity: 2, maxCapacity: 4, targetUtilizationPercent: 101 },
-      'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, got 101',
+      'targetUtilizationPercent must be a number above 0, at most 100, got 101',
     ],
     [
       { minCapacity: 2, maxCapacity: 4, targetUtilizationPercent: 0 },
-      'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, got 0',
+      'targetUtilizationPercent must be a number above 0, at most 100, got 0',
     ],
   ])('fails for %j', (options, message) => {
     const construct = (id: string) => () => new StreamAutoScaling(stack, id, { ...options, stream });

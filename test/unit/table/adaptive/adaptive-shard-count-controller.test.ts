@@ -66,7 +66,7 @@ describe('a AdaptiveShardCountController', () => {
         'Fn::Join': [
           '',
           Match.arrayWith([
-            Match.stringLikeRegexp('Raise the maximum of its ShardCounts.adaptive.*#values-at-the-maximum$'),
+            Match.stringLikeRegexp('Increase the maximum of its ShardCounts.adaptive.*#values-at-the-maximum$'),
           ]),
         ],
       },

@@ -14,7 +14,6 @@ test('the segments of the table are a Distributed Map, each a loop until nothing
   expect(States.Segments).toMatchObject({
     Type: 'Map',
     MaxConcurrency: 3,
-    ToleratedFailureCount: 0,
     ItemSelector: {
       'segment.$': '$$.Map.Item.Value',
       totalSegments: 3,
@@ -126,11 +125,7 @@ test('executions can be started by whom it is granted to', () => {
 });
 
 test.each<[string, object, string]>([
-  [
-    'a read budget of 0',
-    { readUnitsPerSecond: 0 },
-    'readUnitsPerSecond must be a number above 0',
-  ],
+  ['a read budget of 0', { readUnitsPerSecond: 0 }, 'readUnitsPerSecond must be a number above 0'],
   ['a negative write budget', { writeUnitsPerSecond: -1 }, 'writeUnitsPerSecond must be a number above 0'],
   ['no segments', { segments: 0 }, 'segments must be a whole number from 1 to 256, got 0'],
   ['too many segments', { segments: 257 }, 'segments must be a whole number from 1 to 256, got 257'],

@@ -81,5 +81,5 @@ test.each(['', 7 as never])('refuses %p as the name of a version', (name) => {
 });
 
 test('refuses a budget of 0, as the resharding of an index does', () => {
-  expect(() => stackWith({ writeUnitsPerSecond: 0 })).toThrow('writeUnitsPerSecond must be a number of units a second');
+  expect(() => stackWith({ writeUnitsPerSecond: 0 })).toThrow('writeUnitsPerSecond must be a number above 0');
 });
