@@ -5,13 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { App } from 'aws-cdk-lib';
 import { buildSync } from 'esbuild';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { runSample } from '../../../bin/local/sample';
 import { AdaptiveOrdersStack } from '../../../examples/adaptive-orders/adaptive-orders-stack';
-import {
-  DynamoDbShardCountStore,
-  type GrownCount,
-  increaseShardCount,
-  type ShardedIndexConfig,
-} from '../../../lib/core';
+import { DynamoDbShardCountStore, type ShardedIndexConfig } from '../../../lib/core';
 
 /** examples/adaptive-orders on a local stack: the deployed bundles on dynalite, by the clock of the machine. */
 
@@ -69,7 +65,7 @@ async function openOrders(): Promise<{ orderIds: string[]; shards: number }> {
   return { orderIds, shards };
 }
 
-test('readers and writers follow a increased count without a deployment, and no page misses an order meanwhile', async () => {
+test('the controller increases a count by hand – readers and writers follow without a deployment, and no page misses an order', async () => {
   const placed: string[] = [];
   const place = async (): Promise<number> => {
     const orders = Array.from({ length: 5 }, (_, index) => {
@@ -92,18 +88,19 @@ test('readers and writers follow a increased count without a deployment, and no 
   };
   await round();
 
-  const store = new DynamoDbShardCountStore(stack.clients.dynamodb, config);
-  let increased: GrownCount | undefined;
-  const why = { reason: 'to see who follows', changedBy: 'a test' };
-  const increase = increaseShardCount(config, store, { value: 'open', to: 8, ...why }).then((counts) => {
-    increased = counts;
-  });
-
+  const increase = invoke('Controller', { value: 'open', count: 8 });
   while ((await round()) < 8) await sleep(1_000);
-  await increase;
+  expect(await increase).toMatchObject({ values: [{ value: 'open', shards: 8 }] });
 
-  expect(increased).toMatchObject({ value: 'open', write: 8, read: 8, version: 2, ...why });
+  const store = new DynamoDbShardCountStore(stack.clients.dynamodb, config);
+  expect(await store.readCounts()).toMatchObject([{ value: 'open', write: 8, read: 8 }]);
   // The readers were first.
   expect([...seen].filter((counts) => counts === '8/1')).toEqual([]);
   expect([...seen]).toEqual(expect.arrayContaining(['1/1', '1/8', '8/8']));
 }, 180_000);
+
+test('the sample of a local run writes as many orders of each status as its adaptive count allows', async () => {
+  const lines: string[] = [];
+  await runSample(stack, { input: [], print: (line) => lines.push(line) });
+  expect(lines.join('\n')).toMatch(/1000 orders, of each status as many as its shards of byStatus are for/);
+}, 60_000);
