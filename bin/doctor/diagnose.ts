@@ -264,7 +264,7 @@ function tooFewShards(
     what: `${counted(events, 'write')}${of} refused by a hot partition: ${counted(write, 'shard')} can take ${(write * PARTITION_WRITE_UNITS).toLocaleString('en')} write units a second${held}`,
     change:
       !('adaptive' in config) || config.adaptive === undefined
-        ? `raise the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`
+        ? `increase the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`
         : 'read the alarms of the AdaptiveShardCountController, because the counts of this index grow by themselves; raise maximum if values have reached it',
   };
 }

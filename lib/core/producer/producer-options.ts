@@ -53,7 +53,7 @@ export interface OrderedProducerOptions {
    */
   maxAggregateBytes?: number;
   /**
-   * Gives each record its place in a sequence, so that `deduplicate` can tell a second copy that a lost answer left,
+   * Gives each record its place in a sequence, so that `deduplicate` can tell a duplicate after a lost response,
    * even one that arrives late, and restores each key's order exactly once. Every record is then in an aggregate,
    * perhaps alone.
    * @default false

@@ -24,7 +24,7 @@ interface CountsBounds {
   pages: number;
   /** How many items each writer writes. */
   items: number;
-  /** How many processes raise the count to 2, one after the other ends. */
+  /** How many processes increase the count to 2, one after the other ends. */
   raisers: number;
   /** To what others lower it besides, each of whom has the items written again, and ends the drain. It begins one above. @default none */
   lowerTo?: readonly number[];

@@ -147,7 +147,7 @@ describe('throttled requests', () => {
   const MAXIMUM = { maximum: 500 };
 
   test.each<['table' | 'index', 'writes' | 'reads', ThrottleCause, object, string, RegExp]>([
-    ['index', 'writes', 'keyRange', {}, 'tooFewShards', /raise the count to ShardCounts\.uniform\(8\)/],
+    ['index', 'writes', 'keyRange', {}, 'tooFewShards', /increase the count to ShardCounts\.uniform\(8\)/],
     [
       'index',
       'writes',
