@@ -1,5 +1,5 @@
 import { localClients } from '../../bin/local/emulators/clients';
-import { patientClock } from '../support/fakes/patient-clock';
+import { patientClock } from './patient-clock';
 import { playGrownCounts, type StartCost } from '../support/plays/play-grown-counts';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 

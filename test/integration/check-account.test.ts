@@ -3,7 +3,7 @@ import { check } from '../../bin/check';
 import { AccountError } from '../../bin/deployed-stack/account-error';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { printed } from '../support/command';
-import { stackClientOf } from '../support/fakes/stack-client';
+import { stackClientOf } from './stack-client';
 import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
 
 /** The real streams and tables of a local run; only CloudFormation is played, from the assembly that the run has deployed. */

@@ -11,7 +11,7 @@ import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
 import { FakeCloudWatch } from '../../lib/testing';
 import { printed } from '../support/command';
 import { kinesisEvent, shardOf } from '../support/fakes/stream-events';
-import { synthesizeConsumerApp } from '../support/stacks/consumer-app';
+import { synthesizeConsumerApp } from './consumer-app';
 import { synthesizeDeployment } from '../support/stacks/deployments';
 import { startWatchedStack, tableAt, type WatchedStack } from '../support/watched-stack';
 

@@ -3,7 +3,7 @@ import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
-import { playMetricAnswers } from '../../support/plays/metric-answers';
+import { playMetricAnswers } from './metric-answers';
 import { playStreamAnswers } from '../../support/plays/stream-answers';
 import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';

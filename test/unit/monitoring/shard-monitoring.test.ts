@@ -19,7 +19,7 @@ import {
   StreamConsumerMetrics,
   UniformStream,
 } from '../../../lib';
-import { monitoringReport } from '../../support/monitoring-report';
+import { monitoringReport } from './monitoring-report';
 import { dashboardBody, type Widget } from '../../support/readable-template';
 import { CachedStack } from '../../support/stacks/cached-stack';
 import { ControlledStack } from '../../support/stacks/controlled-stack';

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import packageJson from '../../../package.json';
 
 const SCRIPT = join(__dirname, '../../../scripts/remove-stale.mjs');
 
@@ -39,11 +38,6 @@ test('the build removes what it made of sources that are gone, and nothing else'
   expect(readdirSync(join(project, 'dist/lib')).sort()).toEqual(['a.d.ts', 'a.js', 'core']);
   expect(filesOf(project, 'lib')).toEqual(['lib/a.ts', 'lib/core/b.ts']);
   rmSync(project, { recursive: true });
-});
-
-test('every build begins with it, the one of a package too', () => {
-  expect(packageJson.scripts.build).toMatch(/^node scripts\/remove-stale\.mjs && /);
-  expect(packageJson.scripts.prepack).toBe('npm run build');
 });
 
 function filesOf(project: string, folder: string): string[] {

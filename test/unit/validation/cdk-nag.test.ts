@@ -5,7 +5,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { EvenShardsStack } from '../../../bin/app';
 import cdkJson from '../../../cdk.json';
 import { ControlledStack } from '../../support/stacks/controlled-stack';
-import { DaxStack } from '../../support/stacks/dax-stack';
+import { DaxStack } from './dax-stack';
 import { KeyspacesStack } from '../../support/stacks/keyspaces-stack';
 import { MultiAttributeStack } from '../../support/stacks/multi-attribute-stack';
 import { ProducerSourcesStack } from '../../support/stacks/producer-sources-stack';

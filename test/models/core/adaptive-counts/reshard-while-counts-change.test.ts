@@ -1,4 +1,4 @@
-import { type PlayedAdaptiveReshard, playAdaptiveReshard } from '../../../support/fakes/adaptive-reshard-play';
+import { type PlayedAdaptiveReshard, playAdaptiveReshard } from './adaptive-reshard-play';
 import { randomRuns, randomRunsTimeout } from '../../../support/random-runs';
 
 const CASES = randomRuns(20);

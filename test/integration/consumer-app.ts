@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import { OrderedStreamConsumer, UniformStream } from '../../../lib';
+import { OrderedStreamConsumer, UniformStream } from '../../lib';
 
 /** An app with a stream, and the ordered consumer `orders` of it. */
 export function synthesizeConsumerApp(): string {

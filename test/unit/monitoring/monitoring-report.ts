@@ -1,5 +1,5 @@
 import type { Template } from 'aws-cdk-lib/assertions';
-import { dashboardBody } from './readable-template';
+import { dashboardBody } from '../../support/readable-template';
 
 /** One metric, or one expression over others, as CloudFormation declares it for an alarm. */
 interface MetricQuery {

@@ -13,14 +13,14 @@ import {
   reshardItems,
   type ShardedIndexConfig,
   shardAttributes,
-} from '../../../lib/core';
-import { strayOf } from '../../../lib/core/sharded-index/strays/judge';
-import { seededRandom } from '../../../lib/testing/seeded-random';
-import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { indexConfig } from '../index-config';
-import { reshardWithCrashes, type Send, throttled } from './crashing-reshard';
-import { FakeCountTable } from './fake-count-table';
-import { FakeTable } from './fake-table';
+} from '../../../../lib/core';
+import { strayOf } from '../../../../lib/core/sharded-index/strays/judge';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { indexConfig } from '../../../support/index-config';
+import { reshardWithCrashes, type Send, throttled } from '../../../support/fakes/crashing-reshard';
+import { FakeCountTable } from '../../../support/fakes/fake-count-table';
+import { FakeTable } from '../../../support/fakes/fake-table';
 
 const KEYS = 24;
 const WRITERS = 3;

@@ -1,6 +1,6 @@
-import type { StackClient } from '../../../bin/deployed-stack/account-stack';
-import { localStacks } from '../../../bin/deployed-stack/local-stack';
-import { readCloudAssembly } from '../../../bin/local/assembly/cloud-assembly';
+import type { StackClient } from '../../bin/deployed-stack/account-stack';
+import { localStacks } from '../../bin/deployed-stack/local-stack';
+import { readCloudAssembly } from '../../bin/local/assembly/cloud-assembly';
 
 /** A CloudFormation that has deployed an app with the names of a local run, two resources a page. */
 export function stackClientOf(app: string): StackClient {

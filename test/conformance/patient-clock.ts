@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../../lib/core/kernel/clock';
+import { type Clock, systemClock } from '../../lib/core/kernel/clock';
 
 /** Time that goes by so many times slower, for plays on real services: a busy machine is not what they are about. */
 export function patientClock(times: number): { clock: Clock; timeOfDay(): number } {

@@ -1,8 +1,8 @@
 import type { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import { FakeCloudWatch } from '../../../lib/testing';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { expectSame } from './differences';
-import type { Compared } from './index-answers';
+import { expectSame } from '../../support/plays/differences';
+import type { Compared } from '../../support/plays/index-answers';
 
 const MINUTE = 60_000;
 const STATISTICS = ['Sum', 'Average', 'Maximum', 'Minimum', 'SampleCount'] as const;

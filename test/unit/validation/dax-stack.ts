@@ -2,7 +2,7 @@ import { type App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { DaxCluster, KeyLayout, ShardCounts } from '../../../lib';
-import { invoiceTable } from '../fakes/invoice-table';
+import { invoiceTable } from '../../support/fakes/invoice-table';
 
 /** A table that is sharded by its own key, with an index, both behind a cluster of DAX. */
 export class DaxStack extends Stack {
