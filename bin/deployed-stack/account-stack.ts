@@ -1,6 +1,6 @@
 import type { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
-import { OnwardPages } from '../../lib/core/kernel/onward-pages';
+import { pages } from '../../lib/core/kernel/pages';
 import type { Template } from '../../lib/deployment-check/template';
 import { type DeployedStack, pathsInTemplate } from './deployed-stack';
 
@@ -54,14 +54,11 @@ function isAbsent(error: unknown): boolean {
 
 async function physicalNamesOf(client: StackClient, stackName: string): Promise<Map<string, string>> {
   const names = new Map<string, string>();
-  const pages = new OnwardPages('ListStackResources');
-  let NextToken: string | undefined;
-  do {
-    const page = await client.listStackResources({ StackName: stackName, NextToken });
+  const read = (token: string | undefined) => client.listStackResources({ StackName: stackName, NextToken: token });
+  for await (const page of pages('ListStackResources', read, ({ NextToken }) => NextToken)) {
     for (const { LogicalResourceId, PhysicalResourceId } of page.StackResourceSummaries ?? []) {
       if (LogicalResourceId && PhysicalResourceId) names.set(LogicalResourceId, PhysicalResourceId);
     }
-    NextToken = pages.next(page.NextToken);
-  } while (NextToken !== undefined);
+  }
   return names;
 }

@@ -1,6 +1,6 @@
 import type { CloudWatch, MetricDataQuery } from '@aws-sdk/client-cloudwatch';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
-import { OnwardPages } from '../../lib/core/kernel/onward-pages';
+import { pages } from '../../lib/core/kernel/pages';
 
 /** The part of a client that reads metrics. CloudWatch and the fake of the door `testing` have it. */
 export type MetricClient = Pick<CloudWatch, 'getMetricData'>;
@@ -41,16 +41,14 @@ export function metricReader(client: MetricClient, hours: number, nowMs: number)
         const asked = metrics.slice(start, start + MOST_METRICS);
         const MetricDataQueries = asked.map((metric, n) => queryOf(metric, start + n));
         const statuses = new Map<string, string>();
-        const pages = new OnwardPages('GetMetricData');
-        let NextToken: string | undefined;
-        do {
-          const page = await client.getMetricData({ MetricDataQueries, StartTime, EndTime, NextToken });
+        const readPage = (token: string | undefined) =>
+          client.getMetricData({ MetricDataQueries, StartTime, EndTime, NextToken: token });
+        for await (const page of pages('GetMetricData', readPage, ({ NextToken }) => NextToken)) {
           for (const { Id = '', StatusCode = COMPLETE, Values = [] } of page.MetricDataResults ?? []) {
             statuses.set(Id, StatusCode);
             values[Number(Id.slice(1))]?.push(...Values);
           }
-          NextToken = pages.next(page.NextToken);
-        } while (NextToken !== undefined);
+        }
         const missing = asked.find((_, n) => statuses.get(idOf(start + n)) !== COMPLETE);
         if (missing !== undefined) throw new IncompleteAnswerError('GetMetricData', `all values of ${missing.name}`);
       }

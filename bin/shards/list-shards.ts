@@ -1,5 +1,5 @@
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
-import { OnwardPages } from '../../lib/core/kernel/onward-pages';
+import { pages } from '../../lib/core/kernel/pages';
 import type { ListedShard } from '../../lib/core/resharding/reshard-client';
 import type { HashKeyRange } from '../../lib/core/stream-format/hash-key-ranges';
 import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
@@ -33,14 +33,11 @@ export async function listShards(
   stream: { StreamName: string } | { StreamARN: string },
 ): Promise<Shard[]> {
   const listed: ListedShardOfFamily[] = [];
-  const pages = new OnwardPages('ListShards');
-  let token: string | undefined;
-  do {
-    const page = await client.listShards(token === undefined ? stream : { NextToken: token });
+  const read = (token: string | undefined) => client.listShards(token === undefined ? stream : { NextToken: token });
+  for await (const page of pages('ListShards', read, ({ NextToken }) => NextToken)) {
     if (!Array.isArray(page?.Shards)) throw incomplete();
     listed.push(...page.Shards);
-    token = pages.next(page.NextToken);
-  } while (token !== undefined);
+  }
   return listed
     .map(shardOf)
     .sort((a, b) => compare(a.startingHashKey, b.startingHashKey) || compare(a.shardId, b.shardId));

@@ -1,5 +1,5 @@
 import type { Shard } from '@aws-sdk/client-kinesis';
-import { OnwardPages } from '../../lib/core/kernel/onward-pages';
+import { pages } from '../../lib/core/kernel/pages';
 import type { ReadStart, StreamClient } from './shard-reader';
 
 /** A shard whose turn it is, and where it is begun. */
@@ -61,14 +61,9 @@ export class ShardLineage {
 
   private async list(): Promise<Shard[]> {
     const all: Shard[] = [];
-    const pages = new OnwardPages('ListShards');
-    let NextToken: string | undefined;
-    do {
-      const input = NextToken === undefined ? { StreamName: this.streamName } : { NextToken };
-      const page = await this.client.listShards(input);
-      all.push(...(page.Shards ?? []));
-      NextToken = pages.next(page.NextToken);
-    } while (NextToken !== undefined);
+    const read = (token: string | undefined) =>
+      this.client.listShards(token === undefined ? { StreamName: this.streamName } : { NextToken: token });
+    for await (const page of pages('ListShards', read, ({ NextToken }) => NextToken)) all.push(...(page.Shards ?? []));
     return all;
   }
 }

@@ -4,7 +4,7 @@ import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE, reportsKey } from '../../lib/core
 import { ALARM_KEY, minuteText, reportOf, type WriteReport } from '../../lib/core/adaptive-counts/write-report-table';
 import type { DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
-import { OnwardPages } from '../../lib/core/kernel/onward-pages';
+import { pages } from '../../lib/core/kernel/pages';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
 /** How far back reports are read: a count is increased because of two minutes, or of ten. */
@@ -33,10 +33,8 @@ export async function readKnownWrites(
 ): Promise<KnownWrites> {
   const values = new Map<string | undefined, WriteReport[]>();
   let isAlarmed = false;
-  const pages = new OnwardPages('Query');
-  let start: QueryCommandInput['ExclusiveStartKey'];
-  do {
-    const { Items, LastEvaluatedKey }: QueryCommandOutput = Object(
+  const read = async (start: QueryCommandInput['ExclusiveStartKey']): Promise<QueryCommandOutput> =>
+    Object(
       await client.query({
         TableName: config.adaptive!.tableName,
         KeyConditionExpression: '#index = :index AND #value >= :from',
@@ -48,6 +46,7 @@ export async function readKnownWrites(
         ...(start && { ExclusiveStartKey: start }),
       }),
     );
+  for await (const { Items } of pages('Query', read, ({ LastEvaluatedKey }) => LastEvaluatedKey)) {
     // An answer without items would look like minutes without throttled writes.
     if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
     for (const item of Items) {
@@ -60,8 +59,7 @@ export async function readKnownWrites(
       if (report === undefined || report.start + 60_000 > now) continue;
       values.set(report.value, [...(values.get(report.value) ?? []), report]);
     }
-    start = pages.next(LastEvaluatedKey);
-  } while (start !== undefined);
+  }
   return { reported: [...values].map(([value, minutes]) => ({ value, minutes })), isAlarmed };
 }
 

@@ -1,7 +1,7 @@
-import { backoffMs } from '../kernel/backoff';
 import { callWithin } from '../kernel/call-within';
 import { type Clock, systemClock } from '../kernel/clock';
 import { RecentMap } from '../kernel/recent-map';
+import { withRetries } from '../kernel/retries';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, checkCountReader, countedValues } from './adaptive-config';
 import { configWithCounts } from './config-with-counts';
@@ -206,15 +206,12 @@ export class AdaptiveIndex implements ShardedConfigSource {
   /** Each question has its own time and its own attempts, even if it takes several questions to know all counts. */
   private async answer<T>(ask: (options: CountReadOptions) => Promise<T>): Promise<Answer<T>> {
     const { random = Math.random } = this.options;
-    for (let attempt = 1; ; attempt++) {
+    const policy = { ...BACKOFF, attempts: ATTEMPTS, clock: this.clock, random };
+    const call = async (): Promise<Answer<T>> => {
       // The age counts from the question, because the answer was read after it.
       const askedAt = this.now();
-      try {
-        return { value: await callWithin({ ms: ANSWER_MS, clock: this.clock }, ask), askedAt };
-      } catch (error) {
-        if (attempt === ATTEMPTS) throw error;
-        await this.clock.sleep(backoffMs(attempt, { ...BACKOFF, random }));
-      }
-    }
+      return { value: await callWithin({ ms: ANSWER_MS, clock: this.clock }, ask), askedAt };
+    };
+    return withRetries(policy, call, () => false);
   }
 }

@@ -1,7 +1,7 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
-import { OnwardPages } from '../kernel/onward-pages';
+import { pages } from '../kernel/pages';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient, ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf } from './adaptive-config';
 import { CorruptShardCountError } from './adaptive-count-errors';
@@ -50,13 +50,10 @@ export class DynamoDbShardCountReader implements ShardCountReader {
 
   async readCounts(options?: CountReadOptions): Promise<GrownCount[]> {
     const all: GrownCount[] = [];
-    const pages = new OnwardPages('Query');
-    let from: object | undefined;
-    do {
-      const { counts, next } = await this.readCountPage({ ...options, from });
+    const read = (from: object | undefined) => this.readCountPage({ ...options, from });
+    for await (const { counts } of pages('Query', read, ({ next }) => next)) {
       for (const count of counts) all.push(count);
-      from = pages.next(next);
-    } while (from !== undefined);
+    }
     return all;
   }
 

@@ -1,5 +1,5 @@
 /** How long an engine waits between two attempts. */
-interface BackoffOptions {
+export interface BackoffOptions {
   /** Upper bound of the first delay, in milliseconds; it doubles with every attempt. */
   backoffBaseMs: number;
   /** Upper bound of every delay, in milliseconds. */

@@ -4,29 +4,41 @@ import { describeValue, EvenShardsError } from './errors';
  * A decimal number as its sign, the position of its first digit, and its digits: 0.00120 is 1, -2, "12". Zero has sign
  * 0.
  */
-interface Decimal {
-  sign: -1 | 0 | 1;
-  exponent: number;
-  digits: string;
+export interface Decimal {
+  readonly sign: -1 | 0 | 1;
+  /**
+   * How many digits the number has before its decimal point, counted from its first digit that is not zero; negative for
+   * zeros after the point.
+   */
+  readonly exponent: number;
+  /** The digits without zeros at either end. */
+  readonly digits: string;
 }
 
 /** Compares two decimal numbers exactly. Each may be in any notation that DynamoDB accepts. */
 export function compareNumbers(a: string, b: string): number {
-  const left = parseDecimal(a);
-  const right = parseDecimal(b);
-  if (left.sign !== right.sign) return left.sign - right.sign;
-  const magnitude =
-    left.exponent - right.exponent || Number(left.digits > right.digits) - Number(left.digits < right.digits);
-  return magnitude * left.sign;
+  return compareDecimals(parseDecimal(a), parseDecimal(b));
+}
+
+export function compareDecimals(a: Decimal, b: Decimal): number {
+  if (a.sign !== b.sign) return a.sign - b.sign;
+  return (a.exponent - b.exponent || Number(a.digits > b.digits) - Number(a.digits < b.digits)) * a.sign;
 }
 
 /** A decimal number without an exponent and without needless zeros, as DynamoDB returns it: 1e3 becomes 1000. */
 export function plainDecimal(text: string): string {
-  const { sign, exponent, digits } = parseDecimal(text);
-  const point = Math.max(0, exponent);
-  const whole = digits.slice(0, point).padEnd(point, '0') || '0';
-  const fraction = '0'.repeat(point - exponent) + digits.slice(point);
-  return `${sign < 0 ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+  return decimalText(parseDecimal(text));
+}
+
+/** The one text of a number: only digits, or with an exponent if more than `mostZeros` would stand before or after its digits. */
+export function decimalText({ sign, exponent, digits }: Decimal, mostZeros = Number.POSITIVE_INFINITY): string {
+  if (sign === 0) return '0';
+  const minus = sign < 0 ? '-' : '';
+  const [zerosBefore, zerosBehind] = [-exponent, exponent - digits.length];
+  if (zerosBefore > mostZeros || zerosBehind > mostZeros) return `${minus}${digits}E${zerosBehind}`;
+  if (exponent <= 0) return `${minus}0.${'0'.repeat(zerosBefore)}${digits}`;
+  const [whole, fraction] = [digits.slice(0, exponent).padEnd(exponent, '0'), digits.slice(exponent)];
+  return `${minus}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 /** The numbers of DynamoDB are shorter than this. */
@@ -38,7 +50,7 @@ const MAX_NUMBER_LENGTH = 300;
  * the authors of dynalite found the grouping and the minus sign on AWS.
  */
 export function numberBytes(text: string): number {
-  const decimal = text.length > MAX_NUMBER_LENGTH ? undefined : readDecimal(text);
+  const decimal = text.length > MAX_NUMBER_LENGTH ? undefined : decimalOfText(text.trim());
   if (decimal === undefined) return text.length;
   const { sign, exponent, digits } = decimal;
   return 1 + Math.ceil((digits.length + Math.abs(exponent % 2)) / 2) + Number(sign < 0);
@@ -85,11 +97,11 @@ export function exactNumber(text: string): number | string {
   return isExact ? number : text;
 }
 
-/** DynamoDB and Cassandra write no longer numbers. */
+/** DynamoDB writes no longer numbers. */
 const MAX_LENGTH = 4_096;
 
 function parseDecimal(text: string): Decimal {
-  const decimal = text.length > MAX_LENGTH ? undefined : readDecimal(text);
+  const decimal = text.length > MAX_LENGTH ? undefined : decimalOfText(text.trim());
   if (decimal === undefined) {
     const summary = 'expected a decimal number';
     throw new EvenShardsError('NOT_A_NUMBER', `${summary}, got ${describeValue(text)}`, { summary });
@@ -97,17 +109,22 @@ function parseDecimal(text: string): Decimal {
   return decimal;
 }
 
-function readDecimal(text: string): Decimal | undefined {
-  const match = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(text);
+/** A sign, digits with a decimal point or without, and an exponent. There is at least one digit before the exponent. */
+const DECIMAL = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
+
+/** A number in decimal digits, with an exponent or without; undefined for anything else. */
+export function decimalOfText(text: string): Decimal | undefined {
+  const match = DECIMAL.exec(text);
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', exponent = '0'] = match;
   const all = whole + fraction;
-  if (all === '') return undefined;
-  let leadingZeros = 0;
-  while (all[leadingZeros] === '0') leadingZeros += 1;
-  let end = all.length;
-  while (all[end - 1] === '0') end -= 1;
-  const digits = all.slice(leadingZeros, end);
-  if (digits === '') return { sign: 0, exponent: 0, digits };
-  return { sign: sign === '-' ? -1 : 1, exponent: Number(exponent) + whole.length - leadingZeros, digits };
+  let [first, end] = [0, all.length];
+  while (all[first] === '0') first += 1;
+  while (end > first && all[end - 1] === '0') end -= 1;
+  if (first === end) return { sign: 0, exponent: 0, digits: '' };
+  return {
+    sign: sign === '-' ? -1 : 1,
+    exponent: Number(exponent) + whole.length - first,
+    digits: all.slice(first, end),
+  };
 }

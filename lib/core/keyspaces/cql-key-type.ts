@@ -1,4 +1,4 @@
-import { compareDecimals, type DecimalValue, decimalOfText, decimalText } from './decimal-value';
+import { compareDecimals, type Decimal, decimalOfText, decimalText } from '../kernel/decimal';
 import { driverDecimal, driverInteger } from './driver-number';
 
 /** A CQL type that a key column of a sharded table can have. */
@@ -23,7 +23,7 @@ export type CqlKeyType =
   | 'varint';
 
 /** The form in which values of a type are compared. It is computed once for each value. */
-export type KeyRank = number | bigint | string | Buffer | DecimalValue;
+export type KeyRank = number | bigint | string | Buffer | Decimal;
 
 /** How the values of one CQL type are written, sent, and ordered. */
 interface KeyType {
@@ -96,8 +96,14 @@ function bytesOfWhole(number: bigint): Buffer {
   return Buffer.from(hex.padStart(2 * bytes, '0'), 'hex');
 }
 
+/** A number with more zeros than this before or after its digits is written with an exponent. */
+const MOST_ZEROS = 2_000;
+
+/** A part of a row's key has at most 64 KiB. Source: the CQL binary protocol, the length of a clustering value. */
+const MOST_DIGITS = 160_000;
+
 /** Source: the CQL binary protocol, section 6, decimal: the scale, and the number without it. */
-function decimalBytes({ sign, exponent, digits }: DecimalValue): Buffer {
+function decimalBytes({ sign, exponent, digits }: Decimal): Buffer {
   const scale = Buffer.alloc(4);
   scale.writeInt32BE(digits.length - exponent);
   return Buffer.concat([scale, bytesOfWhole(BigInt(sign) * BigInt(digits))]);
@@ -132,14 +138,14 @@ const decimal: KeyType = {
   allowed: 'a decimal number, as a number or as text',
   textOf: (value) => {
     const text = typeof value === 'number' ? String(value) : (driverDecimal(value) ?? writtenOut(value));
-    const number = decimalOfText(text);
-    return number && decimalText(number);
+    const number = text.length > MOST_DIGITS ? undefined : decimalOfText(text);
+    return number && decimalText(number, MOST_ZEROS);
   },
   parameter: same,
   // The driver does not accept an exponent.
   bytes: (text) => (isLong(text) || text.includes('E') ? decimalBytes(decimalOfText(text)!) : undefined),
   rank: (text) => decimalOfText(text)!,
-  compare: (a, b) => compareDecimals(a as DecimalValue, b as DecimalValue),
+  compare: (a, b) => compareDecimals(a as Decimal, b as Decimal),
 };
 
 function floatingType(allowed: string, nearest: (value: number) => number): KeyType {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, shortened } from '../kernel/errors';
-import { type PageTrail, trailTo } from '../kernel/page-trail';
+import { pages } from '../kernel/pages';
 import { checkIndexShardCount } from '../sharding/shard-count';
 import { columnValue } from './column-value';
 import { type CqlClient, type CqlRow, checkCqlClient, type ReadConsistency } from './cql-client';
@@ -92,13 +92,12 @@ export async function selectRow(
 
 /** A page may be empty although there is another. */
 async function firstRow(client: CqlClient, statement: Statement, consistency: number): Promise<CqlRow | undefined> {
-  let trail: PageTrail | undefined;
-  for (;;) {
-    const options = { prepare: true, consistency, isIdempotent: true, pageState: trail?.page } as const;
-    const { rows, pageState } = await selectRows(client, statement, options);
-    if (rows.length > 0 || pageState === undefined) return rows[0];
-    trail = trailTo('SELECT', pageState, trail);
+  const read = (pageState: string | undefined) =>
+    selectRows(client, statement, { prepare: true, consistency, isIdempotent: true, pageState });
+  for await (const { rows } of pages('SELECT', read, ({ pageState }) => pageState)) {
+    if (rows.length > 0) return rows[0];
   }
+  return undefined;
 }
 
 function checkCounts(field: string, counts: unknown): void {

@@ -2,7 +2,7 @@ import { InvalidCursorError } from '../fan-out/fan-out-errors';
 import { backoffMs } from '../kernel/backoff';
 import { type Clock, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
-import { type PageTrail, trailTo } from '../kernel/page-trail';
+import { type PageTrail, trailTo } from '../kernel/pages';
 import { checkGoingOn, pause, Stopped } from '../kernel/pause';
 import { sealedText, unsealedValue } from '../kernel/sealed-text';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';

@@ -1,7 +1,7 @@
 import { WrongOrderError } from '../fan-out/fan-out-errors';
 import type { ShardPage, ShardRead, ShardReader } from '../fan-out/shard-reader';
 import type { TotalOrder } from '../fan-out/total-order';
-import { type PageTrail, trailTo } from '../kernel/page-trail';
+import { type PageTrail, trailTo } from '../kernel/pages';
 import type { CqlClient, CqlRow } from './cql-client';
 import { compareKeys, type Keyed, type KeyedRow, keyedRow } from './keyed-row';
 import { withMilliseconds } from './long-time';

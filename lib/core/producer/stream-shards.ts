@@ -1,6 +1,6 @@
 import { type CallLimit, callWithin } from '../kernel/call-within';
 import type { Clock } from '../kernel/clock';
-import { OnwardPages } from '../kernel/onward-pages';
+import { pages } from '../kernel/pages';
 import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
 import { ShardMap } from './shard-map';
 
@@ -49,14 +49,11 @@ export class StreamShards {
 
   private async openShards(): Promise<ShardDescription[]> {
     const shards: ShardDescription[] = [];
-    const pages = new OnwardPages('ListShards');
-    let token: string | undefined;
-    do {
+    const read = (token: string | undefined) => {
       const input = token === undefined ? { ...this.stream, ShardFilter: OPEN } : { NextToken: token };
-      const page = await callWithin(this.limit, (options) => this.client.listShards!(input, options));
-      shards.push(...page.Shards!);
-      token = pages.next(page.NextToken);
-    } while (token !== undefined);
+      return callWithin(this.limit, (options) => this.client.listShards!(input, options));
+    };
+    for await (const page of pages('ListShards', read, ({ NextToken }) => NextToken)) shards.push(...page.Shards!);
     return shards;
   }
 }

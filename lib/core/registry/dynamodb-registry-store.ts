@@ -1,7 +1,7 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
-import { OnwardPages } from '../kernel/onward-pages';
+import { pages } from '../kernel/pages';
 import { parseHashKey } from '../stream-format/hash-key-space';
 import { CorruptRegistryError } from './registry-errors';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
@@ -94,23 +94,22 @@ export class DynamoDbRegistryStore implements RegistryStore {
 
   async readEntries(): Promise<RegistryEntry[]> {
     const entries: RegistryEntry[] = [];
-    const pages = new OnwardPages('Scan');
-    let start: object | undefined;
-    do {
-      const answer = await this.client.scan({
-        TableName: this.tableName,
-        ConsistentRead: true,
-        ...(start && { ExclusiveStartKey: start }),
-      });
-      const { Items, LastEvaluatedKey }: Awaited<ReturnType<RegistryTableClient['scan']>> = Object(answer);
+    const read = async (start: object | undefined): ReturnType<RegistryTableClient['scan']> =>
+      Object(
+        await this.client.scan({
+          TableName: this.tableName,
+          ConsistentRead: true,
+          ...(start && { ExclusiveStartKey: start }),
+        }),
+      );
+    for await (const { Items } of pages('Scan', read, ({ LastEvaluatedKey }) => LastEvaluatedKey)) {
       // An answer without items would look like a registry without owners, in which all keys are free.
       if (!Array.isArray(Items)) throw new IncompleteAnswerError('Scan', 'Items');
       for (const each of Items) {
         const item: DynamoDbItem = Object(each);
         if (text(item[REGISTRY_TABLE_KEY], 'an id').startsWith(OWNER_PREFIX)) entries.push(entryOf(item));
       }
-      start = pages.next(LastEvaluatedKey);
-    } while (start !== undefined);
+    }
     return entries;
   }
 

@@ -1,5 +1,5 @@
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
-import { OnwardPages } from '../kernel/onward-pages';
+import { pages } from '../kernel/pages';
 import type { HashKeyRange } from '../stream-format/hash-key-ranges';
 import { HASH_KEY_SPACE, parseHashKey } from '../stream-format/hash-key-space';
 import type { ListedShard, ReshardClient } from './reshard-client';
@@ -15,16 +15,14 @@ export async function listOpenShards(
   streamName: string,
 ): Promise<OpenShard[]> {
   const listed: ListedShard[] = [];
-  const pages = new OnwardPages('ListShards');
-  let token: string | undefined;
-  do {
-    const page = await client.listShards(
+  const read = (token: string | undefined) =>
+    client.listShards(
       token === undefined ? { StreamName: streamName, ShardFilter: { Type: 'AT_LATEST' } } : { NextToken: token },
     );
+  for await (const page of pages('ListShards', read, ({ NextToken }) => NextToken)) {
     if (!Array.isArray(page?.Shards)) throw incomplete();
     listed.push(...page.Shards);
-    token = pages.next(page.NextToken);
-  } while (token !== undefined);
+  }
   return listed
     .map(openShard)
     .filter((shard) => shard !== undefined)

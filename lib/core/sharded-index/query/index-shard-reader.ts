@@ -4,7 +4,7 @@ import { BLOCK_BYTES } from '../../fan-out/read-size';
 import type { ShardPage, ShardRead, ShardReader } from '../../fan-out/shard-reader';
 import { isRecord } from '../../kernel/checks';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
-import { type PageTrail, trailTo } from '../../kernel/page-trail';
+import { type PageTrail, trailTo } from '../../kernel/pages';
 import { indexStateError } from '../client/index-state-error';
 import type { IndexQueryInput, IndexQueryOutput } from '../client/query-client';
 import { identityAttributes, valueInKey } from '../config/item-identity';

@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { type PageTrail, trailTo } from '../../kernel/page-trail';
+import { type PageTrail, trailTo } from '../../kernel/pages';
 import { checkGoingOn, Stopped } from '../../kernel/pause';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import { strayOf } from './judge';

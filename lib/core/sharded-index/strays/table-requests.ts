@@ -1,9 +1,8 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { ExpressionBuilder } from '../../aws-client/expression';
 import type { ReadFailure } from '../../fan-out/shard-reader';
-import { backoffMs } from '../../kernel/backoff';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
-import { checkGoingOn, pause } from '../../kernel/pause';
+import { withRetries } from '../../kernel/retries';
 import { queryFailure } from '../client/query-failure';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import { judgedAttributes } from './judge';
@@ -92,16 +91,7 @@ export class TableRequests {
    * @throws Stopped if the request failed and the signal is aborted
    */
   async persist<T>(request: () => Promise<T>, failureOf: (error: unknown) => ReadFailure = queryFailure): Promise<T> {
-    const { attempts, clock, signal } = this.policy;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await request();
-      } catch (error) {
-        checkGoingOn(signal);
-        if (attempt === attempts || failureOf(error) === 'final') throw error;
-      }
-      await pause(backoffMs(attempt, this.policy), clock, signal);
-    }
+    return withRetries(this.policy, request, (error) => failureOf(error) === 'final');
   }
 
   private async item(client: ItemReadClient, key: DynamoDbItem, projection: Partial<Projection>) {

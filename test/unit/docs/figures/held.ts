@@ -137,7 +137,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   'keyspaces.md': [
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
     `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,
-    `has more than ${n(core('keyspaces/decimal-value', 'MOST_ZEROS'))} zeros`,
+    `has more than ${n(core('keyspaces/cql-key-type', 'MOST_ZEROS'))} zeros`,
     `reads 1 to ${core('fan-out/page-request', 'MAX_QUERY_VALUES')} values in one order`,
     `from 0, are n times ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))} more`,
   ],

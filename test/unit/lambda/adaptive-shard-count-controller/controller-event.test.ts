@@ -12,8 +12,8 @@ describe('an event of the controller', () => {
   test.each([
     ['of the schedule', {}, { kind: 'look' }],
     ['of a dry run', { dryRun: true, index: 'byStatus' }, { kind: 'dry run' }],
-    ['that asks for a count', { value: 'open', count: 8 }, { kind: 'raise', value: 'open', count: 8 }],
-    ['of an index without values', { count: 8 }, { kind: 'raise', value: undefined, count: 8 }],
+    ['that asks for a count', { value: 'open', count: 8 }, { kind: 'increase', value: 'open', count: 8 }],
+    ['of an index without values', { count: 8 }, { kind: 'increase', value: undefined, count: 8 }],
     ['of the alarm', alarm('ALARM'), { kind: 'alarm', isRaised: true, at: '2026-11-21T12:00:00.000Z' }],
     ['of its end', alarm('OK'), { kind: 'alarm', isRaised: false, at: '2026-11-21T12:00:00.000Z' }],
     ['of no data', alarm('INSUFFICIENT_DATA'), { kind: 'alarm', isRaised: false, at: '2026-11-21T12:00:00.000Z' }],

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { OnwardPages } from '../../../../lib/core/kernel/onward-pages';
-import { type PageTrail, trailTo } from '../../../../lib/core/kernel/page-trail';
+import { type PageTrail, pages, trailTo } from '../../../../lib/core/kernel/pages';
 
 const BACK = 'the answer to Scan must hold a page that leads on';
 
@@ -30,9 +29,23 @@ test('a trail never ends on pages that lead on, and after about three times as m
   );
 });
 
-test('the pages of one answer lead on to pages that were not read, or end', () => {
-  const pages = new OnwardPages('Scan');
-  for (const start of ['a', { key: 1 }, { key: 2 }]) expect(pages.next(start)).toBe(start);
-  for (const end of [undefined, null]) expect(pages.next(end)).toBeUndefined();
-  expect(() => pages.next({ key: 1 })).toThrow(BACK);
+test('pages reads one page after the other, until a page has no next one', async () => {
+  const started: unknown[] = [];
+  const read = async (start: number | undefined) => {
+    started.push(start);
+    return { next: start === 2 ? null : (start ?? 0) + 1 };
+  };
+  for await (const _ of pages('Scan', read, ({ next }) => next));
+  expect(started).toEqual([undefined, 1, 2]);
+});
+
+test('pages throws if a page leads back', async () => {
+  const readAll = async () => {
+    for await (const _ of pages(
+      'Scan',
+      async (start: number | undefined) => ({ next: start ?? 1 }),
+      ({ next }) => next,
+    ));
+  };
+  await expect(readAll()).rejects.toMatchObject({ problem: BACK });
 });

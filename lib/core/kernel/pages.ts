@@ -27,3 +27,26 @@ export function trailTo(operation: string, page: string, before: PageTrail | und
     ? { page, mark, steps, mostSteps }
     : { page, mark: page, steps: 0, mostSteps: 2 * mostSteps };
 }
+
+/**
+ * Reads the pages of one answer, one after the other.
+ *
+ * @param operation the operation of the service that is asked for pages, such as `Scan`
+ * @param read reads the page with this start, which is a key or a token. Undefined: the first page
+ * @param startOfNext the start of the next page. Undefined or null if this is the last page
+ * @throws IncompleteAnswerError if a page leads back
+ */
+export async function* pages<Page, Start>(
+  operation: string,
+  read: (start: Start | undefined) => Promise<Page>,
+  startOfNext: (page: Page) => Start | null | undefined,
+): AsyncGenerator<Page, void, undefined> {
+  let trail: PageTrail | undefined;
+  for (let start: Start | undefined; ; ) {
+    const page = await read(start);
+    yield page;
+    start = startOfNext(page) ?? undefined;
+    if (start === undefined) return;
+    trail = trailTo(operation, JSON.stringify(start), trail);
+  }
+}
