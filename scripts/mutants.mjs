@@ -52,7 +52,7 @@ function drawn() {
 function listed() {
   const renamed = values.renamed === undefined ? {} : JSON.parse(readFileSync(values.renamed, 'utf8'));
   const found = present(JSON.parse(readFileSync(values.from, 'utf8')), drawableMutants(), renamed);
-  for (const { was, mutant } of found) if (mutant === undefined) say(was, 'gone');
+  if (!values.list) for (const { was, mutant } of found) if (mutant === undefined) say(was, 'gone');
   return [...new Set(found.flatMap(({ mutant }) => mutant ?? []))];
 }
 
@@ -82,6 +82,7 @@ async function judgeAll(all) {
   for (const folder of new Set(all.map(folderOf))) {
     let ofFolder = all.filter((mutant) => folderOf(mutant) === folder);
     for (const suites of [suitesIn(`test/unit/core/${folder}`), integrationOf(folder)]) {
+      if (suites.length === 0) continue;
       const rest = [];
       const keep = (mutant, outcome, by) => (CATCHES.includes(outcome) ? say(mutant, outcome, by) : rest.push(mutant));
       await judge(suites, ofFolder, workers, keep);

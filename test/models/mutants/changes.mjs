@@ -42,7 +42,7 @@ export const CHANGES = {
   'end the function instead': (node) =>
     ts.isBreakStatement(node) || ts.isContinueStatement(node) ? [{ text: 'return;', about: node.parent }] : [],
   'swap with the next': (node) => {
-    const siblings = REMOVABLE.includes(node.kind) ? node.parent.statements : node.parent?.elements;
+    const siblings = REMOVABLE.includes(node.kind) ? node.parent.statements : elementsBeside(node);
     const [first, second] = siblings?.slice(siblings.indexOf(node)) ?? [];
     if (second === undefined || first !== node) return [];
     const between = node.getSourceFile().text.slice(first.end, second.getStart());
@@ -261,6 +261,10 @@ function isValue(node) {
   if (parent === undefined || !ts.isExpression(node)) return false;
   if (ts.isReturnStatement(parent)) return true;
   return isBinary(parent, ['=']) ? parent.right === node : parent.initializer === node;
+}
+
+function elementsBeside({ parent }) {
+  return parent !== undefined && ts.isArrayLiteralExpression(parent) ? parent.elements : undefined;
 }
 
 /** What a loop goes through, or what `map` and its like do. */
