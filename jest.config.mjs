@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os';
+// Tests import the module that this writes.
+import './scripts/sql-module.mjs';
 
 /** Half as many again as processors: suites of real parts wait for them a third of their time. */
 const maxWorkers = Math.ceil(1.5 * availableParallelism());

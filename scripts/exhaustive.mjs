@@ -20,6 +20,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { inWords, mutated } from '../test/models/mutants/rule-mutant.mjs';
+import './sql-module.mjs';
 
 const { values, positionals } = parseArgs({
   options: {

@@ -10,6 +10,7 @@ const running = new Map();
 checkInstallation();
 const counter = terminal ? setInterval(showRunning, 250) : undefined;
 try {
+  await import('./sql-module.mjs');
   await import('./remove-stale.mjs');
   // Bundles are made of the sources, as the library is.
   await Promise.all([

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { build } from 'esbuild';
+import './sql-module.mjs';
 
 const [folder, name, ...programArguments] = process.argv.slice(2);
 const source = `${folder}/${name}.ts`;

@@ -1,7 +1,7 @@
+import { callWithin } from '../../lib/core/kernel/call-within';
 import { systemClock } from '../../lib/core/kernel/clock';
 import { isLasting } from '../../lib/core/outbox/lasting-errors';
 import { OutboxConnectionError } from '../../lib/core/outbox/outbox-errors';
-import { Patience } from '../../lib/core/outbox/patience';
 import type { PostgresPool } from '../../lib/core/outbox/postgres-client';
 import { loggableMessage } from '../loggable';
 
@@ -25,8 +25,8 @@ export async function firstConnection(
   const endMs = clock.now() + Math.min(withinMs, LONGEST_MS);
   for (;;) {
     try {
-      const connecting = pool.connect().then((connection) => connection.release());
-      return await new Patience(clock, Math.max(1, endMs - clock.now())).for(connecting);
+      const ms = Math.max(1, endMs - clock.now());
+      return await callWithin({ ms, clock }, async () => (await pool.connect()).release());
     } catch (error) {
       if (isLasting(error)) throw error;
       if (clock.now() + PAUSE_MS >= endMs) {

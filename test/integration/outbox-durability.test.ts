@@ -7,6 +7,7 @@ import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import { tuned } from '../support/postgres/tuned';
 
 /** What the guide says of an outbox whose server crashes, or whose replica is promoted: on servers whose processes are killed. */
 
@@ -73,7 +74,7 @@ describeOnPostgres('an outbox', () => {
     const pool = new Pool({ connectionString: url, max: 2 });
     pool.on('error', () => {});
     const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
-    const relay = new OutboxRelay(pool, producer, { leaseMs: 20, saveMs: 20, pollMs: 20, onReconnect: () => {} });
+    const relay = new OutboxRelay(pool, producer, tuned({ leaseMs: 20, saveMs: 20, pollMs: 20, onReconnect: () => {} }));
     const ending = new AbortController();
     const ended = relay.run({ signal: ending.signal }).catch(() => {});
     const stop = async () => {

@@ -1,14 +1,16 @@
 import type { Client } from 'pg';
 import { deaggregate, OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
-import { migrateOutbox, OutboxRelay, type OutboxRelayOptions, type RecordSink } from '../../lib/core/outbox';
+import { migrateOutbox, OutboxRelay, type RecordSink } from '../../lib/core/outbox';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import { tuned } from '../support/postgres/tuned';
+import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 
-const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
+const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
 const DEADLINE_MS = 15_000;
 
 describeOnPostgres('an outbox in a database that others share', () => {
@@ -51,7 +53,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     return connection;
   }
 
-  function start(options: OutboxRelayOptions = {}): Promise<unknown> {
+  function start(options: TunedRelayOptions = {}): Promise<unknown> {
     const ending = new AbortController();
     abort.push(ending);
     const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
@@ -146,7 +148,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
       const query = connection.query.bind(connection) as (statement: { text: string }) => Promise<{ rows: object[] }>;
       connection.query = (async (statement: { text: string; name?: string }) => {
         const found = await query(statement);
-        if (statement.name?.includes('window')) windows.push(found.rows.length);
+        if (statement.name?.includes('readBatch')) windows.push(found.rows.length);
         return found;
       }) as never;
     });
@@ -198,16 +200,14 @@ describeOnPostgres('an outbox in a database that others share', () => {
       const run = (): { abort: AbortController; ended: Promise<unknown> } => {
         const ending = new AbortController();
         abort.push(ending);
-        const options = { ...FAST, windowRows: 1 + Math.floor(random() * 30) };
+        const options = { ...FAST, batchRows: 1 + Math.floor(random() * 30), mostParkedKeys: 20 };
         const relay = new OutboxRelay(server.pool(urlOf('relay')), stream, options);
-        const { settings } = relay as unknown as { settings: { mostParkedKeys: number } };
-        settings.mostParkedKeys = 20;
         return { abort: ending, ended: relay.run({ signal: ending.signal }) };
       };
       const keys = Array.from({ length: 60 }, (_, index) => `rejected ${index}`);
       let relay = run();
       for (let round = 0; round < 4; round++) {
-        // A round puts three rows of each key, so that windows are read while keys are parked and forgotten.
+        // A round puts three rows of each key, so that batches are read while keys are parked and forgotten.
         const numbers = [1, 2, 3].map((nth) => 3 * round + nth);
         const rows = numbers.flatMap((nth) =>
           keys.toSorted(() => random() - 0.5).map((key) => [key, nth] as [string, number]),
@@ -250,7 +250,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     const onRejected = ({ partitionKey }: { partitionKey: string }): void => void rejected.add(partitionKey);
     const ending = new AbortController();
     abort.push(ending);
-    const relay = new OutboxRelay(server.pool(urlOf('relay')), stream, { ...FAST, windowBytes: 100_000, onRejected });
+    const relay = new OutboxRelay(server.pool(urlOf('relay')), stream, tuned({ ...FAST, batchBytes: 100_000, onRejected }));
     const ended = relay.run({ signal: ending.signal });
     await until(() => rejected.size === 40);
     ending.abort();

@@ -5,7 +5,6 @@ import {
   migrateOutbox,
   OUTBOX_SCHEMA_VERSION,
   OutboxRelay,
-  type OutboxRelayOptions,
   OutboxRestoredError,
   outboxMigrations,
 } from '../../lib/core/outbox';
@@ -14,8 +13,10 @@ import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
+import { tuned } from '../support/postgres/tuned';
 
-const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, onReconnect: () => {} };
+const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, onReconnect: () => {} };
 const DEADLINE_MS = 15_000;
 const HURRY = 60;
 
@@ -46,7 +47,7 @@ describeOnPostgres('an outbox', () => {
 
   const newKinesis = () => new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
   const producerFor = (stream: FakeKinesis) => new OrderedProducer(stream, { streamName: 'Events', aggregation: true });
-  const relayTo = (stream: FakeKinesis, options: OutboxRelayOptions = {}) =>
+  const relayTo = (stream: FakeKinesis, options: TunedRelayOptions = {}) =>
     new OutboxRelay(pool, producerFor(stream), { ...FAST, ...options });
 
   function start(relay = relayTo(kinesis)): Promise<unknown> {
@@ -259,12 +260,12 @@ describeOnPostgres('an outbox', () => {
       ['of a time when there were none', { sentBefore: new Date(0) }, 0],
     ])('%s, to another stream', async (_, options, count) => {
       const other = newKinesis();
-      expect(await relayTo(other, { windowRows: 2 }).replay(options)).toBe(count);
+      expect(await relayTo(other, { batchRows: 2 }).replay(options)).toBe(count);
       expect(texts(other)).toHaveLength(count);
     });
 
     test('with new numbers, so that everybody takes them', async () => {
-      expect(await relayTo(kinesis, { windowRows: 5 }).replay({ partitionKey: 'b', as: 'new' })).toBe(6);
+      expect(await relayTo(kinesis, { batchRows: 5 }).replay({ partitionKey: 'b', as: 'new' })).toBe(6);
       await relayed(18);
       const consumed = [...deduplicate(records(), new SequenceHistory())].filter(
         ({ partitionKey }) => partitionKey === 'b',
@@ -449,7 +450,7 @@ describeOnPostgres('an outbox', () => {
         await client.query(`ALTER DATABASE promises SET default_transaction_isolation = '${level}'`);
         await client.query('ALTER DATABASE promises SET default_transaction_read_only = on');
         const own = server.pool(`${url}?application_name=own`);
-        const relay = new OutboxRelay(own, producerFor(kinesis), { ...FAST, rotateMs: 20 });
+        const relay = new OutboxRelay(own, producerFor(kinesis), tuned({ ...FAST, rotateMs: 20 }));
         try {
           for (let n = 0; n < 20; n++) await client.query("SELECT outbox.put('k', $1::text)", [n]);
           start(relay);

@@ -6,7 +6,6 @@ import {
   OUTBOX_SCHEMA_VERSION,
   OutboxPermissionError,
   OutboxRelay,
-  type OutboxRelayOptions,
   OutboxRestoredError,
   type OutboxRowError,
   OutboxSchemaError,
@@ -19,20 +18,30 @@ import {
   type RelaySummary,
 } from '../../lib/core/outbox';
 import { Connection } from '../../lib/core/outbox/connection';
-import { OutboxDatabase } from '../../lib/core/outbox/outbox-database';
-import { Patience } from '../../lib/core/outbox/patience';
+import { WITHOUT_ENVELOPE } from '../../lib/core/outbox/envelope';
+import { KeyRanges } from '../../lib/core/outbox/key-ranges';
+import { NewRows } from '../../lib/core/outbox/new-rows';
+import { OutboxLeaseError } from '../../lib/core/outbox/outbox-errors';
+import { ParkedTable } from '../../lib/core/outbox/parked-table';
 import { relaySettings } from '../../lib/core/outbox/relay-options';
 import { RelaySession } from '../../lib/core/outbox/relay-session';
+import type { StatementName } from '../../lib/core/outbox/sql-text';
+import { Statements } from '../../lib/core/outbox/statements';
 import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import { FakeKinesis, type FakeKinesisOptions } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import { statementName } from '../support/postgres/outbox-statements';
+import { tuned } from '../support/postgres/tuned';
+import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
+
+const statementsOn = (client: PostgresClient) => new Statements(new Connection(client, { ms: 5_000 }), 'outbox');
 
 /** The fake takes a clock of tests; here it gets the real one. */
 const clock = systemClock as unknown as VirtualClock;
 
-const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 200 };
+const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 200 };
 
 describeOnPostgres('OutboxRelay', () => {
   let server: PostgresServer;
@@ -221,7 +230,7 @@ describeOnPostgres('OutboxRelay', () => {
 
     test('soon, by a notification, though it polls seldom', async () => {
       const kinesis = fakeKinesis();
-      start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, pollMs: 2 ** 31 - 1 }));
+      start(new OutboxRelay(pool, producerFor(kinesis), tuned({ ...FAST, pollMs: 2 ** 31 - 1 })));
       const slept = async () =>
         (await client.query('SELECT last_value::int AS sleeping FROM outbox.sleeping')).rows[0].sleeping === 1;
       await until(slept);
@@ -234,14 +243,14 @@ describeOnPostgres('OutboxRelay', () => {
       const kinesis = fakeKinesis();
       const large = 'x'.repeat(900_000);
       for (let n = 0; n < 5; n++) await put(`k${n % 2}`, `${n}${large}`);
-      start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, windowBytes: 1 }));
+      start(new OutboxRelay(pool, producerFor(kinesis), tuned({ ...FAST, batchBytes: 1 })));
       await until(() => seen(kinesis).length === 5);
       expect(seen(kinesis, 'k0').map((data) => data[0])).toEqual(['0', '2', '4']);
     });
 
     test('all that many writers put at once, each key in order, in windows much smaller than what there is', async () => {
       const kinesis = fakeKinesis();
-      start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, windowRows: 7, maxRowsInFlight: 20 }));
+      start(new OutboxRelay(pool, producerFor(kinesis), tuned({ ...FAST, batchRows: 7, maxRowsInFlight: 20 })));
       await Promise.all(
         Array.from({ length: 5 }, async (_, key) => {
           for (let n = 0; n < 100; n++) await put(`k${key}`, String(n), pool);
@@ -258,7 +267,7 @@ describeOnPostgres('OutboxRelay', () => {
     test('where it stopped, without sending anything again', async () => {
       const kinesis = fakeKinesis();
       for (let n = 0; n < 100; n++) await put('k', String(n));
-      const first = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, windowRows: 10 }));
+      const first = start(new OutboxRelay(pool, producerFor(kinesis), tuned({ ...FAST, batchRows: 10 })));
       await until(() => seen(kinesis).length > 0);
       const { relayed } = await first.stop();
       start(new OutboxRelay(pool, producerFor(kinesis), FAST));
@@ -367,12 +376,12 @@ describeOnPostgres('OutboxRelay', () => {
     /** Statements that were not answered. */
     let silences = 0;
 
-    /** A connection on which nothing is answered from a statement on that has such a text. */
-    function silentFrom(text: string, connection: Client | PoolClient) {
+    /** A connection without responses, from the first statement of this name on. */
+    function silentFrom(name: StatementName, connection: Client | PoolClient) {
       let isSilent = false;
       return {
         query: (query: PostgresQuery) => {
-          isSilent ||= query.text.includes(text);
+          isSilent ||= statementName(query) === name;
           silences += isSilent ? 1 : 0;
           return isSilent ? NEVER : connection.query(query);
         },
@@ -382,7 +391,7 @@ describeOnPostgres('OutboxRelay', () => {
     }
 
     /** A pool whose first connection is such a one. */
-    function poolSilentFrom(text: string): PostgresPool {
+    function poolSilentFrom(name: StatementName): PostgresPool {
       let connections = 0;
       return {
         totalCount: 0,
@@ -390,39 +399,35 @@ describeOnPostgres('OutboxRelay', () => {
           const connection = await pool.connect();
           const release = connection.release.bind(connection);
           connections += 1;
-          return (connections === 1 ? { ...silentFrom(text, connection), release } : connection) as never;
+          return (connections === 1 ? { ...silentFrom(name, connection), release } : connection) as never;
         },
       };
     }
 
-    test.each(['to_regclass', 'pg_sequences', 'LISTEN'])(
+    test.each(['hasSettingsTable', 'readCacheSize', 'listen'] as const)(
       'before it has begun, to %s, it throws that the connection is lost',
-      async (text) => {
-        const relay = new OutboxRelay(poolSilentFrom(text), producerFor(fakeKinesis()), {
+      async (name) => {
+        const relay = new OutboxRelay(poolSilentFrom(name), producerFor(fakeKinesis()), {
           ...FAST,
           statementTimeoutMs: 50,
         });
         await expect(start(relay).ended).rejects.toMatchObject({
           code: 'OUTBOX_CONNECTION',
-          cause: { message: 'Postgres gave no answer within 50 ms' },
+          cause: { message: 'no answer within 50 ms' },
         });
       },
     );
 
     test.each([
-      'fence + 1',
-      'bytes_before',
-      'pg_current_snapshot() seen',
-      'SET batch_from',
-      'rotate()',
-      'GROUP BY pid',
-    ])('to %s, it goes on with another connection', async (text) => {
+      'takeOverRange',
+      'readBatch',
+      'takeSnapshot',
+      'savePosition',
+      'rotate',
+      'countHoldings',
+    ] as const)('to %s, it goes on with another connection', async (name) => {
       const kinesis = fakeKinesis();
-      const relay = new OutboxRelay(poolSilentFrom(text), producerFor(kinesis), {
-        ...FAST,
-        rotateMs: 50,
-        statementTimeoutMs: 500,
-      });
+      const relay = new OutboxRelay(poolSilentFrom(name), producerFor(kinesis), tuned({ ...FAST, rotateMs: 50, statementTimeoutMs: 500 }));
       start(relay);
       await put('k', 'one');
       await until(async () => (await rowsOf("SELECT FROM outbox.range WHERE batch_from::text <> '3:3:'")).length === 1);
@@ -431,7 +436,7 @@ describeOnPostgres('OutboxRelay', () => {
     });
 
     test('it throws that the connection is lost, if that is all it was given', async () => {
-      const relay = new OutboxRelay(silentFrom('bytes_before', client) as never, producerFor(fakeKinesis()), {
+      const relay = new OutboxRelay(silentFrom('readBatch', client) as never, producerFor(fakeKinesis()), {
         ...FAST,
         statementTimeoutMs: 50,
       });
@@ -455,7 +460,7 @@ describeOnPostgres('OutboxRelay', () => {
 
     test('and it is told to end, it ends in 3 seconds, however long a statement may take', async () => {
       const relay = start(
-        new OutboxRelay(poolSilentFrom('bytes_before'), producerFor(fakeKinesis()), {
+        new OutboxRelay(poolSilentFrom('readBatch'), producerFor(fakeKinesis()), {
           ...FAST,
           statementTimeoutMs: 3_600_000,
         }),
@@ -575,7 +580,7 @@ describeOnPostgres('OutboxRelay', () => {
     const producer = new OrderedProducer(holdsHotBack, { streamName: 'Events', aggregation: true });
     await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, 1000) n`);
     await put('other', 'one');
-    const relay = start(new OutboxRelay(pool, producer, { ...FAST, windowRows: 100, maxRowsInFlight: 80 }));
+    const relay = start(new OutboxRelay(pool, producer, tuned({ ...FAST, batchRows: 100, maxRowsInFlight: 80 })));
     await until(() => seen(kinesis, 'hot').length === 1_000);
     expect(seen(kinesis, 'hot')).toEqual(Array.from({ length: 1_000 }, (_, n) => String(n + 1)));
     expect((await relay.stop()).parked).toBeGreaterThan(0);
@@ -586,7 +591,7 @@ describeOnPostgres('OutboxRelay', () => {
     const kinesis = fakeKinesis();
     await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, ${rows}) n`);
     // By this clock the stream takes no time.
-    const options = { ...FAST, windowRows: 100, maxRowsInFlight: 80, clock: { ...systemClock, now: () => 0 } };
+    const options = { ...FAST, batchRows: 100, maxRowsInFlight: 80, clock: { ...systemClock, now: () => 0 } };
     const relay = start(new OutboxRelay(pool, producerFor(kinesis), options));
     await until(() => seen(kinesis, 'hot').length === rows);
     expect(seen(kinesis, 'hot')).toEqual(Array.from({ length: rows }, (_, n) => String(n + 1)));
@@ -599,7 +604,7 @@ describeOnPostgres('OutboxRelay', () => {
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await holder.query('SELECT 1');
     await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, ${rows}) n`);
-    const options = { ...FAST, maxRowsInFlight: 800, windowRows: 100 };
+    const options = { ...FAST, maxRowsInFlight: 800, batchRows: 100 };
     const relay = new OutboxRelay(pool, producerFor(fakeKinesis({ roundTripMs: () => 20 })), options);
     const run = start(relay);
     await until(() => relay.summary().relayed >= rows);
@@ -622,7 +627,7 @@ describeOnPostgres('OutboxRelay', () => {
     const holder = await server.connect(url);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await holder.query('SELECT 1');
-    start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, rotateMs: 20 }));
+    start(new OutboxRelay(pool, producerFor(kinesis), tuned({ ...FAST, rotateMs: 20 })));
     const size = async () =>
       Number(
         (await client.query(`SELECT sum(pg_relation_size(relid)) AS size FROM pg_partition_tree('outbox.message')`))
@@ -642,55 +647,55 @@ describeOnPostgres('OutboxRelay', () => {
   }, 30_000);
 
   test('a worker that lost a range, and does not know it, does not take what is parked there for all there is', async () => {
-    const database = new OutboxDatabase(new Connection(client, new Patience(systemClock, 5_000)), 'outbox');
-    const range = (await database.claim([]))!;
+    const statements = statementsOn(client);
+    const range = (await new KeyRanges(statements).claim([]))!;
+    const table = new ParkedTable(statements, range, WITHOUT_ENVELOPE);
     await put('k', 'one');
     await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
       SELECT partition_key, id, xid, bucket, convert_to(data, 'UTF8'), created_at FROM outbox.message`);
     const read = () =>
-      database.readParked(range, [{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9, maxBytesOfAll: 9 });
-    const keys = () => database.parkedKeys(range, { behindId: 0n, atMost: 9 });
+      table.read([{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9, maxBytesOfAll: 9 });
+    const keys = () => table.listKeys({ behindId: 0n, atMost: 9 });
     expect(await keys()).toMatchObject([{ partitionKey: 'k', tries: 0 }]);
     expect(await read()).toMatchObject({ rows: [{ partitionKey: 'k' }] });
     await client.query('DELETE FROM outbox.parked');
     expect([await keys(), await read()]).toEqual([[], { rows: [], unreadKeys: [] }]);
     await client.query('SELECT outbox.divide(1)');
-    expect([await keys(), await read()]).toEqual([undefined, undefined]);
-    await database.release(range);
+    await expect(keys()).rejects.toThrow(OutboxLeaseError);
+    await expect(read()).rejects.toThrow(OutboxLeaseError);
+    await new KeyRanges(statements).release(range);
   });
 
   test('a worker that lost a range while it took it over does not delete what the next holder has parked', async () => {
-    const patience = new Patience(systemClock, 5_000);
     const next = await server.connect(url);
     const isParked = async () => (await client.query('SELECT FROM outbox.parked')).rowCount === 1;
     await put('k', 'one');
     const whileItTakesOver = async () => {
       await client.query('SELECT pg_advisory_unlock_all()');
-      const database = new OutboxDatabase(new Connection(next as PostgresClient, patience), 'outbox');
-      const range = (await database.claim([]))!;
+      const statements = statementsOn(next as PostgresClient);
+      const range = (await new KeyRanges(statements).claim([]))!;
       const { from } = range.position;
-      const look = (await database.look(range, from))!;
-      const { rows } = await database.readWindow(
-        range,
-        { from, ...look },
-        { afterId: 0n, maxRows: 9, maxBytes: 9, findsParkedKeys: true },
-      );
-      expect([await database.park(range, rows), await isParked()]).toEqual([true, true]);
+      const newRows = new NewRows(statements, range, WITHOUT_ENVELOPE);
+      const span = { from, ...(await newRows.takeSnapshot(from)) };
+      const limits = { afterId: 0n, maxRows: 9, maxBytes: 9, findsParkedKeys: true };
+      const { rows } = await newRows.readBatch(span, limits);
+      await new ParkedTable(statements, range, WITHOUT_ENVELOPE).park(rows);
+      expect(await isParked()).toBe(true);
     };
     const slow: PostgresClient = {
       query: async (query) => {
-        if (query.text.startsWith('DELETE FROM outbox.parked')) await whileItTakesOver();
+        if (statementName(query) === 'deleteUncoveredParkedRows') await whileItTakesOver();
         return client.query(query);
       },
       on: () => {},
       removeListener: () => {},
     };
-    await new OutboxDatabase(new Connection(slow, patience), 'outbox').claim([]);
+    await new KeyRanges(statementsOn(slow)).claim([]);
     expect(await isParked()).toBe(true);
     await next.end();
   });
 
-  test('no window reads and sorts all that waits behind it, though the planner knows nothing of the rows', async () => {
+  test('no batch reads and sorts all that waits behind it, though the planner knows nothing of the rows', async () => {
     await client.query(
       `SELECT outbox.put_all(array_agg('key-' || n % 100), array_agg('data'::text)) FROM generate_series(1, 30000) n`,
     );
@@ -704,17 +709,14 @@ describeOnPostgres('OutboxRelay', () => {
       on: () => {},
       removeListener: () => {},
     };
-    const connection = new Connection(listening, new Patience(systemClock, 5_000));
-    const database = new OutboxDatabase(connection, 'outbox');
-    await new RelaySession(connection, relaySettings({})).begin();
-    const range = (await database.claim([]))!;
+    const statements = statementsOn(listening);
+    await new RelaySession(statements, relaySettings({})).begin();
+    const range = (await new KeyRanges(statements).claim([]))!;
     const { from } = range.position;
-    const look = (await database.look(range, from))!;
-    const { rows } = await database.readWindow(
-      range,
-      { from, ...look },
-      { afterId: 0n, maxRows: 100, maxBytes: 9_999, findsParkedKeys: true },
-    );
+    const newRows = new NewRows(statements, range, WITHOUT_ENVELOPE);
+    const span = { from, ...(await newRows.takeSnapshot(from)) };
+    const limits = { afterId: 0n, maxRows: 100, maxBytes: 9_999, findsParkedKeys: true };
+    const { rows } = await newRows.readBatch(span, limits);
     expect(rows).toHaveLength(100);
     const { text, values } = asked.at(-1)!;
     const { rows: plan } = await session.query({ text: `EXPLAIN ANALYZE ${text}`, values });
@@ -757,7 +759,7 @@ describeOnPostgres('OutboxRelay', () => {
       });
       await put('k', 'poison');
       await put('k', 'one');
-      const relay = start(new OutboxRelay(limited, producerFor(kinesis), { ...FAST, rotateMs: 20, maxTries: 2 }));
+      const relay = start(new OutboxRelay(limited, producerFor(kinesis), tuned({ ...FAST, rotateMs: 20, maxTries: 2 })));
       await until(() => seen(kinesis).length === 1);
       await until(async () => (await client.query('SELECT FROM outbox.message')).rowCount === 0);
       await relay.stop();

@@ -4,7 +4,6 @@ import { systemClock } from '../../lib/core/kernel/clock';
 import {
   migrateOutbox,
   OutboxRelay,
-  type OutboxRelayOptions,
   type PostgresClient,
   type PostgresPool,
 } from '../../lib/core/outbox';
@@ -15,13 +14,14 @@ import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { hasPgBouncer, PgBouncer } from '../support/postgres/pg-bouncer';
 import { type PoolerRules, PoolerStandIn, RDS_PROXY } from '../support/postgres/pooler-stand-in';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 
 /** An outbox in a database with poolers, roles that have settings of their own, and row level security. */
 
 /** The fake takes a clock of tests; here it gets the real one. */
 const clock = systemClock as unknown as VirtualClock;
 
-const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
+const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
 const LOCKS =
   "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
@@ -68,7 +68,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
   async function relayed(
     postgres: PostgresPool | PostgresClient,
     rows: number,
-    { meanwhile, ...options }: OutboxRelayOptions & { meanwhile?: (relay: OutboxRelay) => Promise<unknown> } = {},
+    { meanwhile, ...options }: TunedRelayOptions & { meanwhile?: (relay: OutboxRelay) => Promise<unknown> } = {},
   ): Promise<string[]> {
     const kinesis = new FakeKinesis({ clock, shardCount: 1 });
     const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });

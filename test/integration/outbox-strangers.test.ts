@@ -7,6 +7,7 @@ import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { setTraps } from '../support/postgres/traps';
+import { tuned } from '../support/postgres/tuned';
 
 const EVENT = '{"a":1}';
 
@@ -113,7 +114,7 @@ describeOnPostgres('an outbox beside strangers', () => {
     const relay = new OutboxRelay(
       pool,
       { even: producerFor(kinesis), odd: producerFor(refused) },
-      {
+      tuned({
         leaseMs: 20,
         saveMs: 20,
         retryMs: 20,
@@ -121,7 +122,7 @@ describeOnPostgres('an outbox beside strangers', () => {
         rotateMs: 100,
         maxTries: 2,
         envelope: { cloudEvents: { source: '/s' } },
-      },
+      }),
     );
     const abort = new AbortController();
     const running = relay.run({ signal: abort.signal });

@@ -8,6 +8,7 @@ import { seededRandom } from '../../lib/testing/seeded-random';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import { tuned } from '../support/postgres/tuned';
 
 /** The queue of "Guaranteeing Order with Kinesis Bulk Puts" becomes an outbox, while its writers go on. */
 
@@ -93,7 +94,7 @@ describeOnPostgres('the queue of the article, taken over into an outbox', () => 
   async function relayAll(sent: Sent): Promise<void> {
     const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 2 });
     const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
-    const relay = new OutboxRelay(pool, producer, { leaseMs: 20, saveMs: 20, pollMs: 50 });
+    const relay = new OutboxRelay(pool, producer, tuned({ leaseMs: 20, saveMs: 20, pollMs: 50 }));
     const ending = new AbortController();
     const ended = relay.run({ signal: ending.signal });
     while (Number((await owner.query('SELECT waiting_rows FROM outbox.lag()')).rows[0].waiting_rows) > 0) {

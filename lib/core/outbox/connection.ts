@@ -1,77 +1,77 @@
+import { type CallLimit, callWithin } from '../kernel/call-within';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { OutboxConnectionError } from './outbox-errors';
-import type { Patience } from './patience';
 import type { PostgresClient, PostgresQuery } from './postgres-client';
 
-type Answer = Awaited<ReturnType<PostgresClient['query']>>;
+type Response = Awaited<ReturnType<PostgresClient['query']>>;
 
-interface Asked {
+interface PendingQuery {
   readonly query: PostgresQuery;
-  resolve(answer: Answer): void;
+  resolve(response: Response): void;
   reject(error: unknown): void;
 }
 
-/** Two relays may use one connection of a pool, one after the other, and somebody may have discarded the statements of the first. */
+/** Two relays may use one connection of a pool one after the other. The statements of the first may be discarded by then. */
 let connections = 0;
 
-/** One connection to Postgres: one statement at a time, and none any more when one had no answer, or one to something else. */
+/** One connection to Postgres. It runs one statement at a time. After a statement without a valid response it runs no more. */
 export class Connection {
-  /** What has no answer yet. The first is in flight, and the others wait for it. */
-  private readonly asked: Asked[] = [];
+  /** The first is in flight, and the others wait for it. */
+  private readonly pending: PendingQuery[] = [];
   private readonly prepared = new Set<string>();
   private readonly ordinal = connections++;
   private lost?: OutboxConnectionError;
 
+  /** @param limit of each statement. A half-open connection or a hanging server gives no error: a timeout is the only sign. */
   constructor(
     private readonly client: PostgresClient,
-    private readonly patience: Patience,
+    private readonly limit: CallLimit,
   ) {}
 
-  /** @throws what Postgres says; OutboxConnectionError if it says nothing, now or before */
-  query(query: PostgresQuery): Promise<Answer> {
+  /** @throws the error of Postgres; OutboxConnectionError if this or an earlier statement has no valid response */
+  query(query: PostgresQuery): Promise<Response> {
     return new Promise((resolve, reject) => {
-      this.asked.push({ query, resolve, reject });
-      if (this.asked.length === 1) void this.askAll();
+      this.pending.push({ query, resolve, reject });
+      if (this.pending.length === 1) void this.sendAll();
     });
   }
 
   /** Removes the prepared statements from the session. */
   async forgetStatements(): Promise<void> {
-    for (const name of this.prepared) await this.query({ text: `DEALLOCATE ${name}` });
+    for (const name of this.prepared) await this.query({ text: `DEALLOCATE "${name}"` });
     this.prepared.clear();
   }
 
-  /** Reads what the rows of an answer say. Rows that do not say it are no answer to what was asked. */
-  said<T>(read: () => T): T {
+  /** Parses the rows of a response. Rows without the expected columns belong to another statement: the connection is lost. */
+  parse<T>(read: () => T): T {
     try {
       return read();
     } catch (cause) {
-      return this.notAnswered(cause);
+      return this.abandon(cause);
     }
   }
 
-  /** Gives the connection up, because an answer was none to what was asked. */
-  notAnswered(cause: unknown): never {
+  /** Runs no more statements, because a response was not that of its statement. */
+  abandon(cause: unknown): never {
     return this.lose(new IncompleteAnswerError('a statement', 'its columns', { cause }));
   }
 
-  private async askAll(): Promise<void> {
-    for (let first = this.asked[0]; first !== undefined; first = this.asked[0]) {
-      await this.ask(first.query).then(first.resolve, first.reject);
-      this.asked.shift();
+  private async sendAll(): Promise<void> {
+    for (let first = this.pending[0]; first !== undefined; first = this.pending[0]) {
+      await this.send(first.query).then(first.resolve, first.reject);
+      this.pending.shift();
     }
   }
 
-  private async ask(query: PostgresQuery): Promise<Answer> {
+  private async send(query: PostgresQuery): Promise<Response> {
     if (this.lost !== undefined) throw this.lost;
-    const { name } = query;
-    const named = name === undefined ? query : { ...query, name: `${name}_${this.ordinal}` };
+    const named = query.name === undefined ? query : { ...query, name: `${query.name}_${this.ordinal}` };
     try {
-      const answer = await this.patience.for(this.client.query(named));
+      const response = await callWithin(this.limit, () => this.client.query(named));
       if (named.name !== undefined) this.prepared.add(named.name);
-      return answer;
+      return response;
     } catch (error) {
-      // Postgres gives its errors a code, and so does the system.
+      // Errors of Postgres and of the system have a code.
       if ((error as { code?: string }).code !== undefined) throw error;
       return this.lose(error);
     }

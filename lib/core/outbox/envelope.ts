@@ -1,17 +1,18 @@
 import { InvalidArgumentError } from '../kernel/errors';
 
-/** What a row has, as an envelope sees it. */
+/** What an envelope knows of a row. */
 interface EnvelopedRow {
   readonly id: bigint;
   readonly partitionKey: string;
   readonly data: Uint8Array;
-  readonly sequence: { readonly producerId: string };
-  readonly type?: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly producerId: string;
+  readonly type: string | null;
+  /** A JSON object of texts. */
+  readonly headers: string | null;
   readonly createdAt: Date;
 }
 
-/** What the data of a row becomes. */
+/** Makes the data of a record from a row. */
 export interface RowShape {
   dataOf(row: EnvelopedRow): Uint8Array;
 }
@@ -43,15 +44,15 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export function cloudEvents({ source, defaultType = 'event' }: CloudEventsEnvelope): RowShape {
   return {
-    dataOf: ({ id, partitionKey, data, sequence: { producerId }, type = defaultType, headers, createdAt }) => {
+    dataOf: ({ id, partitionKey, data, producerId, type, headers, createdAt }) => {
       const attributes = {
         specversion: '1.0',
         id: `${producerId}/${id}`,
         source,
-        type,
+        type: type ?? defaultType,
         time: createdAt.toISOString(),
         partitionkey: partitionKey,
-        ...headers,
+        ...(headers !== null && JSON.parse(headers)),
       };
       return Buffer.from(`${JSON.stringify(attributes).slice(0, -1)},${payloadOf(data)}}`);
     },

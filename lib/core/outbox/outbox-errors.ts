@@ -1,5 +1,5 @@
 import { EvenShardsError } from '../kernel/errors';
-import { FIRST_SCHEMA_VERSION } from './first-schema';
+import { FIRST_SCHEMA_VERSION } from './outbox-schema';
 
 /** A database whose outbox has another schema than this library works with, or none. */
 export class OutboxSchemaError extends EvenShardsError {

@@ -1,7 +1,8 @@
-import { FIRST_SCHEMA_VERSION, firstSchema } from './first-schema';
 import { OutboxMigrationError, OutboxOwnerError, OutboxSchemaError } from './outbox-errors';
-import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA, schemaVersion } from './outbox-schema';
+import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA, FIRST_SCHEMA_VERSION, schemaVersion } from './outbox-schema';
 import type { PostgresClient } from './postgres-client';
+import { MIGRATIONS } from './sql/generated';
+import { inSchema, statementText } from './sql-text';
 
 /** A step of the schema, from the version before. */
 export interface OutboxMigration {
@@ -20,7 +21,7 @@ export interface OutboxMigration {
  */
 export function outboxMigrationsOf(schema: string): OutboxMigration[] {
   checkSchemaName(schema);
-  return [migration(FIRST_SCHEMA_VERSION, firstSchema(schema))];
+  return MIGRATIONS.map(({ version, sql }) => migration(version, inSchema(sql, schema)));
 }
 
 /**
@@ -54,12 +55,6 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /** How long a migration waits for others, and for writers. */
 const LOCK_TIMEOUT_MS = 60_000;
 
-/** Reads the settings of the caller's transaction, and sets them until it ends. */
-const READ_SETTINGS = `SELECT pg_catalog.current_setting('search_path') AS path, pg_catalog.current_setting('row_security') AS security,
-  pg_catalog.current_setting('lock_timeout') AS timeout`;
-const SET_SETTINGS = `SELECT pg_catalog.set_config('search_path', $1::pg_catalog.text, true),
-  pg_catalog.set_config('row_security', $2::pg_catalog.text, true), pg_catalog.set_config('lock_timeout', $3::pg_catalog.text, true)`;
-
 /**
  * Brings the schema of an outbox to the version that this library works with. If the connection is in a transaction, it uses
  * that transaction, restores its settings and leaves it open. Otherwise it uses a transaction of its own. It does nothing if the
@@ -86,10 +81,12 @@ export async function applyMigrations(
   const isWithin = await isInTransaction(client);
   if (!isWithin) await client.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE' });
   try {
-    const [caller] = (await client.query({ text: READ_SETTINGS })).rows;
-    await client.query({ text: SET_SETTINGS, values: ['pg_catalog, pg_temp', 'off', `${lockTimeoutMs}`] });
+    const readSettings = statementText('readMigrationSettings', schema);
+    const applySettings = statementText('applyMigrationSettings', schema);
+    const [caller] = (await client.query({ text: readSettings })).rows;
+    await client.query({ text: applySettings, values: ['pg_catalog, pg_temp', 'off', `${lockTimeoutMs}`] });
     const added = await addMissing(client, schema, migrations);
-    await client.query({ text: SET_SETTINGS, values: [caller.path, caller.security, caller.timeout] });
+    await client.query({ text: applySettings, values: [caller.path, caller.security, caller.timeout] });
     if (!isWithin) await client.query({ text: 'COMMIT' });
     return added;
   } catch (error) {
@@ -105,10 +102,7 @@ async function addMissing(
   schema: string,
   migrations: readonly OutboxMigration[],
 ): Promise<number[]> {
-  await client.query({
-    text: 'SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext($1::text), -1)',
-    values: [schema],
-  });
+  await client.query({ text: statementText('lockMigrations', schema) });
   await checkOwner(client, schema);
   const present = await schemaVersion(client, schema);
   if (present > 0 && present < FIRST_SCHEMA_VERSION) {
@@ -125,12 +119,7 @@ async function addMissing(
  * @throws OutboxOwnerError if the schema belongs to a role that this one does not act for
  */
 async function checkOwner(client: Pick<PostgresClient, 'query'>, schema: string): Promise<void> {
-  const { rows } = await client.query({
-    text: `SELECT nspowner::regrole::text AS owner, current_user::text AS role FROM pg_catalog.pg_namespace
-      WHERE nspname = $1::text AND nspowner <> current_user::regrole
-        AND (current_setting('is_superuser') = 'on' OR NOT pg_catalog.pg_has_role(nspowner, 'USAGE'))`,
-    values: [schema],
-  });
+  const { rows } = await client.query({ text: statementText('findForeignOwner', schema) });
   if (rows.length > 0) throw new OutboxOwnerError(schema, rows[0].owner, rows[0].role);
 }
 

@@ -1,13 +1,15 @@
+import { type CallLimit, callWithin } from '../kernel/call-within';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { sleepUnlessAborted } from '../kernel/pause';
 import { Bell } from './bell';
+import { checkOutbox } from './check-outbox';
 import { Connection } from './connection';
-import { WITHOUT_ENVELOPE } from './envelope';
+import { type HeldRange, KeyRanges } from './key-ranges';
 import { isLasting, isReadOnly } from './lasting-errors';
-import { type HeldRange, OutboxDatabase } from './outbox-database';
+import { NewRows } from './new-rows';
 import { OutboxConnectionError, OutboxLeaseError, OutboxReadOnlyError } from './outbox-errors';
-import { type OutboxVerification, verificationOf } from './outbox-verification';
-import { Patience } from './patience';
+import { type OutboxVerification, verifyOutbox } from './outbox-verification';
+import { ParkedTable } from './parked-table';
 import type { PostgresClient, PostgresPool } from './postgres-client';
 import { RangeRelay } from './range-relay';
 import { type OutboxRelayOptions, type RelaySettings, relaySettings } from './relay-options';
@@ -15,6 +17,7 @@ import { RelaySession } from './relay-session';
 import { noRelaySummary, type RelaySummary } from './relay-summary';
 import { type ReplayOptions, replay } from './replay';
 import { inTransaction } from './session-settings';
+import { Statements } from './statements';
 import { type RecordSink, Streams } from './streams';
 
 /** How a relay runs, and until when. */
@@ -72,8 +75,7 @@ export class OutboxRelay {
     options: OutboxRelayOptions = {},
   ) {
     this.streams = new Streams(producer);
-    const settings = relaySettings(options);
-    this.settings = this.streams.hasTopics ? { shape: WITHOUT_ENVELOPE, ...settings } : settings;
+    this.settings = relaySettings(options);
     this.bell = new Bell(this.settings.clock);
   }
 
@@ -98,17 +100,14 @@ export class OutboxRelay {
   async run({ signal, standsBy = true }: RelayRunOptions = {}): Promise<RelaySummary> {
     if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called when the first has ended');
     this.isRunning = true;
-    const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
-    const onAbort = (): void => {
-      patience.atMost(LAST_STATEMENT_MS);
-      this.bell.ring();
-    };
+    const limit = { ...this.limit, shortened: signal && { signal, ms: LAST_STATEMENT_MS } };
+    const onAbort = (): void => this.bell.ring();
     signal?.addEventListener('abort', onAbort);
     let wasConnected = false;
     try {
       while (!signal?.aborted) {
         try {
-          await this.relayOverOneConnection(patience, { signal, standsBy }, () => {
+          await this.relayOverOneConnection(limit, { signal, standsBy }, () => {
             wasConnected = true;
           });
           break;
@@ -134,9 +133,8 @@ export class OutboxRelay {
    * @throws what Postgres throws; OutboxConnectionError when it gives no answer
    */
   async verify(): Promise<OutboxVerification> {
-    const { schema, statementTimeoutMs } = this.settings;
-    return this.withConnection((connection) =>
-      inTransaction(connection, statementTimeoutMs, () => verificationOf(connection, schema)),
+    return this.withConnection((statements) =>
+      inTransaction(statements, this.settings.statementTimeoutMs, () => verifyOutbox(statements)),
     );
   }
 
@@ -152,13 +150,40 @@ export class OutboxRelay {
    *   Postgres throws
    */
   async replay(options: ReplayOptions = {}): Promise<number> {
-    return this.withConnection((connection) => replay(connection, this.settings, this.streams, options));
+    return this.withConnection((statements) => replay(statements, this.settings, this.streams, options));
   }
 
-  private async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
-    if (isPool(this.postgres)) return borrowed(this.postgres, patience, work);
-    return work(new Connection(this.postgres, patience));
+  /** How long Postgres may take to respond. */
+  private get limit(): CallLimit {
+    return { ms: this.settings.statementTimeoutMs, clock: this.settings.clock };
+  }
+
+  private async withConnection<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    if (isPool(this.postgres)) return this.withPooledConnection(this.postgres, this.limit, work);
+    return work(this.statementsOn(this.postgres, this.limit));
+  }
+
+  /** Does some work with a connection of a pool, and closes the connection if that fails. */
+  private async withPooledConnection<T>(
+    pool: PostgresPool,
+    limit: CallLimit,
+    work: (statements: Statements) => Promise<T>,
+  ): Promise<T> {
+    const client = await connect(pool, limit);
+    client.on('error', ignore);
+    let isBroken = true;
+    try {
+      const result = await work(this.statementsOn(client, limit));
+      isBroken = false;
+      return result;
+    } finally {
+      if (!isBroken) client.removeListener('error', ignore);
+      client.release(isBroken);
+    }
+  }
+
+  private statementsOn(client: PostgresClient, limit: CallLimit): Statements {
+    return new Statements(new Connection(client, limit), this.settings.schema);
   }
 
   private mayConnectAgain(error: unknown): boolean {
@@ -175,20 +200,20 @@ export class OutboxRelay {
   }
 
   private async relayOverOneConnection(
-    patience: Patience,
+    limit: CallLimit,
     options: RelayRunOptions,
     onConnected: () => void,
   ): Promise<void> {
-    const pooled = isPool(this.postgres) ? await connect(this.postgres, patience) : undefined;
+    const pooled = isPool(this.postgres) ? await connect(this.postgres, limit) : undefined;
     const client = pooled ?? (this.postgres as PostgresClient);
     const onLost = (error?: Error): void => {
       this.lost ??= error ?? new Error('the connection has ended');
       this.bell.ring();
     };
-    const connection = new Connection(client, patience);
-    const session = new RelaySession(connection, this.settings);
+    const statements = this.statementsOn(client, limit);
+    const session = new RelaySession(statements, this.settings);
     const onNotification = (message: { payload?: string }): void => {
-      session.hear(message);
+      session.onNotification(message);
       for (const { relay } of this.ranges.values()) relay.wake();
     };
     this.lost = undefined;
@@ -198,13 +223,12 @@ export class OutboxRelay {
     client.on('notification', onNotification);
     let isBroken = true;
     try {
-      const database = new OutboxDatabase(connection, this.settings.schema, this.settings.shape);
       await this.checkSession(session);
       await session.begin();
-      await database.check();
+      await checkOutbox(statements);
       await session.join();
       onConnected();
-      await this.holdRanges(database, session, options);
+      await this.holdRanges(statements, session, options);
       await session.end();
       isBroken = false;
     } catch (error) {
@@ -226,12 +250,9 @@ export class OutboxRelay {
     if (!isPool(pool)) return session.check();
     if (pool.options?.max === 1) throw needsTwoConnections();
     let isCompared = false;
-    const patience = new Patience(
-      this.settings.clock,
-      Math.min(SECOND_CONNECTION_MS, this.settings.statementTimeoutMs),
-    );
+    const limit = { ...this.limit, ms: Math.min(SECOND_CONNECTION_MS, this.settings.statementTimeoutMs) };
     try {
-      await borrowed(pool, patience, (other) => {
+      await this.withPooledConnection(pool, limit, (other) => {
         isCompared = true;
         return session.check(other);
       });
@@ -245,7 +266,7 @@ export class OutboxRelay {
 
   /** Takes ranges and gives them back as workers come and go, until the signal aborts, or it is to stand by and should not. */
   private async holdRanges(
-    database: OutboxDatabase,
+    statements: Statements,
     session: RelaySession,
     { signal, standsBy }: RelayRunOptions,
   ): Promise<void> {
@@ -254,11 +275,11 @@ export class OutboxRelay {
     try {
       while (!signal?.aborted) {
         this.throwIfFailed();
-        const mayGetRange = await this.balance(database, session);
+        const mayGetRange = await this.balance(statements, session);
         if (!standsBy && this.ranges.size === 0 && !mayGetRange) break;
         if (this.ranges.size > 0 && clock.now() - rotatedAtMs >= rotateMs) {
           rotatedAtMs = clock.now();
-          await database.rotate();
+          await statements.rows('rotate');
         }
         await this.bell.sleep(leaseMs);
       }
@@ -274,16 +295,17 @@ export class OutboxRelay {
    *
    * @returns whether one that has none may get one soon, because another holds two
    */
-  private async balance(database: OutboxDatabase, session: RelaySession): Promise<boolean> {
-    const { mine, others } = await database.holdings();
+  private async balance(statements: Statements, session: RelaySession): Promise<boolean> {
+    const keyRanges = new KeyRanges(statements);
+    const { mine, others } = await keyRanges.holdings();
     if (mine === undefined) await session.checkLock();
     const fewest = Math.min(...others);
     if (mine === undefined || mine <= fewest) {
-      const range = await database.claim(this.ranges.keys());
+      const range = await keyRanges.claim(this.ranges.keys());
       if (range !== undefined) {
         // To take it over was a write.
         this.readOnlySinceMs = undefined;
-        this.relay(database, range);
+        this.relay(statements, range);
         this.bell.ring();
       }
     } else if (mine >= fewest + 2) {
@@ -292,14 +314,16 @@ export class OutboxRelay {
     return Math.max(...others) >= 2;
   }
 
-  private relay(database: OutboxDatabase, range: HeldRange): void {
-    const relay = new RangeRelay(database, this.streams, range, this.settings, this.totals);
+  private relay(statements: Statements, range: HeldRange): void {
+    const newRows = new NewRows(statements, range, this.settings.shape);
+    const parkedTable = new ParkedTable(statements, range, this.settings.shape);
+    const relay = new RangeRelay(newRows, parkedTable, this.streams, this.settings, this.totals);
     const ended = relay
       .run()
       .catch((error) => {
         if (!(error instanceof OutboxLeaseError)) this.failure ??= { error };
       })
-      .then(() => database.release(range))
+      .then(() => new KeyRanges(statements).release(range))
       .catch((error) => {
         this.failure ??= { error };
       })
@@ -316,25 +340,6 @@ export class OutboxRelay {
   }
 }
 
-/** Does some work with a connection of a pool, and closes the connection if that fails. */
-async function borrowed<T>(
-  pool: PostgresPool,
-  patience: Patience,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  const client = await connect(pool, patience);
-  client.on('error', ignore);
-  let isBroken = true;
-  try {
-    const result = await work(new Connection(client, patience));
-    isBroken = false;
-    return result;
-  } finally {
-    if (!isBroken) client.removeListener('error', ignore);
-    client.release(isBroken);
-  }
-}
-
 function needsTwoConnections(): InvalidArgumentError {
   return new InvalidArgumentError(
     'postgres',
@@ -344,12 +349,12 @@ function needsTwoConnections(): InvalidArgumentError {
 }
 
 /** Takes a connection of a pool; one that comes too late is closed. */
-async function connect(pool: PostgresPool, patience: Patience): ReturnType<PostgresPool['connect']> {
+async function connect(pool: PostgresPool, limit: CallLimit): ReturnType<PostgresPool['connect']> {
   const listen = (client: PostgresClient): unknown => client.on('error', ignore);
   pool.on?.('connect', listen);
   const connecting = pool.connect();
   try {
-    return await patience.for(connecting);
+    return await callWithin(limit, () => connecting);
   } catch (error) {
     connecting.then(
       (late) => late.release(true),

@@ -1,28 +1,26 @@
 import { InvalidArgumentError } from '../kernel/errors';
-import { FIRST_SCHEMA_VERSION } from './first-schema';
 import type { PostgresClient } from './postgres-client';
 import { RESERVED_WORDS } from './reserved-words';
+import { MIGRATIONS } from './sql/generated';
+import { statementText } from './sql-text';
 
 /** The schema that an outbox has unless it is given another. */
 export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
 
+/** The version of the first release. Builds before it made schemas with lower versions. */
+export const FIRST_SCHEMA_VERSION = MIGRATIONS[0]!.version;
+
 /** The version of the schema that this library works with. */
-export const OUTBOX_SCHEMA_VERSION = FIRST_SCHEMA_VERSION;
+export const OUTBOX_SCHEMA_VERSION = MIGRATIONS.at(-1)!.version;
 
 /** Names that begin with `pg_` are for Postgres itself. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/;
 
-/**
- * The version of the schema in a database; 0 if it is not there. It reads a table only: a view of that name would run
- * functions of whoever made it.
- */
+/** The version of the schema in a database; 0 if it is not there. */
 export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
-  const there = await client.query({
-    text: `SELECT pg_catalog.to_regclass($1::text) IN (SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'r') AS there`,
-    values: [`${schema}.settings`],
-  });
-  if (!there.rows[0].there) return 0;
-  const { rows } = await client.query({ text: `SELECT version FROM ${schema}.settings` });
+  const found = await client.query({ text: statementText('hasSettingsTable', schema) });
+  if (!found.rows[0].there) return 0;
+  const { rows } = await client.query({ text: statementText('readVersion', schema) });
   return rows[0]?.version ?? 0;
 }
 

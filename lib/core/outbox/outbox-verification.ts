@@ -1,4 +1,4 @@
-import type { Connection } from './connection';
+import type { Statements } from './statements';
 
 /** What a verification of an outbox has found. */
 export interface OutboxVerification {
@@ -18,17 +18,11 @@ export interface OutboxVerification {
   missing: { id: bigint; range: number }[];
 }
 
-const MOST_NAMED = 1_000;
-
-export async function verificationOf(connection: Connection, schema: string): Promise<OutboxVerification> {
-  const ask = async (text: string) => (await connection.query({ text })).rows;
-  const [found] = await ask(`SELECT * FROM ${schema}.verify()`);
-  const [waits] = await ask(`SELECT * FROM ${schema}.lag()`);
-  const missing = await ask(
-    `SELECT id::text, r.number AS range FROM ${schema}.missing m
-     JOIN ${schema}.range r ON m.bucket BETWEEN r.first_bucket AND r.last_bucket ORDER BY m.id LIMIT ${MOST_NAMED}`,
-  );
-  return connection.said(() => ({
+export async function verifyOutbox(statements: Statements): Promise<OutboxVerification> {
+  const [found] = await statements.rows('verify');
+  const [waits] = await statements.rows('readLag');
+  const missing = await statements.rows('readMissingRows');
+  return statements.connection.parse(() => ({
     verifiedRows: Number(found.verified_rows),
     waitingRows: Number(waits.waiting_rows),
     waitingSeconds: waits.waiting_seconds,

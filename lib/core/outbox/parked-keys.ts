@@ -1,6 +1,7 @@
 import { Bell } from './bell';
-import type { HeldRange, KeyWithParkedRows, OutboxDatabase, OutboxRow, ParkedRow } from './outbox-database';
-import { OutboxLeaseError, OutboxRowError } from './outbox-errors';
+import { OutboxRowError } from './outbox-errors';
+import type { OutboxRow, ParkedRow } from './outbox-row';
+import type { KeyWithParkedRows, ParkedTable, RejectedRow } from './parked-table';
 import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
 
@@ -21,6 +22,10 @@ interface ParkedKey {
   afterId: bigint;
   /** A row was rejected that is not in the table, since it was last read: what was read must not pass that row. */
   hasRejection: boolean;
+}
+
+interface RejectedParkedRow extends RejectedRow {
+  readonly row: ParkedRow;
 }
 
 /** Puts rows, and tells how each of them has ended. */
@@ -47,7 +52,7 @@ const LONGEST_RETRY_MS = 60_000;
  * an order of its own, and sent from there until none is left.
  *
  * Any role that puts rows chooses the number of keys. So the range forgets keys that wait for a retry when it remembers
- * `mostParkedKeys`. Then each window says which of its keys have parked rows, and the forgotten keys are tried in turn.
+ * `mostParkedKeys`. Then each batch tells which of its keys have parked rows, and the forgotten keys are tried in turn.
  */
 export class ParkedKeys {
   private readonly keys = new Map<string, ParkedKey>();
@@ -63,8 +68,7 @@ export class ParkedKeys {
   private failure?: { error: unknown };
 
   constructor(
-    private readonly database: OutboxDatabase,
-    private readonly range: HeldRange,
+    private readonly table: ParkedTable,
     private readonly settings: RelaySettings,
     private readonly summary: RelaySummary,
     private readonly put: PutRows,
@@ -96,7 +100,7 @@ export class ParkedKeys {
   /** Parks rows that were expected. */
   async park(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
-    if (!(await this.database.park(this.range, rows))) throw new OutboxLeaseError(this.range.number);
+    await this.table.park(rows);
     for (const row of rows) {
       const key = this.keys.get(row.partitionKey)!;
       key.pending -= 1;
@@ -136,7 +140,7 @@ export class ParkedKeys {
    * Forgets keys that have all their rows in the table, if there is no room for others: rejected keys, or all if these are few.
    * If it is the turn of others, it forgets the keys that wait for a retry.
    *
-   * @returns whether it forgot keys: then a window must say of each of its keys whether it has parked rows
+   * @returns whether it forgot keys: then a batch must tell of each of its keys whether it has parked rows
    */
   forgetKeys(): boolean {
     const now = this.settings.clock.now();
@@ -159,8 +163,7 @@ export class ParkedKeys {
     const behindId = this.loadedToId;
     const atMost = Math.ceil(this.settings.mostParkedKeys / 2);
     this.hasForgotten = false;
-    const found = await this.database.parkedKeys(this.range, { behindId, atMost });
-    if (found === undefined) throw new OutboxLeaseError(this.range.number);
+    const found = await this.table.listKeys({ behindId, atMost });
     for (const key of found) this.remember(key);
     const hasReachedEnd = found.length < atMost;
     this.loadedToId = hasReachedEnd ? 0n : found.at(-1)!.firstId;
@@ -226,23 +229,9 @@ export class ParkedKeys {
       if (key.newFromId !== undefined && key.newFromId <= key.afterId) key.afterId = key.newFromId - 1n;
       Object.assign(key, { mayHaveRows: false, newFromId: undefined, hasRejection: false });
     }
-    const { windowRows, windowBytes } = this.settings;
-    const found = await this.database.readParked(this.range, keys, {
-      maxRows: areSuspect ? 1 : Math.max(1, Math.floor(windowRows / keys.length)),
-      maxBytes: Math.max(1, Math.floor(windowBytes / keys.length)),
-      maxBytesOfAll: windowBytes,
-    });
-    if (found === undefined) throw new OutboxLeaseError(this.range.number);
-    const { rows, unreadKeys } = found;
-    const delivered: ParkedRow[] = [];
-    const rejected: { row: ParkedRow; error: Error }[] = [];
-    await this.put(rows, {
-      // An earlier row of its key may have been rejected since they were read.
-      mayGo: ({ partitionKey }) => !this.keys.get(partitionKey)!.hasRejection,
-      delivered: (row) => delivered.push(row as ParkedRow),
-      rejected: (row, error) => rejected.push({ row: row as ParkedRow, error }),
-    });
-    if (delivered.length > 0) await this.database.removeParked(delivered);
+    const { rows, unreadKeys } = await this.table.read(keys, this.limitsFor(keys, areSuspect));
+    const { delivered, rejected } = await this.putParked(rows);
+    if (delivered.length > 0) await this.table.remove(delivered);
     this.passDelivered(rows, new Set(delivered));
     if (this.isStopping) return;
     for (const { partitionKey } of rows) this.moveBehindOthers(this.keys.get(partitionKey)!);
@@ -255,6 +244,29 @@ export class ParkedKeys {
     if (areSuspect) await this.countTries(rejected);
     else for (const { row } of rejected) this.keys.get(row.partitionKey)!.isSuspect = true;
     this.onChange();
+  }
+
+  private limitsFor(keys: readonly ParkedKey[], areSuspect: boolean): Parameters<ParkedTable['read']>[1] {
+    const { batchRows, batchBytes } = this.settings;
+    return {
+      maxRows: areSuspect ? 1 : Math.max(1, Math.floor(batchRows / keys.length)),
+      maxBytes: Math.max(1, Math.floor(batchBytes / keys.length)),
+      maxBytesOfAll: batchBytes,
+    };
+  }
+
+  private async putParked(
+    rows: readonly ParkedRow[],
+  ): Promise<{ delivered: ParkedRow[]; rejected: RejectedParkedRow[] }> {
+    const delivered: ParkedRow[] = [];
+    const rejected: RejectedParkedRow[] = [];
+    await this.put(rows, {
+      // An earlier row of the key may have been rejected since the rows were read.
+      mayGo: ({ partitionKey }) => !this.keys.get(partitionKey)!.hasRejection,
+      delivered: (row) => delivered.push(row as ParkedRow),
+      rejected: (row, error) => rejected.push({ row: row as ParkedRow, error }),
+    });
+    return { delivered, rejected };
   }
 
   /** Large rows can fill a put. Then the other keys come first in the next put. */
@@ -272,18 +284,16 @@ export class ParkedKeys {
     }
   }
 
-  private async countTries(rejected: readonly { row: ParkedRow; error: Error }[]): Promise<void> {
+  private async countTries(rejected: readonly RejectedParkedRow[]): Promise<void> {
     const { maxTries = Number.POSITIVE_INFINITY } = this.settings;
     const counted = rejected.map(({ row, error }) => {
       const tries = row.tries + 1;
       return { row, error, tries, isGivenUp: tries >= maxTries };
     });
-    const [givenUp, kept] = [
-      counted.filter(({ isGivenUp }) => isGivenUp),
-      counted.filter(({ isGivenUp }) => !isGivenUp),
-    ];
-    if (givenUp.length > 0) await this.database.giveUp(givenUp);
-    if (kept.length > 0) await this.database.countTries(kept);
+    const givenUp = counted.filter(({ isGivenUp }) => isGivenUp);
+    const kept = counted.filter(({ isGivenUp }) => !isGivenUp);
+    if (givenUp.length > 0) await this.table.giveUp(givenUp);
+    if (kept.length > 0) await this.table.countTries(kept);
     this.summary.givenUp += givenUp.length;
     this.summary.rejections += counted.length;
     for (const { row, tries, isGivenUp, error } of counted) {

@@ -7,8 +7,8 @@ export interface ReadRow {
   hasEnded: boolean;
 }
 
-/** Two snapshots, and the rows between them: those that the second sees and the first does not. */
-export interface Batch {
+/** The rows between two snapshots: those that the second sees and the first does not. */
+export interface Span {
   /** The text of a `pg_snapshot`. */
   readonly from: string;
   readonly to: string;
@@ -23,32 +23,32 @@ export interface RangePosition {
   afterId: bigint;
 }
 
-type Step = ReadRow | { readonly endOf: Batch } | { readonly beginOf: Batch };
+type Step = ReadRow | { readonly endOf: Span } | { readonly beginOf: Span };
 
-/** Follows rows from when they are read, in order, to when they have ended, in any; knows behind which none is open. */
+/** Tracks rows that are read in order and end in any order. Its position is the last one before which every row has ended. */
 export class Progress {
   private readonly steps: Step[] = [];
 
   constructor(private position: RangePosition) {}
 
-  /** Rows that were read and are not forgotten. */
+  /** How many rows it tracks. */
   get length(): number {
     return this.steps.length;
   }
 
-  begin(batch: Batch): void {
-    this.steps.push({ beginOf: batch });
+  begin(span: Span): void {
+    this.steps.push({ beginOf: span });
   }
 
   read(row: ReadRow): void {
     this.steps.push(row);
   }
 
-  end(batch: Batch): void {
-    this.steps.push({ endOf: batch });
+  end(span: Span): void {
+    this.steps.push({ endOf: span });
   }
 
-  /** The position behind which nothing is open. */
+  /** The last position before which every row has ended. */
   reached(): RangePosition {
     let passed = 0;
     for (const step of this.steps) {
@@ -60,7 +60,7 @@ export class Progress {
     }
     this.steps.splice(0, passed);
     const { from, to, afterId } = this.position;
-    // Of a batch of which no row has ended nothing need be known.
+    // As long as no row of a span has ended, its second snapshot is not needed.
     return afterId === 0n ? { from, afterId } : { from, to, afterId };
   }
 }

@@ -1,9 +1,10 @@
 import { ProducerAbortedError, ProducerClosedError, type PutObserver, StreamDistributionError } from '../producer';
 import { Bell } from './bell';
-import type { HeldRange, OutboxDatabase, OutboxRow, Window } from './outbox-database';
-import { OutboxLeaseError } from './outbox-errors';
+import type { Batch, NewRows } from './new-rows';
+import type { OutboxRow } from './outbox-row';
 import { ParkedKeys, type PutRows } from './parked-keys';
-import { type Batch, Progress, type RangePosition } from './progress';
+import type { ParkedTable } from './parked-table';
+import { Progress, type RangePosition, type Span } from './progress';
 import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
 import { RowsInFlight } from './rows-in-flight';
@@ -19,11 +20,11 @@ const ROWS_PARKED_A_MS = 50;
 const FIRST_POLL_MS = 10;
 
 /**
- * Relays the rows of one range of keys, in windows, for as long as the range is held.
+ * Relays the rows of one range of keys, in batches, for as long as the range is held.
  *
- * It reads in batches: the rows that a new snapshot sees and the one before did not. So no row is skipped, however late its
- * transaction commits, and none is read twice. Within a batch it reads by number, and a key's numbers grow in the order of
- * its commits.
+ * It reads one span after another: the rows that a new snapshot sees and the snapshot before did not. So no row is skipped,
+ * however late its transaction commits, and no row is read twice. Within a span it reads by number, and the numbers of a key
+ * grow in the order of its commits.
  */
 export class RangeRelay {
   private readonly bell: Bell;
@@ -33,35 +34,36 @@ export class RangeRelay {
   private readonly parked: ParkedKeys;
   /** Rows that were acknowledged since what is acknowledged was last noted, but for parked ones. */
   private acknowledged: bigint[] = [];
-  private batch?: Batch;
-  private nextWindow?: Promise<Window>;
-  /** The snapshot that has seen all that was read, but for the batch. */
+  private span?: Span;
+  private nextBatch?: Promise<Batch>;
+  /** The snapshot that sees every row that was read before the span. */
   private from: string;
-  /** The last row that was read of the batch. */
+  /** The last row that was read of the span. */
   private afterId: bigint;
   private isStopping = false;
   private hasEnded = false;
   private isSleeping = false;
   private isWaitingForRoom = false;
-  /** Until when keys that have their share are waited for. */
-  private patienceEndsAtMs = 0;
+  /** How long the batch waits for keys that have their share. */
+  private waitsUntilAtMs = 0;
   private pollMs = FIRST_POLL_MS;
   private failure?: { error: unknown };
 
   constructor(
-    private readonly database: OutboxDatabase,
+    private readonly newRows: NewRows,
+    parkedTable: ParkedTable,
     private readonly streams: Streams,
-    readonly range: HeldRange,
     private readonly settings: RelaySettings,
     private readonly summary: RelaySummary,
   ) {
     this.bell = new Bell(settings.clock);
     this.saveBell = new Bell(settings.clock);
     this.inFlight = new RowsInFlight(settings);
-    this.progress = new Progress({ ...range.position });
-    this.from = range.position.from;
-    this.afterId = range.position.afterId;
-    this.parked = new ParkedKeys(database, range, settings, summary, this.putParked, () => this.bell.ring());
+    const { position } = newRows.range;
+    this.progress = new Progress({ ...position });
+    this.from = position.from;
+    this.afterId = position.afterId;
+    this.parked = new ParkedKeys(parkedTable, settings, summary, this.putParked, () => this.bell.ring());
   }
 
   /**
@@ -71,8 +73,8 @@ export class RangeRelay {
    */
   async run(): Promise<void> {
     await this.parked.load();
-    const { from, to } = this.range.position;
-    if (to !== undefined) this.batch = { from, to, firstId: 0n };
+    const { from, to } = this.newRows.range.position;
+    if (to !== undefined) this.span = { from, to, firstId: 0n };
     await Promise.all([this.guard(this.read()), this.guard(this.parked.run()), this.guard(this.saveNowAndThen())]);
     if (this.failure !== undefined) throw this.failure.error;
   }
@@ -109,8 +111,8 @@ export class RangeRelay {
       while (!this.isStopping) {
         this.makeRoomForParkedKeys();
         if (!this.hasRoom()) await this.waitForRoom(this.settings.saveMs);
-        else if (this.batch === undefined) await this.beginBatch();
-        else await this.readWindow(this.batch);
+        else if (this.span === undefined) await this.beginSpan();
+        else await this.readBatch(this.span);
       }
     } finally {
       this.stop();
@@ -121,11 +123,11 @@ export class RangeRelay {
   }
 
   /**
-   * Forgets parked keys if there is no room for others. A window says which of its keys have parked rows, but only of keys that were
-   * parked when Postgres read it. So a window that was read ahead is read again.
+   * Forgets parked keys if there is no room for others. A batch tells which of its keys have parked rows, but only of keys that
+   * were parked when Postgres read it. So a batch that was read ahead is read again.
    */
   private makeRoomForParkedKeys(): void {
-    if (this.parked.forgetKeys()) this.nextWindow = undefined;
+    if (this.parked.forgetKeys()) this.nextBatch = undefined;
   }
 
   private hasRoom(): boolean {
@@ -145,68 +147,66 @@ export class RangeRelay {
     if (this.isWaitingForRoom) this.bell.ring();
   }
 
-  private async beginBatch(): Promise<void> {
+  private async beginSpan(): Promise<void> {
     const { from } = this;
-    const look = await this.database.look(this.range, from);
-    if (look === undefined) throw new OutboxLeaseError(this.range.number);
-    const { to, firstId, hasRows } = look;
+    const { to, firstId, hasRows } = await this.newRows.takeSnapshot(from);
     if (!hasRows) {
-      // What is saved stays: whoever begins there finds the same rows.
+      // The saved position stays: a worker that begins there finds the same rows.
       this.from = to;
       return this.sleep();
     }
-    this.batch = { from, to, firstId };
+    this.span = { from, to, firstId };
     this.afterId = 0n;
-    this.progress.begin(this.batch);
+    this.progress.begin(this.span);
   }
 
-  private async readWindow(batch: Batch): Promise<void> {
-    const { rows, isLast, parkedKeys } = await (this.nextWindow ?? this.askForWindow(batch));
-    this.nextWindow = undefined;
+  private async readBatch(span: Span): Promise<void> {
+    const { rows, isLast, parkedKeys } = await (this.nextBatch ?? this.requestBatch(span));
+    this.nextBatch = undefined;
     if (this.isStopping) return;
     for (const key of parkedKeys) this.parked.remember(key);
     for (const row of rows) this.progress.read(row.read);
     if (rows.length > 0) {
       this.afterId = rows.at(-1)!.id;
-      if (!isLast) this.askAhead(batch);
+      if (!isLast) this.readAhead(span);
       await this.feed(rows);
     }
-    if (isLast) this.endBatch(batch);
+    if (isLast) this.endSpan(span);
     await this.noteLoad(rows.length);
   }
 
-  /** Postgres reads a window while the one before goes to the producer. */
-  private askAhead(batch: Batch): void {
-    this.nextWindow = this.askForWindow(batch);
-    // Whoever takes the window hears of its failure; nobody does if the relay stops before.
-    this.nextWindow.catch(() => {});
+  /** Lets Postgres read a batch while the batch before goes to the producer. */
+  private readAhead(span: Span): void {
+    this.nextBatch = this.requestBatch(span);
+    // The reader of the batch handles its failure. If the relay stops before, the failure does not matter.
+    this.nextBatch.catch(() => {});
   }
 
-  private askForWindow(batch: Batch): Promise<Window> {
-    const { windowRows: maxRows, windowBytes: maxBytes } = this.settings;
+  private requestBatch(span: Span): Promise<Batch> {
+    const { batchRows: maxRows, batchBytes: maxBytes } = this.settings;
     const findsParkedKeys = !this.parked.knowsAllKeys;
-    return this.database.readWindow(this.range, batch, { afterId: this.afterId, maxRows, maxBytes, findsParkedKeys });
+    return this.newRows.readBatch(span, { afterId: this.afterId, maxRows, maxBytes, findsParkedKeys });
   }
 
-  private endBatch(batch: Batch): void {
-    this.progress.end(batch);
-    this.batch = undefined;
-    this.from = batch.to;
+  private endSpan(span: Span): void {
+    this.progress.end(span);
+    this.span = undefined;
+    this.from = span.to;
   }
 
   /** Under load writers need not notify; that would make them wait for each other. */
   private async noteLoad(rows: number): Promise<void> {
     if (rows > 0) this.pollMs = FIRST_POLL_MS;
-    if (rows < this.settings.windowRows || !this.isSleeping) return;
+    if (rows < this.settings.batchRows || !this.isSleeping) return;
     this.isSleeping = false;
-    await this.database.setSleeping(false);
+    await this.newRows.setSleeping(false);
   }
 
   /** Sleeps until there may be rows. The first time it looks once more, for a row of a writer that did not notify yet. */
   private async sleep(): Promise<void> {
     if (!this.isSleeping) {
       this.isSleeping = true;
-      await this.database.setSleeping(true);
+      await this.newRows.setSleeping(true);
       return;
     }
     await this.bell.sleep(Math.min(this.pollMs, this.settings.pollMs));
@@ -214,15 +214,15 @@ export class RangeRelay {
   }
 
   /**
-   * Hands a window to the producer. A key that has its share is waited for as long as it would take to park what the window
-   * has: a key that moves faster than that is never parked, and one that does not keeps others waiting twice as long at most.
+   * Hands a batch to the producer. It waits for a key that has its share as long as it would take to park the rows of the batch.
+   * So a key that moves faster is never parked, and a slower key delays other keys by at most twice that time.
    */
-  private async feed(window: readonly OutboxRow[]): Promise<void> {
+  private async feed(batch: readonly OutboxRow[]): Promise<void> {
     const { clock } = this.settings;
-    this.patienceEndsAtMs = clock.now() + Math.ceil(window.length / ROWS_PARKED_A_MS);
-    for (const rows of this.inFlight.pieces(window)) {
+    this.waitsUntilAtMs = clock.now() + Math.ceil(batch.length / ROWS_PARKED_A_MS);
+    for (const rows of this.inFlight.pieces(batch)) {
       while (this.mustWaitFor(rows)) {
-        const leftMs = this.patienceEndsAtMs - clock.now();
+        const leftMs = this.waitsUntilAtMs - clock.now();
         if (leftMs <= 0) break;
         await this.waitForRoom(leftMs);
       }
@@ -317,14 +317,14 @@ export class RangeRelay {
   }
 
   private async saveNowAndThen(): Promise<void> {
-    let saved = this.range.position;
+    let saved = this.newRows.range.position;
     for (let isLastTime = false; !isLastTime; ) {
       await this.saveBell.sleep(this.settings.saveMs);
       isLastTime = this.hasEnded;
       const reached = this.progress.reached();
       const acknowledged = this.acknowledged.splice(0);
       if (isSame(reached, saved) && acknowledged.length === 0) continue;
-      if (!(await this.database.save(this.range, reached, acknowledged))) throw new OutboxLeaseError(this.range.number);
+      await this.newRows.save(reached, acknowledged);
       saved = reached;
     }
   }

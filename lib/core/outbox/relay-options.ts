@@ -1,6 +1,6 @@
+import { checkWhole } from '../kernel/checks';
 import { type Clock, LONGEST_TIMER_MS, systemClock } from '../kernel/clock';
-import { InvalidArgumentError } from '../kernel/errors';
-import { type CloudEventsEnvelope, checkEnvelope, cloudEvents, type RowShape } from './envelope';
+import { type CloudEventsEnvelope, checkEnvelope, cloudEvents, type RowShape, WITHOUT_ENVELOPE } from './envelope';
 import type { OutboxRowError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-schema';
 
@@ -12,24 +12,15 @@ export interface OutboxRelayOptions {
    */
   schema?: string;
   /**
-   * How many rows are read at a time, 1 to 100,000.
-   * @default 2000
-   */
-  windowRows?: number;
-  /**
-   * How many bytes of data are read at a time, 1 or more; one row is always read.
-   * @default 4194304 (4 MiB)
-   */
-  windowBytes?: number;
-  /**
-   * How many rows of a range of keys may be on their way at once, beyond which no window is read; an eighth of them of
-   * one key. Behind a row that waits for its acknowledgement, up to 16 times as many are read. Keep it at most as high as
-   * the producer's `maxBufferedRecords`, so that no key fills its buffer.
+   * How many rows of a range of keys may be in flight at once. One key may have an eighth of them. The relay reads no further
+   * batch until there is room. Behind a row that waits for its acknowledgement, it reads up to 16 times as many rows. Keep it
+   * at most as high as the producer's `maxBufferedRecords`, so that no key fills the producer's buffer.
    * @default 10000
    */
   maxRowsInFlight?: number;
   /**
-   * How many bytes of data may be on their way at once, beyond which no window is read; an eighth of them of one key.
+   * How many bytes of data may be in flight at once. One key may have an eighth of them. The relay reads no further batch until
+   * there is room.
    * @default 33554432 (32 MiB)
    */
   maxBytesInFlight?: number;
@@ -46,26 +37,6 @@ export interface OutboxRelayOptions {
    * @default 1000
    */
   retryMs?: number;
-  /**
-   * How often to look for rows while there are none and no notification comes, in milliseconds.
-   * @default 1000
-   */
-  pollMs?: number;
-  /**
-   * How often progress is saved, in milliseconds: what a worker that dies has sent since is sent again by the next.
-   * @default 1000
-   */
-  saveMs?: number;
-  /**
-   * How often slots are rotated, and emptied when they are relayed, in milliseconds.
-   * @default 30000
-   */
-  rotateMs?: number;
-  /**
-   * How often a worker looks whether ranges of keys are free, and whether it holds more than others, in milliseconds.
-   * @default 1000
-   */
-  leaseMs?: number;
   /**
    * How long a statement may take, in milliseconds. If there is no answer by then, the connection is given up: that of a
    * pool is replaced, that of a client ends the relay with an `OutboxConnectionError`. The server ends the statement then,
@@ -92,55 +63,68 @@ export interface OutboxRelayOptions {
   clock?: Clock;
 }
 
-export type RelaySettings = Required<Omit<OutboxRelayOptions, 'maxTries' | 'envelope'>> &
-  Pick<OutboxRelayOptions, 'maxTries'> & { shape?: RowShape; mostParkedKeys: number };
+/** How the relay reads and saves. These are no options, because no task of a user needs them. Tests set them. */
+export interface RelayTuning {
+  /** How many rows a batch has at most. */
+  batchRows: number;
+  /** How many bytes a batch has at most. One row is read even if it is larger. */
+  batchBytes: number;
+  /** How often the relay looks for rows while there are none and no notification comes. */
+  pollMs: number;
+  /** How often progress is saved. The next worker sends the rows again that a worker sent after its last save. */
+  saveMs: number;
+  /** How often slots are rotated, and emptied when their rows are relayed. */
+  rotateMs: number;
+  /** How often a worker checks whether ranges of keys are free, and whether it holds more than others. */
+  leaseMs: number;
+  /** How many parked keys a range remembers. It finds the others in the table. */
+  mostParkedKeys: number;
+}
 
-const MOST_WINDOW_ROWS = 100_000;
+export type TunedRelayOptions = OutboxRelayOptions & Partial<RelayTuning>;
 
-/** A range remembers this many parked keys at most. It finds the others in the table. */
+export type RelaySettings = RelayTuning &
+  Required<Omit<OutboxRelayOptions, 'maxTries' | 'envelope'>> &
+  Pick<OutboxRelayOptions, 'maxTries'> & { readonly shape: RowShape };
+
 const MOST_PARKED_KEYS = 10_000;
 
-/** The options, checked, with the defaults in place of what is absent. */
-export function relaySettings(options: OutboxRelayOptions): RelaySettings {
+const TUNING: RelayTuning = {
+  batchRows: 2_000,
+  batchBytes: 4 * 1024 * 1024,
+  pollMs: 1_000,
+  saveMs: 1_000,
+  rotateMs: 30_000,
+  leaseMs: 1_000,
+  mostParkedKeys: MOST_PARKED_KEYS,
+};
+
+/** Checks the options, and adds the defaults of those that are absent. */
+export function relaySettings({ envelope, ...options }: TunedRelayOptions): RelaySettings {
   const settings: RelaySettings = {
+    ...TUNING,
+    ...options,
     schema: options.schema ?? DEFAULT_OUTBOX_SCHEMA,
-    windowRows: options.windowRows ?? 2_000,
-    windowBytes: options.windowBytes ?? 4 * 1024 * 1024,
     maxRowsInFlight: options.maxRowsInFlight ?? 10_000,
     maxBytesInFlight: options.maxBytesInFlight ?? 32 * 1024 * 1024,
-    maxTries: options.maxTries,
     retryMs: options.retryMs ?? 1_000,
-    pollMs: options.pollMs ?? 1_000,
-    saveMs: options.saveMs ?? 1_000,
-    rotateMs: options.rotateMs ?? 30_000,
-    leaseMs: options.leaseMs ?? 1_000,
     statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
     onRejected: options.onRejected ?? (() => {}),
     onReconnect:
       options.onReconnect ?? ((error) => process.emitWarning(`the relay of an outbox connects again: ${error}`)),
     clock: options.clock ?? systemClock,
-    mostParkedKeys: MOST_PARKED_KEYS,
-    ...(options.envelope && { shape: shapeOf(options.envelope) }),
+    shape: envelope === undefined ? WITHOUT_ENVELOPE : shapeOf(envelope),
   };
   checkSchemaName(settings.schema);
-  checkWhole('windowRows', settings.windowRows, MOST_WINDOW_ROWS);
-  for (const field of ['windowBytes', 'maxRowsInFlight', 'maxBytesInFlight'] as const) {
-    checkWhole(field, settings[field], Number.MAX_SAFE_INTEGER);
-  }
-  if (settings.maxTries !== undefined) checkWhole('maxTries', settings.maxTries, Number.MAX_SAFE_INTEGER);
-  for (const field of ['retryMs', 'pollMs', 'saveMs', 'rotateMs', 'leaseMs', 'statementTimeoutMs'] as const) {
-    checkWhole(field, settings[field], LONGEST_TIMER_MS);
-  }
+  checkWhole('maxRowsInFlight', settings.maxRowsInFlight, 1);
+  checkWhole('maxBytesInFlight', settings.maxBytesInFlight, 1);
+  if (settings.maxTries !== undefined) checkWhole('maxTries', settings.maxTries, 1);
+  checkWhole('retryMs', settings.retryMs, 1, LONGEST_TIMER_MS);
+  checkWhole('statementTimeoutMs', settings.statementTimeoutMs, 1, LONGEST_TIMER_MS);
   return settings;
 }
 
 function shapeOf({ cloudEvents: envelope }: { cloudEvents: CloudEventsEnvelope }): RowShape {
   checkEnvelope(envelope);
   return cloudEvents(envelope);
-}
-
-function checkWhole(field: string, value: number, max: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > max) {
-    throw new InvalidArgumentError(field, value, `a whole number from 1 to ${max}`);
-  }
 }

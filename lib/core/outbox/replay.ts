@@ -1,9 +1,11 @@
 import { InvalidArgumentError } from '../kernel/errors';
-import type { Connection } from './connection';
-import { OutboxDatabase } from './outbox-database';
+import { checkOutbox } from './check-outbox';
+import type { BatchLimits } from './new-rows';
 import { OutboxReplayError } from './outbox-errors';
 import type { RelaySettings } from './relay-options';
+import { SentRows } from './sent-rows';
 import { inTransaction } from './session-settings';
+import type { Statements } from './statements';
 import type { Streams } from './streams';
 
 /** Which rows are sent again. */
@@ -27,18 +29,59 @@ export interface ReplayOptions {
    * @default 'sent'
    */
   as?: 'sent' | 'new';
-  /** When it aborts, the replay ends between two windows. */
+  /** When it aborts, the replay ends between two batches. */
   signal?: AbortSignal;
+}
+
+/** How many rows a step has replayed, and the number of the last one. */
+interface Step {
+  readonly rows: number;
+  readonly lastId: bigint;
 }
 
 /** @returns how many rows were sent, or put */
 export async function replay(
-  connection: Connection,
+  statements: Statements,
   settings: RelaySettings,
   streams: Streams,
   options: ReplayOptions,
 ): Promise<number> {
-  const { as = 'sent', signal } = options;
+  checkReplayOptions(options);
+  const sentRows = new SentRows(statements, settings.shape);
+  // A transaction for each batch, because the stream may be slow.
+  const inOne = <T>(work: () => Promise<T>): Promise<T> => inTransaction(statements, settings.statementTimeoutMs, work);
+  const { producerId, lastId } = await inOne(async () => {
+    await checkOutbox(statements);
+    return sentRows.lastNumber();
+  });
+  // Rows that are put again meanwhile have higher numbers.
+  const wanted = {
+    ...options,
+    lastId: options.lastId !== undefined && options.lastId < lastId ? options.lastId : lastId,
+  };
+  const putAgain = (limits: BatchLimits): Promise<Step | undefined> => inOne(() => sentRows.putAgain(wanted, limits));
+  const sendAgain = async (limits: BatchLimits): Promise<Step | undefined> => {
+    const rows = await inOne(() => sentRows.read(wanted, limits, producerId));
+    if (rows.length === 0) return undefined;
+    const puts = await Promise.all(streams.divide(rows).map(([stream, own]) => stream.putAll(own)));
+    const failed = puts.find(({ rejected }) => rejected > 0);
+    if (failed !== undefined) throw new OutboxReplayError(rows[0]!.id, { cause: failed.firstRejection?.error });
+    return { rows: rows.length, lastId: rows.at(-1)!.id };
+  };
+  const replayBatch = options.as === 'new' ? putAgain : sendAgain;
+  const { batchRows: maxRows, batchBytes: maxBytes } = settings;
+  let replayed = 0;
+  for (let afterId = (options.firstId ?? 1n) - 1n; !options.signal?.aborted; ) {
+    const step = await replayBatch({ afterId, maxRows, maxBytes });
+    if (step === undefined) break;
+    replayed += step.rows;
+    afterId = step.lastId;
+  }
+  return replayed;
+}
+
+function checkReplayOptions(options: ReplayOptions): void {
+  const { as = 'sent' } = options;
   if (as !== 'sent' && as !== 'new') throw new InvalidArgumentError('as', as, "'sent' or 'new'");
   for (const field of ['sentFrom', 'sentBefore'] as const) {
     const value = options[field];
@@ -50,36 +93,4 @@ export async function replay(
     const value = options[field];
     if (value !== undefined && typeof value !== 'bigint') throw new InvalidArgumentError(field, value, 'a bigint');
   }
-  const database = new OutboxDatabase(connection, settings.schema, settings.shape);
-  // A transaction for each window: the stream may be slow.
-  const within = <T>(work: () => Promise<T>): Promise<T> =>
-    inTransaction(connection, settings.statementTimeoutMs, work);
-  const { producerId, lastId } = await within(async () => {
-    await database.check();
-    return database.lastNumber();
-  });
-  // What is put again meanwhile has higher numbers.
-  const wanted = {
-    ...options,
-    lastId: options.lastId !== undefined && options.lastId < lastId ? options.lastId : lastId,
-  };
-  const { windowRows: maxRows, windowBytes: maxBytes } = settings;
-  let replayed = 0;
-  for (let afterId = (options.firstId ?? 1n) - 1n; !signal?.aborted; ) {
-    if (as === 'new') {
-      const put = await within(() => database.putAgain(wanted, { afterId, maxRows, maxBytes }));
-      if (put === undefined) break;
-      replayed += put.rows;
-      afterId = put.lastId;
-      continue;
-    }
-    const rows = await within(() => database.readSent(wanted, { afterId, maxRows, maxBytes }, producerId));
-    if (rows.length === 0) break;
-    const puts = await Promise.all(streams.divide(rows).map(([stream, own]) => stream.putAll(own)));
-    const failed = puts.find(({ rejected }) => rejected > 0);
-    if (failed !== undefined) throw new OutboxReplayError(rows[0]!.id, { cause: failed.firstRejection?.error });
-    replayed += rows.length;
-    afterId = rows.at(-1)!.id;
-  }
-  return replayed;
 }

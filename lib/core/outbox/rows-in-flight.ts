@@ -1,4 +1,5 @@
-import type { OutboxRow } from './outbox-database';
+import { Condition } from '../kernel/condition';
+import type { OutboxRow } from './outbox-row';
 
 interface InFlightLimits {
   maxRowsInFlight: number;
@@ -20,13 +21,9 @@ interface Amount {
 export class RowsInFlight {
   private readonly all: Amount = { rows: 0, bytes: 0 };
   private readonly byKey = new Map<string, Amount>();
-  private waiting: (() => void)[] = [];
+  private readonly ended = new Condition();
 
   constructor(private readonly limits: InFlightLimits) {}
-
-  get isEmpty(): boolean {
-    return this.byKey.size === 0;
-  }
 
   get isFull(): boolean {
     return this.all.rows >= this.limits.maxRowsInFlight || this.all.bytes >= this.limits.maxBytesInFlight;
@@ -82,16 +79,11 @@ export class RowsInFlight {
     if (ofKey.rows === 0) this.byKey.delete(partitionKey);
     this.all.rows -= 1;
     this.all.bytes -= data.byteLength;
-    if (this.waiting.length === 0) return;
-    for (const resolve of this.waiting.splice(0)) resolve();
+    this.ended.notifyAll();
   }
 
-  /** Resolves when a row has ended. */
-  change(): Promise<void> {
-    return new Promise((resolve) => this.waiting.push(resolve));
-  }
-
+  /** Resolves when every row has ended. */
   async empty(): Promise<void> {
-    while (!this.isEmpty) await this.change();
+    while (this.byKey.size > 0) await this.ended.change();
   }
 }

@@ -1,4 +1,4 @@
-import type { Connection } from './connection';
+import type { Statements } from './statements';
 
 /**
  * Each session and each transaction of the relay has these settings, so those of its role, its database and its server do not
@@ -61,45 +61,37 @@ export function relaySessionSettings(statementTimeoutMs: number): Setting[] {
 }
 
 /** Reads the values of some settings. It leaves out a setting that the server does not know. */
-export async function currentSettings(connection: Connection, settings: readonly Setting[]): Promise<Setting[]> {
-  const { rows } = await connection.query({
-    text: `SELECT name, pg_catalog.current_setting(name, true) AS value
-       FROM pg_catalog.unnest($1::pg_catalog.text[]) AS wanted (name)`,
-    values: [settings.map(({ name }) => name)],
-  });
-  if (rows.length !== settings.length) connection.notAnswered(new TypeError('no settings'));
+export async function currentSettings(statements: Statements, settings: readonly Setting[]): Promise<Setting[]> {
+  const rows = await statements.rows('readSettings', [settings.map(({ name }) => name)]);
+  if (rows.length !== settings.length) statements.connection.abandon(new TypeError('no settings'));
   return rows.filter(({ value }) => value !== null);
 }
 
 /** Sets what the server knows of some settings, and returns their values then: for the session, or for the transaction. */
 export async function applySettings(
-  connection: Connection,
+  statements: Statements,
   settings: readonly Setting[],
   within: 'session' | 'transaction',
 ): Promise<Setting[]> {
-  const { rows } = await connection.query({
-    text: `SELECT name, pg_catalog.set_config(name, value, $3::pg_catalog.bool) AS value
-       FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[])) AS wanted (name, value)
-       WHERE pg_catalog.current_setting(name, true) IS NOT NULL`,
-    values: [settings.map(({ name }) => name), settings.map(({ value }) => value), within === 'transaction'],
-  });
-  return rows;
+  const [names, values] = [settings.map(({ name }) => name), settings.map(({ value }) => value)];
+  return statements.rows('applySettings', [names, values, within === 'transaction']);
 }
 
-/** Does some work in a transaction with the relay's settings, which end with it, whatever becomes of it. */
+/** Does some work in a transaction that has the relay's settings. They end with the transaction. */
 export async function inTransaction<T>(
-  connection: Connection,
+  statements: Statements,
   statementTimeoutMs: number,
   work: () => Promise<T>,
 ): Promise<T> {
+  const { connection } = statements;
   await connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE' });
   try {
-    await applySettings(connection, relaySessionSettings(statementTimeoutMs), 'transaction');
+    await applySettings(statements, relaySessionSettings(statementTimeoutMs), 'transaction');
     const result = await work();
     await connection.query({ text: 'COMMIT' });
     return result;
   } catch (error) {
-    // A connection that is lost has nothing to roll back, and says so again.
+    // A lost connection has nothing to roll back, and throws again.
     await connection.query({ text: 'ROLLBACK' }).catch(() => {});
     throw error;
   }

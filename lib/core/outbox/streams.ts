@@ -1,19 +1,17 @@
 import { InvalidArgumentError } from '../kernel/errors';
 import type { OrderedProducer } from '../producer';
-import type { OutboxRow } from './outbox-database';
 import { OutboxTopicError } from './outbox-errors';
+import type { OutboxRow } from './outbox-row';
 
 /** What the relay needs of a producer. An `OrderedProducer` without `skipRejected` is one. */
 export type RecordSink = Pick<OrderedProducer, 'putAll'> & Partial<Pick<OrderedProducer, 'skipRejected'>>;
 
 /** Where rows go: all to one stream, or each to that of its topic. */
 export class Streams {
-  readonly hasTopics: boolean;
   private readonly byTopic: ReadonlyMap<string | undefined, RecordSink>;
 
   /** @throws InvalidArgumentError if a producer has `skipRejected`, two topics have the same, or there is none */
   constructor(private readonly producers: RecordSink | Readonly<Record<string, RecordSink>>) {
-    this.hasTopics = !isSink(producers);
     const named: [string | undefined, RecordSink][] = isSink(producers)
       ? [[undefined, producers]]
       : Object.entries(producers);

@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 import { OrderedProducer, type PutRecordsClient } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
 import { stubKinesis } from './stub-kinesis';
+import { tuned } from '../../support/postgres/tuned';
 
 /** Relays for some time, or until nothing is left; returns how many rows a second. */
 export type Approach = (client: Client, roundTripMs: number, forMs: number) => Promise<number>;
@@ -70,7 +71,7 @@ const SILENCE_MS = 1_000;
 /** The relay, one worker: from its first row on. */
 export async function relay(client: Client, roundTripMs: number, forMs: number): Promise<Tally> {
   const producer = new OrderedProducer(stubKinesis(roundTripMs), { streamName: 'Events', aggregation: true });
-  const outbox = new OutboxRelay(client, producer, { leaseMs: 200 });
+  const outbox = new OutboxRelay(client, producer, tuned({ leaseMs: 200 }));
   const abort = new AbortController();
   const running = outbox.run({ signal: abort.signal });
   const startedAtMs = Date.now();

@@ -6,6 +6,7 @@ import { pause } from './approaches';
 import { fillArticleTable } from './backlog';
 import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
+import { tuned } from '../../support/postgres/tuned';
 
 const CHUNK = 20_000;
 const KEYS = 10_000;
@@ -46,7 +47,7 @@ async function whileHeld(
   await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   await holder.query('SELECT 1');
   const producer = new OrderedProducer(stubKinesis(0), { streamName: 'Events', aggregation: true });
-  const relay = new OutboxRelay(relayClient, producer, { rotateMs: 2_000 });
+  const relay = new OutboxRelay(relayClient, producer, tuned({ rotateMs: 2_000 }));
   const abort = new AbortController();
   const running = relay.run({ signal: abort.signal });
   const rates = ways.map((): number[] => []);

@@ -7,6 +7,7 @@ import { pause } from './approaches';
 import { fillOutbox } from './backlog';
 import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
+import { tuned } from '../../support/postgres/tuned';
 
 interface Backlog {
   readonly rows: number;
@@ -70,7 +71,7 @@ export async function relayBacklog(
   options: OutboxRelayOptions = {},
 ): Promise<void> {
   const producer = new OrderedProducer(stubKinesis(1), { streamName: 'Events', aggregation });
-  const relay = new OutboxRelay(client, producer, { leaseMs: 200, ...options });
+  const relay = new OutboxRelay(client, producer, tuned({ leaseMs: 200, ...options }));
   const abort = new AbortController();
   const running = relay.run({ signal: abort.signal });
   while (relay.summary().relayed < rows) await pause(5);

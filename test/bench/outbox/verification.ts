@@ -3,6 +3,7 @@ import { rounded } from '../../support/tables/producer/table';
 import { fillOutbox } from './backlog';
 import { writeTable } from './guide';
 import { relayBacklog, serverSecondsOf } from './processor-time';
+import { tuned } from '../../support/postgres/tuned';
 
 const ROWS = 200_000;
 const IDLE_CALLS = 200;
@@ -21,7 +22,7 @@ export async function benchVerification(client: Client, relayClient: Client): Pr
     await client.query('TRUNCATE outbox.message, outbox.parked, outbox.ended');
     await fillOutbox(client, ROWS, keys);
     // Slots that are rotated are verified.
-    await relayBacklog(relayClient, ROWS, 'per-key', { rotateMs: 3_600_000 });
+    await relayBacklog(relayClient, ROWS, 'per-key', tuned({ rotateMs: 3_600_000 }));
     // As the next look does: the last batch has ended.
     await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot(), batch_to = NULL, after_id = 0');
     const seconds = await verify(1);

@@ -38,7 +38,7 @@ test('runs that are left out end like others that are not', async () => {
 }, 120_000);
 
 const committed = (...rows: string[]) => ({ rows, ends: 'commit' }) as const;
-const OUTBOX = { workers: 1, writers: [committed('a1')], ended: 1, windowRows: 1, rowsOfAKey: 1, fates: [], faults: 0 };
+const OUTBOX = { workers: 1, writers: [committed('a1')], ended: 1, batchRows: 1, rowsOfAKey: 1, fates: [], faults: 0 };
 
 test.each([
   ['two workers', { workers: 2 }],

@@ -69,7 +69,7 @@ export class OutboxTargets {
       outbox.proxy.cutAll();
       await pool.end();
     });
-    const options = { windowRows: dice.pick([1, 3, 100]), statementTimeoutMs: 200, schema: outbox.schema };
+    const options = { batchRows: dice.pick([1, 3, 100]), statementTimeoutMs: 200, schema: outbox.schema };
     const seen = () => seenOf(kinesis.records());
     while (!hasArrived(seen(), committed)) {
       if (performance.now() > deadline) throw new Error(`rows did not arrive, after ${fates.join(', ')}`);
@@ -191,7 +191,7 @@ function befall(proxy: HostileProxy, dice: Dice): Fate[] {
 async function relayUntil(
   pool: Pool,
   kinesis: FakeKinesis,
-  options: { windowRows: number; statementTimeoutMs: number; schema: string },
+  options: { batchRows: number; statementTimeoutMs: number; schema: string },
   isEnough: () => boolean,
 ): Promise<unknown> {
   const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true, backoffBaseMs: 1 });

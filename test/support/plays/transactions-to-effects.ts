@@ -8,6 +8,7 @@ import { OutboxRelay } from '../../../lib/core/outbox';
 import { OrderedProducer, type PutRecordsClient } from '../../../lib/core/producer';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { SOURCE } from '../fakes/stream-events';
+import { tuned } from '../postgres/tuned';
 
 export const STREAM = 'Events';
 
@@ -67,7 +68,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
 
   const ended = new AbortController();
   const producer = new OrderedProducer(network, { streamName: STREAM, aggregation: true, sequence: true });
-  const relaying = new OutboxRelay(pool, producer, { pollMs: 50, saveMs: 50 }).run({ signal: ended.signal });
+  const relaying = new OutboxRelay(pool, producer, tuned({ pollMs: 50, saveMs: 50 })).run({ signal: ended.signal });
   const consuming = consume();
   try {
     await Promise.all(Array.from({ length: WRITERS }, write));

@@ -6,6 +6,7 @@ import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../../support/postgres/postgres-server';
+import { tuned } from '../../../support/postgres/tuned';
 
 /**
  * Each setting that a role can have, at its smallest, its largest and another value. `superuser` settings are those that only a
@@ -94,14 +95,14 @@ describeOnPostgres('the settings of a role', () => {
     const relay = new OutboxRelay(
       pool,
       { t: producer },
-      {
+      tuned({
         envelope: { cloudEvents: { source: '/shop' } },
         leaseMs: 20,
         saveMs: 10,
         pollMs: 20,
         rotateMs: 10,
         onReconnect: (error) => reconnects.push(error),
-      },
+      }),
     );
     const reconnects: Error[] = [];
     let failure: { code?: string } | undefined;

@@ -1,16 +1,15 @@
 import type { Client } from 'pg';
-import { systemClock } from '../../../../lib/core/kernel/clock';
 import { migrateOutbox, type PostgresClient } from '../../../../lib/core/outbox';
 import { Connection } from '../../../../lib/core/outbox/connection';
-import {
-  type HeldRange,
-  OutboxDatabase,
-  type OutboxRow,
-  type ParkedRow,
-} from '../../../../lib/core/outbox/outbox-database';
-import { Patience } from '../../../../lib/core/outbox/patience';
+import { WITHOUT_ENVELOPE } from '../../../../lib/core/outbox/envelope';
+import { type HeldRange, KeyRanges } from '../../../../lib/core/outbox/key-ranges';
+import { NewRows } from '../../../../lib/core/outbox/new-rows';
+import { OutboxLeaseError } from '../../../../lib/core/outbox/outbox-errors';
+import type { OutboxRow, ParkedRow } from '../../../../lib/core/outbox/outbox-row';
+import { ParkedTable } from '../../../../lib/core/outbox/parked-table';
 import { relaySettings } from '../../../../lib/core/outbox/relay-options';
 import { RelaySession } from '../../../../lib/core/outbox/relay-session';
+import { Statements } from '../../../../lib/core/outbox/statements';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { describeOnPostgres } from '../../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../../support/postgres/postgres-server';
@@ -26,7 +25,7 @@ const KEYS = ['a', 'b', 'c', 'd'];
 
 /** One worker on one side: what it asks, and what it has been told, by which it asks on. */
 interface Worker {
-  readonly database: OutboxDatabase;
+  readonly statements: Statements;
   readonly session: RelaySession;
   readonly held: HeldRange[];
   rows: OutboxRow[];
@@ -152,13 +151,20 @@ const NAMES = [
   'counts holdings',
   'gives up',
   'lists parked keys',
-  'looks and reads a window',
   'parks',
   'reads parked rows',
   'removes parked rows',
   'rotates',
   'saves',
+  'takes a snapshot and reads a batch',
 ];
+
+/** A range that a worker holds, and its tables. */
+interface Held {
+  readonly range: HeldRange;
+  readonly newRows: NewRows;
+  readonly table: ParkedTable;
+}
 
 interface Call {
   readonly name: string;
@@ -182,12 +188,18 @@ function draw(
     BigInt(below(10)),
   ] as const;
   const [maxRows, ends] = [1 + below(3), random() < 0.7 ? 'commit' : 'rollback'] as const;
-  const call = (name: string, ask: (own: Worker, range: HeldRange) => Promise<unknown>): Call => ({
+  const call = (name: string, run: (own: Worker, held: Held) => Promise<unknown>): Call => ({
     name,
     on: async ({ workers }) => {
       const own = workers[worker]!;
       const range = own.held[Math.floor(ofRange * own.held.length)];
-      return range === undefined ? undefined : ask(own, range);
+      if (range === undefined) return undefined;
+      const newRows = new NewRows(own.statements, range, WITHOUT_ENVELOPE);
+      const table = new ParkedTable(own.statements, range, WITHOUT_ENVELOPE);
+      return run(own, { range, newRows, table }).catch((error) => {
+        if (error instanceof OutboxLeaseError) return 'lost';
+        throw error;
+      });
     },
   });
   const oneOf = <T>(rows: readonly T[]): T | undefined => rows[Math.floor(ofRow * rows.length)];
@@ -204,83 +216,75 @@ function draw(
     {
       name: 'claims',
       on: async ({ workers }) => {
-        const { database, held } = workers[worker]!;
-        const range = await database.claim(held.map(({ number }) => number));
+        const { statements, held } = workers[worker]!;
+        const range = await new KeyRanges(statements).claim(held.map(({ number }) => number));
         if (range === undefined) return 'none is free';
         held.push(range);
         return rangeText(range);
       },
     },
-    { name: 'counts holdings', on: async ({ workers }) => sorted(await workers[worker]!.database.holdings()) },
-    call('looks and reads a window', async (own, range) => {
+    { name: 'counts holdings', on: async ({ workers }) => sorted(await new KeyRanges(workers[worker]!.statements).holdings()) },
+    call('takes a snapshot and reads a batch', async (own, { range, newRows }) => {
       const { from, to: begun, afterId } = range.position;
-      const look = begun === undefined ? await own.database.look(range, from) : { to: begun, firstId: 0n };
-      if (look === undefined) return 'lost';
-      const window = await own.database.readWindow(
-        range,
-        { from, ...look },
-        { afterId, maxRows, maxBytes: 10, findsParkedKeys },
-      );
-      own.rows.push(...window.rows);
-      const last = window.rows.at(-1)?.id ?? afterId;
-      Object.assign(
-        range.position,
-        window.isLast ? { from: look.to, to: undefined, afterId: 0n } : { to: look.to, afterId: last },
-      );
-      return [window.rows.map(rowText), window.isLast, window.parkedKeys];
+      const { to, firstId } = begun === undefined ? await newRows.takeSnapshot(from) : { to: begun, firstId: 0n };
+      const limits = { afterId, maxRows, maxBytes: 10, findsParkedKeys };
+      const { rows, isLast, parkedKeys } = await newRows.readBatch({ from, to, firstId }, limits);
+      own.rows.push(...rows);
+      const last = rows.at(-1)?.id ?? afterId;
+      Object.assign(range.position, isLast ? { from: to, to: undefined, afterId: 0n } : { to, afterId: last });
+      return [rows.map(rowText), isLast, parkedKeys];
     }),
-    call('saves', (own, range) =>
-      own.database.save(
-        range,
+    call('saves', async (own, { range, newRows }) => {
+      await newRows.save(
         range.position,
         own.rows.map(({ id }) => id),
-      ),
-    ),
-    call('parks', (own, range) => own.database.park(range, own.rows.slice(-maxRows))),
-    call('lists parked keys', (own, range) =>
-      own.database.parkedKeys(range, { behindId, atMost: maxRows }).then((found) => found ?? 'lost'),
-    ),
-    call('reads parked rows', async (own, range) => {
-      const found = await own.database.readParked(range, keys, { maxRows, maxBytes: 10, maxBytesOfAll });
-      own.parked = found?.rows ?? [];
-      return found ? [own.parked.map((row) => [rowText(row), row.tries]), found.unreadKeys] : 'lost';
+      );
+      return 'done';
     }),
-    call('removes parked rows', async (own) => {
+    call('parks', (own, { table }) => table.park(own.rows.slice(-maxRows)).then(() => 'done')),
+    call('lists parked keys', (_, { table }) => table.listKeys({ behindId, atMost: maxRows })),
+    call('reads parked rows', async (own, { table }) => {
+      own.parked = [];
+      const { rows, unreadKeys } = await table.read(keys, { maxRows, maxBytes: 10, maxBytesOfAll });
+      own.parked = rows;
+      return [rows.map((row) => [rowText(row), row.tries]), unreadKeys];
+    }),
+    call('removes parked rows', async (own, { table }) => {
       const row = oneOf(own.parked);
-      return row && own.database.removeParked([row]).then(() => 'done');
+      return row && table.remove([row]).then(() => 'done');
     }),
-    call('counts a try', async (own) => {
+    call('counts a try', async (own, { table }) => {
       const row = oneOf(own.parked);
-      return row && own.database.countTries([{ row, error: new Error('no') }]).then(() => 'done');
+      return row && table.countTries([{ row, error: new Error('no') }]).then(() => 'done');
     }),
-    call('gives up', async (own) => {
+    call('gives up', async (own, { table }) => {
       const row = oneOf(own.parked);
-      return row && own.database.giveUp([{ row, error: new Error('no') }]).then(() => 'done');
+      return row && table.giveUp([{ row, error: new Error('no') }]).then(() => 'done');
     }),
-    call('rotates', (own) => own.database.rotate().then(() => 'done')),
+    call('rotates', (own) => own.statements.rows('rotate').then(() => 'done')),
     silently('loses its locks', (side) => side.loseLocks(worker)),
     silently('releases', async ({ workers }) => {
-      const { database, held } = workers[worker]!;
+      const { statements, held } = workers[worker]!;
       const range = held.shift();
-      if (range !== undefined) await database.release(range);
+      if (range !== undefined) await new KeyRanges(statements).release(range);
     }),
   ];
   return calls[below(calls.length)]!;
 }
 
 function workerOn(client: PostgresClient): Worker {
-  const connection = new Connection(client, new Patience(systemClock, 30_000));
-  const session = new RelaySession(connection, relaySettings({}));
-  client.on('notification', (message) => session.hear(message));
-  return { database: new OutboxDatabase(connection, 'outbox'), session, held: [], rows: [], parked: [] };
+  const statements = new Statements(new Connection(client, { ms: 30_000 }), 'outbox');
+  const session = new RelaySession(statements, relaySettings({}));
+  client.on('notification', (message) => session.onNotification(message));
+  return { statements, session, held: [], rows: [], parked: [] };
 }
 
 /** What a worker claims when the keys have been divided anew, and nobody holds a range. */
 async function dividedAnew(side: Side): Promise<unknown> {
   await side.divide();
   for (let worker = 0; worker < WORKERS; worker++) await side.loseLocks(worker);
-  const { database } = side.workers[0]!;
-  const [first, second] = [await database.claim([]), await database.claim([1])];
+  const keyRanges = new KeyRanges(side.workers[0]!.statements);
+  const [first, second] = [await keyRanges.claim([]), await keyRanges.claim([1])];
   return [rangeText(first!), rangeText(second!)];
 }
 

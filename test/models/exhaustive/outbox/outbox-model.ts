@@ -1,5 +1,6 @@
 import { OUTBOX_SCHEMA_VERSION, type PostgresQuery } from '../../../../lib/core/outbox';
 import { type ModelRow, type ModelTransaction, ModelTransactions, type WrongRule } from './model-transactions';
+import { statementName } from '../../../support/postgres/outbox-statements';
 
 interface Range {
   readonly number: number;
@@ -22,8 +23,7 @@ type Place = 'locks' | 'ranges' | 'transactions' | 'messages' | 'parked';
 
 interface Statement {
   readonly name: string;
-  /** How its text begins. */
-  readonly begins: string;
+  readonly statement: ReturnType<typeof statementName>;
   /** Whether the answer can say that a range has come further. */
   readonly moves?: boolean;
   /** Absent if it concerns its session alone, or only which ranges a worker tries to lock. Then it is answered at once. */
@@ -74,8 +74,6 @@ export class OutboxModel {
   readonly committed = new Map<string, string[]>();
   slot = 0;
   readonly transactions: ModelTransactions;
-  /** Runs ask the same texts over and over. */
-  private static readonly known = new Map<string, Statement>();
   private ranges: Range[];
   /** Each session's locks, and how often it has each. */
   private readonly locks = new Map<string, Map<string | number, number>>();
@@ -117,18 +115,9 @@ export class OutboxModel {
   }
 
   /** What a statement is called, and what it touches. Throws for one that the relay did not ask when this was written. */
-  static statement({ text }: PostgresQuery): Statement {
-    const known = OutboxModel.known.get(text);
-    if (known !== undefined) return known;
-    // Where there are topics, a relay reads more of each row.
-    const words = text
-      .replace(/\s+/g, ' ')
-      .replaceAll('pg_catalog.', '')
-      .replace(', type, headers::jsonb AS headers, topic, created_at', '')
-      .trim();
-    const [found, ...others] = STATEMENTS.filter(({ begins }) => words.startsWith(begins));
-    if (found === undefined || others.length > 0) throw new Error(`the model knows no statement: ${words}`);
-    OutboxModel.known.set(text, found);
+  static statement(query: PostgresQuery): Statement {
+    const found = STATEMENTS.get(statementName(query));
+    if (found === undefined) throw new Error(`the model knows no statement: ${query.text}`);
     return found;
   }
 
@@ -257,7 +246,7 @@ export class OutboxModel {
     ];
   }
 
-  window([from, to, firstId, afterId, first, last, maxRows, maxBytes, findsParkedKeys]: [
+  batch([from, to, firstId, afterId, first, last, maxRows, maxBytes, findsParkedKeys]: [
     string,
     string,
     string,
@@ -429,38 +418,40 @@ const nothing = (): object[] => [];
 const settings = (names: readonly string[]): object[] => names.map((name) => ({ name, value: 'as it is' }));
 
 /** Everything that the relay asks. */
-const STATEMENTS: readonly Statement[] = [
-  { name: 'finds the schema', begins: 'SELECT to_regclass($1::text)', answer: () => [{ there: true }] },
-  { name: 'reads the version', begins: 'SELECT version FROM', answer: () => [{ version: OUTBOX_SCHEMA_VERSION }] },
-  { name: 'checks its permissions', begins: "SELECT privilege || ' on '", answer: nothing },
-  { name: 'checks the sequence', begins: 'SELECT cache_size FROM', answer: () => [{ cache_size: '1' }] },
-  { name: 'checks row level security', begins: 'SELECT relname FROM pg_class', answer: nothing },
+const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
+  (
+    [
+  { name: 'finds the schema', statement: 'hasSettingsTable', answer: () => [{ there: true }] },
+  { name: 'reads the version', statement: 'readVersion', answer: () => [{ version: OUTBOX_SCHEMA_VERSION }] },
+  { name: 'checks its permissions', statement: 'findMissingPermissions', answer: nothing },
+  { name: 'checks the sequence', statement: 'readCacheSize', answer: () => [{ cache_size: '1' }] },
+  { name: 'checks row level security', statement: 'findRowSecurity', answer: nothing },
   {
     name: 'reads its lock timeout',
-    begins: "SELECT current_setting('lock_timeout')",
+    statement: 'readSession',
     answer: () => [{ lock_timeout: '0', is_first: true }],
   },
-  { name: 'sets', begins: 'SET ', answer: nothing },
-  { name: 'finds its process', begins: 'SELECT pg_backend_pid()', answer: () => [{ pid: 1 }] },
+  { name: 'sets', statement: 'SET', answer: nothing },
+  { name: 'finds its process', statement: 'readProcess', answer: () => [{ pid: 1 }] },
   {
     name: 'reads its settings',
-    begins: 'SELECT name, current_setting(',
+    statement: 'readSettings',
     answer: (_, __, [names]) => settings(names),
   },
   {
     name: 'sets its settings',
-    begins: 'SELECT name, set_config(',
+    statement: 'applySettings',
     answer: (_, __, [names]) => settings(names),
   },
-  { name: 'checks its lock', begins: 'SELECT EXISTS ( SELECT FROM pg_locks', answer: () => [{ isHeld: true }] },
-  { name: 'notifies itself', begins: 'SELECT pg_notify(', answer: nothing },
-  { name: 'forgets a statement', begins: 'DEALLOCATE ', answer: nothing },
-  { name: 'listens', begins: 'LISTEN ', answer: nothing },
-  { name: 'listens no more', begins: 'UNLISTEN ', answer: nothing },
-  { name: 'sleeps', begins: "SELECT setval('outbox.sleeping'", answer: nothing },
+  { name: 'checks its lock', statement: 'hasWorkerLock', answer: () => [{ isHeld: true }] },
+  { name: 'notifies itself', statement: 'notifySession', answer: nothing },
+  { name: 'forgets a statement', statement: 'DEALLOCATE', answer: nothing },
+  { name: 'listens', statement: 'listen', answer: nothing },
+  { name: 'listens no more', statement: 'unlisten', answer: nothing },
+  { name: 'sleeps', statement: 'setSleeping', answer: nothing },
   {
     name: 'joins',
-    begins: 'SELECT lock FROM (SELECT -1 - floor(random()',
+    statement: 'lockWorker',
     answer: (model, session) => {
       model.lock(session, MEMBER);
       return [{ lock: -1 }];
@@ -468,7 +459,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'leaves',
-    begins: 'SELECT pg_advisory_unlock_shared(',
+    statement: 'unlockWorker',
     answer: (model, session) => {
       model.unlock(session, MEMBER);
       return [];
@@ -476,43 +467,41 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'counts holdings',
-    begins: 'SELECT pid = pg_backend_pid()',
+    statement: 'countHoldings',
     answer: (model, session) => model.holdings(session),
   },
   {
     name: 'lists free ranges',
-    begins: 'SELECT number, lock FROM outbox.range WHERE lock NOT IN (',
-    answer: (model, _, [, held]) => model.freeRanges(held),
+    statement: 'findFreeRanges',
+    answer: (model, _, [held]) => model.freeRanges(held),
   },
   {
     name: 'locks a range',
-    begins: 'SELECT pg_try_advisory_lock(',
+    statement: 'lockRange',
     touches: { writes: ['locks'] },
-    answer: (model, session, [, number]) => [{ isClaimed: model.lock(session, number) }],
+    answer: (model, session, [number]) => [{ isClaimed: model.lock(session, number) }],
   },
   {
     name: 'unlocks a range',
-    begins: 'SELECT pg_advisory_unlock(',
+    statement: 'unlockRange',
     touches: { writes: ['locks'] },
-    answer: (model, session, [, number]) => {
+    answer: (model, session, [number]) => {
       model.unlock(session, number);
       return [];
     },
   },
   // Only those who relay take locks here.
-  { name: 'takes another lock', begins: 'UPDATE outbox.range SET lock = number + 64 *', answer: nothing },
-  { name: 'recognizes the database', begins: 'SELECT outbox.recognize()', answer: () => [{ isKnown: true }] },
+  { name: 'takes another lock', statement: 'replaceLock', answer: nothing },
+  { name: 'recognizes the database', statement: 'recognizeDatabase', answer: () => [{ isKnown: true }] },
   {
     name: 'takes a range over',
-    begins: 'UPDATE outbox.range r SET fence = fence + 1 FROM outbox.settings s WHERE number = $1 RETURNING',
+    statement: 'takeOverRange',
     touches: { writes: ['ranges'] },
     answer: (model, _, [number]) => model.takeOver(number),
   },
   {
     name: 'forgets what is not covered',
-    begins:
-      'DELETE FROM outbox.parked WHERE bucket BETWEEN $1 AND $2 AND NOT pg_visible_in_snapshot(xid, $3::pg_snapshot) ' +
-      'AND ($4::pg_snapshot IS NULL OR NOT pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)',
+    statement: 'deleteUncoveredParkedRows',
     // Then the worker looks at leases once more.
     touches: { reads: ['locks', 'ranges', 'messages'], writes: ['parked'] },
     answer: (model, _, values) => {
@@ -522,48 +511,46 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'looks',
-    begins: 'SELECT seen::text AS snapshot, first_id,',
+    statement: 'takeSnapshot',
     touches: { reads: ['ranges', 'transactions', 'messages'] },
     answer: (model, _, [from, number, fence]) => model.look(from, number, fence),
   },
   {
-    name: 'reads a window',
+    name: 'reads a batch',
     moves: true,
-    begins: 'SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, coalesce(bytes,',
+    statement: 'readBatch',
     touches: { reads: ['messages'] },
     readsParked: ([, , , , , , , , findsParkedKeys]) => findsParkedKeys === true,
-    answer: (model, _, values) => model.window(values as Parameters<OutboxModel['window']>[0]),
+    answer: (model, _, values) => model.batch(values as Parameters<OutboxModel['batch']>[0]),
   },
   {
     name: 'saves',
-    begins: 'WITH saved AS ( UPDATE outbox.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1',
+    statement: 'savePosition',
     touches: { writes: ['ranges'] },
     answer: (model, _, values) => model.save(values as Parameters<OutboxModel['save']>[0]),
   },
   {
     name: 'parks',
     moves: true,
-    begins: 'WITH held AS MATERIALIZED ( SELECT number FROM outbox.range WHERE number = $1',
+    statement: 'parkRows',
     touches: { reads: ['ranges', 'messages'], writes: ['parked'] },
     answer: (model, _, [number, fence, ids]) => model.park(number, fence, ids),
   },
   {
     name: 'lists parked keys',
-    begins: 'SELECT partition_key, tries, first_id FROM (SELECT FROM outbox.range WHERE number = $4',
+    statement: 'listParkedKeys',
     touches: { reads: ['ranges', 'parked'] },
     answer: (model, _, values) => model.parkedKeys(values as Parameters<OutboxModel['parkedKeys']>[0]),
   },
   {
     name: 'reads parked rows',
-    begins:
-      'SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, CASE WHEN fits THEN data END AS data, tries ' +
-      'FROM (SELECT FROM outbox.range WHERE number = $5',
+    statement: 'readParkedRows',
     touches: { reads: ['ranges', 'parked'] },
     answer: (model, _, values) => model.readParked(values as Parameters<OutboxModel['readParked']>[0]),
   },
   {
     name: 'removes parked rows',
-    begins: 'WITH removed AS ( DELETE FROM outbox.parked p USING unnest($1::text[], $2::bigint[])',
+    statement: 'removeParkedRows',
     touches: { reads: ['messages'], writes: ['parked'] },
     answer: (model, _, [keys, ids]) => {
       const gone = new Set((ids as string[]).map((id, index) => `${keys[index]} ${id}`));
@@ -574,7 +561,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'counts a try',
-    begins: 'UPDATE outbox.parked p SET tries = tries + 1, last_error = tried.error',
+    statement: 'countTries',
     touches: { writes: ['parked'] },
     answer: (model, _, [keys, ids]) => {
       for (const [index, id] of ids.entries()) model.countTry(keys[index], id);
@@ -583,7 +570,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'gives a row up',
-    begins: 'WITH gone AS ( DELETE FROM outbox.parked p USING unnest(',
+    statement: 'giveUpRows',
     touches: { writes: ['parked'] },
     answer: (model, _, [keys, ids]) => {
       for (const [index, id] of ids.entries()) model.giveUp(keys[index], id);
@@ -592,11 +579,13 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'rotates',
-    begins: 'SELECT outbox.rotate()',
+    statement: 'rotate',
     touches: { reads: ['ranges', 'parked'], writes: ['transactions', 'messages'] },
     answer: (model) => model.rotate(),
   },
-];
+    ] as Statement[]
+  ).map((each) => [each.statement, each]),
+);
 
 /** Ranges from which nothing is relayed yet. */
 function divided(ranges: number): Range[] {

@@ -2,7 +2,7 @@ import { deaggregate, deduplicate, OrderedProducer, RecordRejectedError, Sequenc
 import { Fifo } from '../../../../lib/core/kernel/fifo';
 import { OutboxRelay, type PostgresClient, type PostgresQuery, type RecordSink } from '../../../../lib/core/outbox';
 import { Progress } from '../../../../lib/core/outbox/progress';
-import type { RelaySettings } from '../../../../lib/core/outbox/relay-options';
+import type { TunedRelayOptions } from '../../../../lib/core/outbox/relay-options';
 import { uniformRanges } from '../../../../lib/core/stream-format/hash-key-ranges';
 import { recordsAlongLineage } from '../../../../lib/testing/fake-shard';
 import { FakeShards } from '../../../../lib/testing/fake-shards';
@@ -23,8 +23,8 @@ export interface OutboxBounds {
   ended: number;
   /** How many rows an earlier worker has parked, and saved that. @default 0 */
   parkedBefore?: number;
-  /** How many rows a window has. */
-  windowRows: number;
+  /** How many rows a batch has. */
+  batchRows: number;
   /** How many rows of a key the producer may have before the others are parked. */
   rowsOfAKey: number;
   /** How many parked keys a worker remembers. @default 10,000 */
@@ -276,17 +276,18 @@ const NOT_REMEMBERED = new Set([
   'clock',
   'counter',
   'last',
+  'limit',
   'limiter',
   'limits',
   'options',
   'ordinal',
-  'patience',
   'pollMs',
   'postgres',
   'prepared',
   'settings',
   'statistics',
   'summary',
+  'texts',
   'time',
   'totals',
 ]);
@@ -298,10 +299,9 @@ const HELD = new Set([...TAKING_OVER, 'reads parked rows', 'removes parked rows'
 
 /** What a state needs to know of a range that a worker holds. */
 interface InsideOfARange {
-  range: { number: number };
   parked: { puts: number };
-  nextWindow?: unknown;
-  database: { connection: { asked: { query: PostgresQuery }[] } };
+  nextBatch?: unknown;
+  newRows: { range: { number: number }; statements: { connection: { pending: { query: PostgresQuery }[] } } };
 }
 
 /** A worker, from its start to its end. */
@@ -317,9 +317,9 @@ class Worker {
   /** The statement that has no answer yet. Others may wait for it. */
   private asked?: PostgresQuery;
   private heard: unknown[] = [];
-  /** The last position that it has saved, and the last window that it has read. */
+  /** The last position that it has saved, and the last batch that it has read. */
   private saved?: unknown;
-  private window?: unknown;
+  private batch?: unknown;
   private rotatedAtMs = 0;
   private offers: (() => void)[] = [];
   private readonly fates = new Map<Fate, () => void>();
@@ -363,7 +363,7 @@ class Worker {
     const memory = memoryText([relay, producer], { skip: NOT_REMEMBERED, queued, nowMs: clock.now() });
     const sinceRotated = Math.min(clock.now() - this.rotatedAtMs, LEASE_MS);
     const asked = this.asked && statementText(this.asked);
-    const held = [this.isQuiet ? [] : heard, this.saved, this.windowAhead, abort.signal.aborted, this.isSilent];
+    const held = [this.isQuiet ? [] : heard, this.saved, this.batchAhead, abort.signal.aborted, this.isSilent];
     return [name, memory, asked, held, clock.state, sinceRotated];
   }
 
@@ -371,14 +371,14 @@ class Worker {
     return !this.isAsking(...TAKING_OVER) && this.ranges.every(({ parked }) => parked.puts === 0);
   }
 
-  /** The window that was read and is not used up yet. */
-  private get windowAhead(): unknown {
-    const isAhead = this.ranges.some(({ nextWindow }) => nextWindow !== undefined);
-    return (isAhead || this.isAsking('parks')) && this.window;
+  /** The batch that was read and is not used up yet. */
+  private get batchAhead(): unknown {
+    const isAhead = this.ranges.some(({ nextBatch }) => nextBatch !== undefined);
+    return (isAhead || this.isAsking('parks')) && this.batch;
   }
 
   private isAsking(...names: readonly string[]): boolean {
-    const waiting = this.ranges.flatMap(({ database }) => database.connection.asked.map(({ query }) => query));
+    const waiting = this.ranges.flatMap(({ newRows }) => newRows.statements.connection.pending.map(({ query }) => query));
     return [this.asked, ...waiting].some((query) => query && names.includes(OutboxModel.statement(query).name));
   }
 
@@ -389,7 +389,7 @@ class Worker {
 
   /** Those that it believes it holds. */
   private get heldRanges(): number[] {
-    return this.ranges.map(({ range }) => range.number);
+    return this.ranges.map(({ newRows }) => newRows.range.number);
   }
 
   /** Something happens to it. */
@@ -413,8 +413,8 @@ class Worker {
       signal: this.abortOfProducer.signal,
     });
     this.producer = producer;
-    this.relay = new OutboxRelay(this.session(), this.noting(producer), {
-      windowRows: bounds.windowRows,
+    const options: TunedRelayOptions = {
+      batchRows: bounds.batchRows,
       maxRowsInFlight: SHARE_OF_A_KEY * bounds.rowsOfAKey,
       ...(bounds.maxTries !== undefined && { maxTries: bounds.maxTries }),
       pollMs: POLL_MS,
@@ -422,11 +422,11 @@ class Worker {
       leaseMs: LEASE_MS,
       retryMs: RETRY_MS,
       rotateMs: bounds.rotates ? LEASE_MS : NEVER_MS,
+      ...(bounds.mostParkedKeys !== undefined && { mostParkedKeys: bounds.mostParkedKeys }),
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
       clock: this.clock,
-    });
-    const { settings } = this.relay as unknown as { settings: RelaySettings };
-    settings.mostParkedKeys = bounds.mostParkedKeys ?? settings.mostParkedKeys;
+    };
+    this.relay = new OutboxRelay(this.session(), this.noting(producer), options);
     this.relay.run({ signal: this.abort.signal }).then(
       () => this.leave(),
       (error) => {
@@ -510,7 +510,7 @@ class Worker {
         if (name === 'takes a range over') for (const fate of bounds.fates) this.meet(fate);
         if (name === 'rotates') this.rotatedAtMs = this.clock.now();
         if (name === 'saves') this.saved = statement.values;
-        if (name === 'reads a window') this.window = said.rows;
+        if (name === 'reads a batch') this.batch = said.rows;
         if (moves) this.clock.move();
         return said;
       };

@@ -11,7 +11,7 @@ export const RETRY_MS = 10_000;
 export const STATEMENT_TIMEOUT_MS = 1_000_000;
 const LAST_STATEMENT_MS = 3_000;
 
-/** How long it waits for a hot key: windows have so few rows. */
+/** How long it waits for a hot key: batches have so few rows. */
 const PATIENCE_MS = 1;
 
 /** A producer waits less between attempts; what is longer are the time-outs of its requests. */

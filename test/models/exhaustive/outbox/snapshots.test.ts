@@ -1,9 +1,10 @@
 import type { Client } from 'pg';
-import { systemClock } from '../../../../lib/core/kernel/clock';
 import { migrateOutbox, type PostgresClient } from '../../../../lib/core/outbox';
 import { Connection } from '../../../../lib/core/outbox/connection';
-import { type HeldRange, OutboxDatabase } from '../../../../lib/core/outbox/outbox-database';
-import { Patience } from '../../../../lib/core/outbox/patience';
+import { WITHOUT_ENVELOPE } from '../../../../lib/core/outbox/envelope';
+import { KeyRanges } from '../../../../lib/core/outbox/key-ranges';
+import { NewRows } from '../../../../lib/core/outbox/new-rows';
+import { Statements } from '../../../../lib/core/outbox/statements';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { describeOnPostgres } from '../../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../../support/postgres/postgres-server';
@@ -14,7 +15,7 @@ const SEEDS = 25;
 const STEPS = 150;
 const SESSIONS = 5;
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-const WINDOW = { maxRows: 3, maxBytes: 1_000 };
+const BATCH = { maxRows: 3, maxBytes: 1_000 };
 
 type Act =
   | 'writes elsewhere'
@@ -36,7 +37,7 @@ interface Step {
 
 /** Where transactions run, and how a relay looks there. */
 interface Side {
-  readonly database: OutboxDatabase;
+  readonly statements: Statements;
   act(step: Step): Promise<void>;
   snapshot(): Promise<string>;
   position(): Promise<unknown>;
@@ -46,7 +47,7 @@ interface Side {
 class Reader {
   readonly read: string[] = [];
   private highest = 0n;
-  private range?: HeldRange;
+  private newRows?: NewRows;
 
   constructor(
     private readonly side: Side,
@@ -55,23 +56,25 @@ class Reader {
   ) {}
 
   async look(): Promise<unknown> {
-    const { database } = this.side;
-    this.range ??= (await database.claim([]))!;
-    const { from } = this.range.position;
-    const look = (await database.look(this.range, from))!;
+    const { statements } = this.side;
+    this.newRows ??= new NewRows(statements, (await new KeyRanges(statements).claim([]))!, WITHOUT_ENVELOPE);
+    const { newRows } = this;
+    const { position } = newRows.range;
+    const { from } = position;
+    const look = await newRows.takeSnapshot(from);
     if (!look.hasRows) return look;
     const bound = this.hasBound ? this.highest : 0n;
-    const batch = { from, to: look.to, firstId: look.firstId > bound ? look.firstId : bound + 1n };
+    const span = { from, to: look.to, firstId: look.firstId > bound ? look.firstId : bound + 1n };
     const rows: string[] = [];
     for (let afterId = 0n, isLast = false; !isLast; ) {
-      const window = await database.readWindow(this.range, batch, { afterId, ...WINDOW, findsParkedKeys: false });
-      rows.push(...window.rows.map(({ id, data }) => `${id} ${Buffer.from(data)}`));
-      afterId = window.rows.at(-1)?.id ?? afterId;
+      const batch = await newRows.readBatch(span, { afterId, ...BATCH, findsParkedKeys: false });
+      rows.push(...batch.rows.map(({ id, data }) => `${id} ${Buffer.from(data)}`));
+      afterId = batch.rows.at(-1)?.id ?? afterId;
       if (afterId > this.highest) this.highest = afterId;
-      isLast = window.isLast;
+      isLast = batch.isLast;
     }
-    this.range.position.from = look.to;
-    await database.save(this.range, this.range.position, []);
+    position.from = look.to;
+    await newRows.save(position, []);
     this.read.push(...rows);
     return [look, rows, await this.side.position()];
   }
@@ -186,7 +189,7 @@ function realSide(admin: Client, clients: readonly Client[]): Side {
     'rolls back': 'ROLLBACK',
   };
   return {
-    database: databaseOn(clients[SESSIONS] as PostgresClient),
+    statements: statementsOn(clients[SESSIONS] as PostgresClient),
     act: async ({ session, act, key, data }) => {
       const client = clients[session]!;
       const isEnd = act === 'commits' || act === 'rolls back';
@@ -215,7 +218,7 @@ function realSide(admin: Client, clients: readonly Client[]): Side {
 function modelSide(model: OutboxModel, open: Map<number, ModelTransaction>): Side {
   const { transactions } = model;
   return {
-    database: databaseOn({
+    statements: statementsOn({
       query: async (query) => model.query('relay', query),
       on: () => {},
       removeListener: () => {},
@@ -238,8 +241,8 @@ function modelSide(model: OutboxModel, open: Map<number, ModelTransaction>): Sid
   };
 }
 
-function databaseOn(client: PostgresClient): OutboxDatabase {
-  return new OutboxDatabase(new Connection(client, new Patience(systemClock, 30_000)), 'outbox');
+function statementsOn(client: PostgresClient): Statements {
+  return new Statements(new Connection(client, { ms: 30_000 }), 'outbox');
 }
 
 const prepared = new WeakSet<ModelTransaction>();

@@ -62,6 +62,25 @@ describe('a call within a time', () => {
     expect(wasAborted).toBe(true);
   });
 
+  test.each([
+    ['a call in progress', 4_000, 7_000],
+    ['a later call', 0, 3_000],
+  ])('a signal shortens the time of %s', async (_, abortsAtMs, endsAtMs) => {
+    const clock = new VirtualClock();
+    const abort = new AbortController();
+    if (abortsAtMs === 0) abort.abort();
+    else clock.schedule(() => abort.abort(), abortsAtMs);
+    const call = callWithin({ ms: 30_000, clock, shortened: { signal: abort.signal, ms: 3_000 } }, unanswered);
+    await expect(clock.runUntil(call)).rejects.toThrow('no answer within 3000 ms');
+    expect(clock.now()).toBe(endsAtMs);
+  });
+
+  test('a signal does not make the time of a call longer', async () => {
+    const clock = new VirtualClock();
+    const shortened = { signal: AbortSignal.abort(), ms: 3_000 };
+    await expect(clock.runUntil(callWithin({ ms: 100, clock, shortened }, unanswered))).rejects.toThrow('100 ms');
+  });
+
   test('returns what the call returns, and lets the caller go', async () => {
     const { signal } = new AbortController();
     const removed = jest.spyOn(signal, 'removeEventListener');

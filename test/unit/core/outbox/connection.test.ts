@@ -1,6 +1,5 @@
 import { Connection } from '../../../../lib/core/outbox/connection';
 import { OutboxConnectionError } from '../../../../lib/core/outbox/outbox-errors';
-import { Patience } from '../../../../lib/core/outbox/patience';
 import type { PostgresClient, PostgresQuery } from '../../../../lib/core/outbox/postgres-client';
 import { VirtualClock } from '../../../../lib/testing';
 
@@ -17,7 +16,7 @@ function connectionWith(answers: Answers) {
     return answers[statement.text]!();
   };
   const client = { query } as unknown as PostgresClient;
-  const connection = new Connection(client, new Patience(clock, TIMEOUT_MS));
+  const connection = new Connection(client, { ms: TIMEOUT_MS, clock });
   return { asked, ask: (text: string) => clock.runUntil(connection.query({ text })), connection };
 }
 
@@ -63,8 +62,8 @@ test.each<[string, Answers[string]]>([
 test('rows that do not say what was asked are an answer to something else, and none is asked any more', async () => {
   const { asked, ask, connection } = connectionWith({ works });
   const { rows } = await ask('works');
-  expect(connection.said(() => rows[0]!.n)).toBe(1);
-  expect(() => connection.said(() => rows[1]!.n)).toThrow(OutboxConnectionError);
+  expect(connection.parse(() => rows[0]!.n)).toBe(1);
+  expect(() => connection.parse(() => rows[1]!.n)).toThrow(OutboxConnectionError);
   await expect(ask('works')).rejects.toThrow(OutboxConnectionError);
   expect(asked).toEqual(['works']);
 });

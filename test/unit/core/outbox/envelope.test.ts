@@ -3,8 +3,9 @@ import { cloudEvents } from '../../../../lib/core/outbox/envelope';
 const ROW = {
   id: 7n,
   partitionKey: 'k',
-  sequence: { producerId: 'p' },
-  headers: { tenant: 'a' },
+  producerId: 'p',
+  type: null,
+  headers: '{"tenant": "a"}',
   createdAt: new Date(0),
 };
 const ATTRIBUTES = {
@@ -16,6 +17,13 @@ const ATTRIBUTES = {
   partitionkey: 'k',
   tenant: 'a',
 };
+
+test('an event has the type of its row, and no attribute if the row has no headers', () => {
+  const row = { ...ROW, type: 'created', headers: null, data: Buffer.from('1') };
+  const { tenant: _, ...attributes } = { ...ATTRIBUTES, type: 'created', datacontenttype: 'application/json', data: 1 };
+  const event = Buffer.from(cloudEvents({ source: '/shop' }).dataOf(row)).toString();
+  expect(JSON.parse(event)).toEqual(attributes);
+});
 
 const eventOf = (data: Uint8Array) => Buffer.from(cloudEvents({ source: '/shop' }).dataOf({ ...ROW, data })).toString();
 

@@ -1,19 +1,15 @@
 import { migrateOutbox, outboxMigrations, outboxMigrationsOf } from '../../../../lib/core/outbox/outbox-migrations';
 import { OUTBOX_SCHEMA_VERSION } from '../../../../lib/core/outbox/outbox-schema';
-import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../../../../lib/core/stream-format/aggregate-format';
 
 test('outboxMigrations end with the version that the relay works with', () => {
   expect(outboxMigrations.at(-1)!.version).toBe(OUTBOX_SCHEMA_VERSION);
 });
 
-test('the schema skips the look at the record size only for data that fits into the smallest record, whatever its key', () => {
-  const { sql } = outboxMigrations[0]!;
-  const [least, small] = [/max_record_bytes BETWEEN (\d+) /, /bytes\)\) <= (\d+) AND/].map((pattern) =>
-    Number(pattern.exec(sql)![1]),
-  ) as [number, number];
-  const largestKey = '\u{1f600}'.repeat(256);
-  expect(least).toBe(8_192);
-  expect(small + Buffer.byteLength(largestKey) + MAX_AGGREGATE_OVERHEAD_BYTES).toBe(least);
+test('outboxMigrationsOf – another schema – names that schema and no placeholder', () => {
+  for (const { sql } of outboxMigrationsOf('events_1')) {
+    expect(sql).toContain('CREATE TABLE events_1.message');
+    expect(sql).not.toMatch(/outbox_schema|\boutbox\./);
+  }
 });
 
 test('migrateOutbox changes nothing where it cannot tell whether there is a transaction', async () => {

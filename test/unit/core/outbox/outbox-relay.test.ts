@@ -1,72 +1,68 @@
 import { EventEmitter, getEventListeners } from 'node:events';
-import {
-  OUTBOX_SCHEMA_VERSION,
-  OutboxReadOnlyError,
-  OutboxRelay,
-  type OutboxRelayOptions,
-} from '../../../../lib/core/outbox';
+import { OUTBOX_SCHEMA_VERSION, OutboxReadOnlyError, OutboxRelay } from '../../../../lib/core/outbox';
 import type { PostgresClient, PostgresPool, PostgresQuery } from '../../../../lib/core/outbox/postgres-client';
+import type { StatementName } from '../../../../lib/core/outbox/sql-text';
 import { VirtualClock } from '../../../../lib/testing';
+import { type FakeRows, statementName } from '../../../support/postgres/outbox-statements';
+import type { TunedRelayOptions } from '../../../../lib/core/outbox/relay-options';
 
 const SECOND_MS = 1_000;
 const READ_ONLY = { code: '25006', message: 'cannot execute UPDATE in a read-only transaction' };
 const BROKEN = { message: 'Connection terminated unexpectedly' };
 
-const PROCESS = 'SELECT pg_backend_pid() AS pid';
-
 const NOTHING_NEW = [{ snapshot: '3:3:', first_id: null, has_rows: false }];
 
 /** What an outbox of one range answers, in which nobody puts a row. */
-const ANSWERS: [begins: string, rows: object[] | ((values: unknown[]) => object[])][] = [
-  ["SELECT current_setting('lock_timeout')", [{ lock_timeout: '0', is_first: true }]],
-  ['SELECT name, ', ([names]) => (names as string[]).map((name) => ({ name, value: 'as it is' }))],
-  ['SELECT EXISTS', [{ isHeld: true }]],
-  ['SELECT to_regclass', [{ there: true }]],
-  ['SELECT version', [{ version: OUTBOX_SCHEMA_VERSION }]],
-  ['SELECT cache_size', [{ cache_size: '1' }]],
-  ['SELECT lock FROM (SELECT -1', [{ lock: -7 }]],
-  ['SELECT number, lock', ([, held]) => ((held as number[]).length === 0 ? [{ number: 1, lock: 1 }] : [])],
-  ['SELECT pg_try_advisory_lock(', [{ isClaimed: true }]],
-  ['SELECT outbox.recognize', [{ isKnown: true }]],
-  [
-    'UPDATE outbox.range r SET fence',
-    [
-      {
-        first_bucket: 0,
-        last_bucket: 1,
-        fence: '1',
-        producer_id: 'p',
-        batch_from: '3:3:',
-        batch_to: null,
-        after_id: 0,
-      },
-    ],
+const ANSWERS: Partial<Record<StatementName, FakeRows>> = {
+  readSession: [{ lock_timeout: '0', is_first: true }],
+  readSettings: ([names]) => (names as string[]).map((name) => ({ name, value: 'as it is' })),
+  applySettings: ([names]) => (names as string[]).map((name) => ({ name, value: 'as it is' })),
+  hasWorkerLock: [{ isHeld: true }],
+  hasSettingsTable: [{ there: true }],
+  readVersion: [{ version: OUTBOX_SCHEMA_VERSION }],
+  readCacheSize: [{ cache_size: '1' }],
+  lockWorker: [{ lock: -7 }],
+  findFreeRanges: ([held]) => ((held as number[]).length === 0 ? [{ number: 1, lock: 1 }] : []),
+  lockRange: [{ isClaimed: true }],
+  recognizeDatabase: [{ isKnown: true }],
+  takeOverRange: [
+    {
+      first_bucket: 0,
+      last_bucket: 1,
+      fence: '1',
+      producer_id: 'p',
+      batch_from: '3:3:',
+      batch_to: null,
+      after_id: 0,
+    },
   ],
-  ['SELECT partition_key, tries', [{ partition_key: null }]],
-  ['SELECT seen', NOTHING_NEW],
-  ['WITH saved', [{ isHeld: true }]],
-  ['SELECT * FROM outbox.verify', [{ verified_rows: 0, missing_rows: 0 }]],
-  ['SELECT * FROM outbox.lag', [{ waiting_rows: 0, waiting_seconds: 0, parked_rows: 0 }]],
-];
+  listParkedKeys: [{ partition_key: null }],
+  takeSnapshot: NOTHING_NEW,
+  savePosition: [{ isHeld: true }],
+  verify: [{ verified_rows: 0, missing_rows: 0 }],
+  readLag: [{ waiting_rows: 0, waiting_seconds: 0, parked_rows: 0 }],
+};
+
+type Name = ReturnType<typeof statementName>;
 
 /** A pool of such connections, of which some statements fail. */
 class StubPool extends EventEmitter implements PostgresPool {
   readonly totalCount = 1;
   /** Without those that only the processes of two connections were compared with. */
   readonly connections: EventEmitter[] = [];
-  readonly asked: string[] = [];
+  readonly ran: Name[] = [];
   /** How each connection was given back: whether as a broken one. */
   readonly released: unknown[] = [];
-  /** What a statement that begins like this answers instead. */
-  readonly answers = new Map<string, object[]>();
-  /** How statements begin that are not answered. */
-  silentOn?: string;
+  /** What a statement returns instead. */
+  readonly answers = new Map<Name, object[]>();
+  /** The statement that has no response. */
+  silentOn?: Name;
   /** Whether connections are made when they are asked for, which a pool tells, and not before. */
   areNew = true;
   /** What each worker holds: nobody anything, but for what a test says. */
   holdings: object[] = [{ is_mine: true, ranges: 0 }];
 
-  constructor(private readonly failing: (text: string) => object | undefined = () => undefined) {
+  constructor(private readonly failing: (name: Name) => object | undefined = () => undefined) {
     super();
   }
 
@@ -75,18 +71,17 @@ class StubPool extends EventEmitter implements PostgresPool {
   async connect(): ReturnType<PostgresPool['connect']> {
     const pid = ++this.processes;
     let isForComparison = true;
-    const query = async ({ text: given, values = [] }: PostgresQuery) => {
-      const text = given.replaceAll('pg_catalog.', '');
-      if (text === PROCESS) return { rows: [{ pid }], rowCount: 1 };
+    const query = async (given: PostgresQuery) => {
+      const name = statementName(given);
+      if (name === 'readProcess') return { rows: [{ pid }], rowCount: 1 };
       isForComparison = false;
-      this.asked.push(text);
-      const failure = this.failing(text);
+      this.ran.push(name);
+      const failure = this.failing(name);
       if (failure !== undefined) throw Object.assign(new Error(), failure);
-      if (this.silentOn !== undefined && text.startsWith(this.silentOn)) return new Promise<never>(() => {});
-      if (text.startsWith('SELECT pid')) return { rows: this.holdings, rowCount: this.holdings.length };
-      const own = [...this.answers].find(([begins]) => text.trim().startsWith(begins))?.[1];
-      const answer = own ?? ANSWERS.find(([begins]) => text.trim().startsWith(begins))?.[1] ?? [];
-      const rows = typeof answer === 'function' ? answer(values) : answer;
+      if (this.silentOn === name) return new Promise<never>(() => {});
+      if (name === 'countHoldings') return { rows: this.holdings, rowCount: this.holdings.length };
+      const answer = this.answers.get(name) ?? ANSWERS[name as StatementName] ?? [];
+      const rows = typeof answer === 'function' ? answer(given.values ?? []) : answer;
       return { rows, rowCount: rows.length };
     };
     const release = (isBroken: unknown): void => {
@@ -101,11 +96,11 @@ class StubPool extends EventEmitter implements PostgresPool {
 }
 
 const producer = { putAll: async () => ({ delivered: 0, rejected: 0 }) };
-const relayOn = (postgres: PostgresPool | PostgresClient, clock: VirtualClock, options: OutboxRelayOptions = {}) =>
+const relayOn = (postgres: PostgresPool | PostgresClient, clock: VirtualClock, options: TunedRelayOptions = {}) =>
   new OutboxRelay(postgres, producer, { clock, onReconnect: () => {}, ...options });
 
-/** Runs a relay for so long, does something meanwhile, and returns how often each statement was asked that begins like this. */
-async function countsOf(pool: StubPool, forMs: number, options: OutboxRelayOptions = {}, meanwhile = () => {}) {
+/** Runs a relay for so long, does something meanwhile, and returns how often each statement ran. */
+async function countsOf(pool: StubPool, forMs: number, options: TunedRelayOptions = {}, meanwhile = () => {}) {
   const clock = new VirtualClock();
   const relay = relayOn(pool, clock, { ...options, clock });
   const abort = new AbortController();
@@ -115,7 +110,7 @@ async function countsOf(pool: StubPool, forMs: number, options: OutboxRelayOptio
   await clock.runUntil(clock.sleep(forMs - SECOND_MS / 2));
   abort.abort();
   await clock.runUntil(running);
-  const count = (begins: string) => pool.asked.filter((text) => text.trim().startsWith(begins)).length;
+  const count = (name: Name) => pool.ran.filter((each) => each === name).length;
   return { count, relay, endedAt: clock.now() };
 }
 
@@ -123,10 +118,8 @@ describe('a server that takes no writes', () => {
   /** When a relay gives up, if to take a range fails like this; after an hour it is told to end. */
   async function endsAfterMs(failureAt: (ms: number) => object | undefined): Promise<number | undefined> {
     const clock = new VirtualClock();
-    const pool = new StubPool((text) => {
-      const writes = text.startsWith('UPDATE outbox.range') || text.includes('pg_current_snapshot() seen');
-      return writes ? failureAt(clock.now()) : undefined;
-    });
+    const writes: Name[] = ['takeOverRange', 'replaceLock', 'takeSnapshot'];
+    const pool = new StubPool((name) => (writes.includes(name) ? failureAt(clock.now()) : undefined));
     const abort = new AbortController();
     clock.schedule(() => abort.abort(), 3_600 * SECOND_MS);
     const running = relayOn(pool, clock).run({ signal: abort.signal });
@@ -175,15 +168,15 @@ test('a pool and its connections have no listener of a relay that has ended, nor
   expect(pool.connections.map((connection) => connection.listenerCount('error'))).toEqual([1, 1]);
 });
 
-test.each<[string, string, (relay: OutboxRelay) => Promise<unknown>]>([
-  ['verifies', 'verify()', (relay) => relay.verify()],
-  ['is checked', 'to_regclass', (relay) => relay.run()],
+test.each<[string, Name, (relay: OutboxRelay) => Promise<unknown>]>([
+  ['verifies', 'verify', (relay) => relay.verify()],
+  ['is checked', 'hasSettingsTable', (relay) => relay.run()],
 ])(
   'a connection that breaks while it %s ends that, and not the process, whether it is new or not',
-  async (_, text, use) => {
+  async (_, broken, use) => {
     for (const areNew of [true, false]) {
       const clock = new VirtualClock();
-      const pool = Object.assign(new StubPool((asked) => (asked.includes(text) ? BROKEN : undefined)), { areNew });
+      const pool = Object.assign(new StubPool((name) => (name === broken ? BROKEN : undefined)), { areNew });
       await expect(clock.runUntil(use(relayOn(pool, clock)))).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
       expect(() => pool.connections[0]!.emit('error', new Error('broken'))).not.toThrow();
       expect(pool.released).toEqual([true]);
@@ -203,11 +196,6 @@ test('a relay runs once at a time, and again when it has ended', async () => {
   }
 });
 
-test('a relay has no option that is out of bounds', () => {
-  const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'windowRows' });
-  expect(() => relayOn(new StubPool(), new VirtualClock(), { windowRows: 0 })).toThrow(refused);
-});
-
 test('a relay that is told to end does so at once, however long it would have slept', async () => {
   const { endedAt } = await countsOf(new StubPool(), 5 * SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
   expect(endedAt).toBe(5 * SECOND_MS);
@@ -215,7 +203,7 @@ test('a relay that is told to end does so at once, however long it would have sl
 
 test('a relay that is told to end waits three seconds for a last answer', async () => {
   const clock = new VirtualClock();
-  const pool = Object.assign(new StubPool(), { silentOn: 'UNLISTEN' });
+  const pool = Object.assign(new StubPool(), { silentOn: 'unlisten' as const });
   const abort = new AbortController();
   const running = relayOn(pool, clock).run({ signal: abort.signal });
   await clock.runUntil(clock.sleep(SECOND_MS));
@@ -225,27 +213,9 @@ test('a relay that is told to end waits three seconds for a last answer', async 
 });
 
 test('a connection over which a range cannot be given back at the end is closed, and so it is', async () => {
-  const pool = new StubPool((text) => (text.startsWith('SELECT pg_advisory_unlock(') ? { code: '53100' } : undefined));
+  const pool = new StubPool((name) => (name === 'unlockRange' ? { code: '53100' } : undefined));
   await countsOf(pool, SECOND_MS);
   expect(pool.released).toEqual([true]);
-});
-
-test.each([
-  ['is not read for one stream', producer, false],
-  ['is read for a stream of each', { repositories: producer }, true],
-])('the topic of a row %s', async (_, producers, isRead) => {
-  const clock = new VirtualClock();
-  let looks = 0;
-  const pool = new StubPool((text) => {
-    const rows = [{ snapshot: '5:5:', first_id: '1', has_rows: true }];
-    if (text.startsWith('SELECT seen')) pool.answers.set('SELECT seen', looks++ === 0 ? rows : NOTHING_NEW);
-    return undefined;
-  });
-  const abort = new AbortController();
-  clock.schedule(() => abort.abort(), SECOND_MS);
-  await clock.runUntil(new OutboxRelay(pool, producers, { clock }).run({ signal: abort.signal }));
-  const window = pool.asked.find((text) => text.startsWith('SELECT id'));
-  expect(window!.includes(', topic')).toBe(isRead);
 });
 
 describe('a connection of a pool that is lost', () => {
@@ -255,7 +225,7 @@ describe('a connection of a pool that is lost', () => {
   ])('is given back at once by a worker that %s, however seldom that looks at the ranges', async (_, isFree) => {
     const clock = new VirtualClock();
     const pool = new StubPool();
-    if (!isFree) pool.answers.set('SELECT number, lock', []);
+    if (!isFree) pool.answers.set('findFreeRanges', []);
     const abort = new AbortController();
     const relay = relayOn(pool, clock, { leaseMs: 3_600 * SECOND_MS });
     const running = relay.run({ signal: abort.signal });
@@ -285,17 +255,17 @@ describe('a connection of a pool that is lost', () => {
   );
 
   test('over and over, by a statement that fails, is replaced once in each wait', async () => {
-    const pool = new StubPool((text) => (text.trim().startsWith('SELECT seen') ? { code: '53100' } : undefined));
+    const pool = new StubPool((name) => (name === 'takeSnapshot' ? { code: '53100' } : undefined));
     await countsOf(pool, 9.5 * SECOND_MS);
     expect(pool.connections).toHaveLength(10);
   });
 
-  test.each<[string, string, object, object]>([
-    ['it was to be checked', 'SELECT to_regclass', BROKEN, { code: 'OUTBOX_CONNECTION' }],
-    ['Postgres says what comes again', 'SELECT seen', { code: '42P01' }, { code: '42P01' }],
-  ])('ends the relay when %s', async (_, begins, failure, error) => {
+  test.each<[string, Name, object, object]>([
+    ['it was to be checked', 'hasSettingsTable', BROKEN, { code: 'OUTBOX_CONNECTION' }],
+    ['Postgres says what comes again', 'takeSnapshot', { code: '42P01' }, { code: '42P01' }],
+  ])('ends the relay when %s', async (_, failing, failure, error) => {
     const clock = new VirtualClock();
-    const pool = new StubPool((text) => (text.trim().startsWith(begins) ? failure : undefined));
+    const pool = new StubPool((name) => (name === failing ? failure : undefined));
     await expect(clock.runUntil(relayOn(pool, clock).run())).rejects.toMatchObject(error);
     expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
   });
@@ -366,7 +336,7 @@ describe('a pool', () => {
     const clock = new VirtualClock();
     const pool = poolWith(clock, 20 * SECOND_MS, own);
     await expect(runOn(pool, clock)).rejects.toMatchObject(needsTwo);
-    expect(pool.asked).toEqual([]);
+    expect(pool.ran).toEqual([]);
   });
 
   test.each<[string, number]>([
@@ -377,16 +347,16 @@ describe('a pool', () => {
     const pool = poolWith(clock, secondAfterMs, { options: { max: 2 }, totalCount: 2 });
     await runOn(pool, clock);
     expect(pool.released).toEqual([false]);
-    expect(pool.asked).toContain('LISTEN outbox');
+    expect(pool.ran).toContain('listen');
   });
 });
 
 test('a notification wakes a relay that sleeps', async () => {
-  const options = { pollMs: 3_600 * SECOND_MS };
+  const options: TunedRelayOptions = { pollMs: 3_600 * SECOND_MS };
   const [quiet, woken] = [new StubPool(), new StubPool()];
   const { count } = await countsOf(quiet, SECOND_MS, options);
   const wakes = await countsOf(woken, SECOND_MS, options, () => woken.connections[0]!.emit('notification'));
-  expect(wakes.count('SELECT seen')).toBeGreaterThan(count('SELECT seen'));
+  expect(wakes.count('takeSnapshot')).toBeGreaterThan(count('takeSnapshot'));
 });
 
 test.each([
@@ -394,9 +364,9 @@ test.each([
   ['one that holds none', 0],
 ])('slots are rotated every half a minute, by %s', async (_, rotations) => {
   const pool = new StubPool();
-  if (rotations === 0) pool.answers.set('SELECT number, lock', []);
+  if (rotations === 0) pool.answers.set('findFreeRanges', []);
   const { count } = await countsOf(pool, 100 * SECOND_MS);
-  expect(count('SELECT outbox.rotate')).toBe(rotations);
+  expect(count('rotate')).toBe(rotations);
 });
 
 test.each([
@@ -405,7 +375,7 @@ test.each([
 ])('a worker without a range that should not stand by %s', async (_, ranges, ends) => {
   const clock = new VirtualClock();
   const pool = new StubPool();
-  pool.answers.set('SELECT number, lock', []);
+  pool.answers.set('findFreeRanges', []);
   pool.holdings = [{ is_mine: true, ranges: 0 }, { ranges: 1 }, { ranges }];
   const abort = new AbortController();
   clock.schedule(() => abort.abort(), 10 * SECOND_MS);
@@ -416,7 +386,7 @@ test.each([
 test('a worker stands by without a range, unless it is told not to', async () => {
   const clock = new VirtualClock();
   const pool = new StubPool();
-  pool.answers.set('SELECT number, lock', []);
+  pool.answers.set('findFreeRanges', []);
   const abort = new AbortController();
   const running = relayOn(pool, clock).run({ signal: abort.signal });
   clock.schedule(() => abort.abort(), 5 * SECOND_MS);
@@ -428,18 +398,18 @@ test('a worker takes a range that is free though another worker has none either,
   const pool = new StubPool();
   pool.holdings = [{ is_mine: true, ranges: 0 }, { ranges: 0 }];
   const { count } = await countsOf(pool, SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
-  expect([count('SELECT pg_try_advisory_lock('), count('SELECT number, lock')]).toEqual([1, 2]);
+  expect([count('lockRange'), count('findFreeRanges')]).toEqual([1, 2]);
 });
 
 test('a worker that has lost a range gives it back, goes on, and may take it again', async () => {
   let looks = 0;
-  const pool = new StubPool((text) => {
+  const pool = new StubPool((name) => {
     // The first look finds that another worker has the range.
-    if (text.trim().startsWith('SELECT seen')) pool.answers.set('SELECT seen', looks++ === 0 ? [] : NOTHING_NEW);
+    if (name === 'takeSnapshot') pool.answers.set('takeSnapshot', looks++ === 0 ? [] : NOTHING_NEW);
     return undefined;
   });
   const { count } = await countsOf(pool, SECOND_MS);
-  expect([count('SELECT pg_try_advisory_lock('), count('SELECT pg_advisory_unlock(')]).toEqual([2, 2]);
+  expect([count('lockRange'), count('unlockRange')]).toEqual([2, 2]);
 });
 
 test.each([
@@ -455,7 +425,7 @@ test.each([
   await clock.runUntil(clock.sleep(SECOND_MS / 2));
   pool.holdings = [{ is_mine: true, ranges: mine }, { ranges: fewest }, { ranges: 5 }];
   await clock.runUntil(clock.sleep(SECOND_MS));
-  expect(pool.asked.filter((text) => text.includes('pg_advisory_unlock('))).toHaveLength(given);
+  expect(pool.ran.filter((name) => name === 'unlockRange')).toHaveLength(given);
   abort.abort();
   await clock.runUntil(running);
 });

@@ -1,11 +1,10 @@
-import type { HeldRange, OutboxDatabase, OutboxRow, ParkedRow } from '../../../../lib/core/outbox/outbox-database';
-import { OutboxLeaseError, OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
+import { OutboxLeaseError, type OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
+import type { OutboxRow, ParkedRow } from '../../../../lib/core/outbox/outbox-row';
 import { ParkedKeys, type PutRows } from '../../../../lib/core/outbox/parked-keys';
+import type { ParkedTable } from '../../../../lib/core/outbox/parked-table';
 import type { RelaySettings } from '../../../../lib/core/outbox/relay-options';
 import { noRelaySummary, type RelaySummary } from '../../../../lib/core/outbox/relay-summary';
 import { VirtualClock } from '../../../../lib/testing';
-
-const RANGE = { number: 1 } as HeldRange;
 
 interface TableOptions {
   /** How many keys have a row in the table. The number of a key is the number of its row. */
@@ -15,7 +14,7 @@ interface TableOptions {
   /** How often the rows were tried by an earlier worker. */
   tries?: number;
   rowBytes?: number;
-  windowBytes?: number;
+  batchBytes?: number;
   mostParkedKeys?: number;
   /** How long it takes to read parked rows. */
   readMs?: number;
@@ -23,10 +22,9 @@ interface TableOptions {
 
 /** A table of parked rows, one row a key, behind a worker that remembers 10 keys. */
 function tableOf(options: TableOptions) {
-  const { keys, isRejected = () => false, tries = 0, rowBytes = 1, windowBytes = 1_000, readMs = 1 } = options;
+  const { keys, isRejected = () => false, tries = 0, rowBytes = 1, batchBytes = 1_000, readMs = 1 } = options;
   const { mostParkedKeys = 10 } = options;
   const clock = new VirtualClock();
-  const read = (key: number) => ({ id: BigInt(key), hasEnded: false });
   const rowOf = (key: number): ParkedRow => {
     const sequence = { producerId: 'outbox', sequenceNumber: BigInt(key) };
     return {
@@ -34,30 +32,29 @@ function tableOf(options: TableOptions) {
       partitionKey: `${key}`,
       data: new Uint8Array(rowBytes),
       sequence,
-      read: read(key),
+      read: { id: BigInt(key), hasEnded: false },
       tries,
     };
   };
   const table = new Map(Array.from({ length: keys }, (_, index) => [`${index + 1}`, rowOf(index + 1)]));
   const triedAtMs = new Map<string, number[]>();
   const bytesRead: number[] = [];
-  const database: Partial<OutboxDatabase> = {
-    park: async (_, rows) => {
+  const fake: Partial<ParkedTable> = {
+    park: async (rows) => {
       for (const row of rows) table.set(row.partitionKey, row as ParkedRow);
-      return true;
     },
-    parkedKeys: async (_, { behindId, atMost }) => {
+    listKeys: async ({ behindId, atMost }) => {
       const behind = [...table.values()].filter(({ id }) => id > behindId).sort((a, b) => Number(a.id - b.id));
       return behind.slice(0, atMost).map((row) => ({ ...row, firstId: row.id }));
     },
-    readParked: async (_, wanted, { maxBytesOfAll }) => {
+    read: async (wanted, { maxBytesOfAll }) => {
       await clock.sleep(readMs);
       const found = wanted.flatMap(({ partitionKey }) => table.get(partitionKey) ?? []);
       const rows = found.filter((__, place) => place * rowBytes < maxBytesOfAll);
       bytesRead.push(rows.length * rowBytes);
       return { rows, unreadKeys: found.slice(rows.length).map(({ partitionKey }) => partitionKey) };
     },
-    removeParked: async (gone) => {
+    remove: async (gone) => {
       for (const { partitionKey } of gone) table.delete(partitionKey);
     },
     countTries: async (rejected) => {
@@ -67,7 +64,7 @@ function tableOf(options: TableOptions) {
       }
     },
   };
-  const settings = { clock, windowRows: 100, windowBytes, retryMs: 1_000, mostParkedKeys, onRejected: () => {} };
+  const settings = { clock, batchRows: 100, batchBytes, retryMs: 1_000, mostParkedKeys, onRejected: () => {} };
   const put: PutRows = async (rows, ends) => {
     for (const row of rows) {
       const { partitionKey } = row;
@@ -77,14 +74,13 @@ function tableOf(options: TableOptions) {
     }
   };
   const parked = new ParkedKeys(
-    database as OutboxDatabase,
-    RANGE,
+    fake as ParkedTable,
     settings as unknown as RelaySettings,
     noRelaySummary(),
     put,
     () => {},
   );
-  /** As the reader of a range does: between two windows keys may be forgotten. */
+  /** As the reader of a range does: between two batches keys may be forgotten. */
   const runFor = async (ms: number): Promise<void> => {
     await parked.load();
     const running = parked.run();
@@ -150,27 +146,16 @@ test('ParkedKeys – rejected keys come faster than they can be retried – forg
 });
 
 test('ParkedKeys – one row fills what a put may read – reads the other keys next, and each row is sent', async () => {
-  const { table, bytesRead, triedAtMs, runFor } = tableOf({ keys: 9, rowBytes: 1_000, windowBytes: 1_000 });
+  const { table, bytesRead, triedAtMs, runFor } = tableOf({ keys: 9, rowBytes: 1_000, batchBytes: 1_000 });
   await runFor(1_000);
   expect(table.size).toBe(0);
   expect(Math.max(...bytesRead)).toBe(1_000);
   expect([...triedAtMs.values()].map((times) => times.length)).toEqual(Array(9).fill(1));
 });
 
-test('a range that another worker has is not begun', async () => {
-  const database: Partial<OutboxDatabase> = { parkedKeys: async () => undefined };
-  const settings = { clock: new VirtualClock(), mostParkedKeys: 10 } as unknown as RelaySettings;
-  const [range, summary] = [{ number: 1 } as HeldRange, noRelaySummary()];
-  const parked = new ParkedKeys(
-    database as OutboxDatabase,
-    range,
-    settings,
-    summary,
-    async () => {},
-    () => {},
-  );
-  await expect(parked.load()).rejects.toThrow(OutboxLeaseError);
-});
+const lost = async (): Promise<never> => {
+  throw new OutboxLeaseError(1);
+};
 
 describe('the rows of a key that go to two streams', () => {
   const rowOf = (id: bigint): ParkedRow => {
@@ -186,7 +171,7 @@ describe('the rows of a key that go to two streams', () => {
   /** Parked keys over a table, and what is put of them. */
   function parkedOver(
     isRefused: (row: OutboxRow, put: number) => boolean,
-    { maxTries, ...lost }: { maxTries?: number } & Partial<OutboxDatabase> = {},
+    { maxTries, ...own }: { maxTries?: number } & Partial<ParkedTable> = {},
   ) {
     let table: ParkedRow[] = [];
     const puts: bigint[][] = [];
@@ -195,18 +180,17 @@ describe('the rows of a key that go to two streams', () => {
     const summary = noRelaySummary();
     const withoutRow = (gone: OutboxRow) => table.filter(({ id }) => id !== gone.id);
     const clock = new VirtualClock();
-    const database: Partial<OutboxDatabase> = {
-      park: async (_, rows) => {
+    const fake: Partial<ParkedTable> = {
+      park: async (rows) => {
         table = [...table, ...(rows as ParkedRow[])].sort((a, b) => Number(a.id - b.id));
-        return true;
       },
-      readParked: async (_, [key], { maxRows }) => {
+      read: async ([key], { maxRows }) => {
         readBehind.push(key!.afterId);
         const found = table.filter(({ id }) => id > key!.afterId).slice(0, maxRows);
         await clock.sleep(1);
         return { rows: found, unreadKeys: [] };
       },
-      removeParked: async (gone) => {
+      remove: async (gone) => {
         for (const row of gone) table = withoutRow(row);
       },
       countTries: async ([{ row } = { row: first }]) => {
@@ -215,7 +199,7 @@ describe('the rows of a key that go to two streams', () => {
       giveUp: async ([{ row } = { row: first }]) => {
         table = withoutRow(row);
       },
-      ...lost,
+      ...own,
     };
     const put: PutRows = async (rows, ends) => {
       const going = rows.filter((row) => ends.mayGo(row));
@@ -228,16 +212,15 @@ describe('the rows of a key that go to two streams', () => {
     const onRejected = (error: OutboxRowError) => void told.push(error);
     const settings = {
       clock,
-      windowRows: 10,
-      windowBytes: 1_000,
+      batchRows: 10,
+      batchBytes: 1_000,
       retryMs: 1,
       maxTries,
       mostParkedKeys: 10_000,
       onRejected,
     };
     const parked = new ParkedKeys(
-      database as OutboxDatabase,
-      { number: 1 } as HeldRange,
+      fake as ParkedTable,
       settings as unknown as RelaySettings,
       summary,
       put,
@@ -289,11 +272,11 @@ describe('the rows of a key that go to two streams', () => {
     expect(puts).toEqual([[1n], [2n]]);
   });
 
-  test.each<[string, Partial<OutboxDatabase>]>([
-    ['parks', { park: async () => false }],
-    ['reads what is parked', { readParked: async () => undefined }],
-  ])('end their range where another worker has it when this one %s', async (_, lost) => {
-    const { parked, clock } = parkedOver(() => false, lost);
+  test.each<[string, Partial<ParkedTable>]>([
+    ['parks', { park: lost }],
+    ['reads parked rows', { read: lost }],
+  ])('end their range where another worker has it when this one %s', async (_, own) => {
+    const { parked, clock } = parkedOver(() => false, own);
     parked.reject(first);
     await expect(clock.runUntil(parked.run())).rejects.toThrow(OutboxLeaseError);
   });
@@ -318,23 +301,6 @@ describe('the rows of a key that go to two streams', () => {
     parked.stop();
     await clock.runUntil(running);
     expect([told, left()]).toEqual([[], [1n]]);
-  });
-
-  test('say why they were refused, and in a log only what a log may have', async () => {
-    const { parked, clock, told } = parkedOver(() => true);
-    parked.reject(first);
-    const running = parked.run();
-    await clock.runUntil(clock.sleep(2));
-    parked.stop();
-    await clock.runUntil(running);
-    const [message, summary] = ['row 1 was rejected, try 1: refused', 'row 1 was rejected, try 1: Error'];
-    expect(told[0]).toMatchObject({
-      message: expect.stringContaining(message),
-      summary: expect.stringContaining(summary),
-    });
-    const cause = new OutboxLeaseError(7);
-    const own = new OutboxRowError(1n, 'key', 1, false, { cause });
-    expect(own.summary).toContain(`try 1: ${cause.summary}`);
   });
 
   test('are put in order, though one is refused while a later one is in the table', async () => {
@@ -390,19 +356,6 @@ describe('the rows of a key that go to two streams', () => {
     expect([puts, left()]).toEqual([[[3n], [1n, 2n]], []]);
   });
 
-  test('are read when they are in the table, and not over and over before', async () => {
-    const { parked, puts, clock, untilEmpty, readBehind } = parkedOver(() => false);
-    parked.expect(first);
-    const running = parked.run();
-    await clock.runUntil(clock.sleep(100));
-    const readsBefore = readBehind.length;
-    await parked.park([first]);
-    await clock.runUntil(untilEmpty());
-    parked.stop();
-    await clock.runUntil(running);
-    expect([readsBefore, puts]).toEqual([0, [[1n]]]);
-  });
-
   test('are read no more when none is in the table but one is still to be parked', async () => {
     const { parked, puts, clock, untilEmpty, readBehind } = parkedOver(() => false);
     for (const row of [first, second]) parked.expect(row);
@@ -428,14 +381,14 @@ describe('keys that an earlier worker has parked', () => {
   async function readsOf(
     keys: { partitionKey: string; tries: number }[],
     untilMs: number,
-    { windowRows = 10, readMs = 0 } = {},
+    { batchRows = 10, readMs = 0 } = {},
   ) {
     const clock = new VirtualClock();
     const reads: { atMs: number; keys: string[]; behind: bigint[]; maxRows: number; maxBytes: number }[] = [];
     const tries = new Map(keys.map((key) => [key.partitionKey, key.tries]));
-    const database: Partial<OutboxDatabase> = {
-      parkedKeys: async () => keys.map((key) => ({ ...key, firstId: 1n })),
-      readParked: async (_, wanted, limits) => {
+    const fake: Partial<ParkedTable> = {
+      listKeys: async () => keys.map((key) => ({ ...key, firstId: 1n })),
+      read: async (wanted, limits) => {
         const names = wanted.map(({ partitionKey }) => partitionKey);
         const behind = wanted.map(({ afterId }) => afterId);
         reads.push({ atMs: clock.now(), keys: names, behind, ...limits });
@@ -452,10 +405,13 @@ describe('keys that an earlier worker has parked', () => {
       },
     };
     const parked = new ParkedKeys(
-      database as OutboxDatabase,
-      { number: 1 } as HeldRange,
+      fake as ParkedTable,
       {
-        ...{ clock, windowRows, windowBytes: 1_000, retryMs: SECOND_MS, mostParkedKeys: 10_000 },
+        clock,
+        batchRows,
+        batchBytes: 1_000,
+        retryMs: SECOND_MS,
+        mostParkedKeys: 10_000,
         onRejected: () => {},
       } as unknown as RelaySettings,
       {} as RelaySummary,
@@ -493,10 +449,10 @@ describe('keys that an earlier worker has parked', () => {
     [32, 0, 3, 31],
     [4, 1, 1, 250],
   ])(
-    '%d keys with %d tries are read together, in windows that are one in all',
+    '%d keys with %d tries are read together, in shares of one batch',
     async (count, tries, maxRows, maxBytes) => {
       const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
-      const [first] = await readsOf(keys, 2 * SECOND_MS, { windowRows: 100 });
+      const [first] = await readsOf(keys, 2 * SECOND_MS, { batchRows: 100 });
       expect(first).toMatchObject({ keys: keys.map(({ partitionKey }) => partitionKey), maxRows, maxBytes });
     },
   );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { type Batch, Progress, type ReadRow } from '../../../../lib/core/outbox/progress';
+import { Progress, type ReadRow, type Span } from '../../../../lib/core/outbox/progress';
 
-const batchOf = (number: number): Batch => ({
+const spanOf = (number: number): Span => ({
   from: `snapshot ${number}`,
   to: `snapshot ${number + 1}`,
   firstId: 1n,
@@ -11,9 +11,9 @@ const rowOf = (id: bigint): ReadRow => ({ id, hasEnded: false });
 test('a position passes the rows that have ended, up to the first that has not', () => {
   const progress = new Progress({ from: 'snapshot 0', afterId: 0n });
   const rows = [1n, 2n, 3n].map(rowOf);
-  progress.begin(batchOf(0));
+  progress.begin(spanOf(0));
   for (const row of rows) progress.read(row);
-  progress.end(batchOf(0));
+  progress.end(spanOf(0));
   const reached = [progress.reached()];
   for (const index of [1, 0, 2]) {
     rows[index]!.hasEnded = true;
@@ -27,7 +27,7 @@ test('a position passes the rows that have ended, up to the first that has not',
   ]);
 });
 
-test('a worker that goes on within a batch is there until a row of its own has ended', () => {
+test('a worker that goes on within a span is there until a row of its own has ended', () => {
   const position = { from: 'snapshot 0', to: 'snapshot 1', afterId: 5n };
   const progress = new Progress({ ...position });
   const row = rowOf(6n);
@@ -46,7 +46,7 @@ test('however many rows there are, and in whatever order they end, none that is 
     fc.property(plays, ({ rows: count, open }) => {
       const progress = new Progress({ from: 'snapshot 0', afterId: 0n });
       const rows = Array.from({ length: count }, (_, index) => rowOf(BigInt(index + 1)));
-      progress.begin(batchOf(0));
+      progress.begin(spanOf(0));
       for (const row of rows) progress.read(row);
       const last = Math.floor(open * count);
       for (const row of rows.slice(0, last)) row.hasEnded = true;
@@ -54,7 +54,7 @@ test('however many rows there are, and in whatever order they end, none that is 
       expect(progress.reached().afterId).toBe(BigInt(last));
       expect(progress.length).toBe(count - last);
       rows[last]!.hasEnded = true;
-      progress.end(batchOf(0));
+      progress.end(spanOf(0));
       expect(progress.reached()).toEqual({ from: 'snapshot 1', afterId: 0n });
       expect(progress.length).toBe(0);
     }),

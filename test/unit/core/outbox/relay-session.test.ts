@@ -1,10 +1,11 @@
 import { Connection } from '../../../../lib/core/outbox/connection';
-import { Patience } from '../../../../lib/core/outbox/patience';
 import type { PostgresClient, PostgresQuery } from '../../../../lib/core/outbox/postgres-client';
 import { relaySettings } from '../../../../lib/core/outbox/relay-options';
 import { RelaySession } from '../../../../lib/core/outbox/relay-session';
 import { inTransaction } from '../../../../lib/core/outbox/session-settings';
+import { Statements } from '../../../../lib/core/outbox/statements';
 import { VirtualClock } from '../../../../lib/testing';
+import { statementName } from '../../../support/postgres/outbox-statements';
 
 const LOCK = -7;
 
@@ -34,9 +35,9 @@ interface Fault {
   /** The process that runs the next statement. @default always the same */
   processAt?(statement: number): ServerProcess;
   /** The code with which a statement fails. */
-  fails?(text: string, statement: number): string | undefined;
+  fails?(name: string, statement: number): string | undefined;
   /** Replaces the rows of an answer. */
-  spoil?(text: string, rows: object[], statement: number): object[];
+  spoil?(name: string, rows: object[], statement: number): object[];
   /** After how long a notification comes. */
   notifiedAfterMs?: number;
   isInTransaction?: boolean;
@@ -50,60 +51,62 @@ function sessionOn(
   const clock = new VirtualClock();
   const sent: string[] = [];
   let session: RelaySession;
-  const answer = (at: ServerProcess, { text, values = [], name }: PostgresQuery): object[] => {
-    const [names, wanted] = values as string[][];
-    if (name !== undefined) at.prepared.add(name);
-    if (text.startsWith('SELECT pg_catalog.current_setting'))
-      return [{ lock_timeout: '0', is_first: !isInTransaction }];
-    if (text.startsWith('SELECT pg_catalog.pg_backend_pid')) return [{ pid: at.pid }];
-    if (text.startsWith('SELECT name, pg_catalog.current_setting')) {
-      return names!.map((each) => ({ name: each, value: at.settingOf(each) }));
-    }
-    if (text.startsWith('SELECT name, pg_catalog.set_config')) {
-      const known = names!.filter((each) => at.settingOf(each) !== null);
-      for (const each of known) at.settings.set(each, wanted![names!.indexOf(each)]!);
+  const answers: Partial<Record<string, (at: ServerProcess, values: readonly unknown[]) => object[] | void>> = {
+    readSession: () => [{ lock_timeout: '0', is_first: !isInTransaction }],
+    readProcess: ({ pid }) => [{ pid }],
+    readSettings: (at, [names]) => (names as string[]).map((name) => ({ name, value: at.settingOf(name) })),
+    applySettings: (at, [names, wanted]) => {
+      const known = (names as string[]).filter((each) => at.settingOf(each) !== null);
+      for (const each of known) at.settings.set(each, (wanted as string[])[(names as string[]).indexOf(each)]!);
       return known.map((each) => ({ name: each, value: at.settingOf(each) }));
-    }
-    if (text.startsWith('LISTEN')) at.channels.add(text.slice(7));
-    if (text.startsWith('UNLISTEN')) at.channels.delete(text.slice(9));
-    if (text.startsWith('DEALLOCATE')) at.prepared.delete(text.slice(11));
-    if (text.startsWith('SELECT lock FROM')) at.locks.add(LOCK);
-    if (text.startsWith('SELECT lock FROM')) return [{ lock: LOCK }];
-    if (text.startsWith('SELECT pg_catalog.pg_advisory_unlock_shared')) at.locks.delete(values[1] as number);
-    if (text.startsWith('SELECT EXISTS')) return [{ isHeld: at.locks.has(values[1] as number) }];
-    if (text.startsWith('SELECT pg_catalog.pg_notify')) {
-      clock.schedule(() => session.hear({ payload: 'of a writer' }), 0);
-      if (notifiedAfterMs < 60_000) clock.schedule(() => session.hear({ payload: `${values[1]}` }), notifiedAfterMs);
+    },
+    listen: (at) => void at.channels.add('outbox'),
+    unlisten: (at) => void at.channels.delete('outbox'),
+    lockWorker: (at) => {
+      at.locks.add(LOCK);
+      return [{ lock: LOCK }];
+    },
+    unlockWorker: (at, [lock]) => void at.locks.delete(lock as number),
+    hasWorkerLock: (at, [lock]) => [{ isHeld: at.locks.has(lock as number) }],
+    notifySession: (_, [payload]) => {
+      clock.schedule(() => session.onNotification({ payload: 'of a writer' }), 0);
+      const notify = () => session.onNotification({ payload: `${payload}` });
+      if (notifiedAfterMs < 60_000) clock.schedule(notify, notifiedAfterMs);
       return [{}];
-    }
-    return [];
+    },
+  };
+  const answer = (at: ServerProcess, query: PostgresQuery): object[] => {
+    if (query.name !== undefined) at.prepared.add(query.name);
+    if (query.text.startsWith('DEALLOCATE')) at.prepared.delete(query.text.split('"')[1]!);
+    return answers[statementName(query)]?.(at, query.values ?? []) ?? [];
   };
   const query = async (statement: PostgresQuery) => {
-    const number = sent.push(statement.text.trim()) - 1;
-    const text = statement.text.trim();
-    const code = fails?.(text, number);
+    const name = statementName(statement);
+    const number = sent.push(name) - 1;
+    const code = fails?.(name, number);
     if (code !== undefined) throw Object.assign(new Error('no'), { code });
     const rows = answer(processAt(number), statement);
-    return { rows: spoil?.(text, rows, number) ?? rows, rowCount: 0 };
+    return { rows: spoil?.(name, rows, number) ?? rows, rowCount: 0 };
   };
-  const connection = new Connection({ query } as unknown as PostgresClient, new Patience(clock, 30_000));
-  session = new RelaySession(connection, relaySettings({ clock }));
-  const start = async (other?: Connection): Promise<void> => {
+  const connection = new Connection({ query } as unknown as PostgresClient, { ms: 30_000, clock });
+  const statements = new Statements(connection, 'outbox');
+  session = new RelaySession(statements, relaySettings({ clock }));
+  const start = async (other?: Statements): Promise<void> => {
     await session.check(other);
     await session.begin();
     await session.join();
   };
-  const starting = (other?: Connection): Promise<void> => clock.runUntil(start(other));
-  return { session, sent, clock, connection, starting };
+  const starting = (other?: Statements): Promise<void> => clock.runUntil(start(other));
+  return { session, sent, clock, statements, starting };
 }
 
 const refusal = (what: string) => ({ code: 'OUTBOX_POOLER', message: expect.stringContaining(what) });
 
 test('a session that ends leaves nothing of the relay', async () => {
   const own = new ServerProcess(1);
-  const { session, starting, clock, connection } = sessionOn(own);
+  const { session, starting, clock, statements } = sessionOn(own);
   await starting();
-  await clock.runUntil(connection.query({ text: 'SELECT 1', name: 'outbox_window' }));
+  await clock.runUntil(statements.rows('readBatch'));
   expect(own.leftovers).toContainEqual(['row_security', 'off']);
   expect(own.leftovers).toContainEqual(LOCK);
   await clock.runUntil(session.end());
@@ -124,7 +127,7 @@ test.each(['42501', '57P01'])('nothing of the relay is left if a statement fails
 });
 
 describe('a session is refused, and nothing is set,', () => {
-  const other = (process: ServerProcess) => sessionOn(process).connection;
+  const other = (process: ServerProcess) => sessionOn(process).statements;
 
   test('if another connection has the same process', async () => {
     const own = new ServerProcess(1);
@@ -151,31 +154,31 @@ describe('a session is refused, and nothing is set,', () => {
 
 test('a session passes if the other connection has another process, or no answer', async () => {
   const [one, two] = [new ServerProcess(1), new ServerProcess(2)];
-  await sessionOn(one).starting(sessionOn(two).connection);
-  await sessionOn(one).starting(sessionOn(two, { fails: () => '53300' }).connection);
+  await sessionOn(one).starting(sessionOn(two).statements);
+  await sessionOn(one).starting(sessionOn(two, { fails: () => '53300' }).statements);
 });
 
 describe('a proxy is refused that', () => {
   test.each([
-    ['SET', 'SET lock_timeout'],
-    ['SET', 'SELECT name, pg_catalog.set_config'],
-    ['LISTEN', 'LISTEN'],
-  ])('rejects %s, by "%s"', async (what, begins) => {
+    ['SET', 'SET'],
+    ['SET', 'applySettings'],
+    ['LISTEN', 'listen'],
+  ])('rejects %s, by "%s"', async (what, rejected) => {
     for (const code of ['0A000', '08P01', 'XX000', '42501']) {
-      const fails = (text: string) => (text.startsWith(begins) ? code : undefined);
+      const fails = (name: string) => (name === rejected ? code : undefined);
       const starting = sessionOn(new ServerProcess(1), { fails }).starting();
       await expect(starting).rejects.toMatchObject({ ...refusal(`${what} was rejected: no`), cause: { code } });
     }
   });
 
   test.each(['57P01', '53300', '08006', '25006', '55P03'])('may still pass with %s', async (code) => {
-    const fails = (text: string) => (text.startsWith('LISTEN') ? code : undefined);
+    const fails = (name: string) => (name === 'listen' ? code : undefined);
     await expect(sessionOn(new ServerProcess(1), { fails }).starting()).rejects.toMatchObject({ code });
   });
 
   test('loses a setting', async () => {
-    const spoil = (text: string, rows: object[], statement: number) =>
-      text.startsWith('SELECT name, pg_catalog.current_setting') && statement > 9
+    const spoil = (name: string, rows: object[], statement: number) =>
+      name === 'readSettings' && statement > 9
         ? rows.map((row) => ({ ...row, value: 'lost' }))
         : rows;
     const { starting } = sessionOn(new ServerProcess(1), { spoil });
@@ -183,7 +186,7 @@ describe('a proxy is refused that', () => {
   });
 
   test('loses a lock', async () => {
-    const spoil = (text: string, rows: object[]) => (text.startsWith('SELECT EXISTS') ? [{ isHeld: false }] : rows);
+    const spoil = (name: string, rows: object[]) => (name === 'hasWorkerLock' ? [{ isHeld: false }] : rows);
     await expect(sessionOn(new ServerProcess(1), { spoil }).starting()).rejects.toMatchObject(
       refusal('lock of the session'),
     );
@@ -212,14 +215,14 @@ test('a session whose process changes while the relay runs is refused', async ()
 
 describe('a transaction with the settings of the relay', () => {
   test('has them until it ends', async () => {
-    const { connection, sent, clock } = sessionOn(new ServerProcess(1));
-    expect(await clock.runUntil(inTransaction(connection, 1_000, async () => 7))).toBe(7);
-    expect(sent.map((text) => text.split(' ')[0])).toEqual(['BEGIN', 'SELECT', 'COMMIT']);
+    const { statements, sent, clock } = sessionOn(new ServerProcess(1));
+    expect(await clock.runUntil(inTransaction(statements, 1_000, async () => 7))).toBe(7);
+    expect(sent).toEqual(['BEGIN', 'applySettings', 'COMMIT']);
   });
 
   test('is rolled back if the work in it fails', async () => {
-    const { connection, sent, clock } = sessionOn(new ServerProcess(1));
-    const failed = inTransaction(connection, 1_000, () => Promise.reject(new Error('no')));
+    const { statements, sent, clock } = sessionOn(new ServerProcess(1));
+    const failed = inTransaction(statements, 1_000, () => Promise.reject(new Error('no')));
     await expect(clock.runUntil(failed)).rejects.toThrow('no');
     expect(sent.at(-1)).toBe('ROLLBACK');
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { OutboxRow } from '../../../../lib/core/outbox/outbox-database';
+import type { OutboxRow } from '../../../../lib/core/outbox/outbox-row';
 import { RowsInFlight } from '../../../../lib/core/outbox/rows-in-flight';
 
 const rowOf = ({ key, bytes }: { key: string; bytes: number }, index: number): OutboxRow => ({
@@ -48,12 +48,12 @@ test.each([
   }
 });
 
-describe('the pieces of a window', () => {
-  test('are the window, in order, and none is empty', () => {
+describe('the pieces of a batch', () => {
+  test('are the batch, in order, and none is empty', () => {
     fc.assert(
-      fc.property(rows, limits, (window, limit) => {
-        const pieces = [...new RowsInFlight(limit).pieces(window)];
-        expect(pieces.flat()).toEqual(window);
+      fc.property(rows, limits, (batch, limit) => {
+        const pieces = [...new RowsInFlight(limit).pieces(batch)];
+        expect(pieces.flat()).toEqual(batch);
         expect(pieces.filter(({ length }) => length === 0)).toEqual([]);
       }),
     );
@@ -64,14 +64,14 @@ describe('the pieces of a window', () => {
     ['100 bytes', { maxRowsInFlight: 1_000, maxBytesInFlight: 1_600 }, [60, 40, 100, 60, 41], [2, 1, 1, 1]],
     ['500 rows', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 1_000_000 }, Array<number>(501).fill(1), [500, 1]],
   ])('have %s at most', (_, limit, sizes, lengths) => {
-    const window = sizes.map((bytes, index) => rowOf({ key: 'a', bytes }, index));
-    expect([...new RowsInFlight(limit).pieces(window)].map(({ length }) => length)).toEqual(lengths);
+    const batch = sizes.map((bytes, index) => rowOf({ key: 'a', bytes }, index));
+    expect([...new RowsInFlight(limit).pieces(batch)].map(({ length }) => length)).toEqual(lengths);
   });
 
   test('fit into the share of a key that does not have half of it, unless a row alone does not', () => {
     fc.assert(
-      fc.property(rows, rows, limits, (before, window, limit) => {
-        for (const piece of new RowsInFlight(limit).pieces(window)) {
+      fc.property(rows, rows, limits, (before, batch, limit) => {
+        for (const piece of new RowsInFlight(limit).pieces(batch)) {
           const inFlight = new RowsInFlight(limit);
           for (const row of before) if (!inFlight.isHalfFullFor(row.partitionKey)) inFlight.add(row);
           const room = piece.filter(({ partitionKey }) => !inFlight.isHalfFullFor(partitionKey));

@@ -26,7 +26,7 @@ export interface History {
   readonly paces: readonly number[];
   readonly ranges: number;
   readonly workers: number;
-  readonly relay: { windowRows: number; windowBytes: number; maxRowsInFlight: number; maxTries?: number };
+  readonly relay: { batchRows: number; batchBytes: number; maxRowsInFlight: number; maxTries?: number };
   readonly aggregation: false | 'per-key' | 'packed';
   readonly maxAttempts: number;
   /** Of requests: the answer is lost, or applied late; of records: one fails. */
@@ -71,8 +71,8 @@ export function historyOf(seed: number): History {
     ranges: oneOf(1, 1, 1, 2, 3),
     workers: oneOf(1, 1, 2, 3),
     relay: {
-      windowRows: oneOf(1, 2, 3, 5, 100),
-      windowBytes: oneOf(1, 4, 1_000_000),
+      batchRows: oneOf(1, 2, 3, 5, 100),
+      batchBytes: oneOf(1, 4, 1_000_000),
       maxRowsInFlight: oneOf(1, 2, 4, 8, 16, 100),
       maxTries: oneOf(undefined, 1, 2, 3),
     },

@@ -30,7 +30,7 @@ export interface DrawnPlay {
   /** The largest time of a statement and of a request, in milliseconds. */
   readonly postgresMs: number;
   readonly kinesisMs: number;
-  readonly relay: { windowRows: number; windowBytes: number; maxRowsInFlight: number; maxTries?: number };
+  readonly relay: { batchRows: number; batchBytes: number; maxRowsInFlight: number; maxTries?: number };
   readonly aggregation: false | 'per-key' | 'packed';
   readonly maxAttempts: number;
   /** How often a request is lost, applied late, or failed; a record fails, for now or as if for good. */
@@ -73,8 +73,8 @@ export function drawnPlay(seed: number): DrawnPlay {
     postgresMs: oneOf(1, 1, 5, 40),
     kinesisMs: oneOf(0, 1, 10, 80),
     relay: {
-      windowRows: oneOf(1, 2, 3, 5, 100),
-      windowBytes: oneOf(1, 4, 1_000_000),
+      batchRows: oneOf(1, 2, 3, 5, 100),
+      batchBytes: oneOf(1, 4, 1_000_000),
       maxRowsInFlight: oneOf(1, 2, 4, 8, 16, 100),
       ...(maxTries !== undefined && { maxTries }),
     },

@@ -1,0 +1,25 @@
+/** Ranges of row numbers in the form that the table `ended` stores. */
+export interface IdRanges {
+  /** The highest number, or null if there is no number. */
+  readonly lastId: string | null;
+  /** The numbers as a multirange of Postgres, or null if there is no number. */
+  readonly numbers: string | null;
+}
+
+/** Joins adjacent numbers to ranges. */
+export function idRangesOf(ids: readonly bigint[]): IdRanges {
+  if (ids.length === 0) return { lastId: null, numbers: null };
+  const sorted = BigInt64Array.from(ids).sort();
+  const ranges: string[] = [];
+  let first = sorted[0]!;
+  let last = first;
+  for (const id of sorted) {
+    if (id > last + 1n) {
+      ranges.push(`[${first},${last}]`);
+      first = id;
+    }
+    last = id;
+  }
+  ranges.push(`[${first},${last}]`);
+  return { lastId: last.toString(), numbers: `{${ranges.join()}}` };
+}

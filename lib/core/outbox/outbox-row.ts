@@ -1,0 +1,48 @@
+import type { ProducerRecord } from '../producer';
+import type { RecordSequence } from '../stream-format/record-sequence';
+import type { RowShape } from './envelope';
+import type { ReadRow } from './progress';
+
+/** A row of the outbox, as the record that it becomes. */
+export interface OutboxRow extends ProducerRecord {
+  readonly id: bigint;
+  readonly read: ReadRow;
+  readonly sequence: RecordSequence;
+  /** Which of several streams it goes to. */
+  readonly topic?: string;
+}
+
+/** A row of the table `parked`. */
+export interface ParkedRow extends OutboxRow {
+  /** How often it was tried. */
+  readonly tries: number;
+}
+
+/** The columns that each statement which reads rows returns. */
+interface FoundRow {
+  id: string | number | bigint;
+  partition_key: string;
+  data: Uint8Array;
+  explicit_hash_key: string | null;
+  type: string | null;
+  headers: string | null;
+  topic: string | null;
+  created_at: Date;
+}
+
+/** @throws TypeError if the columns are not those of a row of an outbox */
+export function outboxRow(found: FoundRow, producerId: string, shape: RowShape): OutboxRow {
+  const { partition_key: partitionKey, data, explicit_hash_key: hashKey, type, headers, topic, created_at } = found;
+  const isRow = typeof partitionKey === 'string' && data instanceof Uint8Array && created_at instanceof Date;
+  if (!isRow) throw new TypeError('no row of an outbox');
+  const id = BigInt(found.id);
+  return {
+    id,
+    partitionKey,
+    data: shape.dataOf({ id, partitionKey, data, producerId, type, headers, createdAt: created_at }),
+    explicitHashKey: hashKey === null ? undefined : BigInt(hashKey),
+    sequence: { producerId, sequenceNumber: id },
+    read: { id, hasEnded: false },
+    topic: topic ?? undefined,
+  };
+}

@@ -1,0 +1,14 @@
+import { STATEMENTS } from './sql/generated';
+
+/** A statement of a file in `sql/queries`. */
+export type StatementName = keyof typeof STATEMENTS;
+
+/** Replaces the placeholder in the text of a .sql file by the name of a schema. The caller checks the name before. */
+export function inSchema(sql: string, schema: string): string {
+  return sql.replaceAll('outbox_schema', schema);
+}
+
+/** The text of a statement for the outbox in the given schema. */
+export function statementText(name: StatementName, schema: string): string {
+  return inSchema(STATEMENTS[name], schema);
+}

@@ -1,0 +1,822 @@
+-- Version 3: the outbox of the first release. Versions 1 and 2 were those of builds before it.
+--
+-- outbox_schema stands for the name of the schema. The file runs as one statement, with pg_catalog as the search_path.
+--
+-- The relay relies on these rules:
+--
+-- - A writer locks the key, then gets a transaction id, and only then takes a number. So within a key numbers grow in the order
+--   of commits, and a row that a snapshot does not see has a transaction id that the snapshot does not see.
+-- - The numbers come from a sequence without a cache.
+-- - A position is a snapshot. A number cannot be a position: a running transaction may have a lower number than rows that the
+--   snapshot sees. Its id may even be at or above xmax, because xmax is one past the latest completed id.
+-- - The earliest snapshot has the lowest xmax, and of snapshots with the same xmax the most running transactions, because
+--   between them transactions have only ended. xmin does not order snapshots.
+-- - Rows are never updated or deleted. They go to one of three slots, and a slot is truncated when each of its rows has been
+--   relayed. That leaves no dead rows, whatever old snapshot another session holds.
+-- - The relay notes the number of each acknowledged row apart from its positions. A slot is emptied only when the two agree.
+-- - Each table that is updated or deleted from has a primary key: a publication for all tables requires it (SQLSTATE 55000).
+-- - A function that Postgres parses when it runs has pg_catalog as its search_path. Otherwise a function or an operator that any
+--   role creates in public could be a better match, and would run with the rights of the owner (CVE-2018-1058).
+-- - A key of another type than text has one text, whatever the settings of the session.
+-- - Most events are small and plain, and fit into every record. They skip check_event, which would cost a tenth of a put. 3072
+--   bytes of data and a key of 256 characters fit into the smallest record of 8192 bytes.
+-- - A commit can be visible before it is on disk. A writer sets synchronous_commit, because otherwise the relay could send what
+--   a crash takes back.
+
+DO $$
+DECLARE
+  present integer;
+BEGIN
+  IF to_regclass('outbox_schema.settings') IS NOT NULL THEN
+    EXECUTE 'SELECT max(version) FROM outbox_schema.settings' INTO present;
+    IF present < 3 THEN
+      RAISE 'schema outbox_schema was made by a build before the first release; let that build relay its rows, and drop it'
+        USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    RAISE 'schema outbox_schema has an outbox already; run only the versions that are missing, or call migrateOutbox'
+      USING ERRCODE = 'duplicate_schema';
+  END IF;
+END $$;
+CREATE SCHEMA outbox_schema;
+
+CREATE TABLE outbox_schema.settings (
+  -- The table has one row.
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  version integer NOT NULL,
+  -- The producer that consumers see as the source of the numbers. A new one whenever numbers may come again.
+  producer_id text NOT NULL DEFAULT gen_random_uuid()::text,
+  -- Where the outbox was relayed last: system, database and table, and the timeline, where the server tells them.
+  cluster text,
+  timeline text,
+  -- Somebody must say that the database was restored, before anything is relayed.
+  is_restored boolean NOT NULL DEFAULT false,
+  -- Whether writers may notify. A transaction that has notified cannot be prepared.
+  notifies boolean NOT NULL DEFAULT true,
+  max_record_bytes integer NOT NULL DEFAULT 1048576 CHECK (max_record_bytes BETWEEN 8192 AND 10485760),
+  retention interval NOT NULL DEFAULT '0' CHECK (retention >= '0'),
+  -- Every row that it sees has been compared with what is noted of it.
+  verified pg_snapshot NOT NULL DEFAULT '3:3:'
+);
+INSERT INTO outbox_schema.settings (version) VALUES (3);
+
+CREATE SEQUENCE outbox_schema.number AS bigint CACHE 1;
+-- The slot that new rows go to. A sequence, because it is read and set outside of snapshots and leaves nothing behind.
+CREATE SEQUENCE outbox_schema.slot AS bigint MINVALUE 0 MAXVALUE 2 START 0;
+SELECT setval('outbox_schema.slot', 0);
+-- 1 while a relay sleeps and wants to be notified.
+CREATE SEQUENCE outbox_schema.sleeping AS bigint MINVALUE 0 MAXVALUE 1 START 0;
+SELECT setval('outbox_schema.sleeping', 0);
+
+-- check_event checks each event. CHECK constraints would be compiled anew by each statement, for longer than it writes a row.
+CREATE TABLE outbox_schema.message (
+  id bigint NOT NULL,
+  xid xid8 NOT NULL,
+  slot smallint NOT NULL,
+  -- The part of the key's hash that divides keys among workers.
+  bucket smallint NOT NULL,
+  partition_key text NOT NULL,
+  -- The event: a text, or else bytes.
+  data text,
+  bytes bytea,
+  explicit_hash_key numeric,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  type text,
+  -- A JSON object of texts. The column is a text, so that a plain INSERT can give json, jsonb or text.
+  headers text,
+  topic text,
+  PRIMARY KEY (id, slot)
+) PARTITION BY LIST (slot);
+CREATE INDEX message_by_transaction ON outbox_schema.message (xid, id);
+CREATE TABLE outbox_schema.message_0 PARTITION OF outbox_schema.message FOR VALUES IN (0);
+CREATE TABLE outbox_schema.message_1 PARTITION OF outbox_schema.message FOR VALUES IN (1);
+CREATE TABLE outbox_schema.message_2 PARTITION OF outbox_schema.message FOR VALUES IN (2);
+
+-- Rows whose key waits, because one of its rows was rejected or because it has many more rows than other keys.
+CREATE TABLE outbox_schema.parked (
+  partition_key text NOT NULL,
+  id bigint NOT NULL,
+  xid xid8 NOT NULL,
+  bucket smallint NOT NULL,
+  data bytea NOT NULL,
+  explicit_hash_key numeric,
+  created_at timestamptz NOT NULL,
+  type text,
+  headers text,
+  topic text,
+  tries integer NOT NULL DEFAULT 0,
+  last_error text,
+  PRIMARY KEY (partition_key, id)
+);
+
+-- Rows that the relay gave up after maxTries.
+CREATE TABLE outbox_schema.rejected (
+  id bigint PRIMARY KEY,
+  partition_key text NOT NULL,
+  data bytea NOT NULL,
+  explicit_hash_key numeric,
+  created_at timestamptz NOT NULL,
+  type text,
+  headers text,
+  topic text,
+  rejected_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  tries integer NOT NULL,
+  last_error text
+);
+
+-- The numbers of rows that the stream has acknowledged. Rows come once a second and range, and go with the slots.
+CREATE TABLE outbox_schema.ended (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  last_id bigint NOT NULL,
+  numbers int8multirange NOT NULL,
+  ended_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX ended_by_number ON outbox_schema.ended (last_id);
+
+-- Rows behind a position that are not acknowledged, not parked, and not rejected: no relay will send them.
+CREATE TABLE outbox_schema.missing (
+  id bigint PRIMARY KEY,
+  slot smallint NOT NULL,
+  bucket smallint NOT NULL,
+  found_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- How far each range of buckets is relayed: all that batch_from sees, and of what batch_to sees besides, the rows up to
+-- after_id.
+CREATE TABLE outbox_schema.range (
+  number integer PRIMARY KEY,
+  first_bucket smallint NOT NULL,
+  last_bucket smallint NOT NULL,
+  -- Raised by each worker that takes the range over, so that a former one can no longer move the position.
+  fence bigint NOT NULL DEFAULT 0,
+  batch_from pg_snapshot NOT NULL DEFAULT '3:3:',
+  batch_to pg_snapshot,
+  after_id bigint NOT NULL DEFAULT 0,
+  -- The number of its advisory lock. It changes whenever a session that may not relay holds that lock.
+  lock integer NOT NULL
+);
+INSERT INTO outbox_schema.range (number, first_bucket, last_bucket, lock)
+VALUES (1, 0, 4095, 1 + 64 * floor(random() * 33554431)::integer);
+
+CREATE FUNCTION outbox_schema.key_hash(partition_key text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hashtextextended(partition_key, hashtext('outbox_schema')::bigint);
+
+-- Rejects what the stream would reject, so that the writer gets the error, and not the relay. Limits each column.
+CREATE FUNCTION outbox_schema.check_event(partition_key text, data text, bytes bytea, explicit_hash_key numeric, type text,
+  headers jsonb, topic text) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  key_bytes bytea;
+  key_length integer;
+  data_bytes integer;
+  most_bytes integer;
+  header record;
+BEGIN
+  IF partition_key IS NULL OR num_nulls(data, bytes) = 2 THEN
+    RAISE 'partition_key and data must not be null' USING ERRCODE = 'not_null_violation';
+  END IF;
+  IF num_nulls(data, bytes) = 0 THEN
+    RAISE 'an event must have data or bytes, got both' USING ERRCODE = 'check_violation';
+  END IF;
+  key_bytes := convert_to(partition_key, 'UTF8');
+  key_length := char_length(partition_key);
+  IF octet_length(key_bytes) > 256 THEN
+    -- As the producer counts: a character beyond U+FFFF, of four bytes in UTF-8, is two.
+    key_length := key_length + (SELECT count(*) FROM generate_series(0, least(octet_length(key_bytes), 1025) - 1) i
+      WHERE get_byte(key_bytes, i) >= 240);
+  END IF;
+  IF key_length NOT BETWEEN 1 AND 256 THEN
+    RAISE 'partition_key must have 1 to 256 UTF-16 code units, got %', key_length
+      USING ERRCODE = 'string_data_right_truncation';
+  END IF;
+  data_bytes := octet_length(coalesce(bytes, convert_to(data, 'UTF8')));
+  SELECT max_record_bytes - 4096 - octet_length(key_bytes) INTO most_bytes FROM outbox_schema.settings;
+  IF data_bytes > most_bytes THEN
+    RAISE 'data must have at most % bytes, got %', most_bytes, data_bytes
+      USING ERRCODE = 'program_limit_exceeded',
+        HINT = 'a stream that takes larger records: outbox_schema.accept_records_of(bytes)';
+  END IF;
+  -- A driver that sends bytes without a type sends this text, and so does an assignment of bytes to the column data. It can also
+  -- be the text of an event, so it is no error.
+  IF starts_with(data, chr(92) || 'x') AND data ~ '^.x([0-9a-f][0-9a-f])*$' THEN
+    RAISE WARNING 'data is a text that looks like bytes in hexadecimal'
+      USING HINT = 'give bytes as bytea: outbox_schema.put($1, $2::bytea), outbox_schema.put_all($1, $2::bytea[]), '
+        'or the column bytes';
+  END IF;
+  IF explicit_hash_key NOT BETWEEN 0 AND 340282366920938463463374607431768211455 OR scale(explicit_hash_key) <> 0 THEN
+    RAISE 'explicit_hash_key must be a whole number from 0 to 2^128 - 1, got %', left(explicit_hash_key::text, 80)
+      USING ERRCODE = 'check_violation';
+  END IF;
+  IF char_length(type) NOT BETWEEN 1 AND 256 OR char_length(topic) NOT BETWEEN 1 AND 256 THEN
+    RAISE 'type and topic must be null or have 1 to 256 characters' USING ERRCODE = 'check_violation';
+  END IF;
+  -- The relay reads them as UTF-8: what has no form in it must fail here.
+  PERFORM convert_to(type, 'UTF8'), convert_to(topic, 'UTF8'), convert_to(headers::text, 'UTF8');
+  IF headers IS NULL THEN
+    RETURN;
+  END IF;
+  IF jsonb_typeof(headers) <> 'object' THEN
+    RAISE 'headers must be a JSON object, got %', jsonb_typeof(headers) USING ERRCODE = 'check_violation';
+  END IF;
+  IF octet_length(convert_to(headers::text, 'UTF8')) > 16384 THEN
+    RAISE 'headers must have at most 16384 bytes, got %', octet_length(convert_to(headers::text, 'UTF8'))
+      USING ERRCODE = 'program_limit_exceeded';
+  END IF;
+  FOR header IN SELECT * FROM jsonb_each(headers) LOOP
+    IF header.key !~ '^[a-z0-9]{1,64}$' OR jsonb_typeof(header.value) <> 'string' OR header.key = ANY
+      ('{specversion,id,source,type,time,datacontenttype,data,partitionkey}') THEN
+      RAISE 'a header must be a text named by 1 to 64 of a-z and 0-9, and by no attribute that the relay sets, got %',
+        left(header.key, 80) USING ERRCODE = 'check_violation';
+    END IF;
+  END LOOP;
+END $$;
+
+-- Locks keys in an order that is the same for all transactions, so that no two wait for each other.
+CREATE FUNCTION outbox_schema.lock_keys(partition_keys text[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  hash bigint;
+BEGIN
+  FOR hash IN SELECT DISTINCT outbox_schema.key_hash(k) FROM unnest(lock_keys.partition_keys) k
+    WHERE k IS NOT NULL ORDER BY 1 LOOP
+    PERFORM pg_advisory_xact_lock(hash);
+  END LOOP;
+END $$;
+
+-- Puts an event into the outbox, in the caller's transaction, and returns its number. The event is data, or else bytes.
+CREATE FUNCTION outbox_schema.put_event(partition_key text, data text, bytes bytea, explicit_hash_key numeric, type text,
+  headers jsonb, topic text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  hash CONSTANT bigint := outbox_schema.key_hash(put_event.partition_key);
+  current_xid xid8;
+  current_slot bigint;
+  is_sleeping bigint;
+  new_id bigint;
+BEGIN
+  IF (octet_length(put_event.partition_key) BETWEEN 1 AND 256 AND starts_with(put_event.data, chr(92) || 'x') IS NOT TRUE
+    AND coalesce(octet_length(put_event.data), octet_length(put_event.bytes)) <= 3072
+    AND num_nonnulls(put_event.data, put_event.bytes) = 1
+    AND num_nonnulls(put_event.explicit_hash_key, put_event.type, put_event.headers, put_event.topic) = 0
+    AND getdatabaseencoding() = 'UTF8') IS NOT TRUE THEN
+    PERFORM outbox_schema.check_event(put_event.partition_key, put_event.data, put_event.bytes, put_event.explicit_hash_key,
+      put_event.type, put_event.headers, put_event.topic);
+  END IF;
+  PERFORM pg_advisory_xact_lock(hash);
+  current_xid := pg_current_xact_id();
+  -- A commit can be visible before it is on disk. The relay could then send what a crash takes back.
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  current_slot := pg_sequence_last_value('outbox_schema.slot');
+  is_sleeping := pg_sequence_last_value('outbox_schema.sleeping');
+  new_id := nextval('outbox_schema.number');
+  INSERT INTO outbox_schema.message (id, xid, slot, bucket, partition_key, data, bytes, explicit_hash_key, type, headers, topic)
+  VALUES (new_id, current_xid, current_slot, hash & 4095, put_event.partition_key, put_event.data, put_event.bytes,
+    put_event.explicit_hash_key, put_event.type, put_event.headers, put_event.topic);
+  IF is_sleeping = 1 THEN
+    PERFORM pg_notify('outbox_schema', '');
+  END IF;
+  RETURN new_id;
+END $$;
+
+-- Puts many events in one call: locks their keys, and numbers them in the order of the arrays.
+CREATE FUNCTION outbox_schema.put_events(partition_keys text[], data text[], bytes bytea[], explicit_hash_keys numeric[],
+  types text[], headers jsonb[], topics text[]) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  current_xid xid8;
+  current_slot bigint;
+  is_sleeping bigint;
+  written bigint;
+BEGIN
+  IF cardinality(put_events.partition_keys) <> ANY (ARRAY[cardinality(put_events.data), cardinality(put_events.bytes),
+    cardinality(put_events.explicit_hash_keys), cardinality(put_events.types), cardinality(put_events.headers),
+    cardinality(put_events.topics)]) THEN
+    RAISE 'the arrays of put_all must have the same length' USING ERRCODE = 'array_subscript_error';
+  END IF;
+  PERFORM outbox_schema.check_event(e.partition_key, e.data, e.bytes, e.explicit_hash_key, e.type, e.headers, e.topic)
+  FROM unnest(put_events.partition_keys, put_events.data, put_events.bytes, put_events.explicit_hash_keys,
+    put_events.types, put_events.headers, put_events.topics)
+    e (partition_key, data, bytes, explicit_hash_key, type, headers, topic)
+  WHERE (octet_length(e.partition_key) BETWEEN 1 AND 256 AND starts_with(e.data, chr(92) || 'x') IS NOT TRUE
+    AND coalesce(octet_length(e.data), octet_length(e.bytes)) <= 3072
+    AND num_nonnulls(e.data, e.bytes) = 1
+    AND num_nonnulls(e.explicit_hash_key, e.type, e.headers, e.topic) = 0
+    AND getdatabaseencoding() = 'UTF8') IS NOT TRUE;
+  PERFORM outbox_schema.lock_keys(put_events.partition_keys);
+  current_xid := pg_current_xact_id();
+  -- A commit can be visible before it is on disk. The relay could then send what a crash takes back.
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  current_slot := pg_sequence_last_value('outbox_schema.slot');
+  is_sleeping := pg_sequence_last_value('outbox_schema.sleeping');
+  INSERT INTO outbox_schema.message (id, xid, slot, bucket, partition_key, data, bytes, explicit_hash_key, type, headers, topic)
+  SELECT nextval('outbox_schema.number'), current_xid, current_slot, outbox_schema.key_hash(e.k) & 4095, e.k, e.d, e.b, e.x, e.t,
+    e.h, e.o
+  FROM (
+    SELECT * FROM unnest(put_events.partition_keys, put_events.data, put_events.bytes, put_events.explicit_hash_keys,
+      put_events.types, put_events.headers, put_events.topics) WITH ORDINALITY u (k, d, b, x, t, h, o, position)
+    ORDER BY position
+  ) e;
+  GET DIAGNOSTICS written = ROW_COUNT;
+  IF is_sleeping = 1 AND written > 0 THEN
+    PERFORM pg_notify('outbox_schema', '');
+  END IF;
+  RETURN written;
+END $$;
+
+-- put, for each type of data, and for keys of any type. Postgres chooses text for a key without a type, and anyelement for a uuid
+-- or a number. These functions run as their caller, because a cast of the caller's own type runs the caller's own function.
+CREATE FUNCTION outbox_schema.put(partition_key text, data text, explicit_hash_key numeric DEFAULT NULL,
+  type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_event(partition_key::text, data, NULL, explicit_hash_key, type, headers::jsonb, topic);
+END $$;
+
+CREATE FUNCTION outbox_schema.put(partition_key text, data json, explicit_hash_key numeric DEFAULT NULL,
+  type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_event(partition_key::text, data::text, NULL, explicit_hash_key, type, headers::jsonb, topic);
+END $$;
+
+CREATE FUNCTION outbox_schema.put(partition_key text, data jsonb, explicit_hash_key numeric DEFAULT NULL,
+  type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_event(partition_key::text, data::text, NULL, explicit_hash_key, type, headers::jsonb, topic);
+END $$;
+
+CREATE FUNCTION outbox_schema.put(partition_key text, data bytea, explicit_hash_key numeric DEFAULT NULL,
+  type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_event(partition_key::text, NULL, data, explicit_hash_key, type, headers::jsonb, topic);
+END $$;
+
+CREATE FUNCTION outbox_schema.put(partition_key anyelement, data text, explicit_hash_key numeric DEFAULT NULL,
+  type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_event(partition_key::text, data, NULL, explicit_hash_key, type, headers::jsonb, topic);
+END $$;
+
+CREATE FUNCTION outbox_schema.put(partition_key anyelement, data json, explicit_hash_key numeric DEFAULT NULL,
+  type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_event(partition_key::text, data::text, NULL, explicit_hash_key, type, headers::jsonb, topic);
+END $$;
+
+CREATE FUNCTION outbox_schema.put(partition_key anyelement, data jsonb, explicit_hash_key numeric DEFAULT NULL,
+  type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_event(partition_key::text, data::text, NULL, explicit_hash_key, type, headers::jsonb, topic);
+END $$;
+
+CREATE FUNCTION outbox_schema.put(partition_key anyelement, data bytea, explicit_hash_key numeric DEFAULT NULL,
+  type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_event(partition_key::text, NULL, data, explicit_hash_key, type, headers::jsonb, topic);
+END $$;
+
+-- put_all, for each type of data, and for keys of any type. Postgres chooses text for a parameter without a type, which is then
+-- the text of an array.
+CREATE FUNCTION outbox_schema.put_all(partition_keys text, data text, explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], data::text[], NULL, explicit_hash_keys, types, headers::jsonb[],
+    topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys text, data text[], explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], data, NULL, explicit_hash_keys, types, headers::jsonb[], topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys text, data json[], explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], data::text[], NULL, explicit_hash_keys, types, headers::jsonb[],
+    topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys text, data jsonb[], explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], data::text[], NULL, explicit_hash_keys, types, headers::jsonb[],
+    topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys text, data bytea[], explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], NULL, data, explicit_hash_keys, types, headers::jsonb[], topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys anyarray, data text, explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], data::text[], NULL, explicit_hash_keys, types, headers::jsonb[],
+    topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys anyarray, data text[], explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], data, NULL, explicit_hash_keys, types, headers::jsonb[], topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys anyarray, data json[], explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], data::text[], NULL, explicit_hash_keys, types, headers::jsonb[],
+    topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys anyarray, data jsonb[], explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], data::text[], NULL, explicit_hash_keys, types, headers::jsonb[],
+    topics);
+END $$;
+
+CREATE FUNCTION outbox_schema.put_all(partition_keys anyarray, data bytea[], explicit_hash_keys numeric[] DEFAULT NULL,
+  types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  RETURN outbox_schema.put_events(partition_keys::text[], NULL, data, explicit_hash_keys, types, headers::jsonb[], topics);
+END $$;
+
+-- Locks keys of any type. Postgres chooses text[] for a parameter without a type.
+CREATE FUNCTION outbox_schema.lock(partition_keys anycompatiblearray) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  SET DateStyle = 'ISO, MDY' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET extra_float_digits = 1
+  SET bytea_output = 'hex' AS $$
+BEGIN
+  PERFORM outbox_schema.lock_keys(partition_keys::text[]);
+END $$;
+
+-- For writers that cannot call a function: a plain INSERT of partition_key and data does the same as put.
+CREATE FUNCTION outbox_schema.current_slot() RETURNS smallint
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURN (SELECT last_value::smallint FROM outbox_schema.slot);
+ALTER TABLE outbox_schema.message ALTER COLUMN slot SET DEFAULT outbox_schema.current_slot();
+
+CREATE FUNCTION outbox_schema.number_row() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  hash CONSTANT bigint := outbox_schema.key_hash(NEW.partition_key);
+BEGIN
+  IF (octet_length(NEW.partition_key) BETWEEN 1 AND 256 AND starts_with(NEW.data, chr(92) || 'x') IS NOT TRUE
+    AND coalesce(octet_length(NEW.data), octet_length(NEW.bytes)) <= 3072
+    AND num_nonnulls(NEW.data, NEW.bytes) = 1
+    AND num_nonnulls(NEW.explicit_hash_key, NEW.type, NEW.headers, NEW.topic) = 0
+    AND getdatabaseencoding() = 'UTF8') IS NOT TRUE THEN
+    PERFORM outbox_schema.check_event(NEW.partition_key, NEW.data, NEW.bytes, NEW.explicit_hash_key, NEW.type,
+      NEW.headers::jsonb, NEW.topic);
+  END IF;
+  PERFORM pg_advisory_xact_lock(hash);
+  NEW.xid := pg_current_xact_id();
+  -- A commit can be visible before it is on disk. The relay could then send what a crash takes back.
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  NEW.bucket := hash & 4095;
+  -- Without the white space that a text may have.
+  NEW.headers := NEW.headers::jsonb::text;
+  NEW.id := nextval('outbox_schema.number');
+  IF pg_sequence_last_value('outbox_schema.sleeping') = 1 THEN
+    PERFORM pg_notify('outbox_schema', '');
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER number_row BEFORE INSERT ON outbox_schema.message
+FOR EACH ROW WHEN (NEW.id IS NULL) EXECUTE FUNCTION outbox_schema.number_row();
+
+-- How large a Kinesis record may be, its key included: 8 KiB to 10 MiB. Events that do not fit are rejected.
+CREATE FUNCTION outbox_schema.accept_records_of(bytes integer) RETURNS void
+LANGUAGE sql
+BEGIN ATOMIC
+  UPDATE outbox_schema.settings SET max_record_bytes = bytes;
+END;
+
+-- For how long rows that were sent stay, at least. They stay for up to twice as long.
+CREATE FUNCTION outbox_schema.retain(period interval) RETURNS void
+LANGUAGE sql
+BEGIN ATOMIC
+  UPDATE outbox_schema.settings SET retention = period;
+END;
+
+-- Whether writers notify a relay that sleeps. Where transactions are prepared they must not: the relay then polls.
+CREATE FUNCTION outbox_schema.notify(are_allowed boolean) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  -- A relay that is about to sleep reads the setting first, and holds a lock on it until it has.
+  LOCK TABLE outbox_schema.settings IN ACCESS EXCLUSIVE MODE;
+  UPDATE outbox_schema.settings SET notifies = are_allowed;
+  PERFORM setval('outbox_schema.sleeping', 0);
+END $$;
+
+-- Whether the relay may go on with the positions that are saved. After a promotion numbers may come again, so that the
+-- outbox gets a new producer id. After anything else that is not known, somebody must call restored first.
+CREATE FUNCTION outbox_schema.recognize() RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  known outbox_schema.settings;
+  here_cluster text;
+  here_timeline text;
+  is_of_the_future boolean;
+BEGIN
+  -- Servers of some services refuse these functions.
+  BEGIN
+    SELECT system_identifier INTO here_cluster FROM pg_control_system();
+  EXCEPTION WHEN OTHERS THEN
+    NULL;
+  END;
+  BEGIN
+    here_timeline := left(pg_walfile_name(pg_current_wal_lsn()), 8);
+  EXCEPTION WHEN OTHERS THEN
+    NULL;
+  END;
+  here_cluster := concat_ws('/', coalesce(here_cluster, '-'), (SELECT oid FROM pg_database WHERE datname = current_database()),
+    'outbox_schema.message'::regclass::oid);
+  SELECT * INTO known FROM outbox_schema.settings;
+  SELECT bool_or(pg_snapshot_xmax(coalesce(batch_to, batch_from)) > pg_snapshot_xmax(pg_current_snapshot()))
+  INTO is_of_the_future FROM outbox_schema.range;
+  IF known.is_restored THEN
+    RETURN false;
+  END IF;
+  IF is_of_the_future OR known.cluster <> here_cluster THEN
+    UPDATE outbox_schema.settings SET is_restored = true;
+    RETURN false;
+  END IF;
+  IF known.cluster IS NULL OR known.timeline IS DISTINCT FROM coalesce(here_timeline, known.timeline) THEN
+    UPDATE outbox_schema.settings s SET cluster = here_cluster, timeline = coalesce(here_timeline, s.timeline),
+      producer_id = CASE WHEN s.timeline <> here_timeline THEN gen_random_uuid()::text ELSE s.producer_id END;
+  END IF;
+  RETURN true;
+END $$;
+
+-- Compares the rows that are behind the positions of all ranges with what is noted of each: that it is acknowledged, parked
+-- or rejected. Each row is compared once. Returns how many were, and how many rows are missing by now.
+CREATE FUNCTION outbox_schema.verify(OUT verified_rows bigint, OUT missing_rows bigint)
+-- Where no row is new the planner expects a third of all, and would read all. The relay, which joins a few rows with many,
+-- switches hash joins off; this joins many with few.
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = on AS $$
+DECLARE
+  since pg_snapshot;
+  least pg_snapshot;
+BEGIN
+  SELECT verified INTO since FROM outbox_schema.settings;
+  SELECT batch_from INTO least FROM outbox_schema.range
+  ORDER BY pg_snapshot_xmax(batch_from), (SELECT count(*) FROM pg_snapshot_xip(batch_from)) DESC LIMIT 1;
+  WITH passed AS MATERIALIZED (
+    SELECT id, slot, bucket, partition_key FROM outbox_schema.message
+    WHERE xid >= pg_snapshot_xmax(since) AND xid < pg_snapshot_xmax(least) AND pg_visible_in_snapshot(xid, least)
+    UNION ALL
+    SELECT m.* FROM pg_snapshot_xip(since) late CROSS JOIN LATERAL (
+      SELECT id, slot, bucket, partition_key FROM outbox_schema.message WHERE xid = late OFFSET 0
+    ) m
+    WHERE pg_visible_in_snapshot(late, least)
+  ), acknowledged AS MATERIALIZED (
+    SELECT coalesce(range_agg(r), '{}') AS numbers FROM outbox_schema.ended e CROSS JOIN LATERAL unnest(e.numbers) r
+    WHERE e.last_id >= (SELECT min(id) FROM passed)
+  ), found AS (
+    INSERT INTO outbox_schema.missing (id, slot, bucket)
+    SELECT p.id, p.slot, p.bucket FROM passed p, acknowledged a
+    WHERE NOT p.id <@ a.numbers
+      AND NOT EXISTS (SELECT FROM outbox_schema.parked w WHERE w.partition_key = p.partition_key AND w.id = p.id)
+      AND NOT EXISTS (SELECT FROM outbox_schema.rejected r WHERE r.id = p.id)
+    ON CONFLICT DO NOTHING
+  )
+  SELECT count(*) INTO verified_rows FROM passed;
+  IF least::text <> since::text THEN
+    UPDATE outbox_schema.settings SET verified = least;
+  END IF;
+  -- Those that somebody has sent meanwhile.
+  DELETE FROM outbox_schema.missing m USING outbox_schema.ended e WHERE e.last_id >= m.id AND e.numbers @> m.id;
+  SELECT count(*) INTO missing_rows FROM outbox_schema.missing;
+END $$;
+
+-- Lets new rows go to the next slot, and empties slots that are relayed. Returns how many it emptied. It waits for no lock: it
+-- leaves a slot that a transaction still writes to, or reads, for the next time.
+CREATE FUNCTION outbox_schema.rotate() RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  current_slot bigint;
+  has_rows boolean;
+  is_needed boolean;
+  kept interval;
+  emptied integer := 0;
+BEGIN
+  -- What was committed while this waited for a lock must be seen.
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE 'rotate must run in a transaction of its own, read committed' USING ERRCODE = 'invalid_transaction_state';
+  END IF;
+  -- One session rotates at a time. Any role can take an advisory lock, but only the owner and the relay can lock this table.
+  BEGIN
+    LOCK TABLE outbox_schema.missing IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+  EXCEPTION WHEN lock_not_available THEN
+    RETURN 0;
+  END;
+  PERFORM outbox_schema.verify();
+  SELECT retention INTO kept FROM outbox_schema.settings;
+  SELECT last_value INTO current_slot FROM outbox_schema.slot;
+  FOR other IN 1..2 LOOP
+    DECLARE
+      slot_number CONSTANT bigint := (current_slot + other) % 3;
+      slot_name CONSTANT text := format('outbox_schema.message_%s', slot_number);
+    BEGIN
+      EXECUTE format('SELECT EXISTS (SELECT FROM %s)', slot_name) INTO has_rows;
+      CONTINUE WHEN NOT has_rows;
+      IF kept > '0' THEN
+        EXECUTE format(
+          'SELECT greatest(m.created_at, (SELECT ended_at FROM outbox_schema.ended WHERE last_id >= m.id ORDER BY last_id LIMIT 1))
+             > clock_timestamp() - $1 FROM %s m ORDER BY id DESC LIMIT 1', slot_name) INTO is_needed USING kept;
+        CONTINUE WHEN is_needed;
+      END IF;
+      EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE NOWAIT', slot_name);
+      -- With the lock nobody can have rows here that are not committed. What verify has not seen is not relayed either.
+      EXECUTE format(
+        'SELECT EXISTS (SELECT FROM outbox_schema.settings s JOIN %s m ON m.xid >= pg_snapshot_xmin(s.verified)
+           AND NOT pg_visible_in_snapshot(m.xid, s.verified))', slot_name) INTO is_needed;
+      CONTINUE WHEN is_needed OR EXISTS (SELECT FROM outbox_schema.missing WHERE slot = slot_number);
+      EXECUTE format('TRUNCATE %s', slot_name);
+      emptied := emptied + 1;
+    EXCEPTION WHEN lock_not_available THEN
+      NULL;
+    END;
+  END LOOP;
+  IF emptied > 0 THEN
+    DELETE FROM outbox_schema.ended WHERE last_id < coalesce((SELECT min(id) FROM outbox_schema.message), 9223372036854775807);
+  END IF;
+  EXECUTE format('SELECT EXISTS (SELECT FROM outbox_schema.message_%s)', current_slot) INTO has_rows;
+  IF has_rows THEN
+    -- A transaction that stays open holds one slot. Rows then go to the other two.
+    FOR other IN 1..2 LOOP
+      EXECUTE format('SELECT EXISTS (SELECT FROM outbox_schema.message_%s)', (current_slot + other) % 3) INTO has_rows;
+      IF NOT has_rows THEN
+        PERFORM setval('outbox_schema.slot', (current_slot + other) % 3);
+        EXIT;
+      END IF;
+    END LOOP;
+  END IF;
+  RETURN emptied;
+END $$;
+
+-- The rows that were sent and are still there, with when.
+CREATE VIEW outbox_schema.sent AS
+SELECT m.id, m.partition_key, coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')) AS data, m.explicit_hash_key,
+  m.type, m.headers, m.topic, m.created_at,
+  e.ended_at AS sent_at
+FROM outbox_schema.message m CROSS JOIN LATERAL (
+  SELECT ended_at FROM outbox_schema.ended WHERE last_id >= m.id AND numbers @> m.id ORDER BY last_id LIMIT 1
+) e;
+
+-- What waits: rows and the age of the oldest in seconds, which is 0 for one of a time to come, written before the clock was
+-- set back, and rows parked and given up.
+CREATE FUNCTION outbox_schema.lag(OUT waiting_rows bigint, OUT waiting_seconds double precision,
+  OUT parked_rows bigint, OUT rejected_rows bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT
+    u.unread + p.parked,
+    greatest(0, extract(epoch FROM clock_timestamp() - least(p.oldest, u.oldest)))::double precision,
+    p.parked,
+    (SELECT count(*) FROM outbox_schema.rejected)
+  FROM
+    (SELECT count(*) AS parked, min(created_at) AS oldest FROM outbox_schema.parked) p,
+    (SELECT count(*) AS unread, min(m.created_at) AS oldest
+     FROM outbox_schema.range r
+     CROSS JOIN LATERAL (
+       SELECT id, xid, bucket, created_at FROM outbox_schema.message WHERE xid >= pg_snapshot_xmax(r.batch_from)
+       UNION ALL
+       SELECT late_rows.* FROM pg_snapshot_xip(r.batch_from) late CROSS JOIN LATERAL (
+         SELECT id, xid, bucket, created_at FROM outbox_schema.message WHERE xid = late OFFSET 0
+       ) late_rows
+     ) m
+     WHERE m.bucket BETWEEN r.first_bucket AND r.last_bucket
+       AND (r.batch_to IS NULL OR m.id > r.after_id OR NOT pg_visible_in_snapshot(m.xid, r.batch_to))) u;
+END;
+
+-- Divides the keys anew, among so many workers at most. Workers stop at what they held and go on with what they get; some
+-- rows are sent again, in order, and consumers drop the duplicates.
+CREATE FUNCTION outbox_schema.divide(ranges integer) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  least outbox_schema.range;
+  highest_fence bigint;
+  locks integer[];
+BEGIN
+  IF divide.ranges IS NULL OR divide.ranges NOT BETWEEN 1 AND 64 THEN
+    RAISE 'ranges must be 1 to 64, got %', divide.ranges USING ERRCODE = 'numeric_value_out_of_range';
+  END IF;
+  LOCK TABLE outbox_schema.range IN EXCLUSIVE MODE;
+  SELECT * INTO least FROM outbox_schema.range
+  ORDER BY pg_snapshot_xmax(batch_from), (SELECT count(*) FROM pg_snapshot_xip(batch_from)) DESC LIMIT 1;
+  SELECT max(fence), array_agg(lock ORDER BY number) INTO highest_fence, locks FROM outbox_schema.range;
+  DELETE FROM outbox_schema.range;
+  INSERT INTO outbox_schema.range (number, first_bucket, last_bucket, fence, batch_from, lock)
+  SELECT n, (n - 1) * 4096 / divide.ranges, n * 4096 / divide.ranges - 1, highest_fence + 1, least.batch_from,
+    coalesce(locks[n], n + 64 * floor(random() * 33554431)::integer)
+  FROM generate_series(1, divide.ranges) n;
+END $$;
+
+-- To be called after the database was restored, from a dump or to an earlier time, before the relay starts: transaction
+-- ids and numbers may begin again. All rows that are left are sent, as those of another producer.
+CREATE FUNCTION outbox_schema.restored() RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  LOCK TABLE outbox_schema.message, outbox_schema.range IN ACCESS EXCLUSIVE MODE;
+  INSERT INTO outbox_schema.parked (partition_key, id, xid, bucket, data, explicit_hash_key, created_at, type, headers, topic)
+  SELECT partition_key, id, xid, bucket, coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')), explicit_hash_key, created_at, type,
+    headers, topic
+  FROM outbox_schema.message m
+  WHERE NOT EXISTS (SELECT FROM outbox_schema.rejected r WHERE r.id = m.id)
+  ON CONFLICT DO NOTHING;
+  TRUNCATE outbox_schema.message, outbox_schema.ended, outbox_schema.missing;
+  -- A copy of the database may have an older sequence than rows: logical replication copies no sequence.
+  PERFORM setval('outbox_schema.number', greatest((SELECT last_value FROM outbox_schema.number),
+    (SELECT max(id) FROM outbox_schema.parked), (SELECT max(id) FROM outbox_schema.rejected)));
+  -- Every snapshot sees it.
+  UPDATE outbox_schema.parked SET xid = '2';
+  UPDATE outbox_schema.range SET fence = fence + 1, batch_from = '3:3:', batch_to = NULL, after_id = 0;
+  UPDATE outbox_schema.settings SET producer_id = gen_random_uuid()::text, is_restored = false, cluster = NULL, timeline = NULL,
+    verified = '3:3:';
+  -- A dump without privileges gives every function back to every role.
+  REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox_schema FROM PUBLIC;
+END $$;
+
+-- What a role needs to put events, and what the role of a relay needs.
+CREATE FUNCTION outbox_schema.grant_put(role_name name) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  signature text;
+BEGIN
+  -- A dump without privileges gives every function back to every role.
+  REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox_schema FROM PUBLIC;
+  EXECUTE format('GRANT USAGE ON SCHEMA outbox_schema TO %I', role_name);
+  EXECUTE format('GRANT INSERT (partition_key, data, bytes, explicit_hash_key, type, headers, topic)
+    ON outbox_schema.message TO %I',
+    role_name);
+  FOR signature IN SELECT oid::regprocedure FROM pg_proc
+    WHERE pronamespace = 'outbox_schema'::regnamespace
+      AND proname IN ('put', 'put_all', 'put_event', 'put_events', 'lock', 'lock_keys', 'current_slot') LOOP
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', signature, role_name);
+  END LOOP;
+END $$;
+
+CREATE FUNCTION outbox_schema.grant_relay(role_name name) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  -- A dump without privileges gives every function back to every role.
+  REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox_schema FROM PUBLIC;
+  EXECUTE format('GRANT USAGE ON SCHEMA outbox_schema TO %I', role_name);
+  EXECUTE format('GRANT SELECT ON outbox_schema.settings, outbox_schema.message, outbox_schema.range, outbox_schema.parked,
+    outbox_schema.missing, outbox_schema.sent TO %I', role_name);
+  EXECUTE format('GRANT UPDATE ON outbox_schema.range TO %I', role_name);
+  EXECUTE format('GRANT INSERT, UPDATE, DELETE ON outbox_schema.parked TO %I', role_name);
+  EXECUTE format('GRANT INSERT ON outbox_schema.rejected, outbox_schema.ended TO %I', role_name);
+  EXECUTE format('GRANT SELECT ON SEQUENCE outbox_schema.number TO %I', role_name);
+  EXECUTE format('GRANT UPDATE ON SEQUENCE outbox_schema.sleeping TO %I', role_name);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION outbox_schema.rotate, outbox_schema.lag, outbox_schema.recognize,
+    outbox_schema.verify TO %I',
+    role_name);
+END $$;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox_schema FROM PUBLIC;
+-- A dump of an outbox that was never relayed is one of another database, too.
+SELECT outbox_schema.recognize();

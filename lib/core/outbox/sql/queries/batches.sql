@@ -1,0 +1,78 @@
+-- Statements that read new rows, and rotate their tables.
+
+-- name: takeSnapshot
+-- Returns a new snapshot, whether it sees rows of any range that snapshot $1 does not see, and the lowest number of the rows
+-- whose transaction began after $1. Returns no row if another worker has taken range $2 over, or if the keys were divided
+-- anew: a worker that saves nothing notices it here.
+--
+-- Only the rows say where they begin: a running transaction may have any number, lower or higher than those that a snapshot sees.
+-- Without OFFSET and LIMIT, the planner looks for the lowest number of all rows or reads all rows, and so reads relayed rows, too.
+SELECT seen::text AS snapshot, first_id, first_id IS NOT NULL OR seen::text <> $1 AND EXISTS (
+  SELECT FROM pg_catalog.pg_snapshot_xip($1::pg_snapshot) late
+  CROSS JOIN LATERAL (SELECT FROM outbox_schema.message WHERE xid = late LIMIT 1) one
+  WHERE pg_catalog.pg_visible_in_snapshot(late, seen)
+) AS has_rows
+FROM pg_catalog.pg_current_snapshot() seen, LATERAL (
+  SELECT CASE WHEN seen::text <> $1 THEN (
+    SELECT pg_catalog.min(id) FROM (
+      SELECT id FROM outbox_schema.message
+      WHERE xid >= pg_catalog.pg_snapshot_xmax($1::pg_snapshot) AND xid < pg_catalog.pg_snapshot_xmax(seen)
+      OFFSET 0
+    ) unseen
+  ) END AS first_id OFFSET 0
+) first
+WHERE EXISTS (SELECT FROM outbox_schema.range WHERE number = $2 AND fence = $3);
+
+-- name: readBatch
+-- Reads the next rows that snapshot $2 sees and snapshot $1 does not, in order of their numbers: the rows after $4 of buckets
+-- $5 to $6, at most $7 rows and $8 bytes. One row is read even if it is larger. First come the rows of transactions that began
+-- after $1, from number $3 on, then those of transactions that were running at $1.
+--
+-- The bytes of every column with a value of the writer count, because thousands of rows are in memory at once. With $9,
+-- parked_tries tells how often the first parked row of the key was tried.
+SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic, created_at,
+  coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')) AS data, bytes_before + row_bytes AS bytes_up_to,
+  CASE WHEN $9::boolean THEN (
+    SELECT p.tries FROM outbox_schema.parked p WHERE p.partition_key = first.partition_key ORDER BY p.id LIMIT 1
+  ) END AS parked_tries
+FROM (
+  SELECT * FROM (
+    SELECT *, pg_catalog.sum(row_bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - row_bytes AS bytes_before FROM (
+      SELECT *, coalesce(pg_catalog.octet_length(data), pg_catalog.octet_length(bytes))
+        + pg_catalog.octet_length(partition_key) + coalesce(pg_catalog.octet_length(type), 0)
+        + coalesce(pg_catalog.octet_length(headers), 0) + coalesce(pg_catalog.octet_length(topic), 0) AS row_bytes
+      FROM (
+        (
+          SELECT m.* FROM outbox_schema.message m
+          WHERE m.id >= $3::bigint AND m.id > $4::bigint AND m.bucket BETWEEN $5 AND $6
+            AND m.xid >= pg_catalog.pg_snapshot_xmax($1::pg_snapshot)
+            AND pg_catalog.pg_visible_in_snapshot(m.xid, $2::pg_snapshot)
+          ORDER BY m.id LIMIT $7
+        )
+        UNION ALL
+        (
+          SELECT m.* FROM pg_catalog.pg_snapshot_xip($1::pg_snapshot) late
+          CROSS JOIN LATERAL (
+            SELECT * FROM outbox_schema.message
+            WHERE xid = late AND id > $4::bigint AND bucket BETWEEN $5 AND $6
+            ORDER BY id LIMIT $7
+          ) m
+          WHERE pg_catalog.pg_visible_in_snapshot(late, $2::pg_snapshot)
+          ORDER BY m.id LIMIT $7
+        )
+        ORDER BY id LIMIT $7
+      ) found
+    ) weighed
+  ) measured
+  WHERE bytes_before < $8
+) first
+ORDER BY id;
+
+-- name: setSleeping
+-- Tells writers whether to notify, where they may.
+SELECT pg_catalog.setval('outbox_schema.sleeping', $1::bigint) FROM outbox_schema.settings
+WHERE notifies OR $1::bigint = 0;
+
+-- name: rotate
+-- Lets new rows go to the next slot, and empties slots whose rows are all relayed.
+SELECT outbox_schema.rotate();

@@ -1,0 +1,65 @@
+// Writes lib/core/outbox/sql/generated.ts, which holds the text of the .sql files beside it, so that every compiler and bundler
+// finds the SQL. Git ignores the module. npm ci, the build, lint, tests and the other programs of package.json call this first.
+// After a change of a .sql file, npm run sql does it.
+//
+// A file of migrations/ is one step of the schema. Its name begins with the version that the schema then has. A file of
+// queries/ holds statements. Each begins with a line such as "-- name: readBatch" and ends with a semicolon. Comment lines of
+// queries are left out.
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDER = join(import.meta.dirname, '../lib/core/outbox/sql');
+const MODULE = join(FOLDER, 'generated.ts');
+
+const text = sqlModule();
+if (!existsSync(MODULE) || readFileSync(MODULE, 'utf8') !== text) {
+  // Another program may read the module at this moment, so it is replaced as a whole.
+  const written = `${MODULE}.${process.pid}`;
+  writeFileSync(written, text);
+  renameSync(written, MODULE);
+}
+
+function sqlModule() {
+  const migrations = filesOf('migrations').map(({ file, sql }) => {
+    const version = Number(file.match(/^(\d{4})_/)?.[1]);
+    if (!(version > 0)) throw new Error(`a migration must have a name such as 0003_outbox.sql, got ${file}`);
+    return `  { version: ${version}, sql: ${literal(sql)} },\n`;
+  });
+  const statements = filesOf('queries').flatMap(({ file, sql }) => statementsOf(file, sql));
+  const names = statements.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw new Error(`two statements have the name ${twice}`);
+  const fields = statements.map(({ name, statement }) => `  ${name}: ${literal(statement)},\n`);
+  return `// Made by scripts/sql-module.mjs from the .sql files beside it.
+
+export const MIGRATIONS: readonly { readonly version: number; readonly sql: string }[] = [
+${migrations.join('')}];
+
+export const STATEMENTS = {
+${fields.join('')}};
+`;
+}
+
+function filesOf(folder) {
+  const files = readdirSync(join(FOLDER, folder)).filter((file) => file.endsWith('.sql'));
+  return files.sort().map((file) => ({ file, sql: readFileSync(join(FOLDER, folder, file), 'utf8') }));
+}
+
+function statementsOf(file, sql) {
+  const [, ...parts] = sql.split(/^-- name: /m);
+  return parts.map((part) => {
+    const [name, ...lines] = part.split('\n');
+    const statement = lines
+      .filter((line) => !line.startsWith('--'))
+      .join('\n')
+      .trim();
+    if (!/^[a-z]\w*$/i.test(name)) throw new Error(`${file}: a name must be one word, got ${name}`);
+    if (!/^[^;]+;$/.test(statement))
+      throw new Error(`${file}: ${name} must be one statement that ends with a semicolon`);
+    return { name, statement: statement.slice(0, -1) };
+  });
+}
+
+function literal(sql) {
+  return `\`${sql.replace(/[\\`]|\$(?=\{)/g, '\\$&')}\``;
+}
