@@ -29,14 +29,15 @@ function sqlModule() {
   const names = statements.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined) throw new Error(`two statements have the name ${twice}`);
-  const fields = statements.map(({ name, statement }) => `  ${name}: ${literal(statement)},\n`);
+  const constants = statements.map(({ name, statement }) => `const ${name} = ${literal(statement)};\n`);
   return `// Made by scripts/sql-module.mjs from the .sql files beside it.
 
 export const MIGRATIONS: readonly { readonly version: number; readonly sql: string }[] = [
 ${migrations.join('')}];
 
+${constants.join('\n')}
 export const STATEMENTS = {
-${fields.join('')}};
+${names.map((name) => `  ${name},\n`).join('')}};
 `;
 }
 

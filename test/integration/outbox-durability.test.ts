@@ -74,7 +74,11 @@ describeOnPostgres('an outbox', () => {
     const pool = new Pool({ connectionString: url, max: 2 });
     pool.on('error', () => {});
     const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
-    const relay = new OutboxRelay(pool, producer, tuned({ leaseMs: 20, saveMs: 20, pollMs: 20, onReconnect: () => {} }));
+    const relay = new OutboxRelay(
+      pool,
+      producer,
+      tuned({ leaseMs: 20, saveMs: 20, pollMs: 20, onReconnect: () => {} }),
+    );
     const ending = new AbortController();
     const ended = relay.run({ signal: ending.signal }).catch(() => {});
     const stop = async () => {

@@ -2,13 +2,13 @@ import type { Client } from 'pg';
 import { deaggregate, OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay, type RecordSink } from '../../lib/core/outbox';
+import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { tuned } from '../support/postgres/tuned';
-import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 
 const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
 const DEADLINE_MS = 15_000;
@@ -250,7 +250,11 @@ describeOnPostgres('an outbox in a database that others share', () => {
     const onRejected = ({ partitionKey }: { partitionKey: string }): void => void rejected.add(partitionKey);
     const ending = new AbortController();
     abort.push(ending);
-    const relay = new OutboxRelay(server.pool(urlOf('relay')), stream, tuned({ ...FAST, batchBytes: 100_000, onRejected }));
+    const relay = new OutboxRelay(
+      server.pool(urlOf('relay')),
+      stream,
+      tuned({ ...FAST, batchBytes: 100_000, onRejected }),
+    );
     const ended = relay.run({ signal: ending.signal });
     await until(() => rejected.size === 40);
     ending.abort();

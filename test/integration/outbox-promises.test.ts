@@ -9,11 +9,11 @@ import {
   outboxMigrations,
 } from '../../lib/core/outbox';
 import { applyMigrations, migration } from '../../lib/core/outbox/outbox-migrations';
+import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
-import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 import { tuned } from '../support/postgres/tuned';
 
 const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, onReconnect: () => {} };

@@ -23,18 +23,18 @@ import { KeyRanges } from '../../lib/core/outbox/key-ranges';
 import { NewRows } from '../../lib/core/outbox/new-rows';
 import { OutboxLeaseError } from '../../lib/core/outbox/outbox-errors';
 import { ParkedTable } from '../../lib/core/outbox/parked-table';
+import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 import { relaySettings } from '../../lib/core/outbox/relay-options';
 import { RelaySession } from '../../lib/core/outbox/relay-session';
+import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import type { StatementName } from '../../lib/core/outbox/sql-text';
 import { Statements } from '../../lib/core/outbox/statements';
-import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import { FakeKinesis, type FakeKinesisOptions } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
-import { PostgresServer } from '../support/postgres/postgres-server';
 import { statementName } from '../support/postgres/outbox-statements';
+import { PostgresServer } from '../support/postgres/postgres-server';
 import { tuned } from '../support/postgres/tuned';
-import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 
 const statementsOn = (client: PostgresClient) => new Statements(new Connection(client, { ms: 5_000 }), 'outbox');
 
@@ -418,22 +418,24 @@ describeOnPostgres('OutboxRelay', () => {
       },
     );
 
-    test.each([
-      'takeOverRange',
-      'readBatch',
-      'takeSnapshot',
-      'savePosition',
-      'rotate',
-      'countHoldings',
-    ] as const)('to %s, it goes on with another connection', async (name) => {
-      const kinesis = fakeKinesis();
-      const relay = new OutboxRelay(poolSilentFrom(name), producerFor(kinesis), tuned({ ...FAST, rotateMs: 50, statementTimeoutMs: 500 }));
-      start(relay);
-      await put('k', 'one');
-      await until(async () => (await rowsOf("SELECT FROM outbox.range WHERE batch_from::text <> '3:3:'")).length === 1);
-      expect(new Set(seen(kinesis))).toEqual(new Set(['one']));
-      await until(() => relay.summary().reconnects > 0);
-    });
+    test.each(['takeOverRange', 'readBatch', 'takeSnapshot', 'savePosition', 'rotate', 'countHoldings'] as const)(
+      'to %s, it goes on with another connection',
+      async (name) => {
+        const kinesis = fakeKinesis();
+        const relay = new OutboxRelay(
+          poolSilentFrom(name),
+          producerFor(kinesis),
+          tuned({ ...FAST, rotateMs: 50, statementTimeoutMs: 500 }),
+        );
+        start(relay);
+        await put('k', 'one');
+        await until(
+          async () => (await rowsOf("SELECT FROM outbox.range WHERE batch_from::text <> '3:3:'")).length === 1,
+        );
+        expect(new Set(seen(kinesis))).toEqual(new Set(['one']));
+        await until(() => relay.summary().reconnects > 0);
+      },
+    );
 
     test('it throws that the connection is lost, if that is all it was given', async () => {
       const relay = new OutboxRelay(silentFrom('readBatch', client) as never, producerFor(fakeKinesis()), {
@@ -653,8 +655,7 @@ describeOnPostgres('OutboxRelay', () => {
     await put('k', 'one');
     await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
       SELECT partition_key, id, xid, bucket, convert_to(data, 'UTF8'), created_at FROM outbox.message`);
-    const read = () =>
-      table.read([{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9, maxBytesOfAll: 9 });
+    const read = () => table.read([{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9, maxBytesOfAll: 9 });
     const keys = () => table.listKeys({ behindId: 0n, atMost: 9 });
     expect(await keys()).toMatchObject([{ partitionKey: 'k', tries: 0 }]);
     expect(await read()).toMatchObject({ rows: [{ partitionKey: 'k' }] });
@@ -759,7 +760,9 @@ describeOnPostgres('OutboxRelay', () => {
       });
       await put('k', 'poison');
       await put('k', 'one');
-      const relay = start(new OutboxRelay(limited, producerFor(kinesis), tuned({ ...FAST, rotateMs: 20, maxTries: 2 })));
+      const relay = start(
+        new OutboxRelay(limited, producerFor(kinesis), tuned({ ...FAST, rotateMs: 20, maxTries: 2 })),
+      );
       await until(() => seen(kinesis).length === 1);
       await until(async () => (await client.query('SELECT FROM outbox.message')).rowCount === 0);
       await relay.stop();

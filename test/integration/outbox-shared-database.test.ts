@@ -1,12 +1,8 @@
 import type { Client, Pool } from 'pg';
 import { deaggregate, OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
-import {
-  migrateOutbox,
-  OutboxRelay,
-  type PostgresClient,
-  type PostgresPool,
-} from '../../lib/core/outbox';
+import { migrateOutbox, OutboxRelay, type PostgresClient, type PostgresPool } from '../../lib/core/outbox';
+import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeWhere } from '../support/describe-where';
@@ -14,7 +10,6 @@ import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { hasPgBouncer, PgBouncer } from '../support/postgres/pg-bouncer';
 import { type PoolerRules, PoolerStandIn, RDS_PROXY } from '../support/postgres/pooler-stand-in';
 import { PostgresServer } from '../support/postgres/postgres-server';
-import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 
 /** An outbox in a database with poolers, roles that have settings of their own, and row level security. */
 

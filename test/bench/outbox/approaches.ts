@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 import { OrderedProducer, type PutRecordsClient } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
-import { stubKinesis } from './stub-kinesis';
 import { tuned } from '../../support/postgres/tuned';
+import { stubKinesis } from './stub-kinesis';
 
 /** Relays for some time, or until nothing is left; returns how many rows a second. */
 export type Approach = (client: Client, roundTripMs: number, forMs: number) => Promise<number>;

@@ -1,12 +1,12 @@
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
+import { tuned } from '../../support/postgres/tuned';
 import { rounded } from '../../support/tables/producer/table';
 import { pause } from './approaches';
 import { fillArticleTable } from './backlog';
 import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
-import { tuned } from '../../support/postgres/tuned';
 
 const CHUNK = 20_000;
 const KEYS = 10_000;

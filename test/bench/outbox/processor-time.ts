@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay, type OutboxRelayOptions } from '../../../lib/core/outbox';
+import { tuned } from '../../support/postgres/tuned';
 import { rounded } from '../../support/tables/producer/table';
 import { pause } from './approaches';
 import { fillOutbox } from './backlog';
 import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
-import { tuned } from '../../support/postgres/tuned';
 
 interface Backlog {
   readonly rows: number;

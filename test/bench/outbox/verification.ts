@@ -1,9 +1,9 @@
 import type { Client } from 'pg';
+import { tuned } from '../../support/postgres/tuned';
 import { rounded } from '../../support/tables/producer/table';
 import { fillOutbox } from './backlog';
 import { writeTable } from './guide';
 import { relayBacklog, serverSecondsOf } from './processor-time';
-import { tuned } from '../../support/postgres/tuned';
 
 const ROWS = 200_000;
 const IDLE_CALLS = 200;

@@ -223,7 +223,10 @@ function draw(
         return rangeText(range);
       },
     },
-    { name: 'counts holdings', on: async ({ workers }) => sorted(await new KeyRanges(workers[worker]!.statements).holdings()) },
+    {
+      name: 'counts holdings',
+      on: async ({ workers }) => sorted(await new KeyRanges(workers[worker]!.statements).holdings()),
+    },
     call('takes a snapshot and reads a batch', async (own, { range, newRows }) => {
       const { from, to: begun, afterId } = range.position;
       const { to, firstId } = begun === undefined ? await newRows.takeSnapshot(from) : { to: begun, firstId: 0n };

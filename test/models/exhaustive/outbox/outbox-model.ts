@@ -1,6 +1,6 @@
 import { OUTBOX_SCHEMA_VERSION, type PostgresQuery } from '../../../../lib/core/outbox';
-import { type ModelRow, type ModelTransaction, ModelTransactions, type WrongRule } from './model-transactions';
 import { statementName } from '../../../support/postgres/outbox-statements';
+import { type ModelRow, type ModelTransaction, ModelTransactions, type WrongRule } from './model-transactions';
 
 interface Range {
   readonly number: number;
@@ -421,168 +421,168 @@ const settings = (names: readonly string[]): object[] => names.map((name) => ({ 
 const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
   (
     [
-  { name: 'finds the schema', statement: 'hasSettingsTable', answer: () => [{ there: true }] },
-  { name: 'reads the version', statement: 'readVersion', answer: () => [{ version: OUTBOX_SCHEMA_VERSION }] },
-  { name: 'checks its permissions', statement: 'findMissingPermissions', answer: nothing },
-  { name: 'checks the sequence', statement: 'readCacheSize', answer: () => [{ cache_size: '1' }] },
-  { name: 'checks row level security', statement: 'findRowSecurity', answer: nothing },
-  {
-    name: 'reads its lock timeout',
-    statement: 'readSession',
-    answer: () => [{ lock_timeout: '0', is_first: true }],
-  },
-  { name: 'sets', statement: 'SET', answer: nothing },
-  { name: 'finds its process', statement: 'readProcess', answer: () => [{ pid: 1 }] },
-  {
-    name: 'reads its settings',
-    statement: 'readSettings',
-    answer: (_, __, [names]) => settings(names),
-  },
-  {
-    name: 'sets its settings',
-    statement: 'applySettings',
-    answer: (_, __, [names]) => settings(names),
-  },
-  { name: 'checks its lock', statement: 'hasWorkerLock', answer: () => [{ isHeld: true }] },
-  { name: 'notifies itself', statement: 'notifySession', answer: nothing },
-  { name: 'forgets a statement', statement: 'DEALLOCATE', answer: nothing },
-  { name: 'listens', statement: 'listen', answer: nothing },
-  { name: 'listens no more', statement: 'unlisten', answer: nothing },
-  { name: 'sleeps', statement: 'setSleeping', answer: nothing },
-  {
-    name: 'joins',
-    statement: 'lockWorker',
-    answer: (model, session) => {
-      model.lock(session, MEMBER);
-      return [{ lock: -1 }];
-    },
-  },
-  {
-    name: 'leaves',
-    statement: 'unlockWorker',
-    answer: (model, session) => {
-      model.unlock(session, MEMBER);
-      return [];
-    },
-  },
-  {
-    name: 'counts holdings',
-    statement: 'countHoldings',
-    answer: (model, session) => model.holdings(session),
-  },
-  {
-    name: 'lists free ranges',
-    statement: 'findFreeRanges',
-    answer: (model, _, [held]) => model.freeRanges(held),
-  },
-  {
-    name: 'locks a range',
-    statement: 'lockRange',
-    touches: { writes: ['locks'] },
-    answer: (model, session, [number]) => [{ isClaimed: model.lock(session, number) }],
-  },
-  {
-    name: 'unlocks a range',
-    statement: 'unlockRange',
-    touches: { writes: ['locks'] },
-    answer: (model, session, [number]) => {
-      model.unlock(session, number);
-      return [];
-    },
-  },
-  // Only those who relay take locks here.
-  { name: 'takes another lock', statement: 'replaceLock', answer: nothing },
-  { name: 'recognizes the database', statement: 'recognizeDatabase', answer: () => [{ isKnown: true }] },
-  {
-    name: 'takes a range over',
-    statement: 'takeOverRange',
-    touches: { writes: ['ranges'] },
-    answer: (model, _, [number]) => model.takeOver(number),
-  },
-  {
-    name: 'forgets what is not covered',
-    statement: 'deleteUncoveredParkedRows',
-    // Then the worker looks at leases once more.
-    touches: { reads: ['locks', 'ranges', 'messages'], writes: ['parked'] },
-    answer: (model, _, values) => {
-      model.forgetUncovered(values as Parameters<OutboxModel['forgetUncovered']>[0]);
-      return [];
-    },
-  },
-  {
-    name: 'looks',
-    statement: 'takeSnapshot',
-    touches: { reads: ['ranges', 'transactions', 'messages'] },
-    answer: (model, _, [from, number, fence]) => model.look(from, number, fence),
-  },
-  {
-    name: 'reads a batch',
-    moves: true,
-    statement: 'readBatch',
-    touches: { reads: ['messages'] },
-    readsParked: ([, , , , , , , , findsParkedKeys]) => findsParkedKeys === true,
-    answer: (model, _, values) => model.batch(values as Parameters<OutboxModel['batch']>[0]),
-  },
-  {
-    name: 'saves',
-    statement: 'savePosition',
-    touches: { writes: ['ranges'] },
-    answer: (model, _, values) => model.save(values as Parameters<OutboxModel['save']>[0]),
-  },
-  {
-    name: 'parks',
-    moves: true,
-    statement: 'parkRows',
-    touches: { reads: ['ranges', 'messages'], writes: ['parked'] },
-    answer: (model, _, [number, fence, ids]) => model.park(number, fence, ids),
-  },
-  {
-    name: 'lists parked keys',
-    statement: 'listParkedKeys',
-    touches: { reads: ['ranges', 'parked'] },
-    answer: (model, _, values) => model.parkedKeys(values as Parameters<OutboxModel['parkedKeys']>[0]),
-  },
-  {
-    name: 'reads parked rows',
-    statement: 'readParkedRows',
-    touches: { reads: ['ranges', 'parked'] },
-    answer: (model, _, values) => model.readParked(values as Parameters<OutboxModel['readParked']>[0]),
-  },
-  {
-    name: 'removes parked rows',
-    statement: 'removeParkedRows',
-    touches: { reads: ['messages'], writes: ['parked'] },
-    answer: (model, _, [keys, ids]) => {
-      const gone = new Set((ids as string[]).map((id, index) => `${keys[index]} ${id}`));
-      model.removeParked(({ key, id }) => gone.has(`${key} ${id}`));
-      model.note(ids);
-      return [];
-    },
-  },
-  {
-    name: 'counts a try',
-    statement: 'countTries',
-    touches: { writes: ['parked'] },
-    answer: (model, _, [keys, ids]) => {
-      for (const [index, id] of ids.entries()) model.countTry(keys[index], id);
-      return [];
-    },
-  },
-  {
-    name: 'gives a row up',
-    statement: 'giveUpRows',
-    touches: { writes: ['parked'] },
-    answer: (model, _, [keys, ids]) => {
-      for (const [index, id] of ids.entries()) model.giveUp(keys[index], id);
-      return [];
-    },
-  },
-  {
-    name: 'rotates',
-    statement: 'rotate',
-    touches: { reads: ['ranges', 'parked'], writes: ['transactions', 'messages'] },
-    answer: (model) => model.rotate(),
-  },
+      { name: 'finds the schema', statement: 'hasSettingsTable', answer: () => [{ there: true }] },
+      { name: 'reads the version', statement: 'readVersion', answer: () => [{ version: OUTBOX_SCHEMA_VERSION }] },
+      { name: 'checks its permissions', statement: 'findMissingPermissions', answer: nothing },
+      { name: 'checks the sequence', statement: 'readCacheSize', answer: () => [{ cache_size: '1' }] },
+      { name: 'checks row level security', statement: 'findRowSecurity', answer: nothing },
+      {
+        name: 'reads its lock timeout',
+        statement: 'readSession',
+        answer: () => [{ lock_timeout: '0', is_first: true }],
+      },
+      { name: 'sets', statement: 'SET', answer: nothing },
+      { name: 'finds its process', statement: 'readProcess', answer: () => [{ pid: 1 }] },
+      {
+        name: 'reads its settings',
+        statement: 'readSettings',
+        answer: (_, __, [names]) => settings(names),
+      },
+      {
+        name: 'sets its settings',
+        statement: 'applySettings',
+        answer: (_, __, [names]) => settings(names),
+      },
+      { name: 'checks its lock', statement: 'hasWorkerLock', answer: () => [{ isHeld: true }] },
+      { name: 'notifies itself', statement: 'notifySession', answer: nothing },
+      { name: 'forgets a statement', statement: 'DEALLOCATE', answer: nothing },
+      { name: 'listens', statement: 'listen', answer: nothing },
+      { name: 'listens no more', statement: 'unlisten', answer: nothing },
+      { name: 'sleeps', statement: 'setSleeping', answer: nothing },
+      {
+        name: 'joins',
+        statement: 'lockWorker',
+        answer: (model, session) => {
+          model.lock(session, MEMBER);
+          return [{ lock: -1 }];
+        },
+      },
+      {
+        name: 'leaves',
+        statement: 'unlockWorker',
+        answer: (model, session) => {
+          model.unlock(session, MEMBER);
+          return [];
+        },
+      },
+      {
+        name: 'counts holdings',
+        statement: 'countHoldings',
+        answer: (model, session) => model.holdings(session),
+      },
+      {
+        name: 'lists free ranges',
+        statement: 'findFreeRanges',
+        answer: (model, _, [held]) => model.freeRanges(held),
+      },
+      {
+        name: 'locks a range',
+        statement: 'lockRange',
+        touches: { writes: ['locks'] },
+        answer: (model, session, [number]) => [{ isClaimed: model.lock(session, number) }],
+      },
+      {
+        name: 'unlocks a range',
+        statement: 'unlockRange',
+        touches: { writes: ['locks'] },
+        answer: (model, session, [number]) => {
+          model.unlock(session, number);
+          return [];
+        },
+      },
+      // Only those who relay take locks here.
+      { name: 'takes another lock', statement: 'replaceLock', answer: nothing },
+      { name: 'recognizes the database', statement: 'recognizeDatabase', answer: () => [{ isKnown: true }] },
+      {
+        name: 'takes a range over',
+        statement: 'takeOverRange',
+        touches: { writes: ['ranges'] },
+        answer: (model, _, [number]) => model.takeOver(number),
+      },
+      {
+        name: 'forgets what is not covered',
+        statement: 'deleteUncoveredParkedRows',
+        // Then the worker looks at leases once more.
+        touches: { reads: ['locks', 'ranges', 'messages'], writes: ['parked'] },
+        answer: (model, _, values) => {
+          model.forgetUncovered(values as Parameters<OutboxModel['forgetUncovered']>[0]);
+          return [];
+        },
+      },
+      {
+        name: 'looks',
+        statement: 'takeSnapshot',
+        touches: { reads: ['ranges', 'transactions', 'messages'] },
+        answer: (model, _, [from, number, fence]) => model.look(from, number, fence),
+      },
+      {
+        name: 'reads a batch',
+        moves: true,
+        statement: 'readBatch',
+        touches: { reads: ['messages'] },
+        readsParked: ([, , , , , , , , findsParkedKeys]) => findsParkedKeys === true,
+        answer: (model, _, values) => model.batch(values as Parameters<OutboxModel['batch']>[0]),
+      },
+      {
+        name: 'saves',
+        statement: 'savePosition',
+        touches: { writes: ['ranges'] },
+        answer: (model, _, values) => model.save(values as Parameters<OutboxModel['save']>[0]),
+      },
+      {
+        name: 'parks',
+        moves: true,
+        statement: 'parkRows',
+        touches: { reads: ['ranges', 'messages'], writes: ['parked'] },
+        answer: (model, _, [number, fence, ids]) => model.park(number, fence, ids),
+      },
+      {
+        name: 'lists parked keys',
+        statement: 'listParkedKeys',
+        touches: { reads: ['ranges', 'parked'] },
+        answer: (model, _, values) => model.parkedKeys(values as Parameters<OutboxModel['parkedKeys']>[0]),
+      },
+      {
+        name: 'reads parked rows',
+        statement: 'readParkedRows',
+        touches: { reads: ['ranges', 'parked'] },
+        answer: (model, _, values) => model.readParked(values as Parameters<OutboxModel['readParked']>[0]),
+      },
+      {
+        name: 'removes parked rows',
+        statement: 'removeParkedRows',
+        touches: { reads: ['messages'], writes: ['parked'] },
+        answer: (model, _, [keys, ids]) => {
+          const gone = new Set((ids as string[]).map((id, index) => `${keys[index]} ${id}`));
+          model.removeParked(({ key, id }) => gone.has(`${key} ${id}`));
+          model.note(ids);
+          return [];
+        },
+      },
+      {
+        name: 'counts a try',
+        statement: 'countTries',
+        touches: { writes: ['parked'] },
+        answer: (model, _, [keys, ids]) => {
+          for (const [index, id] of ids.entries()) model.countTry(keys[index], id);
+          return [];
+        },
+      },
+      {
+        name: 'gives a row up',
+        statement: 'giveUpRows',
+        touches: { writes: ['parked'] },
+        answer: (model, _, [keys, ids]) => {
+          for (const [index, id] of ids.entries()) model.giveUp(keys[index], id);
+          return [];
+        },
+      },
+      {
+        name: 'rotates',
+        statement: 'rotate',
+        touches: { reads: ['ranges', 'parked'], writes: ['transactions', 'messages'] },
+        answer: (model) => model.rotate(),
+      },
     ] as Statement[]
   ).map((each) => [each.statement, each]),
 );

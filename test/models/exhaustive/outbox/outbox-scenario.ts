@@ -378,7 +378,9 @@ class Worker {
   }
 
   private isAsking(...names: readonly string[]): boolean {
-    const waiting = this.ranges.flatMap(({ newRows }) => newRows.statements.connection.pending.map(({ query }) => query));
+    const waiting = this.ranges.flatMap(({ newRows }) =>
+      newRows.statements.connection.pending.map(({ query }) => query),
+    );
     return [this.asked, ...waiting].some((query) => query && names.includes(OutboxModel.statement(query).name));
   }
 

@@ -1,10 +1,10 @@
 import { EventEmitter, getEventListeners } from 'node:events';
 import { OUTBOX_SCHEMA_VERSION, OutboxReadOnlyError, OutboxRelay } from '../../../../lib/core/outbox';
 import type { PostgresClient, PostgresPool, PostgresQuery } from '../../../../lib/core/outbox/postgres-client';
+import type { TunedRelayOptions } from '../../../../lib/core/outbox/relay-options';
 import type { StatementName } from '../../../../lib/core/outbox/sql-text';
 import { VirtualClock } from '../../../../lib/testing';
 import { type FakeRows, statementName } from '../../../support/postgres/outbox-statements';
-import type { TunedRelayOptions } from '../../../../lib/core/outbox/relay-options';
 
 const SECOND_MS = 1_000;
 const READ_ONLY = { code: '25006', message: 'cannot execute UPDATE in a read-only transaction' };

@@ -219,13 +219,7 @@ describe('the rows of a key that go to two streams', () => {
       mostParkedKeys: 10_000,
       onRejected,
     };
-    const parked = new ParkedKeys(
-      fake as ParkedTable,
-      settings as unknown as RelaySettings,
-      summary,
-      put,
-      () => {},
-    );
+    const parked = new ParkedKeys(fake as ParkedTable, settings as unknown as RelaySettings, summary, put, () => {});
     const untilEmpty = async (): Promise<void> => {
       while (parked.has('key')) await clock.sleep(1);
     };
@@ -448,14 +442,11 @@ describe('keys that an earlier worker has parked', () => {
     [4, 0, 25, 250],
     [32, 0, 3, 31],
     [4, 1, 1, 250],
-  ])(
-    '%d keys with %d tries are read together, in shares of one batch',
-    async (count, tries, maxRows, maxBytes) => {
-      const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
-      const [first] = await readsOf(keys, 2 * SECOND_MS, { batchRows: 100 });
-      expect(first).toMatchObject({ keys: keys.map(({ partitionKey }) => partitionKey), maxRows, maxBytes });
-    },
-  );
+  ])('%d keys with %d tries are read together, in shares of one batch', async (count, tries, maxRows, maxBytes) => {
+    const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
+    const [first] = await readsOf(keys, 2 * SECOND_MS, { batchRows: 100 });
+    expect(first).toMatchObject({ keys: keys.map(({ partitionKey }) => partitionKey), maxRows, maxBytes });
+  });
 
   test('are read by 32 in a put, in four puts at once', async () => {
     const keys = Array.from({ length: 200 }, (_, number) => ({ partitionKey: `key ${number}`, tries: 0 }));

@@ -51,7 +51,7 @@ function sessionOn(
   const clock = new VirtualClock();
   const sent: string[] = [];
   let session: RelaySession;
-  const answers: Partial<Record<string, (at: ServerProcess, values: readonly unknown[]) => object[] | void>> = {
+  const answers: Partial<Record<string, (at: ServerProcess, values: readonly unknown[]) => object[] | undefined>> = {
     readSession: () => [{ lock_timeout: '0', is_first: !isInTransaction }],
     readProcess: ({ pid }) => [{ pid }],
     readSettings: (at, [names]) => (names as string[]).map((name) => ({ name, value: at.settingOf(name) })),
@@ -178,9 +178,7 @@ describe('a proxy is refused that', () => {
 
   test('loses a setting', async () => {
     const spoil = (name: string, rows: object[], statement: number) =>
-      name === 'readSettings' && statement > 9
-        ? rows.map((row) => ({ ...row, value: 'lost' }))
-        : rows;
+      name === 'readSettings' && statement > 9 ? rows.map((row) => ({ ...row, value: 'lost' })) : rows;
     const { starting } = sessionOn(new ServerProcess(1), { spoil });
     await expect(starting()).rejects.toMatchObject(refusal('the setting search_path was lost'));
   });

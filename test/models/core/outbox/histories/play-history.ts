@@ -11,10 +11,10 @@ import { systemClock } from '../../../../../lib/core/kernel/clock';
 import { OutboxRelay, outboxMigrationsOf, type PostgresPool, type PostgresQuery } from '../../../../../lib/core/outbox';
 import { FakeKinesis } from '../../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
-import { Gate, settled } from './gate';
-import { type History, historyOf, type Transaction } from './history';
 import { statementName } from '../../../../support/postgres/outbox-statements';
 import { tuned } from '../../../../support/postgres/tuned';
+import { Gate, settled } from './gate';
+import { type History, historyOf, type Transaction } from './history';
 
 /** What is broken on purpose, to see that the histories notice. */
 export type Mutant = 'no lock on the key' | 'late rows are skipped' | 'parked rows pass';
