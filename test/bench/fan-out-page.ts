@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { STUB, serveQueries, startQueryStub } from '../support/fakes/query-stub';
 import { writeGuideTable } from '../support/guide-table';
 import { APPROACHES, LIMIT, serveApproach, type Timing, type Turn } from './fan-out-page/approaches';
+import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
 
 /**
  * Wall time and CPU time of one ordered page over N shards, by who asks the shards: against a stub in another process

@@ -74,22 +74,10 @@ test.each<[string, 'table' | 'index', string, (capacity: Capacity) => Deployment
     (writeCapacity) => ({ ...PROVISIONED, indexLimits: { writeCapacity } }),
   ],
   [
-    'reads of an index',
-    'index',
-    'ReadProvisionedThroughputThrottleEvents',
-    (readCapacity) => ({ ...PROVISIONED, indexLimits: { readCapacity } }),
-  ],
-  [
     'writes of a table',
     'table',
     'WriteProvisionedThroughputThrottleEvents',
     (writeCapacity) => ({ billing: Billing.provisioned({ readCapacity: READS, writeCapacity }) }),
-  ],
-  [
-    'reads of a table',
-    'table',
-    'ReadProvisionedThroughputThrottleEvents',
-    (readCapacity) => ({ billing: Billing.provisioned({ readCapacity, writeCapacity: WRITES }) }),
   ],
 ])(
   'provisioned capacity, %s: the advised capacity is more than before, and its deployment needs no preparation',
