@@ -3,8 +3,8 @@
 // After a change of a .sql file, npm run sql does it.
 //
 // A file of migrations/ is one step of the schema. Its name begins with the version that the schema then has. A file of
-// queries/ holds statements. Each begins with a line such as "-- name: readBatch" and ends with a semicolon. Comment lines of
-// queries are left out.
+// queries/ holds statements. Each begins with a line such as "-- name: readBatch" and ends with a semicolon. Comment lines and
+// indentation of queries are left out, so that bundles are small.
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -23,7 +23,7 @@ function sqlModule() {
   const migrations = filesOf('migrations').map(({ file, sql }) => {
     const version = Number(file.match(/^(\d{4})_/)?.[1]);
     if (!(version > 0)) throw new Error(`a migration must have a name such as 0003_outbox.sql, got ${file}`);
-    return `  { version: ${version}, sql: ${literal(sql)} },\n`;
+    return { version, sql: literal(sql) };
   });
   const statements = filesOf('queries').flatMap(({ file, sql }) => statementsOf(file, sql));
   const names = statements.map(({ name }) => name);
@@ -32,8 +32,12 @@ function sqlModule() {
   const constants = statements.map(({ name, statement }) => `const ${name} = ${literal(statement)};\n`);
   return `// Made by scripts/sql-module.mjs from the .sql files beside it.
 
+export const FIRST_VERSION = ${migrations[0].version};
+
+export const LATEST_VERSION = ${migrations.at(-1).version};
+
 export const MIGRATIONS: readonly { readonly version: number; readonly sql: string }[] = [
-${migrations.join('')}];
+${migrations.map(({ version, sql }) => `  { version: ${version}, sql: ${sql} },\n`).join('')}];
 
 ${constants.join('\n')}
 export const STATEMENTS = {
@@ -50,10 +54,8 @@ function statementsOf(file, sql) {
   const [, ...parts] = sql.split(/^-- name: /m);
   return parts.map((part) => {
     const [name, ...lines] = part.split('\n');
-    const statement = lines
-      .filter((line) => !line.startsWith('--'))
-      .join('\n')
-      .trim();
+    const text = lines.filter((line) => !line.startsWith('--')).map((line) => line.trim());
+    const statement = text.join('\n').trim();
     if (!/^[a-z]\w*$/i.test(name)) throw new Error(`${file}: a name must be one word, got ${name}`);
     if (!/^[^;]+;$/.test(statement))
       throw new Error(`${file}: ${name} must be one statement that ends with a semicolon`);

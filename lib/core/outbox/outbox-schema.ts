@@ -1,17 +1,17 @@
 import { InvalidArgumentError } from '../kernel/errors';
 import type { PostgresClient } from './postgres-client';
 import { RESERVED_WORDS } from './reserved-words';
-import { MIGRATIONS } from './sql/generated';
+import { FIRST_VERSION, LATEST_VERSION } from './sql/generated';
 import { statementText } from './sql-text';
 
 /** The schema that an outbox has unless it is given another. */
 export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
 
 /** The version of the first release. Builds before it made schemas with lower versions. */
-export const FIRST_SCHEMA_VERSION = MIGRATIONS[0]!.version;
+export const FIRST_SCHEMA_VERSION = FIRST_VERSION;
 
 /** The version of the schema that this library works with. */
-export const OUTBOX_SCHEMA_VERSION = MIGRATIONS.at(-1)!.version;
+export const OUTBOX_SCHEMA_VERSION = LATEST_VERSION;
 
 /** Names that begin with `pg_` are for Postgres itself. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/;
