@@ -1,6 +1,6 @@
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 
-/** Kinesis would refuse a partition key. */
+/** Kinesis would reject the partition key. */
 export class InvalidPartitionKeyError extends InvalidArgumentError {
   static override readonly code = 'INVALID_PARTITION_KEY';
 }
@@ -10,11 +10,11 @@ export class RecordTooLargeError extends InvalidArgumentError {
   static override readonly code = 'RECORD_TOO_LARGE';
 }
 
-/** Kinesis refused a record, or kept refusing it until the attempts were used up. */
+/** Kinesis rejected a record, or every attempt to send it failed. */
 export class RecordRejectedError extends EvenShardsError {
   /**
-   * Whether the record may be in the stream all the same, or come to it late: the answer to an attempt was lost. If
-   * false it is not, and never will be.
+   * Whether Kinesis may have stored the record anyway, or may store it late, because the response of an attempt was lost. If
+   * false, the record is not in the stream and never will be.
    */
   readonly mayHaveBeenWritten: boolean;
 
@@ -46,17 +46,17 @@ export class EarlierRecordFailedError extends EvenShardsError {
   }
 }
 
-/** A record was never sent, because its turn did not come within the time it was given. */
+/** A record was never sent, because its turn did not come within `maxRecordAgeMs`. */
 export class RecordExpiredError extends EvenShardsError {
   constructor(
-    /** The time it was given, in milliseconds. */
+    /** The option `maxRecordAgeMs`. */
     readonly maxAgeMs: number,
   ) {
     super('RECORD_EXPIRED', `not sent: its turn did not come within ${maxAgeMs} ms`);
   }
 }
 
-/** The stream spreads records over its shards without regard to their keys, so that no key has an order. */
+/** The stream distributes records without regard to their keys, so no key has an order. */
 export class StreamDistributionError extends EvenShardsError {
   constructor() {
     super(
@@ -67,7 +67,7 @@ export class StreamDistributionError extends EvenShardsError {
   }
 }
 
-/** A record was handed to a producer after `close`. */
+/** A record was put after `close`. */
 export class ProducerClosedError extends EvenShardsError {
   constructor() {
     super('PRODUCER_CLOSED', 'not sent: the producer is closed');

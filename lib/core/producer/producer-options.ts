@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { checkBetween, checkWhole } from '../kernel/checks';
 import { type Clock, LONGEST_TIMER_MS, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../stream-format/hash-buckets';
@@ -7,79 +8,88 @@ import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-rec
 import type { StreamIdentity } from './put-records-client';
 import { MAX_REQUEST_RECORDS } from './shard-turns';
 
-/** The stream of an `OrderedProducer`, and its limits on memory, requests and time. */
+/**
+ * The options of an `OrderedProducer`. The important options are the stream, `aggregation` and `sequence`. The others have
+ * defaults that suit most streams.
+ */
 export interface OrderedProducerOptions {
   /** The stream's name. Exactly one of `streamName` and `streamArn` must be given. */
   streamName?: string;
   /** The stream's ARN. Exactly one of `streamName` and `streamArn` must be given. */
   streamArn?: string;
   /**
-   * The stream's record size limit in bytes, 1 to 10,485,760.
-   * @default the stream is asked when a larger record than 1 MiB is put, if the client has `describeStreamSummary`;
-   *   1048576, the limit of a stream that was not given another, if not
-   */
-  maxRecordBytes?: number;
-  /**
-   * Puts several records into one Kinesis record, in the format of the Kinesis Producer Library: all of them are stored,
-   * in order, or none. Consumers take them apart with `deaggregate`, or the Kinesis Client Library.
+   * Whether several records share a Kinesis record, in the format of the Kinesis Producer Library. Kinesis stores all records
+   * of an aggregate, in order, or none. Each key keeps its order in every mode.
    *
-   * - `per-key`, or true: consecutive records of one key. A key then moves at many records a round trip.
-   * - `packed`: the same, and records of many keys of one hash bucket share a Kinesis record. Use it for many keys with
-   *   small records. See `hashBuckets`, which it needs, for what must stay as it is.
+   * - `false`: each record is a Kinesis record. Any consumer can read it. A key has one record in flight, so it moves at one
+   *   record per round trip, and each record costs at least one payload unit of 25 KiB.
+   * - `per-key`, or true: consecutive records of one key share a Kinesis record. A key moves at many records per round trip. It
+   *   gains nothing for keys that rarely have two records waiting. Consumers must call `deaggregate`, or use the Kinesis Client
+   *   Library.
+   * - `packed`: records of many keys share a Kinesis record. It is the cheapest and fastest mode for many keys with small
+   *   records. Consumers must do the same as for `per-key`, and they see the name of an aggregation group as the partition key
+   *   of the Kinesis record. All producers of the stream must have the same `hashBuckets`, and another number moves keys to
+   *   other shards. It cannot be combined with `sequentialPuts`.
    * @default false
    */
   aggregation?: boolean | 'per-key' | 'packed';
   /**
-   * Gives each record without an explicit hash key that of its key's bucket: the centre of one of as many equal parts of
-   * the hash key space, a power of two from 2 to 65,536, at least four for each shard that the stream will ever have. A
-   * bucket is a point of the hash key space, so that no reshard divides what a pack holds.
-   *
-   * It is part of the stream's configuration: all producers of a key must agree on it, and another number moves keys to
-   * other shards, as `moveKey` does with one.
-   * @default 256 with `packed`; none otherwise, so that the MD5 of each key decides
-   */
-  hashBuckets?: number;
-  /**
-   * How long a record may wait for others to share a pack with, in milliseconds, with `packed` only. Fewer and larger
-   * Kinesis records cost less, and each record comes that much later. Less than `maxRecordAgeMs`, if you set that: a
-   * record that fills no pack would expire before it is sent.
-   * @default 0: a record goes with what is there when its turn comes
-   */
-  lingerMs?: number;
-  /**
-   * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Use more where one key must go faster
-   * than this size a round trip, and less where large records hold up others of their shard.
-   * @default 51200, as in the Kinesis Producer Library: enough for one key to fill a shard over round trips of 50 ms
-   */
-  maxAggregateBytes?: number;
-  /**
-   * Gives each record its place in a sequence, so that `deduplicate` can tell a duplicate after a lost response,
-   * even one that arrives late, and restores each key's order exactly once. Every record is then in an aggregate,
-   * perhaps alone.
+   * Gives each record its position in a sequence. A consumer can then recognise the duplicates that a lost response leaves, even
+   * late ones, so it processes each record once and in the order of its key. Every record is then in an aggregate, perhaps
+   * alone.
    * @default false
    */
   sequence?: boolean;
   /**
-   * Sends each record by PutRecord with `SequenceNumberForOrdering`, the one way whose order within a key the API
-   * reference promises in so many words, at a request for every record. Needs a client with `putRecord`.
-   * @default false: many records a request, by PutRecords
-   */
-  sequentialPuts?: boolean;
-  /**
-   * After a rejection, goes on with the later records of the key, so that the rejected one is left out.
+   * Whether a key continues after a rejected record, which is then missing in the stream.
    * @default false: the records of the key that wait behind a rejected one are rejected too
    */
   skipRejected?: boolean;
   /**
-   * How long after `put` a record may be sent, in milliseconds. A record that is in flight then keeps its answer. Any
-   * other record is rejected at once, even behind one in flight: with its last failure if it was sent before, with
-   * `RecordExpiredError` if not. More than `lingerMs`.
+   * How long after `put` a record may be sent, in milliseconds. It must be more than `lingerMs`. Afterwards a record in flight
+   * still gets its result. Any other record is rejected at once, even behind a record in flight: with the error of its last
+   * attempt, or with `RecordExpiredError` if it was never sent.
    * @default records wait until it is their turn
    */
   maxRecordAgeMs?: number;
   /**
-   * How long a request may take to the end of its answer, in milliseconds, 1 to 2,147,483,647. It is then aborted, and
-   * its records are sent again: they may have been stored.
+   * The number of hash buckets: a power of two from 2 to 65,536, and at least four for each shard that the stream will ever
+   * have. The buckets are equal parts of the hash key space. A record without an explicit hash key gets the centre of its
+   * key's bucket as its hash key, so no reshard divides an aggregate.
+   *
+   * It is part of the stream's configuration: all producers of a key must use the same number, and another number moves keys to
+   * other shards, as `moveKey` moves one.
+   * @default 256 with `packed`; none otherwise, so that the MD5 of each key decides
+   */
+  hashBuckets?: number;
+  /**
+   * How long a record may wait for other records to share an aggregate with, in milliseconds, with `packed` only. Fewer and
+   * larger Kinesis records cost less, and each record is stored up to that much later. It must be less than
+   * `maxRecordAgeMs`, because a record that fills no aggregate would expire before it is sent.
+   * @default 0: a record shares an aggregate with the records that are ready at its turn
+   */
+  lingerMs?: number;
+  /**
+   * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Increase it if one key must move faster than
+   * this size per round trip. Decrease it if large aggregates delay the other records of their shard.
+   * @default 51200, as in the Kinesis Producer Library: enough for one key to fill a shard over round trips of 50 ms
+   */
+  maxAggregateBytes?: number;
+  /**
+   * The stream's record size limit in bytes, 1 to 10,485,760.
+   * @default the producer requests the limit from the stream before it sends a record above 1 MiB, if the client has
+   *   `describeStreamSummary`; 1048576 without it, which is the default limit of a stream
+   */
+  maxRecordBytes?: number;
+  /**
+   * Whether to send each record by PutRecord with `SequenceNumberForOrdering`. It is the only operation for which the API
+   * reference explicitly promises the order within a key. It costs one request per record, and needs a client with `putRecord`.
+   * @default false: PutRecords sends many records per request
+   */
+  sequentialPuts?: boolean;
+  /**
+   * How long a request may take to the end of its response, in milliseconds, 1 to 2,147,483,647. The producer then aborts it and
+   * sends its records again. Kinesis may have stored them.
    * @default 10000: a full request of 10 MiB over some 8 Mbit/s
    */
   requestTimeoutMs?: number;
@@ -89,13 +99,12 @@ export interface OrderedProducerOptions {
    */
   maxRequestsInFlight?: number;
   /**
-   * How many records `putAll` holds at most that are neither acknowledged nor rejected; a quarter of them of one key.
+   * How many records `putAll` holds at most that have no result yet. At most a quarter of them have one key.
    * @default 10000
    */
   maxBufferedRecords?: number;
   /**
-   * How many bytes `putAll` holds at most that are neither acknowledged nor rejected, a quarter of them of one
-   * key; one record is always let in.
+   * How many bytes of such records `putAll` holds at most, a quarter of them for one key. It always accepts one record.
    * @default 67108864 (64 MiB)
    */
   maxBufferedBytes?: number;
@@ -115,8 +124,8 @@ export interface OrderedProducerOptions {
    */
   backoffCapMs?: number;
   /**
-   * Ends the producer early: records that wait are rejected at once, records in flight keep their answer, for which
-   * they wait no longer than `requestTimeoutMs`.
+   * Ends the producer early. Records that wait are rejected at once. Records in flight still get their results, within
+   * `requestTimeoutMs`.
    * @default the producer runs until it is closed
    */
   signal?: AbortSignal;
@@ -128,6 +137,7 @@ export interface OrderedProducerOptions {
 
 type OptionalSetting = 'maxRecordBytes' | 'maxRecordAgeMs' | 'hashBuckets' | 'signal';
 
+/** The options after the checks, with the defaults for absent options. */
 export interface ProducerSettings
   extends Required<
       Omit<OrderedProducerOptions, 'streamName' | 'streamArn' | 'sequence' | 'aggregation' | OptionalSetting>
@@ -137,13 +147,13 @@ export interface ProducerSettings
   aggregation: Aggregation;
   hashBuckets: number | undefined;
   maxRequestRecords: number;
-  /** The producer in the sequence that each record is given; undefined if the records are given none. */
+  /** The id of the producer in the sequence of its records. Undefined if it numbers no records. */
   producerId: string | undefined;
 }
 
 const DEFAULT_MAX_AGGREGATE_BYTES = 51_200;
 
-/** The options, checked, with the defaults in place of what is absent. */
+/** Checks the options, and sets the defaults for absent options. */
 export function producerSettings(options: OrderedProducerOptions): ProducerSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('options', options, 'an object with streamName or streamArn');
@@ -173,22 +183,23 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
     random: options.random ?? Math.random,
     clock: options.clock ?? systemClock,
   };
-  if (maxRecordBytes !== undefined) checkWhole('maxRecordBytes', maxRecordBytes, MAX_RECORD_LIMIT_BYTES);
-  checkWhole('maxAggregateBytes', settings.maxAggregateBytes, maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES);
+  if (maxRecordBytes !== undefined) checkWhole('maxRecordBytes', maxRecordBytes, 1, MAX_RECORD_LIMIT_BYTES);
+  checkWhole('maxAggregateBytes', settings.maxAggregateBytes, 1, maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES);
   for (const field of ['maxRequestsInFlight', 'maxBufferedRecords', 'maxBufferedBytes', 'maxAttempts'] as const) {
-    checkWhole(field, settings[field], Number.MAX_SAFE_INTEGER);
+    checkWhole(field, settings[field], 1);
   }
-  checkWhole('requestTimeoutMs', settings.requestTimeoutMs, LONGEST_TIMER_MS);
-  for (const field of ['backoffBaseMs', 'backoffCapMs'] as const) checkDelay(field, settings[field]);
+  checkWhole('requestTimeoutMs', settings.requestTimeoutMs, 1, LONGEST_TIMER_MS);
+  for (const field of ['backoffBaseMs', 'backoffCapMs', 'lingerMs'] as const) {
+    checkBetween(field, settings[field], 0, LONGEST_TIMER_MS);
+  }
   if (settings.hashBuckets !== undefined) checkHashBuckets('hashBuckets', settings.hashBuckets);
-  checkDelay('lingerMs', settings.lingerMs);
   if (settings.lingerMs > 0 && aggregation !== 'packed') {
     throw new InvalidArgumentError('lingerMs', settings.lingerMs, "absent without aggregation: 'packed'");
   }
   if (sequentialPuts && aggregation === 'packed') {
     throw new InvalidArgumentError('sequentialPuts', true, "absent with aggregation: 'packed', which mixes keys");
   }
-  if (maxRecordAgeMs !== undefined) checkAge(maxRecordAgeMs, settings.lingerMs);
+  if (maxRecordAgeMs !== undefined) checkMaxAge(maxRecordAgeMs, settings.lingerMs);
   return settings;
 }
 
@@ -208,22 +219,10 @@ function streamIdentity({ streamName: name, streamArn: arn }: OrderedProducerOpt
   throw new InvalidArgumentError('streamName', name, 'a non-empty string, or absent with a streamArn in its place');
 }
 
-function checkWhole(field: string, value: number, max: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > max) {
-    throw new InvalidArgumentError(field, value, `a whole number from 1 to ${max}`);
-  }
-}
-
-/** A record that lingers to its end expires: none that fills no pack would ever be sent. */
-function checkAge(maxRecordAgeMs: number, lingerMs: number): void {
-  checkDelay('maxRecordAgeMs', maxRecordAgeMs);
+/** A record that fills no aggregate lingers for `lingerMs`. It must not expire before it is sent. */
+function checkMaxAge(maxRecordAgeMs: number, lingerMs: number): void {
+  checkBetween('maxRecordAgeMs', maxRecordAgeMs, 0, LONGEST_TIMER_MS);
   if (lingerMs > 0 && lingerMs >= maxRecordAgeMs) {
     throw new InvalidArgumentError('lingerMs', lingerMs, `less than maxRecordAgeMs, which is ${maxRecordAgeMs}`);
-  }
-}
-
-function checkDelay(field: string, value: number): void {
-  if (!(value >= 0 && value <= LONGEST_TIMER_MS)) {
-    throw new InvalidArgumentError(field, value, `a number of milliseconds from 0 to ${LONGEST_TIMER_MS}`);
   }
 }

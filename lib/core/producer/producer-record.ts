@@ -1,3 +1,4 @@
+import { isObject } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHashKey } from '../stream-format/hash-key-space';
 import { MAX_SEQUENCE_NUMBER, type RecordSequence } from '../stream-format/record-sequence';
@@ -7,13 +8,13 @@ import { InvalidPartitionKeyError, RecordTooLargeError } from './producer-errors
 export interface ProducerRecord {
   /** The partition key has 1 to 256 characters. It decides the order, and the shard unless there is an explicit hash key. */
   partitionKey: string;
-  /** The data are not copied: leave them as they are until the record has ended. */
+  /** The producer does not copy the data: do not change them until the record has its result. */
   data: Uint8Array;
   /** A number from 0 to 2^128 - 1 that decides the shard in place of the partition key. */
   explicitHashKey?: bigint;
   /**
-   * The place in a sequence that the source of the record gave it, for records that are put again when the source
-   * delivers them again: a consumer can tell. It cannot tell by the place that the option `sequence` gives each put.
+   * The sequence position that the source of the record gave it. If the source delivers the record again, a consumer can
+   * recognise the duplicate. The positions that the option `sequence` gives differ for each put.
    */
   sequence?: RecordSequence;
 }
@@ -24,27 +25,29 @@ export interface ProducerRecord {
  */
 export const MAX_PARTITION_KEY_LENGTH = 256;
 
-/** The record size limit of a stream that was not given another. Source: the Kinesis API reference, PutRecords. */
+/** The default record size limit of a stream. Source: the Kinesis API reference, PutRecords. */
 export const DEFAULT_MAX_RECORD_BYTES = 1024 * 1024;
 
 /** The highest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
 export const MAX_RECORD_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** UTF-8 has no bytes for a lone surrogate: two keys with one would become the same key. */
+/** UTF-8 has no bytes for a lone surrogate, so two different keys would become equal. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
+ * Checks a record.
+ *
  * @param context.maxRecordBytes the stream's record size limit; default 1 MiB
- * @param context.field where the record stands, such as `records[3]`; put before the field's name in the message
- * @returns what the record counts against Kinesis' limits, in bytes: its data and its partition key in UTF-8
- * @throws InvalidPartitionKeyError, InvalidHashKeyError, InvalidArgumentError or RecordTooLargeError
- * @throws a typed error unless Kinesis would accept the record
+ * @param context.field the path of the record in the event, such as `records[3]`, for the error message
+ * @returns the bytes of the record that count against Kinesis' limits: its data and its partition key in UTF-8
+ * @throws InvalidPartitionKeyError, InvalidHashKeyError, InvalidArgumentError or RecordTooLargeError if Kinesis would reject
+ *   the record
  */
 export function checkProducerRecord(
   record: ProducerRecord,
   { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES, field }: { maxRecordBytes?: number; field?: string } = {},
 ): number {
-  if (typeof record !== 'object' || record === null) {
+  if (!isObject(record)) {
     throw new InvalidArgumentError(field ?? 'record', record, 'an object with partitionKey and data');
   }
   const { partitionKey, data, explicitHashKey, sequence } = record;

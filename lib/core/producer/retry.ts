@@ -1,18 +1,11 @@
-/** Sources: the Kinesis API reference, PutRecords and Common Errors; the AWS SDK's own list of throttles. */
-const THROTTLES = new Set([
-  'ProvisionedThroughputExceededException',
-  'KMSThrottlingException',
-  'Throttling',
-  'ThrottlingException',
-  'ThrottledException',
-  'RequestThrottled',
-  'RequestThrottledException',
-  'TooManyRequestsException',
-]);
+import { THROTTLE_CODES } from '../aws-client/throttle-codes';
 
-/** Transient errors: a later attempt can succeed, with any HTTP status. Sources: the same. */
+/**
+ * The codes of errors after which another attempt can succeed, with any HTTP status. Sources: the Kinesis API reference,
+ * PutRecords and Common Errors.
+ */
 const TRANSIENT_ERRORS = new Set([
-  ...THROTTLES,
+  ...THROTTLE_CODES,
   'InternalFailure',
   'InternalServerError',
   'ServiceUnavailable',
@@ -22,61 +15,61 @@ const TRANSIENT_ERRORS = new Set([
   'RequestTimeTooSkewed',
 ]);
 
-/** Whether an entry that failed with this code may succeed when sent again. */
+/** Whether an entry that failed with this code may succeed at another attempt. */
 export function isRetryableEntryError(code: string): boolean {
   return TRANSIENT_ERRORS.has(code);
 }
 
-/** Whether a request failed as a whole because the service was asked too much. */
+/** Whether the service throttled a whole request. */
 export function isThrottle({ name = '', $metadata }: RequestError): boolean {
-  return THROTTLES.has(name) || $metadata?.httpStatusCode === 429;
+  return THROTTLE_CODES.has(name) || $metadata?.httpStatusCode === 429;
 }
 
-/** Whether it says that a shard, or the stream, was offered more than it takes. */
+/** Whether the code says that a shard, or the stream, received more than its limit. */
 export function isShardThrottle(code: string): boolean {
   return code === 'ProvisionedThroughputExceededException';
 }
 
-/** What the SDK, or another client, says of a failed request. */
+/** The fields that the SDK, or another client, sets on the error of a failed request. */
 interface RequestError {
   name?: string;
   cause?: unknown;
   $retryable?: object;
-  /** What the answer was, if there was one that could not be read. */
+  /** The response, if the SDK could not read it. */
   $response?: unknown;
   $metadata?: { httpStatusCode?: number; clockSkewCorrected?: boolean };
 }
 
 /**
- * Whether a request that failed as a whole may succeed when sent again: everything but what never left, and what the
- * service itself refused as wrong.
+ * Whether a whole request that failed may succeed at another attempt: every failure except requests that were never sent and
+ * requests that the service rejected as invalid.
  *
- * A lost connection or a time-out carries no status, an answer that broke off the status it began with.
+ * The error of a lost connection or a timeout has no status. The error of an incomplete response has the status of the response.
  */
 export function isRetryableRequestError(error: unknown): boolean {
   const { name = '', $retryable, $metadata }: RequestError = Object(error);
   if ($retryable !== undefined || $metadata?.clockSkewCorrected || TRANSIENT_ERRORS.has(name)) return true;
   const status = $metadata?.httpStatusCode;
   if (status !== undefined) return status < 400 || status >= 500 || status === 408 || status === 429;
-  return !neverLeft(error);
+  return !wasNeverSent(error);
 }
 
 /**
- * Whether a request that failed as a whole may have been applied all the same: unless it never left, or the service
- * itself refused it.
+ * Whether the service may have applied a whole request that failed: every failure except requests that were never sent and
+ * requests that the service throttled or rejected.
  */
 export function mayHaveBeenApplied(error: unknown): boolean {
   const { name = '', $metadata }: RequestError = Object(error);
   const status = $metadata?.httpStatusCode;
   if (status !== undefined) return status < 400 || status >= 500 || status === 408;
-  return !TRANSIENT_ERRORS.has(name) && !neverLeft(error);
+  return !TRANSIENT_ERRORS.has(name) && !wasNeverSent(error);
 }
 
 /**
- * A TypeError is a mistake in the client's code, unless it wraps a network error, as fetch does, or comes of an answer
- * that the SDK could not read.
+ * Whether a request failed before it was sent. A TypeError is an error in the client's code, unless it wraps a network error, as
+ * that of `fetch` does, or the SDK could not read the response.
  */
-function neverLeft(error: unknown): boolean {
+function wasNeverSent(error: unknown): boolean {
   const { name, cause, $response }: RequestError = Object(error);
   return (
     name === 'CredentialsProviderError' || (name === 'TypeError' && cause === undefined && $response === undefined)

@@ -1,56 +1,56 @@
-/** What a shard takes, in records and bytes a second. Source: the Kinesis API reference, PutRecords. */
+/** The limits of a shard, in records and bytes per second. Source: the Kinesis API reference, PutRecords. */
 const RECORDS_PER_SECOND = 1_000;
 const BYTES_PER_SECOND = 1_000_000;
 
-/** What a cut leaves of the share. */
+/** The factor by which a throttle decreases the share. */
 const DECREASE = 0.85;
 
-/** How fast the share grows at first, as a part of the shard's limit a second; the pace doubles every second. */
+/** How fast the share grows at first, as a part of the shard's limit per second. The rate doubles every second. */
 const PROBE_PER_SECOND = 0.01;
 
 const MIN_SHARE = 0.01;
 
-/** Below this part of the share that was cut, the load that led to the cut is gone: what is throttled there is so by chance. */
-const CLEARLY_BELOW_CUT = 0.9;
+/** Below this part of the share before the cut, the load that led to the cut is gone. A throttle there is random. */
+const FAR_BELOW_CUT = 0.9;
 
-/** Of how much weight the last record is in the part that is throttled by chance. */
-const LAST_RECORD = 1 / 256;
+/** The weight of the last record in the learned rate of random throttles. */
+const LAST_RECORD_WEIGHT = 1 / 256;
 
-/** The most that passes for chance, as a part of the records of a producer that has the shard for itself. */
-const MOST_BY_CHANCE = 0.05;
+/** The highest rate of random throttles that a producer with the whole shard tolerates, as a part of its records. */
+const MAX_RANDOM_RATE = 0.05;
 
-/** Chance has its runs: so many times its part are let pass, and so many throttles at once. */
-const LENIENCY = 2;
-const MOST_AT_ONCE = 5;
+/** Random throttles come in bursts, so tolerate up to twice the learned rate, and up to five throttles at once. */
+const TOLERANCE = 2;
+const MAX_TOLERATED = 5;
 
 /**
- * How much one producer sends to one shard: a bucket of a second's records and bytes that fills at the producer's share
- * of the shard's limit.
+ * Limits how much one producer sends to one shard: a token bucket of one second's records and bytes, which fills at the
+ * producer's share of the shard's limit.
  *
- * The share adapts to whoever else writes, as TCP's does: a throttle cuts it by a part, quiet lets it grow by steps
- * that are the same for everyone, so that producers that know nothing of each other come to equal shares. Steps grow
- * with the time since the last cut, so that what others leave is taken up within seconds.
+ * The share adapts to other producers, as the rate of TCP does. A throttle decreases it by a factor, and time without throttles
+ * increases it by steps that are the same for every producer. So producers that know nothing of each other reach equal shares.
+ * The steps grow with the time since the last cut, so a producer uses the capacity that others leave within seconds.
  *
- * Some throttles say nothing of the load: a shard can throttle a part of the records however few come. The limiter learns
- * that part from the throttles that come although a cut has just made room, and lets as many pass. With a small share it
- * lets few pass: then others write, too, and what their load throttles looks like chance.
+ * Some throttles do not come from load: a shard can throttle a part of the records at any rate. The limiter learns that rate from
+ * throttles that come although a cut has just made room, and then tolerates it. With a small share it tolerates less, because
+ * other producers write too, and throttles from their load look random.
  */
 export class ShardLimiter {
   /** The last cut of the share, if there was one. */
   private lastCut?: { atMs: number; from: number; to: number };
-  private isClearlyBelowCut = false;
-  /** The part of the records that is throttled by chance, as far as known. */
-  private byChance = 0;
-  /** How many throttles pass for each record. */
-  private leniency = 0;
-  /** How many throttles pass now. */
-  private passes = 0;
+  private isFarBelowCut = false;
+  /** The learned rate of random throttles, as a part of the records. */
+  private randomRate = 0;
+  /** How many throttles to tolerate per record. */
+  private toleranceRate = 0;
+  /** How many throttles the limiter tolerates now. */
+  private tolerated = 0;
   private records = RECORDS_PER_SECOND;
   private bytes = BYTES_PER_SECOND;
 
   constructor(private filledAtMs: number) {}
 
-  /** The part of the shard's limit that this producer takes for its own. */
+  /** The part of the shard's limit that this producer uses. */
   share(nowMs: number): number {
     if (this.lastCut === undefined) return 1;
     const { atMs, to } = this.lastCut;
@@ -58,31 +58,31 @@ export class ShardLimiter {
     return Math.min(1, to + (PROBE_PER_SECOND * (2 ** quietSeconds - 1)) / Math.LN2);
   }
 
-  /** Whether a record of this size may go now. One larger than the bucket may when the bucket is full. */
+  /** Whether a record of this size may be sent now. A record that is larger than the bucket needs a full bucket. */
   allows(bytes: number, nowMs: number): boolean {
     const share = this.fill(nowMs);
     return this.records >= 1 && this.bytes >= Math.min(bytes, share * BYTES_PER_SECOND);
   }
 
-  /** What `allows` has found to be left, in bytes. */
+  /** The bytes that were left at the last call of `allows`. */
   get bytesLeft(): number {
     return this.bytes;
   }
 
-  /** Counts a record that goes. */
+  /** Counts a record that is sent. */
   spend(bytes: number): void {
     this.records -= 1;
     this.bytes -= bytes;
-    if (this.isClearlyBelowCut) this.byChance *= 1 - LAST_RECORD;
-    this.passes = Math.min(MOST_AT_ONCE, this.passes + this.leniency);
+    if (this.isFarBelowCut) this.randomRate *= 1 - LAST_RECORD_WEIGHT;
+    this.tolerated = Math.min(MAX_TOLERATED, this.tolerated + this.toleranceRate);
   }
 
-  /** Hears that the shard throttled a record. One cut answers for all that was sent before it could show. */
+  /** Handles a throttle by the shard. All records that were sent before a cut count for that one cut. */
   throttled(sentAtMs: number, nowMs: number): void {
     if (this.lastCut !== undefined && sentAtMs <= this.lastCut.atMs) return;
     const share = this.fill(nowMs);
-    if (this.isClearlyBelowCut) this.byChance += LAST_RECORD;
-    if (this.passes >= 1) this.passes -= 1;
+    if (this.isFarBelowCut) this.randomRate += LAST_RECORD_WEIGHT;
+    if (this.tolerated >= 1) this.tolerated -= 1;
     else this.cut(share, nowMs);
   }
 
@@ -98,8 +98,8 @@ export class ShardLimiter {
     this.records = Math.min(share, this.records / RECORDS_PER_SECOND + seconds * share) * RECORDS_PER_SECOND;
     this.bytes = Math.min(share, this.bytes / BYTES_PER_SECOND + seconds * share) * BYTES_PER_SECOND;
     this.filledAtMs = nowMs;
-    this.isClearlyBelowCut = this.lastCut !== undefined && share < CLEARLY_BELOW_CUT * this.lastCut.from;
-    this.leniency = LENIENCY * Math.min(this.byChance, MOST_BY_CHANCE * Math.sqrt(share));
+    this.isFarBelowCut = this.lastCut !== undefined && share < FAR_BELOW_CUT * this.lastCut.from;
+    this.toleranceRate = TOLERANCE * Math.min(this.randomRate, MAX_RANDOM_RATE * Math.sqrt(share));
     return share;
   }
 }

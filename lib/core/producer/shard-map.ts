@@ -1,7 +1,7 @@
 import type { HashKeyRange } from '../stream-format/hash-key-ranges';
 import type { ShardDescription } from './put-records-client';
 
-/** Which open shard of a stream a hash key belongs to, as ListShards told it. */
+/** The open shards of a stream and their hash key ranges, as ListShards returned them. */
 export class ShardMap {
   /** The open shards, by hash key. */
   readonly shardIds: string[] = [];
@@ -23,7 +23,7 @@ export class ShardMap {
     }
   }
 
-  /** The shard of a hash key; undefined in a gap, which a map read amid a reshard can have. */
+  /** The shard of a hash key. Undefined in a gap: a map that was read during a reshard can have gaps. */
   shardIdOf(hashKey: bigint): string | undefined {
     let low = 0;
     let high = this.ranges.length;
@@ -36,7 +36,7 @@ export class ShardMap {
     return range !== undefined && range.startingHashKey <= hashKey ? this.shardIds[low] : undefined;
   }
 
-  /** Whether a shard that was open when the map was read cannot hold the hash key: a shard's range never changes. */
+  /** Whether the shard cannot hold the hash key according to the map. The range of a shard never changes. */
   contradicts(hashKey: bigint, shardId: string): boolean {
     const range = this.byId.get(shardId);
     return range !== undefined && (hashKey < range.startingHashKey || hashKey > range.endingHashKey);

@@ -1,19 +1,20 @@
+import { backoffMs } from '../kernel/backoff';
 import { type CallLimit, callWithin } from '../kernel/call-within';
 import type { Clock } from '../kernel/clock';
 import { pages } from '../kernel/pages';
 import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
 import { ShardMap } from './shard-map';
 
-/** The least time between two readings of the shard map, in milliseconds: it doubles while they fail. */
-const MIN_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 30_000;
+/** The time between two reads of the shard map: one second, and longer after failures. */
+const PAUSE = { backoffBaseMs: 1_000, backoffCapMs: 30_000, random: () => 1 };
 
-/** Reads a stream's shard map when asked, never twice at once and not too often. */
+/** Reads the shard map of a stream, at most one at a time and not too often. */
 export class StreamShards {
   map?: ShardMap;
   isLoading = false;
   private nextLoadAtMs = Number.NEGATIVE_INFINITY;
-  private pauseMs = MIN_PAUSE_MS;
+  /** Reads that have failed since the last success. */
+  private failures = 0;
 
   constructor(
     private readonly client: PutRecordsClient,
@@ -22,13 +23,13 @@ export class StreamShards {
   ) {}
 
   /**
-   * Resolves to whether there is a new map; undefined if it is not the time. Nothing depends on a map: a reading that
-   * fails is tried again when asked. An urgent one need not wait, unless the last failed.
+   * Reads the shard map. An urgent read need not wait, unless the last read failed.
+   *
+   * @returns whether there is a new map: false if the read failed, undefined if it is too early for another read
    */
   refresh({ isUrgent }: { isUrgent: boolean }): Promise<boolean> | undefined {
     if (this.client.listShards === undefined || this.isLoading) return undefined;
-    const hasFailed = this.pauseMs > MIN_PAUSE_MS;
-    if (this.limit.clock.now() < this.nextLoadAtMs && !(isUrgent && !hasFailed)) return undefined;
+    if (this.limit.clock.now() < this.nextLoadAtMs && !(isUrgent && this.failures === 0)) return undefined;
     this.isLoading = true;
     return this.load();
   }
@@ -36,14 +37,14 @@ export class StreamShards {
   private async load(): Promise<boolean> {
     try {
       this.map = new ShardMap(await this.openShards());
-      this.pauseMs = MIN_PAUSE_MS;
+      this.failures = 0;
       return true;
     } catch {
-      this.pauseMs = Math.min(MAX_PAUSE_MS, 2 * this.pauseMs);
+      this.failures += 1;
       return false;
     } finally {
       this.isLoading = false;
-      this.nextLoadAtMs = this.limit.clock.now() + this.pauseMs;
+      this.nextLoadAtMs = this.limit.clock.now() + backoffMs(this.failures + 1, PAUSE);
     }
   }
 

@@ -1,3 +1,4 @@
+import { checkWhole } from '../kernel/checks';
 import { type Clock, systemClock } from '../kernel/clock';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { coveringRanges, type HashKeyRange } from '../stream-format/hash-key-ranges';
@@ -142,9 +143,7 @@ export class HashKeyLedger {
    */
   async rebalance(ranges: readonly HashKeyRange[], mostMoves: number): Promise<RebalanceMove[]> {
     const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
-    if (!Number.isInteger(mostMoves) || mostMoves < 0) {
-      throw new InvalidArgumentError('mostMoves', mostMoves, 'a whole number of at least 0');
-    }
+    checkWhole('mostMoves', mostMoves, 0);
     const made: RebalanceMove[] = [];
     try {
       for (;;) {

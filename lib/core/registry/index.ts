@@ -32,7 +32,7 @@ export {
   readOwners,
 } from './hash-key-ledger';
 export type { HashKeyOwner } from './hash-key-owner';
-export { describeRebalancePlan, type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
+export { type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
 export {
   CorruptRegistryError,
   InvalidWeightError,

@@ -214,16 +214,3 @@ function movesInOrder(
   }
   return moves;
 }
-
-/** A plan as lines of text, so that a person can read it before the moves are made. */
-export function describeRebalancePlan({ moves, bound, heaviest }: RebalancePlan): string[] {
-  if (moves.length === 0) return [`no move is needed: the heaviest shard carries ${heaviest}, the bound is ${bound}`];
-  return [
-    `${moves.length} move(s): the heaviest shard carries ${heaviest}, the bound is ${bound}`,
-    ...moves.map(
-      ({ owner, weight, fromHashKey, toHashKey, fromShard, toShard, heaviest: after }) =>
-        `${JSON.stringify(owner)} of weight ${weight} from shard ${fromShard}, ${fromHashKey}, ` +
-        `to shard ${toShard}, ${toHashKey}: the heaviest shard then carries ${after}`,
-    ),
-  ];
-}

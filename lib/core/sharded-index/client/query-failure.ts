@@ -1,21 +1,8 @@
+import { THROTTLE_CODES } from '../../aws-client/throttle-codes';
 import type { ReadFailure } from '../../fan-out/shard-reader';
 import { isLostConnection } from '../../kernel/lost-connection';
 
-/**
- * Sources: the DynamoDB API reference, "Query" and "Common Errors", the AWS SDK's own list of throttling errors, and the error
- * codes of @amazon-dax-sdk/client-dax.
- */
-const THROTTLES = new Set([
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'Throttling',
-  'ThrottlingException',
-  'ThrottledException',
-  'RequestThrottled',
-  'RequestThrottledException',
-  'TooManyRequestsException',
-]);
-
+/** Sources: the DynamoDB API reference, "Query" and "Common Errors", and the error codes of @amazon-dax-sdk/client-dax. */
 const TRANSIENT = new Set([
   'IncompleteAnswerError',
   'InternalServerError',
@@ -50,8 +37,8 @@ interface RequestError {
 export function queryFailure(error: unknown): ReadFailure {
   const { name = '', code = '', statusCode, $retryable, $metadata }: RequestError = Object(error);
   const status = Number($metadata?.httpStatusCode ?? statusCode);
-  const isOneOf = (known: Set<string>): boolean => known.has(name) || known.has(code);
-  if ($retryable?.throttling || isOneOf(THROTTLES) || status === 429) return 'throttled';
+  const isOneOf = (known: ReadonlySet<string>): boolean => known.has(name) || known.has(code);
+  if ($retryable?.throttling || isOneOf(THROTTLE_CODES) || status === 429) return 'throttled';
   const transient = $retryable !== undefined || isOneOf(TRANSIENT) || isLostConnection(code) || status >= 500;
   return transient ? 'transient' : 'final';
 }

@@ -421,9 +421,9 @@ describe('OrderedProducer', () => {
       [{ requestTimeoutMs: 0 }, 'requestTimeoutMs must be'],
       [{ lingerMs: 1 }, "lingerMs must be absent without aggregation: 'packed'"],
       [{ backoffBaseMs: -1 }, 'backoffBaseMs must be'],
-      [{ backoffBaseMs: 2 ** 31 }, 'backoffBaseMs must be a number of milliseconds from 0 to 2147483647'],
+      [{ backoffBaseMs: 2 ** 31 }, 'backoffBaseMs must be a number from 0 to 2147483647'],
       [{ backoffCapMs: Number.POSITIVE_INFINITY }, 'backoffCapMs must be'],
-      [{ maxRecordAgeMs: -1 }, 'maxRecordAgeMs must be a number of milliseconds from 0 to 2147483647, got -1'],
+      [{ maxRecordAgeMs: -1 }, 'maxRecordAgeMs must be a number from 0 to 2147483647, got -1'],
       [{ maxAggregateBytes: 1024 * 1024 + 1 }, 'maxAggregateBytes must be a whole number from 1 to 1048576'],
       [{ maxRecordBytes: 1_000, maxAggregateBytes: 1_001 }, 'maxAggregateBytes must be a whole number from 1 to 1000'],
     ])('refuses the options %j', (options, message) => {

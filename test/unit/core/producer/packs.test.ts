@@ -242,7 +242,7 @@ describe('packs', () => {
     test.each<[Partial<OrderedProducerOptions>, string]>([
       [{ aggregation: 'by-shard' as never }, "aggregation must be true, false, 'per-key' or 'packed', got"],
       [{ aggregation: 'packed', hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
-      [{ aggregation: 'packed', lingerMs: -1 }, 'lingerMs must be a number of milliseconds'],
+      [{ aggregation: 'packed', lingerMs: -1 }, 'lingerMs must be a number'],
       [{ aggregation: 'per-key', lingerMs: 5 }, "lingerMs must be absent without aggregation: 'packed', got 5"],
       [
         { aggregation: 'packed', lingerMs: 50, maxRecordAgeMs: 50 },

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import {
   BalancedKeyAllocator,
-  describeRebalancePlan,
   type HashKeyOwner,
   InvalidArgumentError,
   InvalidHashKeyError,
@@ -201,18 +200,6 @@ describe('rebalancePlan', () => {
       return { owner: String(index), hashKey: BigInt(index), weight: 1 };
     });
     expect(rebalancePlan(owners, uniformRanges(100)).moves).toHaveLength(19_800);
-  });
-
-  test('reads as text', () => {
-    const owners = ownersOn([...new Array(3).fill([0, 1])], 2);
-    const plan = rebalancePlan(owners, uniformRanges(2, SPACE));
-    expect(describeRebalancePlan(plan)).toEqual([
-      '1 move(s): the heaviest shard carries 3, the bound is 2',
-      '"owner-0" of weight 1 from shard 0, 0, to shard 1, 900: the heaviest shard then carries 2',
-    ]);
-    expect(describeRebalancePlan(rebalancePlan([], uniformRanges(2)))).toEqual([
-      'no move is needed: the heaviest shard carries 0, the bound is 0',
-    ]);
   });
 
   test('leaves light owners where they are, though another shard has more room for them', () => {
