@@ -24,7 +24,7 @@ function hashBuckets(change: ResourceChange): Finding[] {
   const text =
     `the hash buckets of what this function writes would go from ${words(before)} to ${words(next)}: keys move to other shards, ` +
     'and a record of a key can be read before earlier ones of it that wait in another shard. Stop the producers, let every ' +
-    `consumer read to the end, and deploy then.${readGuide('ordered-producer', 'packs')}`;
+    `consumer read to the end, and deploy then.${readGuide('ordered-producer', 'aggregates-across-keys')}`;
   return [finding(change, 'Deployment.hashBuckets', 'reordered', 'prepare', text)];
 }
 

@@ -83,9 +83,9 @@ export class FakeCloudWatch {
       this.samplesOf(key).add(atMs, Value);
       return;
     }
-    let place = this.late.length;
-    while (place > 0 && this.late[place - 1]!.arrivesAtMs > arrivesAtMs) place -= 1;
-    this.late.splice(place, 0, { key, datum, arrivesAtMs });
+    let index = this.late.length;
+    while (index > 0 && this.late[index - 1]!.arrivesAtMs > arrivesAtMs) index -= 1;
+    this.late.splice(index, 0, { key, datum, arrivesAtMs });
   }
 
   /** Evaluates every alarm over the periods that end at `nowMs`. Call it every minute. */

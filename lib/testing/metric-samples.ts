@@ -26,9 +26,9 @@ export class MetricSamples {
 
   add(atMs: number, value: number): void {
     const { samples } = this;
-    let place = samples.length;
-    while (place > 0 && samples[place - 1]!.atMs > atMs) place -= 1;
-    samples.splice(place, 0, { atMs, value });
+    let index = samples.length;
+    while (index > 0 && samples[index - 1]!.atMs > atMs) index -= 1;
+    samples.splice(index, 0, { atMs, value });
     if (samples.length > 4_096 && samples[0]!.atMs < atMs - RETENTION_MS) {
       samples.splice(0, this.firstAt(atMs - RETENTION_MS));
     }

@@ -2,7 +2,7 @@ import { benchByChance } from '../support/tables/producer/by-chance';
 import { benchFiveProducers } from '../support/tables/producer/five-producers';
 import { benchHotKey } from '../support/tables/producer/hot-key';
 import { benchManyKeys } from '../support/tables/producer/many-keys';
-import { benchPacks } from '../support/tables/producer/packs';
+import { benchPacked } from '../support/tables/producer/packed';
 import { benchMemory } from './producer/memory';
 import { APPROACH, benchOverHttp } from './producer/over-http';
 import { serveApproach } from './producer/over-http-approaches';
@@ -18,7 +18,7 @@ import { benchPublishedFigure } from './producer/published-figure';
 const PARTS: Record<string, () => Promise<void>> = {
   'hot-key': benchHotKey,
   'many-keys': benchManyKeys,
-  packs: benchPacks,
+  packed: benchPacked,
   'five-producers': benchFiveProducers,
   'by-chance': benchByChance,
   'over-http': () => benchOverHttp(__filename),

@@ -52,7 +52,7 @@ export const TABLES = 'EVEN_SHARDS_TABLES';
 /** Keyspaces query, in a local run: `HOST:PORT` of a Cassandra on the loopback interface, in place of Amazon Keyspaces. */
 export const CASSANDRA = 'EVEN_SHARDS_CASSANDRA';
 
-/** Producer and outbox relay: `true` if the producer aggregates the records of a key. Producer: `packed` if it packs. */
+/** Producer and outbox relay: `true` if the producer aggregates the records of a key. Producer: `packed` if records of many keys share an aggregate. */
 export const AGGREGATION = 'EVEN_SHARDS_AGGREGATION';
 
 /** Producer: `true` if the producer sends its records sequenced. */
@@ -61,7 +61,7 @@ export const SEQUENCE = 'EVEN_SHARDS_SEQUENCE';
 /** Producer: how many hash buckets the stream has, if its keys go to hash buckets. */
 export const HASH_BUCKETS = 'EVEN_SHARDS_HASH_BUCKETS';
 
-/** Producer: how long a record may wait for others to share a pack with, in milliseconds. */
+/** Producer: how long a record may wait for others to share an aggregate with, in milliseconds. */
 export const LINGER_MS = 'EVEN_SHARDS_LINGER_MS';
 
 /** Producer: how long a request to the stream may take, in milliseconds. */

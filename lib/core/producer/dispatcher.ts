@@ -3,12 +3,12 @@ import type { EvenShardsError } from '../kernel/errors';
 import type { EntryFormer } from './entry-former';
 import type { Lane } from './lane';
 import type { OutgoingRecord } from './outgoing-record';
-import { hashKeyOfEntry, type Placement } from './placement';
 import { StreamDistributionError } from './producer-errors';
 import type { ProducerSettings } from './producer-options';
 import type { PutRecordsClient } from './put-records-client';
 import type { Outcome } from './put-transport';
 import { ReadyQueue } from './ready-queue';
+import { hashKeyOfEntry, type RecordHashKeys } from './record-hash-keys';
 import { isShardThrottle } from './retry';
 import type { StatisticsCounter } from './statistics-counter';
 import { StreamShards } from './stream-shards';
@@ -41,13 +41,13 @@ export class Dispatcher {
     client: PutRecordsClient,
     private readonly settings: ProducerSettings,
     former: EntryFormer,
-    placement: Placement,
+    hashKeys: RecordHashKeys,
     private readonly statistics: StatisticsCounter,
     private readonly listener: DispatchListener,
   ) {
     const { stream, clock, requestTimeoutMs } = settings;
     this.shards = new StreamShards(client, stream, { ms: requestTimeoutMs, clock });
-    this.ready = new ReadyQueue(former, placement, settings);
+    this.ready = new ReadyQueue(former, hashKeys, settings);
   }
 
   /** Queues a lane for the next request. Requests form in a microtask, so that records put together are sent together. */

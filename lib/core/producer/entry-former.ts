@@ -4,10 +4,10 @@ import { type AggregatableRecord, AggregateBuilder, type BuiltRecord } from './a
 import type { Lane } from './lane';
 import type { LaneEntry } from './lane-entry';
 import type { PendingRecord } from './pending-record';
-import type { AggregationGroup, Placement } from './placement';
 import { RecordTooLargeError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
+import type { AggregationGroup, RecordHashKeys } from './record-hash-keys';
 
 /** What a Kinesis record holds: one record, several of one key, or the records of several keys. */
 export type Aggregation = 'none' | 'per-key' | 'packed';
@@ -29,7 +29,7 @@ export class EntryFormer {
 
   constructor(
     private readonly options: EntryOptions,
-    private readonly placement: Placement,
+    private readonly hashKeys: RecordHashKeys,
   ) {}
 
   /**
@@ -43,10 +43,10 @@ export class EntryFormer {
     const isPacked = this.options.aggregation === 'packed';
     const builder = new AggregateBuilder({
       maxBytes: maxRecordBytes,
-      groupName: isPacked ? this.placement.aggregationGroupOf(record).name : undefined,
+      groupName: isPacked ? this.hashKeys.aggregationGroupOf(record).name : undefined,
     });
     const sequence = record.sequence ?? this.sequence(MAX_OWN_SEQUENCE_NUMBER);
-    const explicitHashKey = this.placement.explicitHashKeyOf(record);
+    const explicitHashKey = this.hashKeys.explicitHashKeyOf(record);
     if (builder.tryAdd({ ...record, explicitHashKey, sequence })) return;
     const allowed = `at most ${maxRecordBytes} bytes together with the partition key and what an aggregate adds`;
     throw new RecordTooLargeError('data', bytes, allowed);
@@ -76,7 +76,7 @@ export class EntryFormer {
     const maxRecords = this.options.aggregation === 'none' ? 1 : lane.length;
     if (maxRecords > 1 || this.needsAggregate(record)) return this.aggregate(lane, maxRecords);
     const { partitionKey, data } = record;
-    const explicitHashKey = this.placement.explicitHashKeyOf(record);
+    const explicitHashKey = this.hashKeys.explicitHashKeyOf(record);
     const kinesisRecord = kinesisRecordOf({ partitionKey, data, explicitHashKey });
     return { kinesisRecord, bytes, records: 1, attempts: 0 };
   }
@@ -109,7 +109,7 @@ export class EntryFormer {
   }
 
   private aggregate(lane: Lane, maxRecords: number): LaneEntry {
-    const hashKeyOfKey = this.placement.explicitHashKeyOf({ partitionKey: lane.partitionKey });
+    const hashKeyOfKey = this.hashKeys.explicitHashKeyOf({ partitionKey: lane.partitionKey });
     let builder = new AggregateBuilder({ maxBytes: this.options.maxAggregateBytes });
     let records = this.fill(builder, lane, hashKeyOfKey, maxRecords);
     if (records === 0) {

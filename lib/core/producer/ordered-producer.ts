@@ -6,7 +6,6 @@ import type { Lane } from './lane';
 import { Lanes } from './lanes';
 import type { OutgoingRecord } from './outgoing-record';
 import { PendingRecord, type PutReceipt } from './pending-record';
-import { Placement } from './placement';
 import { ProducerAbortedError, ProducerClosedError } from './producer-errors';
 import { type OrderedProducerOptions, type ProducerSettings, producerSettings } from './producer-options';
 import type { ProducerRecord } from './producer-record';
@@ -14,6 +13,7 @@ import type { ProducerStatistics } from './producer-statistics';
 import { type PutObserver, type PutSummary, putAll } from './put-all';
 import type { PutRecordsClient } from './put-records-client';
 import { type Outcome, type PutTransport, putTransport } from './put-transport';
+import { RecordHashKeys } from './record-hash-keys';
 import { RecordSizeLimit } from './record-size-limit';
 import { StatisticsCounter } from './statistics-counter';
 
@@ -51,13 +51,13 @@ export class OrderedProducer {
     warnOfHttp2(client);
     const { stream, requestTimeoutMs, clock, maxRecordBytes, signal } = settings;
     const limit = { ms: requestTimeoutMs, clock };
-    const placement = new Placement(settings);
-    const former = new EntryFormer(settings, placement);
+    const hashKeys = new RecordHashKeys(settings);
+    const former = new EntryFormer(settings, hashKeys);
     this.settings = settings;
     this.transport = putTransport(client, settings);
     this.sizeLimit = new RecordSizeLimit(maxRecordBytes, client, stream, limit, former);
     this.backlog = new Backlog(settings);
-    this.dispatcher = new Dispatcher(client, settings, former, placement, this.counter, {
+    this.dispatcher = new Dispatcher(client, settings, former, hashKeys, this.counter, {
       onTurn: () => this.sendReady(),
       onFailure: (reason) => this.lanes.stop(reason),
     });

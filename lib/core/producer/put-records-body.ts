@@ -29,8 +29,8 @@ function mostBytesOf({ Data, PartitionKey, ExplicitHashKey = '' }: PutRecordsReq
 }
 
 function jsonOf({ Data, PartitionKey, ExplicitHashKey }: PutRecordsRequestEntry): string {
-  const place = ExplicitHashKey === undefined ? '' : `,"ExplicitHashKey":${JSON.stringify(ExplicitHashKey)}`;
-  return `{"Data":"${base64Of(Data)}","PartitionKey":${JSON.stringify(PartitionKey)}${place}}`;
+  const explicitHashKey = ExplicitHashKey === undefined ? '' : `,"ExplicitHashKey":${JSON.stringify(ExplicitHashKey)}`;
+  return `{"Data":"${base64Of(Data)}","PartitionKey":${JSON.stringify(PartitionKey)}${explicitHashKey}}`;
 }
 
 function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {

@@ -91,8 +91,8 @@ export interface PutRecordsClient {
    */
   listShards?(input: ListShardsInput, options?: RequestOptions): Promise<ListShardsOutput>;
   /**
-   * Tells the stream's record size limit. Asked when a record is larger than every stream takes, 1 MiB, and no limit
-   * was given.
+   * Returns the stream's record size limit. The producer calls it before it sends a record above 1 MiB, the default limit, if
+   * the option `maxRecordBytes` is absent.
    */
   describeStreamSummary?(
     input: { StreamName?: string; StreamARN?: string },

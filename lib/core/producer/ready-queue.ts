@@ -3,8 +3,8 @@ import { Fifo } from '../kernel/fifo';
 import { type EntryFormer, kinesisRecordOf } from './entry-former';
 import type { Lane } from './lane';
 import type { OutgoingRecord } from './outgoing-record';
-import type { Placement } from './placement';
 import { ReadyGroup } from './ready-group';
+import type { RecordHashKeys } from './record-hash-keys';
 import type { ShardMap } from './shard-map';
 import { MAX_REQUEST_BYTES, type ShardQueue, ShardTurns } from './shard-turns';
 
@@ -35,7 +35,7 @@ export class ReadyQueue {
 
   constructor(
     private readonly former: EntryFormer,
-    private readonly placement: Placement,
+    private readonly hashKeys: RecordHashKeys,
     private readonly options: ReadyQueueOptions,
   ) {
     this.isPacked = options.aggregation === 'packed';
@@ -140,7 +140,7 @@ export class ReadyQueue {
       // The lane keeps its turn if its first record expired in the queue and the next record goes to the same shard.
       return queuedIn !== undefined && queuedIn.shard === this.shardOf(lane) ? queuedIn : new ReadyGroup(undefined);
     }
-    const { name } = this.placement.aggregationGroupOf(lane.head.record);
+    const { name } = this.hashKeys.aggregationGroupOf(lane.head.record);
     let group = this.groups.get(name);
     if (group === undefined) {
       group = new ReadyGroup(name);
@@ -170,7 +170,7 @@ export class ReadyQueue {
   }
 
   private shardOf({ head }: Lane): ShardQueue<Group> {
-    return this.turns.queueAt(this.turns.isMapped ? this.placement.hashKeyOf(head.record) : undefined);
+    return this.turns.queueAt(this.turns.isMapped ? this.hashKeys.hashKeyOf(head.record) : undefined);
   }
 
   private forget({ name }: Group): void {
@@ -189,7 +189,7 @@ export class ReadyQueue {
     const { maxAggregateBytes } = this.options;
     const bytesLeft = shard.limiter?.bytesLeft ?? maxAggregateBytes;
     const maxBytes = Math.min(maxAggregateBytes, Math.max(leastBytes, bytesLeft));
-    const target = this.placement.aggregationGroupOf(first.head.record);
+    const target = this.hashKeys.aggregationGroupOf(first.head.record);
     let aggregate = this.former.startAggregate(target, maxBytes);
     const lanes: Lane[] = [];
     for (let lane: Lane | undefined = first; lane !== undefined; lane = firstReady(group)) {

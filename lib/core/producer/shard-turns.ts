@@ -1,6 +1,6 @@
 import { Fifo } from '../kernel/fifo';
-import { hashKeyOfEntry, type PlacedEntry } from './placement';
 import type { PutRecordsRequestEntry } from './put-records-client';
+import { hashKeyOfEntry, type KeyedEntry } from './record-hash-keys';
 import { ShardLimiter } from './shard-limiter';
 import type { ShardMap } from './shard-map';
 
@@ -31,7 +31,7 @@ export class ShardTurns<T> {
   private paused: ShardQueue<T>[] = [];
   private map?: ShardMap;
   /** The records that were sent before the shard map was read. Their shards count them afterwards. */
-  private readonly sentUnmapped: { key: PlacedEntry; bytes: number }[] = [];
+  private readonly sentUnmapped: { key: KeyedEntry; bytes: number }[] = [];
 
   /** The shard whose turn it is. Its queue is not empty. Undefined if no shard has a turn. */
   get current(): ShardQueue<T> | undefined {

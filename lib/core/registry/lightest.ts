@@ -14,7 +14,7 @@ export class Lightest {
     this.loads = new Float64Array(leaves).fill(Number.POSITIVE_INFINITY, count);
     this.winners = new Int32Array(2 * leaves);
     for (let index = 0; index < leaves; index++) this.winners[leaves + index] = index;
-    for (let place = leaves - 1; place > 0; place--) this.play(place);
+    for (let node = leaves - 1; node > 0; node--) this.play(node);
   }
 
   get index(): number {
@@ -27,12 +27,12 @@ export class Lightest {
 
   update(index: number, load: number): void {
     this.loads[index] = load;
-    for (let place = (this.loads.length + index) >> 1; place > 0; place >>= 1) this.play(place);
+    for (let node = (this.loads.length + index) >> 1; node > 0; node >>= 1) this.play(node);
   }
 
-  private play(place: number): void {
-    const left = this.winners[2 * place]!;
-    const right = this.winners[2 * place + 1]!;
-    this.winners[place] = this.loads[left]! <= this.loads[right]! ? left : right;
+  private play(node: number): void {
+    const left = this.winners[2 * node]!;
+    const right = this.winners[2 * node + 1]!;
+    this.winners[node] = this.loads[left]! <= this.loads[right]! ? left : right;
   }
 }

@@ -19,13 +19,13 @@ export interface MergeShards {
 /** One request that adds or removes one boundary between shards. */
 export type BoundaryMove = SplitShard | MergeShards;
 
-/** A boundary may be this fraction of the ideal width away from its ideal place, 1/40. Two such boundaries make `MAX_SKEW`. */
+/** A boundary may be this fraction of the ideal width away from its ideal position, 1/40. Two such boundaries make `MAX_SKEW`. */
 const TOLERANCE_DIVISOR = BigInt(Math.round(2 / (MAX_SKEW - 1)));
 
 /**
  * The splits and merges, in order, that divide a key space evenly into `shardCount` shards. They can start from any shards.
  *
- * A boundary near its ideal place stays. Every other boundary costs a merge, and every missing boundary costs a split. No
+ * A boundary near its ideal position stays. Every other boundary costs a merge, and every missing boundary costs a split. No
  * sequence has fewer moves, because each move adds or removes only one boundary. Splits and merges take turns. So the
  * stream never has fewer shards than the lower of the two counts, and never more than the higher count plus one.
  *
@@ -48,13 +48,14 @@ export function boundaryMoves(
   const kept = new Set<bigint>();
   const missing: bigint[] = [];
   let next = 0;
-  for (const { startingHashKey: place } of ideal) {
-    while (next < actual.length && actual[next]! < place - reach) next += 1;
+  for (const { startingHashKey: boundary } of ideal) {
+    while (next < actual.length && actual[next]! < boundary - reach) next += 1;
     let nearest: bigint | undefined;
-    for (; next < actual.length && actual[next]! <= place + reach; next += 1) {
-      if (nearest === undefined || distance(actual[next]!, place) < distance(nearest, place)) nearest = actual[next]!;
+    for (; next < actual.length && actual[next]! <= boundary + reach; next += 1) {
+      if (nearest === undefined || distance(actual[next]!, boundary) < distance(nearest, boundary))
+        nearest = actual[next]!;
     }
-    if (nearest === undefined) missing.push(place);
+    if (nearest === undefined) missing.push(boundary);
     else kept.add(nearest);
   }
   const surplus = actual.filter((boundary) => !kept.has(boundary));

@@ -2,7 +2,7 @@
  * The skew up to which shards are even: the widest shard has at most 5 % more hash keys than the mean.
  *
  * Exact evenness would not be useful. AWS does not document how UpdateShardCount rounds. A boundary that is one key
- * away from its ideal place could not be moved either, because a split must leave more than one key in both halves.
+ * away from its ideal position could not be moved either, because a split must leave more than one key in both halves.
  */
 export const MAX_SKEW = 1.05;
 

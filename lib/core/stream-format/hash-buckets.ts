@@ -14,7 +14,7 @@ const MAX_BUCKET_BITS = 16;
 
 /** One of the equal parts that a stream's hash key space is divided into. */
 interface HashBucket {
-  /** Names the bucket: the partition key of the packs that its keys share. */
+  /** Names the bucket: the partition key of the aggregates that its keys share. */
   readonly name: string;
   /** The centre of the bucket: the explicit hash key of every record of its keys. */
   readonly hashKey: bigint;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { byChanceRows } from '../../support/tables/producer/by-chance';
 import { fiveProducersRows } from '../../support/tables/producer/five-producers';
 import { MANY_KEYS, manyKeysRow } from '../../support/tables/producer/many-keys';
-import { PACKS_TABLES, packsRows } from '../../support/tables/producer/packs';
+import { PACKED_TABLES, packedRows } from '../../support/tables/producer/packed';
 
 /** Tables of `npm run bench producer` whose time is simulated: these tests compute the rows that take seconds again. */
 
@@ -31,10 +31,10 @@ describe('the tables of the guide to the ordered producer', () => {
     expect(ours(rows[0]!)).toEqual(ours(await manyKeysRow(MANY_KEYS[0]!)));
   }, 300_000);
 
-  test('of packs is what the bench computes: its time is simulated', async () => {
-    const [perKey, ...others] = rowsOf('packs');
+  test('of aggregates across keys is what the bench computes: its time is simulated', async () => {
+    const [perKey, ...others] = rowsOf('packed');
     expect(others.map(([name]) => name)).toEqual(['256 buckets', '256 buckets, linger 5 ms']);
-    expect([perKey]).toEqual(await packsRows(PACKS_TABLES.packs, ['per key']));
+    expect([perKey]).toEqual(await packedRows(PACKED_TABLES.packed, ['per key']));
   }, 300_000);
 
   test('of five producers is what the bench computes: its time is simulated', async () => {

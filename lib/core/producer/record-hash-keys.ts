@@ -12,7 +12,7 @@ export interface AggregationGroup {
 }
 
 /** The hash keys of a producer's records: the explicit hash key, the hash key of the key's bucket, or the MD5 of the key. */
-export class Placement {
+export class RecordHashKeys {
   private readonly buckets: HashBuckets | undefined;
   private readonly bucketOf = remembered((partitionKey) => this.buckets!.of(partitionKey));
   private readonly md5Of = remembered(hashPartitionKey);
@@ -22,12 +22,12 @@ export class Placement {
   }
 
   /** The explicit hash key that a record is sent with. */
-  explicitHashKeyOf({ partitionKey, explicitHashKey }: PlacedRecord): bigint | undefined {
+  explicitHashKeyOf({ partitionKey, explicitHashKey }: KeyedRecord): bigint | undefined {
     return explicitHashKey ?? (this.buckets && this.bucketOf(partitionKey).hashKey);
   }
 
   /** The hash key that decides the shard of a record. */
-  hashKeyOf(record: PlacedRecord): bigint {
+  hashKeyOf(record: KeyedRecord): bigint {
     return this.explicitHashKeyOf(record) ?? this.md5Of(record.partitionKey);
   }
 
@@ -37,7 +37,7 @@ export class Placement {
    * A hash key always has the same partition key. Otherwise a consumer that processes partition keys in parallel could process
    * two records of one key at once.
    */
-  aggregationGroupOf({ partitionKey, explicitHashKey }: PlacedRecord): AggregationGroup {
+  aggregationGroupOf({ partitionKey, explicitHashKey }: KeyedRecord): AggregationGroup {
     if (explicitHashKey === undefined) return this.bucketOf(partitionKey);
     return (
       this.buckets!.centredAt(explicitHashKey) ?? { name: `hash-key-${explicitHashKey}`, hashKey: explicitHashKey }
@@ -46,13 +46,13 @@ export class Placement {
 }
 
 /** The hash key that decides the shard of a Kinesis record. */
-export function hashKeyOfEntry({ PartitionKey, ExplicitHashKey }: PlacedEntry): bigint {
+export function hashKeyOfEntry({ PartitionKey, ExplicitHashKey }: KeyedEntry): bigint {
   return ExplicitHashKey === undefined ? hashPartitionKey(PartitionKey) : BigInt(ExplicitHashKey);
 }
 
-export type PlacedEntry = Pick<PutRecordsRequestEntry, 'PartitionKey' | 'ExplicitHashKey'>;
+export type KeyedEntry = Pick<PutRecordsRequestEntry, 'PartitionKey' | 'ExplicitHashKey'>;
 
-type PlacedRecord = Pick<ProducerRecord, 'partitionKey' | 'explicitHashKey'>;
+type KeyedRecord = Pick<ProducerRecord, 'partitionKey' | 'explicitHashKey'>;
 
 /** As many keys as a producer holds records by default. */
 const MAX_REMEMBERED_KEYS = 10_000;

@@ -45,7 +45,7 @@ interface Result {
 }
 
 /** How records are aggregated, by the name that a row has. */
-const PACKINGS = new Map<string, Partial<OrderedProducerOptions>>([
+const AGGREGATIONS = new Map<string, Partial<OrderedProducerOptions>>([
   ['per key', { aggregation: 'per-key' }],
   ...[0, 5].flatMap((lingerMs) =>
     [64, 256, 1_024].map((hashBuckets): [string, Partial<OrderedProducerOptions>] => [
@@ -56,8 +56,8 @@ const PACKINGS = new Map<string, Partial<OrderedProducerOptions>>([
 ]);
 
 /** The rows that the guide shows, and the scenario of each of its tables. */
-const SHOWN_PACKS = ['per key', '256 buckets', '256 buckets, linger 5 ms'];
-export const PACKS_TABLES = { packs: SCENARIOS[0]!, 'packs, with a large buffer': SCENARIOS[3]! };
+const SHOWN_ROWS = ['per key', '256 buckets', '256 buckets, linger 5 ms'];
+export const PACKED_TABLES = { packed: SCENARIOS[0]!, 'packed, with a large buffer': SCENARIOS[3]! };
 
 const HEADER = [
   '',
@@ -72,36 +72,36 @@ const HEADER = [
 ];
 
 /**
- * Packs of hash buckets against aggregation by key: many uniform keys over 64 shards with the service's limits, in
- * virtual time. The shards are uniform, so 64 buckets are the shards: that row is packing by shard.
+ * Compares aggregates across keys with aggregates of one key: many uniform keys over 64 shards with the limits of the service,
+ * in virtual time. The shards are uniform, so the row of 64 buckets is aggregation by shard.
  */
-export async function benchPacks(): Promise<void> {
+export async function benchPacked(): Promise<void> {
   for (const scenario of SCENARIOS) {
     const { keys, maxBufferedRecords, records, first } = scenario;
     console.log(
       `${rounded(records - first)} records of ${RECORD_BYTES} bytes behind ${rounded(first)} others, ${rounded(keys)} uniform ` +
         `keys, ${SHARDS} shards with service limits, round trip ${ROUND_TRIP_MS} ms ± 20 %, buffer ${rounded(maxBufferedRecords)} records\n`,
     );
-    const rows = await packsRows(scenario, [...PACKINGS.keys()]);
+    const rows = await packedRows(scenario, [...AGGREGATIONS.keys()]);
     printTable(HEADER, rows);
-    const part = Object.entries(PACKS_TABLES).find(([, shown]) => shown === scenario)?.[0];
+    const part = Object.entries(PACKED_TABLES).find(([, shown]) => shown === scenario)?.[0];
     if (part !== undefined)
-      writePacksTable(
+      writePackedTable(
         part,
-        rows.filter(([name]) => SHOWN_PACKS.includes(name!)),
+        rows.filter(([name]) => SHOWN_ROWS.includes(name!)),
       );
   }
 }
 
-function writePacksTable(part: string, rows: string[][]): void {
+function writePackedTable(part: string, rows: string[][]): void {
   writeGuideTable('docs/guides/ordered-producer.md', `npm run bench producer ${part}`, HEADER, rows);
 }
 
-export async function packsRows(scenario: Scenario, names: readonly string[]): Promise<string[][]> {
-  const perKey = await measure(scenario, PACKINGS.get('per key')!);
+export async function packedRows(scenario: Scenario, names: readonly string[]): Promise<string[][]> {
+  const perKey = await measure(scenario, AGGREGATIONS.get('per key')!);
   const rows: string[][] = [];
   for (const name of names) {
-    rows.push(row(name, name === 'per key' ? perKey : await measure(scenario, PACKINGS.get(name)!), perKey));
+    rows.push(row(name, name === 'per key' ? perKey : await measure(scenario, AGGREGATIONS.get(name)!), perKey));
   }
   return rows;
 }
