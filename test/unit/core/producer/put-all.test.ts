@@ -1,85 +1,20 @@
 import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { runInThisContext } from 'node:vm';
 import {
   InvalidPartitionKeyError,
-  type OrderedProducer,
+  OrderedProducer,
   ProducerAbortedError,
   ProducerClosedError,
   type ProducerRecord,
-  type RecordRejectedError,
+  RecordRejectedError,
 } from '../../../../lib/core';
-import type { PendingRecord } from '../../../../lib/core/producer/pending-record';
-import { type PutSink, putAll } from '../../../../lib/core/producer/put-all';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
-/** A sink that leaves every end, and the room it has, to the test. */
-class ManualSink implements PutSink {
-  readonly ending = new AbortController();
-  readonly ended = this.ending.signal;
-  readonly accepted: PendingRecord[] = [];
-  makeRoom?: () => void;
-
-  constructor(
-    readonly skipRejected = false,
-    private readonly capacity = Number.POSITIVE_INFINITY,
-  ) {}
-
-  accept(record: PendingRecord): void {
-    this.accepted.push(record);
-  }
-
-  room(): Promise<void> | undefined {
-    if (this.accepted.length < this.capacity) return undefined;
-    return new Promise((resolve) => {
-      this.makeRoom = resolve;
-    });
-  }
-
-  deliver(position: number): void {
-    this.accepted[position]!.delivered({ shardId: 's', sequenceNumber: String(position), attempts: 1 });
-  }
-
-  reject(position: number): void {
-    this.accepted[position]!.rejected(new Error(`rejected ${position}`));
-  }
-}
-
-describe('putAll', () => {
-  test('ends when every record has ended, and counts the ends', async () => {
-    const sink = new ManualSink();
-    let isDone = false;
-    const all = putAll(
-      sink,
-      ['a', 'b', 'c'].map((key) => record(key)),
-      {},
-    ).finally(() => {
-      isDone = true;
-    });
-    await setImmediate();
-    sink.deliver(0);
-    sink.reject(1);
-    await setImmediate();
-    expect(isDone).toBe(false);
-    sink.deliver(2);
-    expect(await all).toEqual({
-      delivered: 2,
-      rejected: 1,
-      firstRejection: { index: 1, error: new Error('rejected 1') },
-    });
-  });
-
+describe('putAll – its source and its observer', () => {
   test('names the rejection that is first in the source, whichever came first', async () => {
-    const sink = new ManualSink();
-    const all = putAll(
-      sink,
-      ['a', 'b'].map((key) => record(key)),
-      {},
-    );
-    await setImmediate();
-    sink.reject(1);
-    sink.reject(0);
-    expect((await all).firstRejection).toMatchObject({ index: 0 });
+    const { clock, producer } = producerOnFakeStream({ entryFate: () => 'refused' });
+    const summary = await clock.runUntil(producer.putAll([record('a'), record('')]));
+    expect(summary).toMatchObject({ delivered: 0, rejected: 2, firstRejection: { index: 0 } });
   });
 
   test.each<[string, unknown]>([
@@ -118,106 +53,51 @@ describe('putAll', () => {
     expect(kinesis.allData()).toHaveLength(2);
   });
 
-  test('tells the observer each end with its position, its record and its receipt or error', async () => {
-    const sink = new ManualSink();
+  test('gives the observer each result with its position, its record and its receipt or error', async () => {
+    const { clock, producer } = producerOnFakeStream({
+      entryFate: ({ PartitionKey }) => (PartitionKey === 'a' ? 'refused' : 'stored'),
+    });
     const observer = { delivered: jest.fn(), rejected: jest.fn() };
     const records = ['a', 'b'].map((key) => record(key));
-    const all = putAll(sink, records, observer);
-    await setImmediate();
-    sink.deliver(1);
-    sink.reject(0);
-    await all;
-    expect(observer.delivered.mock.calls).toEqual([
-      [1, records[1], { shardId: 's', sequenceNumber: '1', attempts: 1 }],
-    ]);
-    expect(observer.rejected.mock.calls).toEqual([[0, records[0], new Error('rejected 0')]]);
+    await clock.runUntil(producer.putAll(records, observer));
+    expect(observer.delivered.mock.calls).toEqual([[1, records[1], expect.objectContaining({ attempts: 1 })]]);
+    expect(observer.rejected.mock.calls).toEqual([[0, records[0], expect.any(RecordRejectedError)]]);
   });
 
-  test('pulls the next record only when the sink has room', async () => {
-    const sink = new ManualSink(false, 1);
+  test('yields to the event loop after a thousand records', async () => {
+    const { producer } = producerOnFakeStream();
     let pulled = 0;
     function* source() {
-      for (; pulled < 3; pulled++) yield record(String(pulled));
+      for (pulled = 1; pulled <= 1_500; pulled++) yield record('');
     }
-    const all = putAll(sink, source(), {});
-    for (const turn of [0, 1, 2]) {
-      await setImmediate();
-      expect(pulled).toBe(turn);
-      sink.deliver(turn);
-      sink.makeRoom!();
-    }
-    expect(await all).toEqual({ delivered: 3, rejected: 0 });
+    const all = producer.putAll(source());
+    expect(pulled).toBe(1_000);
+    expect(await all).toMatchObject({ rejected: 1_500 });
   });
 
-  test.each([
-    [false, ['a']],
-    [true, ['a', 'a']],
-  ])('with skipRejected %s offers the sink, of a key that failed: %j', async (skipRejected, expected) => {
-    const sink = new ManualSink(skipRejected, 1);
-    const all = putAll(sink, [record('a'), record('a')], {});
-    await setImmediate();
-    sink.reject(0);
-    sink.makeRoom!();
-    await setImmediate();
-    expect(sink.accepted.map(({ record: { partitionKey } }) => partitionKey)).toEqual(expected);
-    sink.makeRoom!();
-    if (skipRejected) sink.deliver(1);
-    expect(await all).toMatchObject({ delivered: skipRejected ? 1 : 0, rejected: skipRejected ? 1 : 2 });
-  });
-
-  test('lets others have their turn after a thousand records', async () => {
-    const sink = new ManualSink();
-    const all = putAll(
-      sink,
-      Array.from({ length: 1_500 }, (_, index) => record(String(index))),
-      {},
-    );
-    expect(sink.accepted).toHaveLength(1_000);
-    await setImmediate();
-    await setImmediate();
-    expect(sink.accepted).toHaveLength(1_500);
-    for (const position of sink.accepted.keys()) sink.deliver(position);
-    await all;
-  });
-
-  test('waits for the records pulled so far when the sink ends amid the source', async () => {
-    const sink = new ManualSink();
-    const reason = new Error('the sink ended');
-    async function* idle() {
-      yield record('a');
-      await new Promise(() => {});
-    }
-    const all = putAll(sink, idle(), {});
-    await setImmediate();
-    sink.ending.abort(reason);
-    await setImmediate();
-    sink.deliver(0);
-    await expect(all).rejects.toBe(reason);
-  });
-
-  test('tells a source that it pulls nothing from when the sink has ended before', async () => {
-    const sink = new ManualSink();
-    sink.ending.abort(new Error('the sink ended'));
+  test('closes a source from which a closed producer pulls nothing', async () => {
+    const { producer } = producerOnFakeStream();
+    await producer.close();
     const source = { next: jest.fn(), return: jest.fn() };
-    await expect(putAll(sink, { [Symbol.iterator]: () => source }, {})).rejects.toThrow('the sink ended');
+    await expect(producer.putAll({ [Symbol.iterator]: () => source })).rejects.toThrow(ProducerClosedError);
     expect(source.return).toHaveBeenCalled();
     expect(source.next).not.toHaveBeenCalled();
   });
 
-  test('does not tell a source that has come to its end', async () => {
+  test('does not close a source that has ended', async () => {
     const source = { next: () => ({ done: true as const, value: undefined }), return: jest.fn() };
-    await putAll(new ManualSink(), { [Symbol.iterator]: () => source }, {});
+    await producerOnFakeStream().producer.putAll({ [Symbol.iterator]: () => source });
     expect(source.return).not.toHaveBeenCalled();
   });
 
-  test('does not offer the sink a record whose source has ended the sink', async () => {
-    const sink = new ManualSink();
+  test('does not put a record whose source closes the producer', async () => {
+    const { kinesis, producer } = producerOnFakeStream();
     function* source() {
-      sink.ending.abort(new Error('the source ended the sink'));
+      void producer.close();
       yield record('a');
     }
-    await expect(putAll(sink, source(), {})).rejects.toThrow('the source ended the sink');
-    expect(sink.accepted).toEqual([]);
+    await expect(producer.putAll(source())).rejects.toThrow(ProducerClosedError);
+    expect(kinesis.requests).toEqual([]);
   });
 });
 
@@ -495,36 +375,25 @@ describe('OrderedProducer.putAll', () => {
   });
 });
 
-describe('in an endless source', () => {
+describe('putAll – a source without end', () => {
   const MAX_REJECTED_KEYS = 100_000;
+  const others = [...Array(MAX_REJECTED_KEYS).keys()];
+  const rejected = (key: number | string) => ({ partitionKey: String(key), data: null as unknown as Uint8Array });
 
-  /** Key by key: the first record of each is rejected at once. */
-  class RejectingSink extends ManualSink {
-    override accept(record: PendingRecord): void {
-      super.accept(record);
-      record.rejected(new Error('rejected'));
-    }
+  /** How many records are stored if the first records of these keys are rejected, and the key `a` comes again. */
+  async function storedAfter(...keys: (number | string)[]): Promise<number> {
+    const putRecords = async () => ({ Records: [{ ShardId: 's', SequenceNumber: '1' }] });
+    const producer = new OrderedProducer({ putRecords }, { streamName: 'Events' });
+    return (await producer.putAll([...keys.map(rejected), record('a')])).delivered;
   }
 
-  const keysSent = async (...keys: (number | string)[]): Promise<string[]> => {
-    const sink = new RejectingSink();
-    await putAll(
-      sink,
-      keys.map((key) => record(String(key))),
-      {},
-    );
-    return sink.accepted.map(({ record: { partitionKey } }) => partitionKey);
-  };
-  const others = [...Array(MAX_REJECTED_KEYS).keys()];
-
-  test('a rejected key holds up its records until 100,000 other keys were rejected', async () => {
-    expect((await keysSent('a', ...others.slice(1), 'a')).filter((key) => key === 'a')).toHaveLength(1);
-    expect((await keysSent('a', ...others, 'a')).filter((key) => key === 'a')).toHaveLength(2);
+  test('sends a rejected key again after 100,000 other keys were rejected', async () => {
+    expect(await storedAfter('a', ...others.slice(1))).toBe(0);
+    expect(await storedAfter('a', ...others)).toBe(1);
   });
 
-  test('each record that it holds up counts as a rejection', async () => {
+  test('counts each record that it holds back as a rejection', async () => {
     const half = others.length / 2;
-    const keys = ['a', ...others.slice(0, half), 'a', ...others.slice(half), 'a'];
-    expect((await keysSent(...keys)).filter((key) => key === 'a')).toHaveLength(1);
+    expect(await storedAfter('a', ...others.slice(0, half), 'a', ...others.slice(half))).toBe(0);
   });
 });
