@@ -1,3 +1,4 @@
+import { isObject } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { RegistryStoreError } from './registry-errors';
@@ -42,8 +43,4 @@ async function checked<T>(name: (typeof METHODS)[number], request: () => Promise
   const expected = ANSWERS[name];
   if (expected !== undefined && !expected.fits(answer)) throw new IncompleteAnswerError(name, expected.words);
   return answer;
-}
-
-function isObject(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null;
 }

@@ -1,3 +1,4 @@
+import { isWhole } from '../kernel/checks';
 import { CorruptRegistryError } from './registry-errors';
 import type { RegistryChange } from './registry-state';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
@@ -18,7 +19,7 @@ export async function readHead(store: RegistryStore): Promise<RegistryHead> {
  */
 export function checkedHead(head: RegistryHead): RegistryHead {
   const { version, recent, commits } = head;
-  if (!Number.isSafeInteger(version) || version < 1) throw new CorruptRegistryError('the version of its head');
+  if (!isWhole(version, 1)) throw new CorruptRegistryError('the version of its head');
   if (!Array.isArray(recent)) throw new CorruptRegistryError('the history in its head');
   const isAscending = recent.every((entry, index) => index === 0 || recent[index - 1]!.version <= entry.version);
   // A head without entries would stand for a commit that changed nothing.

@@ -65,58 +65,6 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
     expect(changesOf(written).map(({ owner }) => owner)).toEqual(all.map(({ owner }) => owner));
   });
 
-  test('recognises its commit by the head that a refusal brings, and reads none', async () => {
-    const store = table.store({ ...noSchedule, random: () => 0.9 } as RandomSchedule, 0);
-    const readHead = jest.fn(store.readHead);
-    const { writeHead } = behindAnSdk(store, () => 'retried', []);
-    await new HashKeyLedger({ ...store, readHead, writeHead }, noWait).allocate([{ owner: 'new' }], uniformRanges(4));
-    // One before all entries, and one after them.
-    expect(readHead).toHaveBeenCalledTimes(2);
-  });
-
-  test('recognises its commit behind those of others', async () => {
-    const other = new HashKeyLedger(table.store(noSchedule, 0));
-    fates('retried');
-    const { readHead } = table.store(noSchedule, 0);
-    let reads = 0;
-    const store = behindAnSdk(table.store(noSchedule, 0), () => 'retried', written);
-    ledger = new HashKeyLedger(
-      {
-        ...store,
-        readHead: async () => {
-          if (++reads > 2) await other.allocate([{ owner: `late-${reads}` }], uniformRanges(4));
-          return readHead();
-        },
-      },
-      noWait,
-    );
-    const moves = await ledger.rebalance(uniformRanges(4), 2);
-    expect(moves).toHaveLength(2);
-    expect(changesOf(written)).toHaveLength(2);
-  });
-
-  // Found by test/models/exhaustive: it read all entries before it looked for its commit in the head, and that failed.
-  test('recognises its commit by the head alone', async () => {
-    const other = new HashKeyLedger(table.store(noSchedule, 0), { maxEntries: 1 });
-    const store = table.store(noSchedule, 0);
-    let readsEntries = true;
-    const writeHead = async (head: RegistryHead, expected: number) => {
-      await store.writeHead(head, expected);
-      for (const { owner } of names(3)) await other.allocate([{ owner: `other-${owner}` }], uniformRanges(4));
-      readsEntries = false;
-      return false;
-    };
-    const readEntries = async () => {
-      if (!readsEntries) throw new Error('throttled');
-      return store.readEntries();
-    };
-    const slow = new HashKeyLedger({ ...store, writeHead, readEntries }, noWait);
-    const [owner] = await slow.allocate([{ owner: 'new' }], uniformRanges(4));
-    expect(await other.list()).toContainEqual(owner);
-    readsEntries = true;
-    expect(await slow.list()).toEqual(await other.list());
-  });
-
   test('writes again where another of an earlier release was faster, whose heads hold no ids', async () => {
     const store = table.store(noSchedule, 0);
     let writes = 0;
