@@ -293,9 +293,9 @@ function withoutEach(list, parts) {
 function withoutEachCondition(template) {
   const sql = textOf(template);
   return [...sql.matchAll(/\s+AND\s/g)].map(({ index, 0: and }) => {
-    const condition = sql.slice(index, endOfCondition(sql, index + and.length));
-    const [name] = condition.slice(and.length).match(/\w+/);
-    return { text: sql.replace(condition, () => ''), about: ts.factory.createIdentifier(name) };
+    const end = endOfCondition(sql, index + and.length);
+    const [name] = sql.slice(index + and.length, end).match(/\w+/);
+    return { text: sql.slice(0, index) + sql.slice(end), about: ts.factory.createIdentifier(name) };
   });
 }
 
