@@ -17,6 +17,7 @@ import jestConfig from '../jest.config.mjs';
 import { judge } from '../test/models/mutants/judge.mjs';
 import { present } from '../test/models/mutants/present-mutants.mjs';
 import { drawableMutants, switchedCore } from '../test/models/mutants/switched-core.mjs';
+import './sql-module.mjs';
 
 const CATCHES = ['caught', 'hangs', 'ends'];
 

@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { changesOf } from '../test/models/mutants/changes.mjs';
 import { inWords, mutated } from '../test/models/mutants/rule-mutant.mjs';
 import { runSuite } from '../test/models/mutants/run-suite.mjs';
+import './sql-module.mjs';
 
 const LISTS = ['test/models/mutants/mutants.json', 'test/models/exhaustive/mutants.json'];
 const LIMIT_MS = 300_000;

@@ -109,7 +109,7 @@ export const CHANGES = {
     name !== undefined && ts.isBlock(node) && ts.isMethodDeclaration(node.parent)
       ? [{ text: `${textOf(node).slice(0, -1)} this.${name} = undefined; }`, about: node.parent }]
       : [],
-  'leave out the condition of the statement': (node) =>
+  'leave out the SQL condition': (node) =>
     ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node) ? withoutEachCondition(node) : [],
 };
 
