@@ -16,6 +16,17 @@ export function counted(count: number, noun: string, nouns = `${noun}s`): string
   return `${count.toLocaleString('en')} ${count === 1 ? noun : nouns}`;
 }
 
+/** A share as a percentage with at most three significant digits: "12.5%". */
+export function percent(share: number): string {
+  return `${Number((100 * share).toPrecision(3))}%`;
+}
+
+/** A share as a whole percentage. Below 10% it has two significant digits: "125%", "2.5%". */
+export function roughPercent(share: number): string {
+  const percents = 100 * share;
+  return `${percents >= 10 ? Math.round(percents).toLocaleString('en') : Number(percents.toPrecision(2))}%`;
+}
+
 const LONGEST_CELL = 40;
 
 /** A value as a cell of a table shows it: on one line, and short. */

@@ -3,7 +3,7 @@ import { planStream, SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
 import { PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suffix-range';
 import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
-import { counted } from '../plain-text';
+import { counted, percent } from '../plain-text';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -297,8 +297,4 @@ function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys, endpoint 
 
 function rounded(number: number): number {
   return Number(number.toPrecision(3));
-}
-
-function percent(share: number): string {
-  return `${rounded(share * 100)} %`;
 }

@@ -13,9 +13,10 @@ import { counted } from '../plain-text';
 import { print, printError, printText } from '../print';
 import { textTable } from '../text-table';
 import { type Diagnosis, diagnose } from './diagnose';
+import { measuredByCloudWatch } from './measured-by-cloudwatch';
 import { measuredByConsole } from './measured-by-console';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
-import { measuredByCloudWatch, observe } from './observe';
+import { observe } from './observe';
 
 const COMMAND = 'even-shards doctor';
 const DEFAULT_HOURS = 3;

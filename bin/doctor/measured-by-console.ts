@@ -1,7 +1,6 @@
 import { InvalidInputError } from '../invalid-input-error';
 import type { ConsoleState } from '../local/console/console-state';
-import type { Throughput } from './observations';
-import type { Measured } from './observe';
+import type { Measured, Throughput } from './observations';
 
 /** What the local console has measured since the run started, shard by shard and value by value. */
 export async function measuredByConsole(url: string): Promise<Measured> {

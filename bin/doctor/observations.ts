@@ -1,6 +1,7 @@
 import type { ThrottleCause } from '../../lib/core/aws-client/throttle-causes';
 import type { OpenShard } from '../../lib/core/resharding/open-shards';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import type { DeployedResource, DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
 
 /**
  * What the doctor knows about a stack: in an account, from its descriptions and metrics, and in a local run, from its
@@ -107,3 +108,19 @@ export interface ConsumerObservation {
   /** The endpoint of its table, if the table is not in the account. */
   readonly endpoint?: string;
 }
+
+/** The traffic, as far as it was measured. */
+export interface Measured {
+  /** Whether streams are emulated. An emulator does not encrypt, so the template counts. */
+  readonly isEmulated: boolean;
+  stream(stream: DeployedStream, shardIds: readonly string[]): Promise<MeasuredStream>;
+  index(sharding: DeployedSharding): Promise<MeasuredIndex>;
+  /** The table without its indexes. */
+  table(table: Pick<DeployedResource, 'path' | 'name'>): Promise<Throughput>;
+}
+
+export type MeasuredStream = Pick<
+  StreamObservation,
+  'isMeasured' | 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'
+>;
+export type MeasuredIndex = Pick<IndexObservation, 'throughput' | 'entries' | 'valuesAtMaximum'>;

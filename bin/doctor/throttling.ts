@@ -11,25 +11,25 @@ export interface Throttler {
   readonly shardsRead?: number;
 }
 
-/** A throttled operation, and the change that ends it. */
-export interface Throttling {
-  readonly id: string;
-  readonly operation: 'read' | 'write';
-  readonly cause: ThrottleCause | 'unknown';
-  readonly events: number;
-  readonly what: string;
-  readonly change: string;
-}
+type Operation = 'read' | 'write';
 
-/** The facts that an advice depends on. */
-interface Case extends Throttler, Traffic {
-  readonly operation: 'read' | 'write';
-}
-
+/** What throttles requests, and the change that ends it. */
 interface Advice {
   readonly id: string;
   readonly what: string;
   readonly change: string;
+}
+
+/** The advice for a throttled operation, with how many requests were throttled. */
+export interface Throttling extends Advice {
+  readonly operation: Operation;
+  readonly cause: ThrottleCause | 'unknown';
+  readonly events: number;
+}
+
+/** The facts that an advice depends on. */
+interface Case extends Throttler, Traffic {
+  readonly operation: Operation;
 }
 
 /** A count of shards does not change any other limit. */

@@ -1,3 +1,4 @@
+import { roughPercent } from '../plain-text';
 import { escaped, line, PLOT_STYLE, rectangle, text } from '../simulate/plots/plot';
 import { textTable } from '../text-table';
 import type { KeyCandidate, KeyComparison } from './compare-keys';
@@ -29,10 +30,10 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
         spreadOf(each),
         listed(each.order.keeps),
         each.distinct,
-        percent(each.shareAtATime),
+        roughPercent(each.shareAtATime),
         whole(each.hottestPerSecond),
         whole(each.bearsPerSecond),
-        each.fullAtRecords === undefined ? 'never' : rounded(each.fullAtRecords),
+        each.fullAtRecords === undefined ? 'never' : compact(each.fullAtRecords),
         each.streamShards === undefined ? 'none' : String(each.streamShards),
         String(each.indexShards),
         bar(each.shareAtATime),
@@ -40,7 +41,7 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
     ),
     '',
     ...candidates.flatMap((each) => [
-      `  ${each.name}: spreads ${spreadOf(each)}, ${each.spread.reason} (the busiest in all, ${each.busiest.value}, has ${percent(each.busiest.share)})`,
+      `  ${each.name}: spreads ${spreadOf(each)}, ${each.spread.reason} (the busiest in all, ${each.busiest.value}, has ${roughPercent(each.busiest.share)})`,
       `  ${' '.repeat(each.name.length)}  ${orderOf(each)}`,
     ]),
     '',
@@ -65,7 +66,7 @@ export function keyPicture({ records, recordsPerSecond, candidates }: KeyCompari
   const title = `Which partition key? ${whole(records)} records, at ${whole(recordsPerSecond)} a second`;
   const rows = candidates.map(({ name, spread, order, shareAtATime }, index) => {
     const y = 84 + index * row;
-    const label = `${percent(shareAtATime)}: ${order.keeps.length === 0 ? 'no order' : `order of ${listed(order.keeps)}`}`;
+    const label = `${roughPercent(shareAtATime)}: ${order.keeps.length === 0 ? 'no order' : `order of ${listed(order.keeps)}`}`;
     return [
       text(24, y + 14, name, spread.evenly ? 'strong' : ''),
       rectangle(left, y, x(shareAtATime) - left, 18, spread.evenly ? 'even' : 'hot', spread.reason),
@@ -112,13 +113,8 @@ function bar(share: number): string {
   return '#'.repeat(length) + '.'.repeat(BAR - length);
 }
 
-function percent(part: number): string {
-  const percents = part * 100;
-  return `${percents >= 10 ? Math.round(percents) : Number(percents.toPrecision(2))}%`;
-}
-
 /** In thousands, millions and so on. */
-function rounded(count: number): string {
+function compact(count: number): string {
   return count.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: 2 });
 }
 

@@ -1,5 +1,6 @@
 import { type ItemTraffic, planHotItem } from '../../lib/core/planning/plan-hot-item';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { roughPercent } from '../plain-text';
 import { print, printText } from '../print';
 
 const COMMAND = 'even-shards plan item';
@@ -61,7 +62,7 @@ function report(traffic: Required<ItemTraffic>): string[] {
   return [
     `one item, ${figure(readsPerSecond)} ${reads} a second`,
     '',
-    `without a cache: ${figure(readUnitsPerSecond)} read units a second, ${percent(partitionUse)} of what its partition takes`,
+    `without a cache: ${figure(readUnitsPerSecond)} read units a second, ${roughPercent(partitionUse)} of what its partition takes`,
     ...(consistentRead ? [] : [`with ${cached}: ${figure(cachedReadUnitsPerSecond)} read units a second at most`]),
     '',
     advice,
@@ -70,8 +71,4 @@ function report(traffic: Required<ItemTraffic>): string[] {
 
 function figure(number: number): string {
   return number.toLocaleString('en-US', { maximumFractionDigits: 2 });
-}
-
-function percent(part: number): string {
-  return `${figure(Math.round(part * 100))}%`;
 }

@@ -1,6 +1,7 @@
 import { overloadProbability } from '../../lib/core/planning/overload-probability';
 import { shardsForOverload } from '../../lib/core/planning/shards-for-overload';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { percent } from '../plain-text';
 import { print, printText } from '../print';
 
 const COMMAND = 'even-shards plan overload';
@@ -66,8 +67,4 @@ export function planOverload(args: string[]): void {
 
 function whole(count: number): string {
   return count.toLocaleString('en');
-}
-
-function percent(part: number): string {
-  return `${Number((100 * part).toPrecision(3))}%`;
 }

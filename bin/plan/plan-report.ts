@@ -3,6 +3,7 @@ import type { IndexLimit, IndexPlan, IndexTraffic } from '../../lib/core/plannin
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { describeExceeded, type ExceededServiceLimit } from '../../lib/core/planning/service-limits';
 import { besideValue, type ShardNumbering } from '../../lib/core/sharding/shard-numbering';
+import { counted, roughPercent } from '../plain-text';
 import { textTable } from '../text-table';
 import {
   adaptiveIndexSnippet,
@@ -71,7 +72,7 @@ export function planReport({ sample, stream, index }: Planned, language: Languag
 function sampleLines({ records, keys, keyField, busiest }: SampleSummary): string[] {
   return [
     `sample: ${whole(records)} records, ${whole(keys)} keys by ${keyField}`,
-    `the busiest, ${busiest.key}, has ${percent(busiest.share)} of the records`,
+    `the busiest, ${busiest.key}, has ${roughPercent(busiest.share)} of the records`,
   ];
 }
 
@@ -146,8 +147,8 @@ function placementLines(placement: SamplePlacement): string[] {
     ...textTable(
       ['the keys of the sample, placed', `busiest of ${counted(planned, 'shard')}`, 'shards that keep the head-room'],
       [
-        ['by partition key (MD5)', `${percent(busiestByHash)} used`, fewest(shardsByHash)],
-        ['by balanced explicit hash keys', `${percent(busiestIfBalanced)} used`, fewest(shardsIfBalanced)],
+        ['by partition key (MD5)', `${roughPercent(busiestByHash)} used`, fewest(shardsByHash)],
+        ['by balanced explicit hash keys', `${roughPercent(busiestIfBalanced)} used`, fewest(shardsIfBalanced)],
       ],
     ),
   ];
@@ -163,7 +164,7 @@ function indexLines(
     `${kind}: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
     ...countLines(plan),
     ...numberLines(plan, numbering, kind),
-    `  on ${partitions} partitions, one of which is overloaded with a probability of ${percent(overloadProbability)}`,
+    `  on ${partitions} partitions, one of which is overloaded with a probability of ${roughPercent(overloadProbability)}`,
     '',
     ...rulesTable(rules),
     '',
@@ -174,7 +175,7 @@ function indexLines(
     `  both sides of the price: ${pagePrice(plan)}`,
     ...textTable(
       ['partitions busy', 'partitions', 'shards', 'read units a page'],
-      tradeOffs.map((each) => [percent(each.utilization), each.partitions, each.shards, each.readUnitsPerPage]),
+      tradeOffs.map((each) => [roughPercent(each.utilization), each.partitions, each.shards, each.readUnitsPerPage]),
     ),
     `  (fewer shards need more partitions: raise the warm throughput of the ${kind} to 1,000 write units for each)`,
     '',
@@ -265,7 +266,7 @@ function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic, 
   return [
     `  room: the shards fall on partitions by chance. In half of all placements the ${kind} takes ` +
       `${roomAt('writes to the busiest partition, typically')} this traffic, in all but`,
-    `  ${percent(probability)} of them ${roomAt('writes to the busiest partition, at worst')}; its partitions together take ` +
+    `  ${roughPercent(probability)} of them ${roomAt('writes to the busiest partition, at worst')}; its partitions together take ` +
       `${roomAt('writes to all partitions')}`,
   ];
 }
@@ -304,7 +305,7 @@ function limitsTable(limits: readonly { limit: string; used: number }[]): string
     ['what breaks first', 'used', 'breaks at'],
     limits.map(({ limit, used }) => [
       limit,
-      percent(used),
+      roughPercent(used),
       used > 0 ? `${growth(1 / used)} times this traffic` : 'never',
     ]),
   );
@@ -335,17 +336,8 @@ function exceededLines(exceeded: readonly ExceededServiceLimit[]): string[] {
   ];
 }
 
-function counted(count: number, what: string): string {
-  return `${whole(count)} ${what}${count === 1 ? '' : 's'}`;
-}
-
 function whole(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 1 });
-}
-
-function percent(part: number): string {
-  const percents = part * 100;
-  return `${percents >= 10 || percents === 0 ? Math.round(percents) : Number(percents.toPrecision(2))}%`;
 }
 
 function dollars(amount: number): string {

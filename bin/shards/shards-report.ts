@@ -1,5 +1,6 @@
 import { areShardsEven, skewOf, widthOf } from '../../lib/core/resharding/skew';
 import { HASH_KEY_SPACE } from '../../lib/core/stream-format/hash-key-space';
+import { counted, percent } from '../plain-text';
 import { textTable } from '../text-table';
 import type { Shard } from './list-shards';
 
@@ -12,7 +13,7 @@ export function shardsReport(stream: string, shards: readonly Shard[], withClose
   const skew = skewOf(open);
   const shown = withClosed ? shards : open;
   return [
-    `${stream}: ${open.length} open ${open.length === 1 ? 'shard' : 'shards'}, ${areShardsEven(open) ? 'even' : 'UNEVEN'}: ` +
+    `${stream}: ${counted(open.length, 'open shard')}, ${areShardsEven(open) ? 'even' : 'UNEVEN'}: ` +
       `the widest has ${skew.toFixed(2)} times the hash keys of the mean`,
     ...(skew > 1 ? [`keys that MD5 places load it ${skew.toFixed(2)} times as much as the mean`] : []),
     '',
@@ -22,7 +23,7 @@ export function shardsReport(stream: string, shards: readonly Shard[], withClose
         shardId,
         String(startingHashKey),
         String(endingHashKey),
-        percent({ startingHashKey, endingHashKey }),
+        percent(partOf({ startingHashKey, endingHashKey })),
         [
           isOpen ? bar({ startingHashKey, endingHashKey }) : 'closed',
           ...(parents.length > 0 && withClosed ? [`from ${parents.join(' and ')}`] : []),
@@ -42,10 +43,6 @@ type Range = Pick<Shard, 'startingHashKey' | 'endingHashKey'>;
 
 function partOf(range: Range): number {
   return Number((widthOf(range) * 1_000_000n) / HASH_KEY_SPACE) / 1_000_000;
-}
-
-function percent(range: Range): string {
-  return `${Number((100 * partOf(range)).toPrecision(3))}%`;
 }
 
 function bar(range: Range): string {

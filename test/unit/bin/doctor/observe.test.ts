@@ -1,8 +1,9 @@
 import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
 import type { StackResources } from '../../../../bin/deployed-stack/stack-resources';
 import { diagnose } from '../../../../bin/doctor/diagnose';
+import { measuredByCloudWatch } from '../../../../bin/doctor/measured-by-cloudwatch';
 import { metricReader } from '../../../../bin/doctor/metrics';
-import { measuredByCloudWatch, observe } from '../../../../bin/doctor/observe';
+import { observe } from '../../../../bin/doctor/observe';
 import type { ShardedTableConfig } from '../../../../lib/core';
 import { FakeCloudWatch } from '../../../../lib/testing';
 import { indexConfig } from '../../../support/index-config';

@@ -31,7 +31,7 @@ describe('even-shards plan item', () => {
 
   test('says that an item below stays so', async () => {
     const text = await printed('--reads-per-second', '100', '--cache-seconds', '0.5');
-    expect(text).toContain('without a cache: 50 read units a second, 2% of what its partition takes');
+    expect(text).toContain('without a cache: 50 read units a second, 1.7% of what its partition takes');
     expect(text).toContain('with 1 cache of 0.5 s: 1 read units a second at most');
     expect(text).toMatch(/the item stays within the 3,000 read units a second of its partition$/);
   });

@@ -1,0 +1,127 @@
+import {
+  THROTTLE_CAUSES,
+  type ThrottleCause,
+  type ThrottledOperation,
+  throttleMetric,
+} from '../../lib/core/aws-client/throttle-causes';
+import { METRICS_NAMESPACE, SHARD_COUNT_METRICS } from '../../lib/core/contract/function-metrics';
+import { listOf } from '../../lib/deployment-check/template';
+import type { DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
+import { type MetricReader, type MinuteMetric, peakPerSecond, total } from './metrics';
+import type { Measured, MeasuredIndex, MeasuredStream, ShardLoad, Throughput, Traffic } from './observations';
+
+/** What CloudWatch has measured. */
+export function measuredByCloudWatch(metrics: MetricReader): Measured {
+  return {
+    isEmulated: false,
+    stream: (stream, shardIds) => streamMeasured(metrics, stream, shardIds),
+    index: (sharding) => indexMeasured(metrics, sharding),
+    table: ({ name }) => throughputMeasured(metrics, name),
+  };
+}
+
+async function streamMeasured(
+  metrics: MetricReader,
+  { name, properties }: DeployedStream,
+  shardIds: readonly string[],
+): Promise<MeasuredStream> {
+  const ofStream = (metric: string, statistic: MinuteMetric['statistic'] = 'Sum', shard = {}): MinuteMetric => ({
+    namespace: 'AWS/Kinesis',
+    name: metric,
+    dimensions: { StreamName: name, ...shard },
+    statistic,
+  });
+  const [records = [], bytes = [], refused = [], ages = []] = await metrics.read([
+    ofStream('IncomingRecords'),
+    ofStream('IncomingBytes'),
+    ofStream('WriteProvisionedThroughputExceeded'),
+    ofStream('GetRecords.IteratorAgeMilliseconds', 'Maximum'),
+  ]);
+  const level = listOf<string>(properties.DesiredShardLevelMetrics);
+  const isShardLevel = level.includes('IncomingRecords') || level.includes('ALL');
+  const shards = isShardLevel
+    ? await metrics.read(
+        shardIds.flatMap((ShardId) => [
+          ofStream('IncomingRecords', 'Sum', { ShardId }),
+          ofStream('WriteProvisionedThroughputExceeded', 'Sum', { ShardId }),
+        ]),
+      )
+    : undefined;
+  const [recordsPerSecond = 0, bytesPerSecond = 0] = [peakPerSecond(records), peakPerSecond(bytes)];
+  const isMeasured = records.length + bytes.length + refused.length > 0;
+  return {
+    isMeasured,
+    ...(isMeasured && { peak: { recordsPerSecond, bytesPerSecond } }),
+    throttled: total(refused),
+    iteratorAgeHours: Math.max(0, ...ages) / 3_600_000,
+    ...(shards && {
+      shardLoads: shardIds.map(
+        (shardId, n): ShardLoad => ({
+          shardId,
+          records: total(shards[2 * n]!),
+          throttled: total(shards[2 * n + 1]!),
+        }),
+      ),
+    }),
+  };
+}
+
+async function indexMeasured(
+  metrics: MetricReader,
+  { config: { tableName, indexName } }: DeployedSharding,
+): Promise<MeasuredIndex> {
+  const throughput = await throughputMeasured(metrics, tableName, indexName);
+  if (indexName === undefined) return { throughput, valuesAtMaximum: 0 };
+  const atMaximum: MinuteMetric = {
+    namespace: METRICS_NAMESPACE,
+    name: SHARD_COUNT_METRICS.valuesAtMaximum,
+    dimensions: { TableName: tableName, IndexName: indexName },
+    statistic: 'Maximum',
+  };
+  const [values = []] = await metrics.read([atMaximum]);
+  return { throughput, valuesAtMaximum: Math.max(0, ...values) };
+}
+
+const CAUSES = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
+
+/** The traffic of an index, or of a table without its indexes, and why it was throttled. */
+async function throughputMeasured(metrics: MetricReader, tableName: string, indexName?: string): Promise<Throughput> {
+  const ofTable = (name: string): MinuteMetric => ({
+    namespace: 'AWS/DynamoDB',
+    name,
+    dimensions: { TableName: tableName },
+    statistic: 'Sum',
+  });
+  const own = (name: string): MinuteMetric => {
+    const metric = ofTable(name);
+    if (indexName === undefined) return metric;
+    return { ...metric, dimensions: { ...metric.dimensions, GlobalSecondaryIndexName: indexName } };
+  };
+  const measured = async (operation: ThrottledOperation) => {
+    const [consumed = [], throttles = [], quota = [], ...causes] = await metrics.read([
+      own(`Consumed${operation}CapacityUnits`),
+      own(`${operation}ThrottleEvents`),
+      // The quota is of the table and its indexes together. The list of metrics documents its metric of writes by table alone.
+      ofTable(throttleMetric(operation, 'accountLimit')),
+      ...CAUSES.map((cause) => own(throttleMetric(operation, cause))),
+    ]);
+    const byCause = new Map(CAUSES.map((cause, n) => [cause, total(causes[n]!)]));
+    const explained = total([...byCause.values()]);
+    const throttled = Math.max(total(throttles), explained);
+    const ofQuota = Math.min(throttled - explained, total(quota));
+    if (byCause.get('accountLimit') === 0) byCause.set('accountLimit', ofQuota);
+    const peakUnits = peakPerSecond(consumed);
+    const traffic: Traffic = {
+      ...(peakUnits !== undefined && { peakUnits }),
+      throttled,
+      byCause: Object.fromEntries([...byCause].filter(([, events]) => events > 0)),
+    };
+    return { traffic, isMeasured: [consumed, throttles, ...causes].some((values) => values.length > 0) };
+  };
+  const [writes, reads] = [await measured('Write'), await measured('Read')];
+  return {
+    isMeasured: writes.isMeasured || reads.isMeasured,
+    writes: writes.traffic,
+    reads: reads.traffic,
+  };
+}
