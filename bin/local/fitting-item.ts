@@ -1,6 +1,5 @@
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalStack } from './run-local';
-import { itemNoun } from './sample/items-by-value';
 
 /** An item as an application hands it to DynamoDBDocument, without its shards. */
 type FittingItem = Record<string, string | number | Uint8Array>;
@@ -44,6 +43,11 @@ export function fittingItem(
       return [attribute, type === 'B' ? Buffer.from(text) : text];
     }),
   );
+}
+
+/** The name of a kind of item, from the name of its key: `jobId` gives a job. */
+export function itemNoun(key: string): string {
+  return /^([a-z]+?)_?id$/i.exec(key)?.[1]?.toLowerCase() ?? 'item';
 }
 
 /** A value of an index. Values with counts of their own come first, the busiest one before the others. */

@@ -1,11 +1,11 @@
 import type { LocalResource } from './assembly/deployment-plan';
 import type { LocalConsole } from './console/console-server';
-import { parkingsOf } from './event-sources/parkings';
 import { firstProgram } from './first-program';
 import { sampleValue } from './fitting-item';
 import { knownConfigs } from './known-configs';
+import { parkingsOf } from './parkings';
+import { indexesOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
-import { indexesOf } from './sample/sample-targets';
 import { samplePayloads } from './sample-payloads';
 
 /** The line that `--json` prints when everything is ready. */

@@ -1,10 +1,10 @@
 import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/contract/function-environment';
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
-import { parkingsOf } from './event-sources/parkings';
 import { sampleValue } from './fitting-item';
+import { parkingsOf } from './parkings';
+import { indexesOf, producersOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
-import { indexesOf, producersOf } from './sample/sample-targets';
 
 /** An event for each function of this library that can be invoked with one, by construct path. */
 export function samplePayloads(stack: LocalStack): ReadonlyMap<string, object> {

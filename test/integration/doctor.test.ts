@@ -3,7 +3,7 @@ import { exitCodeOf } from '../../bin/commands';
 import { doctor } from '../../bin/doctor';
 import { examples } from '../../bin/local/ready-message';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
-import { writeItems } from '../../bin/local/sample/write-items';
+import { writeItems } from '../../bin/local/write-items';
 import { parked } from '../../bin/parked';
 import { query } from '../../bin/query';
 import { tail } from '../../bin/tail';

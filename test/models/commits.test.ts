@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { runSample } from '../../bin/local/sample';
-import { writeItems } from '../../bin/local/sample/write-items';
+import { writeItems } from '../../bin/local/write-items';
 import { type DynamoDbItem, fanOutQuery } from '../../lib/core';
 import { describeWhere } from '../support/describe-where';
 import { indexConfig, QUERY, readStream, synthesizeReferenceApp } from '../support/reference-app';

@@ -4,7 +4,7 @@ import { type LocalConsole, startLocalConsole } from '../../bin/local/console/co
 import { FunctionLogs } from '../../bin/local/console/function-logs';
 import { shardedConfigs } from '../../bin/local/console/sharded-configs';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
-import { writeItems } from '../../bin/local/sample/write-items';
+import { writeItems } from '../../bin/local/write-items';
 import { shardAttributes } from '../../lib/core';
 import { synthesizeConsoleApp } from './stacks/console-app';
 

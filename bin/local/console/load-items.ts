@@ -6,7 +6,7 @@ import { shardAttributes } from '../../../lib/core/sharded-index/write/shard-att
 import { THROTTLED } from '../../../lib/testing/dynamodb-throttling';
 import { fittingItem } from '../fitting-item';
 import type { LocalStack } from '../run-local';
-import { configForWriting } from '../sample/write-items';
+import { configForWriting } from '../write-items';
 import type { LoadWatch, Pace } from './load-pace';
 
 /** Source: the DynamoDB API reference, BatchWriteItem. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deaggregate } from '../../../lib/core/consumer';
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
+import { producersOf } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
-import { producersOf } from '../sample/sample-targets';
 import { putItems } from './load-items';
 import { type LoadWatch, Pace } from './load-pace';
 import { shardedConfigs } from './sharded-configs';

@@ -1,8 +1,8 @@
 import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../../lib/core/contract/function-environment';
 import { DynamoDbRegistryStore } from '../../../lib/core/registry/dynamodb-registry-store';
-import { type Parking, parkingsOf } from '../event-sources/parkings';
 import type { Gates } from '../limits/gates';
+import { type Parking, parkingsOf } from '../parkings';
 import type { LocalStack } from '../run-local';
 import { CountHistory } from './count-history';
 import { HashKeyNames } from './hash-key-names';

@@ -1,9 +1,9 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { SampleFailedError } from '../../invalid-input-error';
+import type { KnownIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
+import { type PlainItem, writeItems } from '../write-items';
 import { queryAll } from './query-pages';
-import type { SampleIndex } from './sample-targets';
-import { type SampleItem, writeItems } from './write-items';
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2020, 0, 1);
@@ -14,14 +14,10 @@ const TO = new Date(START + 12 * 60 * MINUTE_MS - 1_000).toISOString();
  * The example of "GSI Sharding in DynamoDB": 100 events, one every 15 minutes, spread over the shards of an index over
  * the whole table; then those of the first twelve hours, unordered and ordered.
  */
-export async function eventsByTime(
-  stack: LocalStack,
-  index: SampleIndex,
-  print: (line: string) => void,
-): Promise<void> {
+export async function eventsByTime(stack: LocalStack, index: KnownIndex, print: (line: string) => void): Promise<void> {
   const { tableName, indexName, tableKey, sortKeyAttributes } = index.config;
   const sortKey = sortKeyAttributes[0]!;
-  const events = Array.from({ length: 100 }, (_, number): SampleItem => {
+  const events = Array.from({ length: 100 }, (_, number): PlainItem => {
     const id = `event-${String(number).padStart(3, '0')}`;
     return {
       ...Object.fromEntries(sortKeyAttributes.map((attribute) => [attribute, id])),
@@ -35,7 +31,7 @@ export async function eventsByTime(
   const unordered = await queryAll(stack, index, { sortKey: sortKeyRange, order: 'unordered' });
   const ordered = await queryAll(stack, index, { sortKey: sortKeyRange });
   const expected = events.filter((event) => event[sortKey]! <= TO).map((event) => event[tableKey[0]!]);
-  const ids = (items: SampleItem[]) => items.map((item) => item[tableKey[0]!]);
+  const ids = (items: PlainItem[]) => items.map((item) => item[tableKey[0]!]);
   if (ids(unordered).sort().join() !== expected.join()) throw new SampleFailedError(`${indexName} missed an event`);
   if (ids(ordered).join() !== expected.join()) throw new SampleFailedError(`${indexName} is not in time order`);
 

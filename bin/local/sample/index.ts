@@ -2,12 +2,12 @@ import { describeValue, type EvenShardsError } from '../../../lib/core/kernel/er
 import { checkProducerRecord } from '../../../lib/core/producer/producer-record';
 import { CallFailedError, InvalidInputError, isOfService } from '../../invalid-input-error';
 import { readUserEvents, textField } from '../../user-events';
+import { indexesOf, producersOf } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { eventsByTime } from './events-by-time';
 import { itemsByValue } from './items-by-value';
 import { keysOverShards } from './keys-over-shards';
 import { type ProducedEvent, produceEvents } from './produce-events';
-import { indexesOf, producersOf } from './sample-targets';
 import { type StoredEvent, storeEvents } from './store-events';
 
 /** The options of a sample run. The command line has checked that they fit together. */

@@ -1,10 +1,11 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { SampleFailedError } from '../../invalid-input-error';
 import { textTable } from '../../text-table';
+import { itemNoun } from '../fitting-item';
+import type { KnownIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
+import { type PlainItem, writeItems } from '../write-items';
 import { queryPage } from './query-pages';
-import type { SampleIndex } from './sample-targets';
-import { type SampleItem, writeItems } from './write-items';
 
 const ITEMS = 1_000;
 const NEWEST = 10;
@@ -18,18 +19,14 @@ const EVEN_MIX = { a: { write: 1 }, b: { write: 1 } };
  * proportion to its share; the newest jobs of the first one come back in one ordered page. In an app with other items, they
  * have the names that its table and its index give them.
  */
-export async function itemsByValue(
-  stack: LocalStack,
-  index: SampleIndex,
-  print: (line: string) => void,
-): Promise<void> {
+export async function itemsByValue(stack: LocalStack, index: KnownIndex, print: (line: string) => void): Promise<void> {
   const { config } = index;
   const [id, sortKey] = [config.tableKey[0]!, config.sortKeyAttributes[0]!];
   const weights = Object.entries(config.shards.byValue ?? EVEN_MIX).map(
     ([value, { write }]) => [value, write] as const,
   );
   const noun = itemNoun(id);
-  const sample = Array.from({ length: ITEMS }, (_, number): SampleItem => {
+  const sample = Array.from({ length: ITEMS }, (_, number): PlainItem => {
     const name = `${noun}-${String(number).padStart(4, '0')}`;
     return {
       ...Object.fromEntries([...config.sortKeyAttributes, ...config.tableKey].map((attribute) => [attribute, name])),
@@ -57,11 +54,6 @@ export async function itemsByValue(
     items.map((item) => [item[id]!, item[sortKey]!]),
   ))
     print(` ${line}`);
-}
-
-/** The name of a kind of item, from the name of its key: `jobId` gives a job. */
-export function itemNoun(key: string): string {
-  return /^([a-z]+?)_?id$/i.exec(key)?.[1]?.toLowerCase() ?? 'item';
 }
 
 /** The value of the nth item. Consecutive items take turns among the values, each as often as its weight. */

@@ -3,9 +3,9 @@ import { shardIndexOf } from '../../../lib/core/stream-format/hash-key-ranges';
 import { hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { SampleFailedError } from '../../invalid-input-error';
 import { textTable } from '../../text-table';
+import type { KnownProducer } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
-import type { SampleProducer } from './sample-targets';
 
 interface ProducerAnswer {
   records: RecordAnswer[];
@@ -20,7 +20,7 @@ const ACCOUNTS = Array.from({ length: 14 }, (_, index) => String(index + 1));
  */
 export async function keysOverShards(
   stack: LocalStack,
-  { functionPath, streamName, hasRegistry }: SampleProducer,
+  { functionPath, streamName, hasRegistry }: KnownProducer,
   print: (line: string) => void,
 ): Promise<void> {
   const landedOn = async (owner?: (account: string) => string): Promise<string[]> => {

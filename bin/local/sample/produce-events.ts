@@ -3,10 +3,9 @@ import { deaggregate, deduplicate, SequenceHistory } from '../../../lib/core/con
 import { listOpenShards } from '../../../lib/core/resharding/open-shards';
 import { SampleFailedError } from '../../invalid-input-error';
 import { textTable } from '../../text-table';
+import type { KnownProducer } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
-import { FIRST_SIZE, nextSize } from './invocation-size';
-import type { SampleProducer } from './sample-targets';
 
 /** An event as the producer gets it. */
 export interface ProducedEvent {
@@ -20,12 +19,21 @@ const MAX_BYTES = 4_000_000;
 const PROGRESS_STEP = 5_000;
 
 /**
+ * How long one invocation should take: so short that a slow machine needs a small part of a function's timeout, and long
+ * enough to be fast.
+ */
+const TARGET_MS = 2_000;
+
+export const FIRST_SIZE = 100;
+const MAX_SIZE = 1_000;
+
+/**
  * Sends events through the deployed producer, and reads the stream back: every event must be there once, and those of
  * one partition key in the order of the input.
  */
 export async function produceEvents(
   stack: LocalStack,
-  { functionPath, streamName }: SampleProducer,
+  { functionPath, streamName }: KnownProducer,
   events: readonly ProducedEvent[],
   print: (line: string) => void,
 ): Promise<void> {
@@ -127,4 +135,13 @@ function checkKey(partitionKey: string, sent: readonly string[], landed: readonl
   const wrong = sent.findIndex((data, index) => data !== landed[index]);
   if (wrong !== -1) throw new SampleFailedError(`event ${wrong + 1} of partition key ${partitionKey} is out of order`);
   if (landed.length > sent.length) throw new SampleFailedError(`partition key ${partitionKey} has an event twice`);
+}
+
+/**
+ * How many records the next invocation gets, from how long the last one took. It adapts to a machine that becomes slower,
+ * because after a timeout nobody knows what the function has written.
+ */
+export function nextSize(size: number, elapsedMs: number): number {
+  const wanted = (size * TARGET_MS) / Math.max(1, elapsedMs);
+  return Math.max(1, Math.min(Math.floor(wanted), 2 * size, MAX_SIZE));
 }

@@ -2,10 +2,10 @@ import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-ind
 import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
 import { SampleFailedError } from '../../invalid-input-error';
 import { textTable } from '../../text-table';
+import type { KnownIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
+import { type PlainItem, writeItems } from '../write-items';
 import { queryAll } from './query-pages';
-import type { SampleIndex } from './sample-targets';
-import { type SampleItem, writeItems } from './write-items';
 
 /** An event as the table gets it. */
 export interface StoredEvent {
@@ -23,13 +23,13 @@ const PROGRESS_STEP = 5_000;
  */
 export async function storeEvents(
   stack: LocalStack,
-  index: SampleIndex,
+  index: KnownIndex,
   events: readonly StoredEvent[],
   print: (line: string) => void,
 ): Promise<void> {
   const { config } = index;
   const [id, sortKey] = [config.tableKey[0]!, config.sortKeyAttributes[0]!];
-  const items = events.map((event): SampleItem => {
+  const items = events.map((event): PlainItem => {
     const fill = [...config.tableKey, ...config.sortKeyAttributes].map((attribute) => [attribute, event.id]);
     const value = config.valueAttribute === undefined ? {} : { [config.valueAttribute]: event.value! };
     return { ...Object.fromEntries(fill), ...value, [id]: event.id, [sortKey]: event.sort };

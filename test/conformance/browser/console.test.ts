@@ -8,7 +8,7 @@ import { startLocalConsole } from '../../../bin/local/console/console-server';
 import { FunctionLogs } from '../../../bin/local/console/function-logs';
 import { firstProgram } from '../../../bin/local/first-program';
 import { startLocal } from '../../../bin/local/run-local';
-import { writeItems } from '../../../bin/local/sample/write-items';
+import { writeItems } from '../../../bin/local/write-items';
 import { synthesizeConsumersApp } from '../../support/stacks/consumers-app';
 import { startWatchedStack, tableAt, type WatchedStack, writeJobsAndSessions } from '../../support/watched-stack';
 

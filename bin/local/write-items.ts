@@ -1,13 +1,13 @@
-import { AdaptiveIndex } from '../../../lib/core/adaptive-counts/adaptive-index';
-import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
-import { toAttributeValue } from '../../../lib/core/sharded-index/query/sort-key-select';
-import { shardAttributes } from '../../../lib/core/sharded-index/write/shard-attributes';
-import type { LocalStack } from '../run-local';
-import { configsOfTable } from './sample-targets';
+import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
+import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
+import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
+import { shardAttributes } from '../../lib/core/sharded-index/write/shard-attributes';
+import { configsOfTable } from './producers-and-indexes';
+import type { LocalStack } from './run-local';
 
-/** An item of the sample: what an application would hand to DynamoDBDocument. */
-export type SampleItem = Record<string, string | number>;
+/** An item as an application hands it to DynamoDBDocument, without its shards. */
+export type PlainItem = Record<string, string | number>;
 
 /** Source: the DynamoDB API reference, BatchWriteItem. */
 const MAX_BATCH = 25;
@@ -16,7 +16,7 @@ const MAX_BATCH = 25;
 export async function writeItems(
   stack: LocalStack,
   tableName: string,
-  items: readonly SampleItem[],
+  items: readonly PlainItem[],
   onProgress: (written: number) => void = () => {},
 ): Promise<void> {
   const writers = configsOfTable(stack, tableName).map((config) => configForWriting(stack, config));
@@ -24,7 +24,7 @@ export async function writeItems(
     const configs = await Promise.all(writers.map((writer) => writer()));
     let requests = items.slice(start, start + MAX_BATCH).map((item) => {
       const withShards = Object.assign({}, item, ...configs.map((config) => shardAttributes(config, item)));
-      const attributes = Object.entries(withShards as SampleItem).map(([name, value]) => [
+      const attributes = Object.entries(withShards as PlainItem).map(([name, value]) => [
         name,
         toAttributeValue(value),
       ]);

@@ -1,4 +1,4 @@
-import { FIRST_SIZE, nextSize } from '../../../../../bin/local/sample/invocation-size';
+import { FIRST_SIZE, nextSize } from '../../../../../bin/local/sample/produce-events';
 
 /** Invokes as often as it takes, on a machine that needs so many milliseconds for a record at each moment. */
 function longestInvocation(records: number, msPerRecord: (sent: number) => number): number {

@@ -5,12 +5,12 @@ import {
   REGISTRY_TABLE_NAME,
   REPAIR,
   STREAM_NAME,
-} from '../../../lib/core/contract/function-environment';
-import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
-import type { LocalStack } from '../run-local';
+} from '../../lib/core/contract/function-environment';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import type { LocalStack } from './run-local';
 
 /** A deployed ordered producer, and the stream it writes to. */
-export interface SampleProducer {
+export interface KnownProducer {
   readonly functionPath: string;
   readonly streamName: string;
   /** Whether its records can name the owner of a hash key. */
@@ -21,14 +21,14 @@ export interface SampleProducer {
 const NOT_OF_A_PRODUCER = [REGISTRY_TABLE_NAME, REPAIR, MIN_SHARDS];
 
 /** A sharded index, and a deployed function that queries it. */
-export interface SampleIndex {
+export interface KnownIndex {
   readonly functionPath: string;
   /** The name of the index in requests. */
   readonly name: string;
   readonly config: ShardedIndexConfig;
 }
 
-export function producersOf({ functions }: LocalStack): SampleProducer[] {
+export function producersOf({ functions }: LocalStack): KnownProducer[] {
   return functions.flatMap(({ path, environment }) => {
     const streamName = environment[STREAM_NAME];
     if (streamName === undefined || NOT_OF_A_PRODUCER.some((name) => name in environment)) return [];
@@ -37,7 +37,7 @@ export function producersOf({ functions }: LocalStack): SampleProducer[] {
 }
 
 /** The indexes whose keys are all strings, as the sample's are. */
-export function indexesOf(stack: LocalStack): SampleIndex[] {
+export function indexesOf(stack: LocalStack): KnownIndex[] {
   return stack.functions.flatMap(({ path, environment }) => {
     const configs = JSON.parse(environment[INDEXES] ?? '{}') as Record<string, ShardedIndexConfig>;
     return Object.entries(configs)

@@ -1,7 +1,7 @@
-import { DynamoDbParkingStore } from '../../../lib/core/consumer';
-import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/contract/function-environment';
-import type { LocalFunction } from '../assembly/deployment-plan';
-import type { LocalStack } from '../run-local';
+import { DynamoDbParkingStore } from '../../lib/core/consumer';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../lib/core/contract/function-environment';
+import type { LocalFunction } from './assembly/deployment-plan';
+import type { LocalStack } from './run-local';
 
 /** Where a function sets keys aside. */
 export interface Parking {
