@@ -1,15 +1,15 @@
-import { systemClock } from '../kernel/clock';
+import { checkPositive } from '../kernel/checks';
 import { pause } from '../kernel/pause';
 import type { CqlClient } from './cql-client';
 import { UnknownColumnError } from './keyspaces-errors';
 import { RowMover, type StrayRowOutcome } from './row-mover';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import {
-  checkRate,
   type StrayRow,
   type StrayRowsOptions,
   type StrayRowsReport,
   scanStrayRows,
+  strayRowsPolicy,
   untilAnswered,
 } from './stray-rows';
 
@@ -67,8 +67,10 @@ export async function reshardRows(
   config: ShardedKeyspacesConfig,
   options: ReshardRowsOptions = {},
 ): Promise<ReshardRowsReport> {
-  const { movesPerSecond, staticColumns = [], onStray, clock = systemClock, signal } = options;
-  checkRate('movesPerSecond', movesPerSecond);
+  const policy = strayRowsPolicy(client, config, options);
+  const { movesPerSecond, staticColumns = [], onStray } = options;
+  const { clock, signal } = policy;
+  if (movesPerSecond !== undefined) checkPositive('movesPerSecond', movesPerSecond);
   for (const name of staticColumns) {
     if (!config.columns.includes(name))
       throw new UnknownColumnError('staticColumns', name, `made of ${config.columns.join(', ')}`);
@@ -78,10 +80,10 @@ export async function reshardRows(
   const outcomes: ReshardRowsReport['outcomes'] = { moved: 0, settled: 0, refused: 0 };
   const report: ReshardRowsReport = { rowsScanned: 0, strays: 0, hidden: 0, outcomes, unverified: 0 };
   let nextMs = clock.now();
-  return scanStrayRows(client, config, options, report, async (stray) => {
+  return scanStrayRows(client, config, policy, report, async (stray) => {
     await pause(nextMs - clock.now(), clock, signal);
     if (movesPerSecond !== undefined) nextMs = clock.now() + 1_000 / movesPerSecond;
-    const { outcome, isVerified } = await untilAnswered(options, (attempt) => mover.move(stray, attempt > 1));
+    const { outcome, isVerified } = await untilAnswered(policy, (attempt) => mover.move(stray, attempt > 1));
     outcomes[outcome] += 1;
     if (outcome !== 'refused' && !isVerified) report.unverified += 1;
     await onStray?.(stray, outcome);

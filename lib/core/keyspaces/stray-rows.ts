@@ -1,10 +1,10 @@
 import { InvalidCursorError } from '../fan-out/fan-out-errors';
-import { backoffMs } from '../kernel/backoff';
-import { type Clock, systemClock } from '../kernel/clock';
-import { InvalidArgumentError } from '../kernel/errors';
-import { type PageTrail, trailTo } from '../kernel/pages';
-import { checkGoingOn, pause, Stopped } from '../kernel/pause';
+import { checkPositive } from '../kernel/checks';
+import { pause } from '../kernel/pause';
+import { type RetryPolicy, withRetries } from '../kernel/retries';
 import { sealedText, unsealedValue } from '../kernel/sealed-text';
+import type { SegmentOptions } from '../sharded-index';
+import { type WalkPolicy, walkPolicy, walkSegment } from '../sharding/segment-walk';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
@@ -26,49 +26,17 @@ export interface StrayRow {
   isHidden: boolean;
 }
 
-/** Which part of a table to scan, and how fast. */
-export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsReport> {
-  /**
-   * Which of the segments to scan, from 0 to `totalSegments` - 1. Segments can be scanned at the same time.
-   * @default 0
-   */
-  segment?: number;
-  /**
-   * How many parts of the same number of tokens the table is divided into, from 1 to 1,000,000.
-   * @default 1, so one walk goes over the whole table
-   */
-  totalSegments?: number;
-  /**
-   * The `resumePoint` of an earlier report of the same table, counts, segment and partitioner: the scan goes on there.
-   * @default the beginning of the segment
-   */
-  resumeFrom?: string;
+/**
+ * Which part of a table to scan, and how fast. The signal ends a scan after the present page, and a move of rows after the
+ * present row. A move that goes on from there begins its page again.
+ */
+export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsReport>
+  extends Omit<SegmentOptions<Report>, 'readUnitsPerSecond' | 'consistentRead' | 'backoffBaseMs' | 'backoffCapMs'> {
   /**
    * The most rows to read a second, a number greater than 0.
    * @default no limit: the next page is read when the last one is done
    */
   rowsPerSecond?: number;
-  /** Called after every page with the report so far, and awaited. Keep its `resumePoint`. */
-  onProgress?(report: Report): void | Promise<void>;
-  /**
-   * The most attempts at a request that is throttled, times out or loses its connection, at least 1, with waits of up to ten seconds
-   * in between. The driver should make none of its own.
-   * @default 10
-   */
-  attempts?: number;
-  /**
-   * Ends a scan after the present page, and a move of rows after the present row. The report then has a `resumePoint`, from
-   * which the next call goes on: a move begins its page again.
-   * @default the scan goes on to the end of the segment
-   */
-  signal?: AbortSignal;
-  /** @default the clock of the system */
-  clock?: Clock;
-  /**
-   * A source of numbers in [0, 1), for the jitter of the waits.
-   * @default Math.random
-   */
-  random?: () => number;
 }
 
 /** What a scan has found so far. The reports of all segments add up to the report of the table. */
@@ -84,10 +52,7 @@ export interface StrayRowsReport {
 /** The rows of a page. A scan that is interrupted reads its page again. */
 const PAGE_ROWS = 1_000;
 
-const MAX_SEGMENTS = 1_000_000;
-
-/** The waits add up to 16 seconds on average, so a partition that is hot for a moment does not end a move of hours. */
-const ATTEMPTS = 10;
+/** The waits of ten attempts add up to 16 seconds on average, so a partition that is hot for a moment does not end a move of hours. */
 const BACKOFF = { backoffBaseMs: 100, backoffCapMs: 10_000 };
 
 /** Where a scan has read up to. A page state belongs to the partitioner by whose tokens the pages are ordered. */
@@ -107,13 +72,15 @@ const BEGIN = '';
  * @throws InvalidArgumentError, or one of its subclasses, before a row is read; UnknownPartitionerError; UnreadableRowError;
  *   what the client throws
  */
-export function findStrayRows(
+export async function findStrayRows(
   client: CqlClient,
   config: ShardedKeyspacesConfig,
   options: StrayRowsOptions & { onStray?(stray: StrayRow): void | Promise<void> } = {},
 ): Promise<StrayRowsReport> {
   const report: StrayRowsReport = { rowsScanned: 0, strays: 0, hidden: 0 };
-  return scanStrayRows(client, config, options, report, async (stray) => options.onStray?.(stray));
+  return scanStrayRows(client, config, strayRowsPolicy(client, config, options), report, async (stray) =>
+    options.onStray?.(stray),
+  );
 }
 
 /**
@@ -123,33 +90,37 @@ export function findStrayRows(
 export async function scanStrayRows<Report extends StrayRowsReport>(
   client: CqlClient,
   config: ShardedKeyspacesConfig,
-  options: StrayRowsOptions<Report>,
+  policy: StrayRowsPolicy<Report>,
   report: Report,
   treat: (stray: StrayRow) => Promise<void>,
 ): Promise<Report> {
-  checkCqlClient(client);
-  checkOnce(config);
-  const { segment, totalSegments, rowsPerSecond, clock, signal, onProgress } = checkedOptions(options);
+  const { segment, totalSegments, rowsPerSecond, clock, signal, resumeFrom } = policy;
   const scan = [segment, totalSegments];
-  const last = lastPage(config, scan, options.resumeFrom);
-  report.resumePoint = options.resumeFrom ?? resumePoint(config, scan, BEGIN);
-  try {
-    checkGoingOn(signal);
-    const partitioner = await untilAnswered(options, () => partitionerOf(client));
-    let trail = resumeTrail(partitioner, last, options.resumeFrom);
-    const statement = segmentStatement(config, tokensOfSegment(partitioner, segment, totalSegments));
-    for (;;) {
-      checkGoingOn(signal);
+  const last = lastPage(config, scan, resumeFrom);
+  report.resumePoint = resumeFrom ?? resumePoint(config, scan, BEGIN);
+  let partitioner: Partitioner | undefined;
+  let nextMs = Number.NEGATIVE_INFINITY;
+  const store = {
+    readPage: async (pageState: string | undefined) => {
+      await pause(nextMs - clock.now(), clock, signal);
+      if (partitioner === undefined) {
+        partitioner = await untilAnswered(policy, () => partitionerOf(client));
+        checkPartitioner(partitioner, last, resumeFrom);
+      }
+      const statement = segmentStatement(config, tokensOfSegment(partitioner, segment, totalSegments));
+      const options = {
+        prepare: true,
+        consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
+        isIdempotent: true,
+        fetchSize: PAGE_ROWS,
+        ...(pageState !== undefined && { pageState }),
+      };
       const startedMs = clock.now();
-      const { rows, pageState } = await untilAnswered(options, () =>
-        selectWholeRows(client, statement, {
-          prepare: true,
-          consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
-          isIdempotent: true,
-          fetchSize: PAGE_ROWS,
-          ...(trail && { pageState: trail.page }),
-        }),
-      );
+      const { rows, pageState: next } = await untilAnswered(policy, () => selectWholeRows(client, statement, options));
+      if (rowsPerSecond !== undefined) nextMs = startedMs + (rows.length / rowsPerSecond) * 1_000;
+      return { items: rows, next };
+    },
+    treatPage: async (rows: readonly CqlRow[]) => {
       const read = rows.filter((row) => row[config.clusteringColumns[0]!.name] !== null);
       for (const row of read) {
         const stray = strayOf(config, row);
@@ -159,33 +130,18 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
         if (stray.isHidden) report.hidden += 1;
       }
       report.rowsScanned += read.length;
-      trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, trail);
-      if (trail === undefined) delete report.resumePoint;
-      else report.resumePoint = resumePoint(config, scan, { partitioner: partitioner.name, pageState: trail.page });
-      await onProgress?.(report);
-      if (trail === undefined) break;
-      const paceMs = rowsPerSecond === undefined ? 0 : (rows.length / rowsPerSecond) * 1_000;
-      await pause(paceMs - (clock.now() - startedMs), clock, signal);
-    }
-  } catch (error) {
-    if (!(error instanceof Stopped)) throw error;
-  }
-  return report;
+      return false;
+    },
+  };
+  const pointOf = (pageState: string | undefined): string =>
+    resumePoint(config, scan, pageState === undefined ? BEGIN : { partitioner: partitioner!.name, pageState });
+  const start = last === BEGIN ? undefined : last.pageState;
+  return walkSegment(store, { operation: 'SELECT', start, pointOf, report, policy });
 }
 
 /** Makes another attempt, after a wait, if a request failed for a reason that another attempt can overcome. */
-export async function untilAnswered<T>(
-  { attempts = ATTEMPTS, random = Math.random, clock = systemClock, signal }: StrayRowsOptions<never>,
-  ask: (attempt: number) => Promise<T>,
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask(attempt);
-    } catch (error) {
-      if (attempt >= attempts || cqlFailure(error) === 'final') throw error;
-      await pause(backoffMs(attempt, { ...BACKOFF, random }), clock, signal);
-    }
-  }
+export function untilAnswered<T>(policy: RetryPolicy, ask: (attempt: number) => Promise<T>): Promise<T> {
+  return withRetries(policy, ask, (error) => cqlFailure(error) === 'final');
 }
 
 /** The row as a stray; undefined if it is where writers put it. */
@@ -218,33 +174,20 @@ function segmentStatement(
   return { query, parameters: [] };
 }
 
-function checkedOptions<Report extends StrayRowsReport>(options: StrayRowsOptions<Report>) {
-  if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
-  const {
-    segment = 0,
-    totalSegments = 1,
-    rowsPerSecond,
-    attempts = ATTEMPTS,
-    clock = systemClock,
-    signal,
-    onProgress,
-  } = options;
-  checkWhole('totalSegments', totalSegments, 1, MAX_SEGMENTS);
-  checkWhole('segment', segment, 0, totalSegments - 1);
-  checkWhole('attempts', attempts, 1, Number.MAX_SAFE_INTEGER);
-  checkRate('rowsPerSecond', rowsPerSecond);
-  return { segment, totalSegments, rowsPerSecond, clock, signal, onProgress };
-}
+/** Options of a scan after the check. */
+export type StrayRowsPolicy<Report extends StrayRowsReport> = StrayRowsOptions<Report> & WalkPolicy;
 
-function checkWhole(field: string, value: number, least: number, most: number): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw new InvalidArgumentError(field, value, `a whole number from ${least} to ${most}`);
-}
-
-/** @throws InvalidArgumentError unless the rate is absent or a number greater than 0 */
-export function checkRate(field: string, rate: number | undefined): void {
-  if (rate === undefined || (Number.isFinite(rate) && rate > 0)) return;
-  throw new InvalidArgumentError(field, rate, 'a number of rows a second that is greater than 0, or absent');
+/** @throws InvalidArgumentError, or one of its subclasses, unless the client, the configuration and the options are valid */
+export function strayRowsPolicy<Report extends StrayRowsReport>(
+  client: CqlClient,
+  config: ShardedKeyspacesConfig,
+  options: StrayRowsOptions<Report>,
+): StrayRowsPolicy<Report> {
+  checkCqlClient(client);
+  checkOnce(config);
+  const policy = walkPolicy(options, BACKOFF);
+  if (policy.rowsPerSecond !== undefined) checkPositive('rowsPerSecond', policy.rowsPerSecond);
+  return policy;
 }
 
 /** A resume point is bound to the table, its counts, and the segment, because with other counts other rows are strays. */
@@ -269,13 +212,8 @@ function lastPage(
 }
 
 /** @throws InvalidCursorError if the pages before were those of another partitioner, which orders rows differently */
-function resumeTrail(
-  { name }: Partitioner,
-  last: LastPage | typeof BEGIN,
-  point: string | undefined,
-): PageTrail | undefined {
-  if (last === BEGIN) return undefined;
-  if (last.partitioner === name) return trailTo('SELECT', last.pageState, undefined);
+function checkPartitioner({ name }: Partitioner, last: LastPage | typeof BEGIN, point: string | undefined): void {
+  if (last === BEGIN || last.partitioner === name) return;
   const allowed = `a resumePoint of the partitioner ${name}, which the database uses now: begin the segment again`;
   throw new InvalidCursorError('resumeFrom', point, allowed);
 }

@@ -1,9 +1,10 @@
 import { checkClient } from '../../aws-client/client-check';
+import { checkCallback } from '../../sharding/segment-walk';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index-config';
+import { walkItems } from './item-walk';
 import { JudgingConfig } from './judging-config';
-import { checkCallback, type SegmentOptions, segmentPolicy } from './segment-options';
-import { walkSegment } from './segment-walk';
+import { type SegmentOptions, segmentPolicy } from './segment-options';
 import type { Stray } from './stray';
 import { emptyReport, type StrayReport } from './stray-report';
 import type { TableScanClient } from './table-client';
@@ -53,5 +54,5 @@ export async function findStrays(
     return undefined;
   };
   const walk = { client, scanned, judging, policy, requests, concurrency: 1, treat, report };
-  return walkSegment(walk, options.resumeFrom);
+  return walkItems(walk, options.resumeFrom);
 }

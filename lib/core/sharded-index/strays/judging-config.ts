@@ -17,6 +17,11 @@ export class JudgingConfig {
     return isConfigSource(this.index) ? this.index.initial : this.index;
   }
 
+  /** The configuration that `ofTheMoment` has returned last. */
+  get latest(): ShardedConfig {
+    return this.last ?? this.initial;
+  }
+
   /** @throws what a source throws that cannot tell the counts of the moment */
   async ofTheMoment(): Promise<ShardedConfig> {
     if (!isConfigSource(this.index)) return this.index;

@@ -1,6 +1,8 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { checkClient } from '../../aws-client/client-check';
+import { checkPositive, checkWhole } from '../../kernel/checks';
 import { InvalidArgumentError } from '../../kernel/errors';
+import { checkCallback } from '../../sharding/segment-walk';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import {
   isTableConfig,
@@ -10,16 +12,10 @@ import {
   type ShardedTableConfig,
 } from '../config/sharded-index-config';
 import { indexMover } from './index-mover';
+import { walkItems } from './item-walk';
 import { strayOf } from './judge';
 import { JudgingConfig } from './judging-config';
-import {
-  checkCallback,
-  checkUnitsPerSecond,
-  checkWholeNumber,
-  type SegmentOptions,
-  segmentPolicy,
-} from './segment-options';
-import { walkSegment } from './segment-walk';
+import { type SegmentOptions, segmentPolicy } from './segment-options';
 import type { Stray } from './stray';
 import { emptyReport, type ReshardItemsReport, type StrayOutcome } from './stray-report';
 import type { ItemReshardClient, ItemTransferClient } from './table-client';
@@ -105,8 +101,8 @@ export async function reshardItems(
   checkClient(client, ['scan', 'getItem', isTableConfig(config) ? 'transactWriteItems' : 'updateItem']);
   const policy = segmentPolicy(options);
   const { concurrency = 8, writeUnitsPerSecond } = options;
-  checkWholeNumber('concurrency', concurrency, 1);
-  checkUnitsPerSecond('writeUnitsPerSecond', writeUnitsPerSecond);
+  checkWhole('concurrency', concurrency, 1);
+  if (writeUnitsPerSecond !== undefined) checkPositive('writeUnitsPerSecond', writeUnitsPerSecond);
   checkCallback('onStray', options.onStray);
   const scanned = { purpose: 'reshard', segment: policy.segment, totalSegments: policy.totalSegments } as const;
   const report = { ...emptyReport(), outcomes: { moved: 0, settled: 0, refused: 0 }, consumedWriteUnits: 0 };
@@ -137,7 +133,7 @@ export async function reshardItems(
   };
 
   const walk = { client, scanned, judging, policy, requests, concurrency, treat, report };
-  return walkSegment(walk, options.resumeFrom);
+  return walkItems(walk, options.resumeFrom);
 }
 
 /** @throws InvalidArgumentError unless the option says which attribute changes with every write, or that none has to */

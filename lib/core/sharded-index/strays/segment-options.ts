@@ -1,9 +1,11 @@
-import { type Clock, systemClock } from '../../kernel/clock';
+import { checkPositive } from '../../kernel/checks';
+import type { Clock } from '../../kernel/clock';
 import { InvalidArgumentError } from '../../kernel/errors';
+import { type WalkPolicy, walkPolicy } from '../../sharding/segment-walk';
 import type { StrayReport } from './stray-report';
 
 /** Which part of a table to scan, and how fast. */
-export interface SegmentOptions<Report extends StrayReport = StrayReport> {
+export interface SegmentOptions<Report = StrayReport> {
   /**
    * Which of the segments to look at, from 0 to `totalSegments` - 1. Several processes can scan the segments of a table at
    * the same time.
@@ -70,60 +72,25 @@ export interface SegmentOptions<Report extends StrayReport = StrayReport> {
   random?: () => number;
 }
 
-/** Source: the DynamoDB API reference, Scan: TotalSegments. */
-const MAX_SEGMENTS = 1_000_000;
-
-type Optional = 'resumeFrom' | 'readUnitsPerSecond' | 'onProgress' | 'signal';
-
-/** Segment options after the check, with a value for every option that has a default. */
-export type SegmentPolicy<Report extends StrayReport> = Required<Omit<SegmentOptions<Report>, Optional>> &
-  Pick<SegmentOptions<Report>, Optional>;
+/** Segment options after the check. */
+export interface SegmentPolicy<Report> extends SegmentOptions<Report>, WalkPolicy {
+  segment: number;
+  totalSegments: number;
+  attempts: number;
+  backoffBaseMs: number;
+  backoffCapMs: number;
+  clock: Clock;
+  random: () => number;
+  consistentRead: boolean;
+}
 
 /** @throws InvalidArgumentError if an option is out of its bounds */
-export function segmentPolicy<Report extends StrayReport>(options: SegmentOptions<Report>): SegmentPolicy<Report> {
-  if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
-  const policy = {
-    ...options,
-    segment: options.segment ?? 0,
-    totalSegments: options.totalSegments ?? 1,
-    consistentRead: options.consistentRead ?? true,
-    attempts: options.attempts ?? 10,
-    backoffBaseMs: options.backoffBaseMs ?? 50,
-    backoffCapMs: options.backoffCapMs ?? 20_000,
-    clock: options.clock ?? systemClock,
-    random: options.random ?? Math.random,
-  };
-  const { totalSegments } = policy;
-  checkWholeNumber('totalSegments', totalSegments, 1, MAX_SEGMENTS);
-  checkWholeNumber('segment', policy.segment, 0, totalSegments - 1);
-  checkWholeNumber('attempts', policy.attempts, 1);
-  checkUnitsPerSecond('readUnitsPerSecond', policy.readUnitsPerSecond);
-  for (const field of ['backoffBaseMs', 'backoffCapMs'] as const) {
-    if (Number.isFinite(policy[field]) && policy[field] >= 0) continue;
-    throw new InvalidArgumentError(field, policy[field], 'a number of milliseconds of at least 0');
+export function segmentPolicy<Report>(options: SegmentOptions<Report>): SegmentPolicy<Report> {
+  const policy = walkPolicy(options, { backoffBaseMs: 50, backoffCapMs: 20_000 });
+  const { readUnitsPerSecond, consistentRead = true } = policy;
+  if (readUnitsPerSecond !== undefined) checkPositive('readUnitsPerSecond', readUnitsPerSecond);
+  if (typeof consistentRead !== 'boolean') {
+    throw new InvalidArgumentError('consistentRead', consistentRead, 'true or false');
   }
-  checkCallback('onProgress', policy.onProgress);
-  if (typeof policy.consistentRead !== 'boolean') {
-    throw new InvalidArgumentError('consistentRead', policy.consistentRead, 'true or false');
-  }
-  return policy;
-}
-
-/** @throws InvalidArgumentError unless the value is a whole number within the bounds */
-export function checkWholeNumber(field: string, value: number, least: number, most?: number): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= (most ?? Number.MAX_SAFE_INTEGER)) return;
-  const allowed = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
-  throw new InvalidArgumentError(field, value, `a whole number ${allowed}`);
-}
-
-/** @throws InvalidArgumentError unless the budget is absent or a number greater than 0 */
-export function checkUnitsPerSecond(field: string, value: number | undefined): void {
-  if (value === undefined || (Number.isFinite(value) && value > 0)) return;
-  throw new InvalidArgumentError(field, value, 'a number of units a second that is greater than 0, or absent');
-}
-
-/** @throws InvalidArgumentError unless the callback is absent or a function */
-export function checkCallback(field: string, callback: unknown): void {
-  if (callback === undefined || typeof callback === 'function') return;
-  throw new InvalidArgumentError(field, callback, 'a function, or absent');
+  return { ...policy, consistentRead };
 }

@@ -425,7 +425,7 @@ test('what is no client, and what is no configuration, is refused', async () => 
 });
 
 test.each([
-  [{ movesPerSecond: 0 }, 'movesPerSecond must be a number of rows a second that is greater than 0'],
+  [{ movesPerSecond: 0 }, 'movesPerSecond must be a number above 0'],
   [{ staticColumns: ['title'] }, 'staticColumns must be made of body, got "title"'],
 ])('a move with %j is refused', async (options, message) => {
   const table = filled();
@@ -437,10 +437,10 @@ test.each<[unknown, string]>([
   [null, 'options must be an object, got null'],
   [5, 'options must be an object, got 5'],
   [{ resumeFrom: 'x' }, 'resumeFrom must be the resumePoint of a report of the same table, counts, and segment'],
-  [{ attempts: 0 }, 'attempts must be a whole number from 1'],
-  [{ attempts: 1.5 }, 'attempts must be a whole number from 1'],
-  [{ rowsPerSecond: 0 }, 'rowsPerSecond must be a number of rows a second that is greater than 0'],
-  [{ rowsPerSecond: Number.NaN }, 'rowsPerSecond must be a number of rows a second that is greater than 0'],
+  [{ attempts: 0 }, 'attempts must be a whole number of at least 1'],
+  [{ attempts: 1.5 }, 'attempts must be a whole number of at least 1'],
+  [{ rowsPerSecond: 0 }, 'rowsPerSecond must be a number above 0'],
+  [{ rowsPerSecond: Number.NaN }, 'rowsPerSecond must be a number above 0'],
   [{ totalSegments: 0 }, 'totalSegments must be a whole number from 1'],
   [{ totalSegments: 2, segment: 2 }, 'segment must be a whole number from 0 to 1'],
 ])('refuses %j', async (options, message) => {

@@ -355,10 +355,10 @@ describe('findStrays refuses, before it reads', () => {
     ['a negative segment', { segment: -1 }, 'segment must be a whole number from 0 to 0, got -1'],
     ['no segments', { totalSegments: 0 }, 'totalSegments must be a whole number from 1 to 1000000, got 0'],
     ['too many segments', { totalSegments: 1e6 + 1 }, 'totalSegments must be a whole number from 1 to 1000000'],
-    ['a budget of 0', { readUnitsPerSecond: 0 }, 'readUnitsPerSecond must be a number of units a second'],
+    ['a budget of 0', { readUnitsPerSecond: 0 }, 'readUnitsPerSecond must be a number above 0'],
     ['a budget that is no number', { readUnitsPerSecond: Number.NaN }, 'readUnitsPerSecond must be'],
     ['no attempts', { attempts: 0 }, 'attempts must be a whole number of at least 1, got 0'],
-    ['a negative wait', { backoffCapMs: -1 }, 'backoffCapMs must be a number of milliseconds of at least 0'],
+    ['a negative wait', { backoffCapMs: -1 }, 'backoffCapMs must be a number of at least 0'],
     ['a consistency that is no boolean', { consistentRead: 'yes' }, 'consistentRead must be true or false, got "yes"'],
   ])('%s', async (_, options, message) => {
     const scans = table.scans.length;

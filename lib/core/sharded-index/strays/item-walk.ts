@@ -1,6 +1,6 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { type PageTrail, trailTo } from '../../kernel/pages';
 import { checkGoingOn, Stopped } from '../../kernel/pause';
+import { walkSegment } from '../../sharding/segment-walk';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import { strayOf } from './judge';
 import type { JudgingConfig } from './judging-config';
@@ -12,7 +12,7 @@ import type { TableScanClient } from './table-client';
 import type { TableRequests } from './table-requests';
 
 /** A scan of one segment, and how its strays are handled. */
-interface SegmentWalk<Report extends StrayReport> {
+interface ItemWalk<Report extends StrayReport> {
   client: TableScanClient;
   scanned: ScannedSegment;
   judging: JudgingConfig;
@@ -38,33 +38,31 @@ interface SegmentWalk<Report extends StrayReport> {
  * @throws InvalidCursorError if that belongs to another scan
  * @throws StrayScanError if a request fails for good or a callback throws
  */
-export async function walkSegment<Report extends StrayReport>(
-  walk: SegmentWalk<Report>,
+export async function walkItems<Report extends StrayReport>(
+  walk: ItemWalk<Report>,
   resumeFrom: unknown,
 ): Promise<Report> {
   const { client, scanned, judging, policy, requests, report } = walk;
-  const first = await judging.ofTheMoment();
-  let startKey = decodePoint(scanned, first, resumeFrom);
-  report.resumePoint = encodePoint(scanned, first, startKey);
-  let trail: PageTrail | undefined;
+  const config = await judging.ofTheMoment();
+  const start = decodePoint(scanned, config, resumeFrom);
+  report.resumePoint = encodePoint(scanned, config, start);
+  const store = {
+    readPage: async (from: DynamoDbItem | undefined) => {
+      const { Items, LastEvaluatedKey } = await requests.scan(client, from);
+      return { items: Items as DynamoDbItem[], next: (LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined };
+    },
+    treatPage: async (items: readonly DynamoDbItem[]) => {
+      await treatPage(walk, items, await judging.ofTheMoment());
+      await judging.ofTheMoment();
+      return judging.takeFall();
+    },
+  };
+  const pointOf = async (from: DynamoDbItem | undefined) => encodePoint(scanned, judging.latest, from);
   try {
-    for (let isComplete = false; !isComplete; ) {
-      const page = await requests.scan(client, startKey);
-      await treatPage(walk, page.Items as DynamoDbItem[], await judging.ofTheMoment());
-      const config = await judging.ofTheMoment();
-      const beginsAgain = judging.takeFall();
-      startKey = beginsAgain ? undefined : ((page.LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined);
-      isComplete = startKey === undefined && !beginsAgain;
-      const point = encodePoint(scanned, config, startKey);
-      trail = startKey === undefined ? undefined : trailTo('Scan', point, trail);
-      if (isComplete) delete report.resumePoint;
-      else report.resumePoint = point;
-      await policy.onProgress?.(structuredClone(report));
-    }
+    return await walkSegment(store, { operation: 'Scan', start, pointOf, report, policy });
   } catch (error) {
-    if (!(error instanceof Stopped)) throw new StrayScanError(report, error);
+    throw new StrayScanError(report, error);
   }
-  return report;
 }
 
 /**
@@ -72,7 +70,7 @@ export async function walkSegment<Report extends StrayReport>(
  * handled.
  */
 async function treatPage<Report extends StrayReport>(
-  { scanned, judging, policy, concurrency, treat, report }: SegmentWalk<Report>,
+  { scanned, judging, policy, concurrency, treat, report }: ItemWalk<Report>,
   items: readonly DynamoDbItem[],
   judgedBy: ShardedConfig,
 ): Promise<void> {

@@ -1,0 +1,112 @@
+import { checkFields, checkNotNegative, checkWhole } from '../kernel/checks';
+import { type Clock, systemClock } from '../kernel/clock';
+import { InvalidArgumentError } from '../kernel/errors';
+import { type PageTrail, trailTo } from '../kernel/pages';
+import { checkGoingOn, Stopped } from '../kernel/pause';
+import type { RetryPolicy } from '../kernel/retries';
+
+/** What a caller may say of a walk over a segment of a table, whatever the store. */
+interface WalkOptions {
+  segment?: number;
+  totalSegments?: number;
+  attempts?: number;
+  backoffBaseMs?: number;
+  backoffCapMs?: number;
+  clock?: Clock;
+  random?: () => number;
+  signal?: AbortSignal;
+  onProgress?: unknown;
+}
+
+/** The segment and the retries of a walk. */
+export interface WalkPolicy extends RetryPolicy {
+  segment: number;
+  totalSegments: number;
+}
+
+/** Source: the DynamoDB API reference, Scan: TotalSegments. */
+const MAX_SEGMENTS = 1_000_000;
+
+const ATTEMPTS = 10;
+
+/**
+ * The options of a walk with a value for each that has a default.
+ *
+ * @throws InvalidArgumentError if an option is out of its bounds
+ */
+export function walkPolicy<Options extends WalkOptions>(
+  options: Options,
+  defaults: { backoffBaseMs: number; backoffCapMs: number },
+): Options & WalkPolicy {
+  checkFields('options', options);
+  const policy = {
+    ...options,
+    segment: options.segment ?? 0,
+    totalSegments: options.totalSegments ?? 1,
+    attempts: options.attempts ?? ATTEMPTS,
+    backoffBaseMs: options.backoffBaseMs ?? defaults.backoffBaseMs,
+    backoffCapMs: options.backoffCapMs ?? defaults.backoffCapMs,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+  checkWhole('totalSegments', policy.totalSegments, 1, MAX_SEGMENTS);
+  checkWhole('segment', policy.segment, 0, policy.totalSegments - 1);
+  checkWhole('attempts', policy.attempts, 1);
+  checkNotNegative('backoffBaseMs', policy.backoffBaseMs);
+  checkNotNegative('backoffCapMs', policy.backoffCapMs);
+  checkCallback('onProgress', policy.onProgress);
+  return policy;
+}
+
+/** @throws InvalidArgumentError unless the callback is absent or a function */
+export function checkCallback(field: string, callback: unknown): void {
+  if (callback === undefined || typeof callback === 'function') return;
+  throw new InvalidArgumentError(field, callback, 'a function, or absent');
+}
+
+/** The two calls of a store that a walk needs. */
+export interface SegmentStore<Item, Start> {
+  /** Reads the page that begins at a start. Undefined: the beginning of the segment. */
+  readPage(start: Start | undefined): Promise<{ items: readonly Item[]; next: Start | undefined }>;
+  /** Handles the strays of a page. Returns whether the walk must begin again. */
+  treatPage(items: readonly Item[]): Promise<boolean>;
+}
+
+/** Where a walk begins, and how it reports. */
+interface Walk<Report, Start> {
+  /** The operation that reads a page, such as `Scan`. */
+  operation: string;
+  start: Start | undefined;
+  /** The resume point of a walk that goes on at a start. */
+  pointOf(start: Start | undefined): string | Promise<string>;
+  report: Report;
+  policy: { signal?: AbortSignal; onProgress?(report: Report): void | Promise<void> };
+}
+
+/**
+ * Reads a segment page by page, and handles its strays. The report has a resume point until the segment is complete. An
+ * aborted walk returns its report, too.
+ */
+export async function walkSegment<Item, Start, Report extends { resumePoint?: string }>(
+  store: SegmentStore<Item, Start>,
+  { operation, start: first, pointOf, report, policy: { signal, onProgress } }: Walk<Report, Start>,
+): Promise<Report> {
+  let trail: PageTrail | undefined;
+  try {
+    for (let [start, isComplete] = [first, false]; !isComplete; ) {
+      checkGoingOn(signal);
+      const { items, next } = await store.readPage(start);
+      const beginsAgain = await store.treatPage(items);
+      start = beginsAgain ? undefined : next;
+      isComplete = start === undefined && !beginsAgain;
+      const point = await pointOf(start);
+      trail = start === undefined ? undefined : trailTo(operation, point, trail);
+      if (isComplete) delete report.resumePoint;
+      else report.resumePoint = point;
+      await onProgress?.(structuredClone(report));
+    }
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+  }
+  return report;
+}
