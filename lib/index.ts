@@ -137,5 +137,5 @@ export {
   type FanOutQueryFunctionProps,
   type IFanOutQueryFunction,
 } from './table/query/fan-out-query-function';
-export { type ShardNumberingOptions, ShardPlacement } from './table/shard-numbering';
+export { type ShardFormatOptions, ShardPlacement } from './table/shard-format';
 export { ShardedTable, type ShardedTableProps } from './table/sharded-table';

@@ -1,5 +1,5 @@
 import type { IndexPlan } from '../../lib/core/planning/plan-index';
-import type { ShardNumbering } from '../../lib/core/sharding/shard-numbering';
+import type { ShardFormat } from '../../lib/core/sharding/shard-format';
 
 /** The languages in which code can be printed. */
 export const LANGUAGES = ['typescript', 'python', 'java'] as const;
@@ -15,10 +15,10 @@ export function indexSnippet(
   plan: IndexPlan,
   valueAttribute: string | undefined,
   language: Language,
-  numbering: ShardNumbering = {},
+  shardFormat: ShardFormat = {},
 ): string[] {
   const name = valueAttribute === undefined ? 'byTime' : `by${upperFirst(valueAttribute)}`;
-  return indented(INDEX[language](name, valueAttribute, plan, numberingCode(numbering, true)));
+  return indented(INDEX[language](name, valueAttribute, plan, shardFormatCode(shardFormat, true)));
 }
 
 /**
@@ -28,9 +28,9 @@ export function indexSnippet(
 export function adaptiveIndexSnippet(
   { shards }: IndexPlan,
   language: Language,
-  numbering: ShardNumbering = {},
+  shardFormat: ShardFormat = {},
 ): string[] {
-  return indented(ADAPTIVE_INDEX[language](shards, numberingCode(numbering, true)));
+  return indented(ADAPTIVE_INDEX[language](shards, shardFormatCode(shardFormat, true)));
 }
 
 /** The code, to paste, of a table that is sharded by its own key, because its partition key is what is hot. */
@@ -38,30 +38,30 @@ export function tableSnippet(
   plan: IndexPlan,
   valueAttribute: string,
   language: Language,
-  numbering: ShardNumbering = {},
+  shardFormat: ShardFormat = {},
 ): string[] {
-  return indented(TABLE[language](valueAttribute, plan, numberingCode(numbering, false)));
+  return indented(TABLE[language](valueAttribute, plan, shardFormatCode(shardFormat, false)));
 }
 
 /** The code of a table of Amazon Keyspaces with as many shards as planned. */
-export function keyspacesSnippet(plan: IndexPlan, language: Language, numbering: ShardNumbering = {}): string[] {
-  return indented(KEYSPACES[language](plan, numberingCode(numbering, false)));
+export function keyspacesSnippet(plan: IndexPlan, language: Language, shardFormat: ShardFormat = {}): string[] {
+  return indented(KEYSPACES[language](plan, shardFormatCode(shardFormat, false)));
 }
 
-/** The code of a numbering: the enums to import, and each option with its value. */
-interface NumberingCode {
+/** The code of a shard format: the enums to import, and each option with its value. */
+interface ShardFormatCode {
   readonly enums: readonly string[];
   readonly options: readonly (readonly [name: string, value: string])[];
 }
 
-/** Whether the numbering is of shards that stand beside their value. */
-export function isInOneAttribute({ separator, shardWidth, shardPlacement }: ShardNumbering): boolean {
+/** Whether the shard format is of shards that stand beside their value. */
+export function isInOneAttribute({ separator, shardWidth, shardPlacement }: ShardFormat): boolean {
   return [separator, shardWidth, shardPlacement].some((part) => part !== undefined);
 }
 
-function numberingCode(numbering: ShardNumbering, isOfIndex: boolean): NumberingCode {
-  const { firstShard, separator, shardWidth, shardPlacement } = numbering;
-  const isLayout = isOfIndex && isInOneAttribute(numbering);
+function shardFormatCode(shardFormat: ShardFormat, isOfIndex: boolean): ShardFormatCode {
+  const { firstShard, separator, shardWidth, shardPlacement } = shardFormat;
+  const isLayout = isOfIndex && isInOneAttribute(shardFormat);
   const options = [
     ...(isLayout ? [['keyLayout', 'KeyLayout.SINGLE_ATTRIBUTE'] as const] : []),
     ...(firstShard === undefined ? [] : [['firstShard', String(firstShard)] as const]),
@@ -75,16 +75,17 @@ function numberingCode(numbering: ShardNumbering, isOfIndex: boolean): Numbering
   return { enums, options };
 }
 
-const typescriptOptions = ({ options }: NumberingCode): string[] =>
+const typescriptOptions = ({ options }: ShardFormatCode): string[] =>
   options.map(([name, value]) => `  ${name}: ${value.startsWith('"') ? quoted(JSON.parse(value)) : value},`);
 
-const pythonOptions = ({ options }: NumberingCode): string[] =>
+const pythonOptions = ({ options }: ShardFormatCode): string[] =>
   options.map(([name, value]) => `    ${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}=${value},`);
 
-const javaOptions = ({ options }: NumberingCode): string[] => options.map(([name, value]) => `    .${name}(${value})`);
+const javaOptions = ({ options }: ShardFormatCode): string[] =>
+  options.map(([name, value]) => `    .${name}(${value})`);
 
 /** The names to import, in the order of the alphabet. */
-const names = ({ enums }: NumberingCode, ...others: string[]): string => [...others, ...enums].sort().join(', ');
+const names = ({ enums }: ShardFormatCode, ...others: string[]): string => [...others, ...enums].sort().join(', ');
 
 type Snippet<Parts extends unknown[]> = Record<Language, (...parts: Parts) => string[]>;
 
@@ -133,10 +134,12 @@ const BALANCED_STREAM: Snippet<[number]> = {
   ],
 };
 
-const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: IndexPlan, numbering: NumberingCode]> = {
-  typescript: (name, valueAttribute, plan, numbering) => [
+const INDEX: Snippet<
+  [name: string, valueAttribute: string | undefined, plan: IndexPlan, shardFormat: ShardFormatCode]
+> = {
+  typescript: (name, valueAttribute, plan, shardFormat) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
-    `import { ${names(numbering, 'ShardCounts', 'ShardedTable')} } from 'cdk-even-shards';`,
+    `import { ${names(shardFormat, 'ShardCounts', 'ShardedTable')} } from 'cdk-even-shards';`,
     '',
     "const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
     'table.addShardedIndex({',
@@ -144,12 +147,12 @@ const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: In
     ...optional(valueAttribute, (value) => `  valueAttribute: { name: ${quoted(value)}, type: AttributeType.STRING },`),
     "  sortKey: { name: 'createdAt', type: AttributeType.STRING },",
     ...shardCountLines(plan),
-    ...typescriptOptions(numbering),
+    ...typescriptOptions(shardFormat),
     '});',
   ],
-  python: (name, valueAttribute, plan, numbering) => [
+  python: (name, valueAttribute, plan, shardFormat) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
-    `from cdk_even_shards import ${names(numbering, 'ShardCounts', 'ShardedTable')}`,
+    `from cdk_even_shards import ${names(shardFormat, 'ShardCounts', 'ShardedTable')}`,
     '',
     'table = ShardedTable(self, "Table", partition_key=Attribute(name="id", type=AttributeType.STRING))',
     'table.add_sharded_index(',
@@ -160,10 +163,10 @@ const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: In
     ),
     '    sort_key=Attribute(name="createdAt", type=AttributeType.STRING),',
     ...pythonShardCounts(plan),
-    ...pythonOptions(numbering),
+    ...pythonOptions(shardFormat),
     ')',
   ],
-  java: (name, valueAttribute, plan, numbering) => [
+  java: (name, valueAttribute, plan, shardFormat) => [
     'import io.github.cdkevenshards.*;',
     'import java.util.Map;',
     'import software.amazon.awscdk.services.dynamodb.Attribute;',
@@ -180,15 +183,15 @@ const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: In
     ),
     '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
     ...javaShardCounts(plan),
-    ...javaOptions(numbering),
+    ...javaOptions(shardFormat),
     '    .build());',
   ],
 };
 
-const ADAPTIVE_INDEX: Snippet<[maximum: number, numbering: NumberingCode]> = {
-  typescript: (maximum, numbering) => [
+const ADAPTIVE_INDEX: Snippet<[maximum: number, shardFormat: ShardFormatCode]> = {
+  typescript: (maximum, shardFormat) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
-    `import { ${names(numbering, 'AdaptiveShardCountController', 'ShardCounts', 'ShardedTable')} } from 'cdk-even-shards';`,
+    `import { ${names(shardFormat, 'AdaptiveShardCountController', 'ShardCounts', 'ShardedTable')} } from 'cdk-even-shards';`,
     '',
     "const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
     'const index = table.addShardedIndex({',
@@ -196,13 +199,13 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number, numbering: NumberingCode]> = {
     "  valueAttribute: { name: 'value', type: AttributeType.STRING },",
     "  sortKey: { name: 'createdAt', type: AttributeType.STRING },",
     `  shardCounts: ShardCounts.adaptive({ maximum: ${maximum} }),`,
-    ...typescriptOptions(numbering),
+    ...typescriptOptions(shardFormat),
     '});',
     "new AdaptiveShardCountController(this, 'Controller', { index });",
   ],
-  python: (maximum, numbering) => [
+  python: (maximum, shardFormat) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
-    `from cdk_even_shards import ${names(numbering, 'AdaptiveShardCountController', 'ShardCounts', 'ShardedTable')}`,
+    `from cdk_even_shards import ${names(shardFormat, 'AdaptiveShardCountController', 'ShardCounts', 'ShardedTable')}`,
     '',
     'table = ShardedTable(self, "Table", partition_key=Attribute(name="id", type=AttributeType.STRING))',
     'index = table.add_sharded_index(',
@@ -210,11 +213,11 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number, numbering: NumberingCode]> = {
     '    value_attribute=Attribute(name="value", type=AttributeType.STRING),',
     '    sort_key=Attribute(name="createdAt", type=AttributeType.STRING),',
     `    shard_counts=ShardCounts.adaptive(maximum=${maximum}),`,
-    ...pythonOptions(numbering),
+    ...pythonOptions(shardFormat),
     ')',
     'AdaptiveShardCountController(self, "Controller", index=index)',
   ],
-  java: (maximum, numbering) => [
+  java: (maximum, shardFormat) => [
     'import io.github.cdkevenshards.*;',
     'import software.amazon.awscdk.services.dynamodb.Attribute;',
     'import software.amazon.awscdk.services.dynamodb.AttributeType;',
@@ -226,36 +229,36 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number, numbering: NumberingCode]> = {
     '    .valueAttribute(Attribute.builder().name("value").type(AttributeType.STRING).build())',
     '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
     `    .shardCounts(ShardCounts.adaptive(AdaptiveShardCountsOptions.builder().maximum(${maximum}).build()))`,
-    ...javaOptions(numbering),
+    ...javaOptions(shardFormat),
     '    .build());',
     'AdaptiveShardCountController.Builder.create(this, "Controller").index(index).build();',
   ],
 };
 
-const TABLE: Snippet<[partitionKey: string, plan: IndexPlan, numbering: NumberingCode]> = {
-  typescript: (partitionKey, plan, numbering) => [
+const TABLE: Snippet<[partitionKey: string, plan: IndexPlan, shardFormat: ShardFormatCode]> = {
+  typescript: (partitionKey, plan, shardFormat) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
-    `import { ${names(numbering, 'KeyShardedTable', 'ShardCounts')} } from 'cdk-even-shards';`,
+    `import { ${names(shardFormat, 'KeyShardedTable', 'ShardCounts')} } from 'cdk-even-shards';`,
     '',
     "new KeyShardedTable(this, 'Table', {",
     `  partitionKey: { name: ${quoted(partitionKey)}, type: AttributeType.STRING },`,
     "  sortKey: { name: 'id', type: AttributeType.STRING },",
     ...shardCountLines(plan),
-    ...typescriptOptions(numbering),
+    ...typescriptOptions(shardFormat),
     '});',
   ],
-  python: (partitionKey, plan, numbering) => [
+  python: (partitionKey, plan, shardFormat) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
-    `from cdk_even_shards import ${names(numbering, 'KeyShardedTable', 'ShardCounts')}`,
+    `from cdk_even_shards import ${names(shardFormat, 'KeyShardedTable', 'ShardCounts')}`,
     '',
     'KeyShardedTable(self, "Table",',
     `    partition_key=Attribute(name=${JSON.stringify(partitionKey)}, type=AttributeType.STRING),`,
     '    sort_key=Attribute(name="id", type=AttributeType.STRING),',
     ...pythonShardCounts(plan),
-    ...pythonOptions(numbering),
+    ...pythonOptions(shardFormat),
     ')',
   ],
-  java: (partitionKey, plan, numbering) => [
+  java: (partitionKey, plan, shardFormat) => [
     'import io.github.cdkevenshards.*;',
     'import java.util.Map;',
     'import software.amazon.awscdk.services.dynamodb.Attribute;',
@@ -265,13 +268,13 @@ const TABLE: Snippet<[partitionKey: string, plan: IndexPlan, numbering: Numberin
     `    .partitionKey(Attribute.builder().name(${JSON.stringify(partitionKey)}).type(AttributeType.STRING).build())`,
     '    .sortKey(Attribute.builder().name("id").type(AttributeType.STRING).build())',
     ...javaShardCounts(plan),
-    ...javaOptions(numbering),
+    ...javaOptions(shardFormat),
     '    .build();',
   ],
 };
 
-const KEYSPACES: Snippet<[plan: IndexPlan, numbering: NumberingCode]> = {
-  typescript: (plan, numbering) => [
+const KEYSPACES: Snippet<[plan: IndexPlan, shardFormat: ShardFormatCode]> = {
+  typescript: (plan, shardFormat) => [
     "import { CqlType, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';",
     '',
     "new ShardedKeyspacesTable(this, 'Table', {",
@@ -280,10 +283,10 @@ const KEYSPACES: Snippet<[plan: IndexPlan, numbering: NumberingCode]> = {
     "  partitionKey: [{ name: 'value', cqlType: CqlType.TEXT }],",
     "  clusteringColumns: [{ name: 'id', cqlType: CqlType.TEXT }],",
     ...shardCountLines(plan),
-    ...typescriptOptions(numbering),
+    ...typescriptOptions(shardFormat),
     '});',
   ],
-  python: (plan, numbering) => [
+  python: (plan, shardFormat) => [
     'from cdk_even_shards import CqlType, KeyspacesClusteringColumn, KeyspacesColumn, ShardCounts, ShardedKeyspacesTable',
     '',
     'ShardedKeyspacesTable(self, "Table",',
@@ -292,10 +295,10 @@ const KEYSPACES: Snippet<[plan: IndexPlan, numbering: NumberingCode]> = {
     '    partition_key=[KeyspacesColumn(name="value", cql_type=CqlType.TEXT)],',
     '    clustering_columns=[KeyspacesClusteringColumn(name="id", cql_type=CqlType.TEXT)],',
     ...pythonShardCounts(plan),
-    ...pythonOptions(numbering),
+    ...pythonOptions(shardFormat),
     ')',
   ],
-  java: (plan, numbering) => [
+  java: (plan, shardFormat) => [
     'import io.github.cdkevenshards.*;',
     'import java.util.List;',
     'import java.util.Map;',
@@ -306,7 +309,7 @@ const KEYSPACES: Snippet<[plan: IndexPlan, numbering: NumberingCode]> = {
     '    .partitionKey(List.of(KeyspacesColumn.builder().name("value").cqlType(CqlType.TEXT).build()))',
     '    .clusteringColumns(List.of(KeyspacesClusteringColumn.builder().name("id").cqlType(CqlType.TEXT).build()))',
     ...javaShardCounts(plan),
-    ...javaOptions(numbering),
+    ...javaOptions(shardFormat),
     '    .build();',
   ],
 };

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { type KeyPlacement, planStream } from '../../lib/core/planning/plan-stream';
-import { ALLOWED_NUMBERING, type ShardNumbering, wrongPartOf } from '../../lib/core/sharding/shard-numbering';
+import { ALLOWED_SHARD_FORMAT, type ShardFormat, wrongPartOf } from '../../lib/core/sharding/shard-format';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
 import { busiestKey, readSample, type TrafficSample, withProgress } from '../traffic-sample';
@@ -350,7 +350,7 @@ function plannedIndex(
   };
   return {
     traffic: { ...traffic, shares: undefined },
-    numbering: numberingOf(flags, kind, traffic.shares !== undefined),
+    shardFormat: shardFormatOf(flags, kind, traffic.shares !== undefined),
     plan: planIndex(traffic),
     tradeOffs: tradeOffs(traffic),
     kind,
@@ -358,7 +358,7 @@ function plannedIndex(
 }
 
 /** Which numbers shards have and how they are written, where that is said. */
-function numberingOf(flags: Flags, kind: PlannedKind, isByValue: boolean): ShardNumbering {
+function shardFormatOf(flags: Flags, kind: PlannedKind, isByValue: boolean): ShardFormat {
   const besideValue = BESIDE_VALUE.find((flag) => flags[flag] !== undefined);
   if (besideValue !== undefined && kind === 'keyspaces') {
     throw new UsageError(`--${besideValue} is not for --keyspaces: the shard is a column of its own`, COMMAND);
@@ -367,15 +367,15 @@ function numberingOf(flags: Flags, kind: PlannedKind, isByValue: boolean): Shard
     const problem = `--${besideValue} is of a shard beside a value, and this index has none: give --share VALUE=N, or table`;
     throw new UsageError(problem, COMMAND);
   }
-  const numbering = {
+  const shardFormat = {
     firstShard: numberOf(COMMAND, 'first-shard', flags['first-shard']),
     separator: flags.separator,
     shardWidth: numberOf(COMMAND, 'shard-width', flags['shard-width']),
-    shardPlacement: flags['shard-placement'] as ShardNumbering['shardPlacement'],
+    shardPlacement: flags['shard-placement'] as ShardFormat['shardPlacement'],
   };
-  const wrong = wrongPartOf(numbering);
-  if (wrong !== undefined) throw new InvalidArgumentError(wrong, numbering[wrong], ALLOWED_NUMBERING[wrong]);
-  return numbering;
+  const wrong = wrongPartOf(shardFormat);
+  if (wrong !== undefined) throw new InvalidArgumentError(wrong, shardFormat[wrong], ALLOWED_SHARD_FORMAT[wrong]);
+  return shardFormat;
 }
 
 function utilizationOf(overload: number | undefined): number | undefined {

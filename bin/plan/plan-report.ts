@@ -2,7 +2,7 @@ import type { PlanRule } from '../../lib/core/planning/plan';
 import type { IndexLimit, IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { describeExceeded, type ExceededServiceLimit } from '../../lib/core/planning/service-limits';
-import { besideValue, type ShardNumbering } from '../../lib/core/sharding/shard-numbering';
+import { besideValue, type ShardFormat } from '../../lib/core/sharding/shard-format';
 import { counted, roughPercent } from '../plain-text';
 import { textTable } from '../text-table';
 import {
@@ -48,7 +48,7 @@ interface Planned {
   };
   index?: {
     traffic: IndexTraffic;
-    numbering: ShardNumbering;
+    shardFormat: ShardFormat;
     plan: IndexPlan;
     tradeOffs: TradeOff[];
     kind: PlannedKind;
@@ -155,7 +155,7 @@ function placementLines(placement: SamplePlacement): string[] {
 }
 
 function indexLines(
-  { traffic, numbering, plan, tradeOffs, kind }: NonNullable<Planned['index']>,
+  { traffic, shardFormat, plan, tradeOffs, kind }: NonNullable<Planned['index']>,
   sample: SampleSummary | undefined,
   language: Language,
 ): string[] {
@@ -163,7 +163,7 @@ function indexLines(
   return [
     `${kind}: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
     ...countLines(plan),
-    ...numberLines(plan, numbering, kind),
+    ...numberLines(plan, shardFormat, kind),
     `  on ${partitions} partitions, one of which is overloaded with a probability of ${roughPercent(overloadProbability)}`,
     '',
     ...rulesTable(rules),
@@ -185,36 +185,36 @@ function indexLines(
     ...exceededLines(plan.exceeded),
     '',
     ...(kind === 'table'
-      ? tableSnippet(plan, sample?.keyField ?? 'value', language, numbering)
+      ? tableSnippet(plan, sample?.keyField ?? 'value', language, shardFormat)
       : [
-          ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language, numbering),
-          ...unknownShares(plan, language, numbering),
+          ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language, shardFormat),
+          ...unknownShares(plan, language, shardFormat),
         ]),
   ];
 }
 
 /** A plan without shares is of the whole table, or of one value that has all writes. */
-function unknownShares(plan: IndexPlan, language: Language, numbering: ShardNumbering): string[] {
+function unknownShares(plan: IndexPlan, language: Language, shardFormat: ShardFormat): string[] {
   if (plan.byValue !== undefined || plan.shards === 1) return [];
   return [
     '',
     '  for an index by a value whose shares you do not know: each value gets the shards that it turns out to need, the',
     `  others one, and a page of one shard takes ${plan.page.readUnitsUnsharded} read units (see the guide "Counts that grow by themselves")`,
     '',
-    ...adaptiveIndexSnippet(plan, language, numbering),
+    ...adaptiveIndexSnippet(plan, language, shardFormat),
   ];
 }
 
 /** A table of Amazon Keyspaces: its partitions have the limits of DynamoDB's, and prices of their own. */
 function keyspacesLines(
-  { traffic, numbering, plan, kind }: NonNullable<Planned['index']>,
+  { traffic, shardFormat, plan, kind }: NonNullable<Planned['index']>,
   language: Language,
 ): string[] {
   const { boundBy, rules, limits, page, notFixed } = plan;
   return [
     `table of Amazon Keyspaces: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
     ...countLines(plan),
-    ...numberLines(plan, numbering, kind),
+    ...numberLines(plan, shardFormat, kind),
     '  a partition takes 1,000 write units and 3,000 read units a second',
     '',
     ...rulesTable(rules),
@@ -224,7 +224,7 @@ function keyspacesLines(
     `  a page of ${counted(page.shards, 'shard')} takes ${page.readUnits} read units at LOCAL_ONE, twice as many at LOCAL_QUORUM`,
     ...notFixedLines(notFixed),
     '',
-    ...keyspacesSnippet(plan, language, numbering),
+    ...keyspacesSnippet(plan, language, shardFormat),
   ];
 }
 
@@ -247,12 +247,12 @@ function countLines({ shards, byValue, rules, boundBy }: IndexPlan): string[] {
 }
 
 /** How the shards are called that a query asks, where their numbers are given. */
-function numberLines({ shardNumbers, byValue }: IndexPlan, numbering: ShardNumbering, kind: PlannedKind): string[] {
-  if (Object.values(numbering).every((part) => part === undefined)) return [];
+function numberLines({ shardNumbers, byValue }: IndexPlan, shardFormat: ShardFormat, kind: PlannedKind): string[] {
+  if (Object.values(shardFormat).every((part) => part === undefined)) return [];
   const [value] = Object.entries(byValue ?? {}).reduce((most, each) => (each[1] > most[1] ? each : most), ['VALUE', 0]);
-  const isBesideValue = kind === 'table' || isInOneAttribute(numbering);
+  const isBesideValue = kind === 'table' || isInOneAttribute(shardFormat);
   const [first, last] = [shardNumbers.first, shardNumbers.last].map((shard) =>
-    isBesideValue ? besideValue(numbering, value, shard) : String(shard),
+    isBesideValue ? besideValue(shardFormat, value, shard) : String(shard),
   );
   return [`  a query${byValue && !isBesideValue ? ` of ${value}` : ''} asks the shards ${first} to ${last}`];
 }

@@ -1,5 +1,5 @@
 import { readGuide } from '../construct/guide-link';
-import { numberingOf, type ShardNumbering } from '../core/sharding/shard-numbering';
+import { type ShardFormat, shardFormatOf } from '../core/sharding/shard-format';
 import { type Finding, finding, type Place } from './finding';
 import { changedSettings, type Setting } from './setting-changes';
 import { skippedStep, skippedTableStep } from './shard-count-changes';
@@ -81,9 +81,9 @@ const NUMBERS_OF_INDEX =
   'queries would miss items whose shard attribute has the earlier number or form, until a mover or a writer has written them again. ' +
   `Add an index with another indexName and shardAttribute.${INDEX_GUIDE}`;
 
-function numberingSettings(deployed: ShardNumbering, coming: ShardNumbering, consequence: string): Setting[] {
-  const next: Record<string, unknown> = { ...numberingOf(coming) };
-  return Object.entries(numberingOf(deployed)).map(([property, before]) => ({
+function shardFormatSettings(deployed: ShardFormat, coming: ShardFormat, consequence: string): Setting[] {
+  const next: Record<string, unknown> = { ...shardFormatOf(coming) };
+  return Object.entries(shardFormatOf(deployed)).map(([property, before]) => ({
     property,
     deployed: before,
     coming: next[property],
@@ -109,7 +109,7 @@ function indexSettings(deployed: IndexMetadata, coming: IndexMetadata): Setting[
     { ...setting('shardAttribute'), ...KEY_OF_INDEX },
     { ...setting('sortKeyAttributes'), property: 'sortKey', ...KEY_OF_INDEX },
     { ...setting('keyLayout', hasValue ? coming.keyLayout : deployed.keyLayout), ...KEY_OF_INDEX },
-    ...numberingSettings(deployed, coming, NUMBERS_OF_INDEX),
+    ...shardFormatSettings(deployed, coming, NUMBERS_OF_INDEX),
     {
       property: 'shardCountTable',
       deployed: countTable,
@@ -146,7 +146,7 @@ function tableSettings(deployed: KeyShardingMetadata, coming: KeyShardingMetadat
   // Random shards follow from no attribute, so a change of the strategy changes these, too.
   const shardedBy = deployed.strategy === coming.strategy ? coming.shardedBy : deployed.shardedBy;
   return [
-    ...numberingSettings(deployed, coming, KEYS_OF_ITEMS),
+    ...shardFormatSettings(deployed, coming, KEYS_OF_ITEMS),
     setting('valueAttribute', VALUES_OF_ITEMS),
     setting('strategy', coming.strategy === 'random' ? RANDOM_SHARDS : SHARDS_OF_ITEMS),
     setting('shardedBy', SHARDS_OF_ITEMS, shardedBy),

@@ -17,7 +17,7 @@ const uniform = planIndex({ writesPerSecond: 5_000, itemKb: 1 });
 const byValue = planIndex({ writesPerSecond: 5_000, itemKb: 1, shares: { 'it\'s "open"': 70, 'a\\b\n$x': 30 } });
 const unsharded = planIndex({ writesPerSecond: 10, itemKb: 1, shares: { open: 1 } });
 
-const NUMBERING = { firstShard: 1, separator: '-', shardWidth: 2 };
+const SHARD_FORMAT = { firstShard: 1, separator: '-', shardWidth: 2 };
 
 export function plannedSnippets(language: Language): Record<string, string> {
   const snippets = {
@@ -29,9 +29,9 @@ export function plannedSnippets(language: Language): Record<string, string> {
     PlannedUnshardedIndex: indexSnippet(unsharded, 'status', language),
     PlannedAdaptiveIndex: adaptiveIndexSnippet(uniform, language),
     PlannedTable: tableSnippet(byValue, 'it\'s a "key"', language),
-    PlannedNumberedIndex: indexSnippet(byValue, 'status', language, { ...NUMBERING, shardPlacement: 'prefix' }),
-    PlannedNumberedAdaptiveIndex: adaptiveIndexSnippet(uniform, language, NUMBERING),
-    PlannedNumberedTable: tableSnippet(uniform, 'invoice', language, NUMBERING),
+    PlannedNumberedIndex: indexSnippet(byValue, 'status', language, { ...SHARD_FORMAT, shardPlacement: 'prefix' }),
+    PlannedNumberedAdaptiveIndex: adaptiveIndexSnippet(uniform, language, SHARD_FORMAT),
+    PlannedNumberedTable: tableSnippet(uniform, 'invoice', language, SHARD_FORMAT),
     PlannedNumberedKeyspacesTable: keyspacesSnippet(uniform, language, { firstShard: 1 }),
     PlannedKeyspacesTable: keyspacesSnippet(byValue, language),
   };

@@ -329,12 +329,12 @@ export const tokenCases: TokenCase[] = [
     refusal: `${property} must be at least 1 millisecond, in whole milliseconds, known at synthesis, got "a token"`,
   })),
   {
-    name: 'ShardNumberingOptions.firstShard',
+    name: 'ShardFormatOptions.firstShard',
     give: (stack) => invoiceTable(stack, { firstShard: token() }),
     refusal: 'firstShard must be a whole number, known at synthesis, got a token',
   },
   {
-    name: 'ShardNumberingOptions.shardWidth',
+    name: 'ShardFormatOptions.shardWidth',
     give: (stack) => index(stack, ShardCounts.uniform(2), undefined, { shardWidth: token() }),
     refusal: 'byStatus.shardWidth must be a whole number, known at synthesis, got a token',
   },

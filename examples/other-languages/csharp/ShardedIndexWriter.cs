@@ -151,12 +151,12 @@ public static class ShardedIndexWriter
         RefuseIf(config.ContainsKey("sparse") && !(config["sparse"] is bool), config, "sparse", "true, false or absent");
         var isWait = !config.ContainsKey("longestWriteSeconds") || IsWhole(config["longestWriteSeconds"], 1, 86400);
         RefuseIf(!isWait, config, "longestWriteSeconds", "a whole number from 1 to 86400");
-        CheckNumbering(config);
+        CheckShardFormat(config);
         CheckCounts((IDictionary<string, object>)config["shards"]);
     }
 
     /// <summary>Refuses numbers of shards that could not be read back out of a key.</summary>
-    private static void CheckNumbering(IDictionary<string, object> config)
+    private static void CheckShardFormat(IDictionary<string, object> config)
     {
         var separator = (config.ContainsKey("separator") ? config["separator"] : "#") as string;
         var isText = !string.IsNullOrEmpty(separator) && separator.IndexOfAny("0123456789".ToCharArray()) == -1;

@@ -70,7 +70,7 @@ func ParseConfig(text []byte) (Config, error) {
 	if seconds := config.LongestWriteSeconds; seconds != nil && (*seconds < 1 || *seconds > 86_400) {
 		return config, fmt.Errorf("config.longestWriteSeconds must be a whole number from 1 to 86400, got %d", *seconds)
 	}
-	return config, checkNumbering(config, fields)
+	return config, checkShardFormat(config, fields)
 }
 
 // checkFields returns the fields of a configuration, unless it or its counts have one that is not known. Package json would take
@@ -135,8 +135,8 @@ func fieldsOf(path string, text []byte, known []string) (map[string]json.RawMess
 	return fields, nil
 }
 
-// checkNumbering refuses numbers of shards that could not be read back out of a key.
-func checkNumbering(config Config, fields map[string]json.RawMessage) error {
+// checkShardFormat refuses numbers of shards that could not be read back out of a key.
+func checkShardFormat(config Config, fields map[string]json.RawMessage) error {
 	refuse := func(field, allowed string) error {
 		return fmt.Errorf("config.%s must be %s, got %s", field, allowed, fields[field])
 	}

@@ -142,12 +142,12 @@ public final class ShardedIndexWriter {
     refuseIf(!(config.getOrDefault("sparse", false) instanceof Boolean), config, "sparse", "true, false or absent");
     boolean isWait = isWhole(config.getOrDefault("longestWriteSeconds", 1), 1, 86_400);
     refuseIf(!isWait, config, "longestWriteSeconds", "a whole number from 1 to 86400");
-    checkNumbering(config);
+    checkShardFormat(config);
     checkCounts((Map<String, Object>) config.get("shards"));
   }
 
   /** Refuses numbers of shards that could not be read back out of a key. */
-  private static void checkNumbering(Map<String, Object> config) {
+  private static void checkShardFormat(Map<String, Object> config) {
     checkFirstShard(config, 0);
     boolean isText = config.getOrDefault("separator", "#") instanceof String text && text.matches("(?s)[^0-9]+");
     refuseIf(!isText, config, "separator", "a text without digits that is not empty");

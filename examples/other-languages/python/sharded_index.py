@@ -110,11 +110,11 @@ def check(config: dict) -> None:
     sparse, seconds = config.get("sparse", False), config.get("longestWriteSeconds", 1)
     refuse_if(not isinstance(sparse, bool), config, "sparse", "true, false or absent")
     refuse_if(not is_whole(seconds, 1, 86_400), config, "longestWriteSeconds", "a whole number from 1 to 86400")
-    check_numbering(config)
+    check_shard_format(config)
     check_counts(config["shards"])
 
 
-def check_numbering(config: dict) -> None:
+def check_shard_format(config: dict) -> None:
     """Refuses numbers of shards that could not be read back out of a key."""
     first, width = config.get("firstShard", 0), config.get("shardWidth", 1)
     separator, placement = config.get("separator", "#"), config.get("shardPlacement", "suffix")

@@ -1,5 +1,5 @@
 import type { ShardedIndexConfig } from '../sharded-index';
-import { SHARD_SEPARATOR } from '../sharding/shard-numbering';
+import { SHARD_SEPARATOR } from '../sharding/shard-format';
 import type { WriteMinute } from './next-shard-count';
 import { uncounted, wantedWrites } from './wanted-writes';
 

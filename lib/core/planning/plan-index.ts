@@ -1,7 +1,7 @@
 import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { MAX_INDEX_SHARDS } from '../sharding/shard-count';
-import { ALLOWED_NUMBERING, wrongPartOf } from '../sharding/shard-numbering';
+import { ALLOWED_SHARD_FORMAT, wrongPartOf } from '../sharding/shard-format';
 import { likelyMost, moreThan } from './largest-load';
 import { type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { MAX_PLANNED_PARTITIONS } from './overload-probability';
@@ -283,7 +283,7 @@ function busiestOfCounts(
 function checkedTraffic(traffic: IndexTraffic) {
   const { writesPerSecond, shares, prices } = traffic;
   if (wrongPartOf({ firstShard: traffic.firstShard }) !== undefined) {
-    throw new InvalidArgumentError('firstShard', traffic.firstShard, ALLOWED_NUMBERING.firstShard);
+    throw new InvalidArgumentError('firstShard', traffic.firstShard, ALLOWED_SHARD_FORMAT.firstShard);
   }
   const { itemKb = 1, utilization = 0.5, probability = 0.05 } = traffic;
   const { pagesPerSecond = 0, pageItems = 25, averageOfPeak = 1 } = traffic;

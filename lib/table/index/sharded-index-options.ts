@@ -1,10 +1,10 @@
 import type { Size } from 'aws-cdk-lib';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import type { ShardNumberingOptions } from '../shard-numbering';
+import type { ShardFormatOptions } from '../shard-format';
 import type { ShardCounts } from './shard-counts';
 
 /** What a sharded index is, whether it is added to a table or imported with one. */
-export interface BaseShardedIndexOptions extends ShardNumberingOptions {
+export interface BaseShardedIndexOptions extends ShardFormatOptions {
   /**
    * The name of the index: 3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot.
    *
@@ -73,7 +73,7 @@ export interface BaseShardedIndexOptions extends ShardNumberingOptions {
   /**
    * The attribute that holds the shard: a number, or in the single-attribute layout the string "value#shard". Writers
    * set it, so it is no attribute of another key. Two indexes may share it if they have the same value attribute, layout,
-   * shard counts, strategy and numbering.
+   * shard counts, strategy and shard format.
    *
    * It is part of the key: a deployment that changes it under the same `indexName` fails.
    *

@@ -6,8 +6,8 @@ import { constructField } from '../../construct/props';
 import { checkShardNames } from '../../core/sharded-index/config/check-sharded-config';
 import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
-import { numberingOf } from '../../core/sharding/shard-numbering';
-import { givenNumbering } from '../shard-numbering';
+import { shardFormatOf } from '../../core/sharding/shard-format';
+import { givenShardFormat } from '../shard-format';
 import { type IndexWriters, longestWriteSeconds } from './index-writers';
 import { itemStrategy } from './item-strategy';
 import { requireShardCounts } from './shard-counts';
@@ -72,7 +72,7 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
     sortKeyAttributes: sortKeys.map(({ name }) => name),
     shards: shardCounts._config,
     strategy: itemStrategy(constructField(table, `${indexName}.strategy`), options.strategy),
-    ...givenNumbering(table, `${indexName}.`, options),
+    ...givenShardFormat(table, `${indexName}.`, options),
     ...(options.sparse === true && { sparse: true }),
     ...(writers && { longestWriteSeconds: longestWriteSeconds(writers) }),
   };
@@ -221,7 +221,7 @@ function checkShardAttribute({ indexed: { shardedIndexes, keyAttributes }, optio
   );
   refuse(
     sharing !== undefined && (options.shardCounts._maximum !== undefined || !haveSameSharding(sharing, config)),
-    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and numbering`,
+    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format`,
   );
 }
 
@@ -259,7 +259,7 @@ function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean
     a.keyLayout === b.keyLayout &&
     a.valueAttribute === b.valueAttribute &&
     a.strategy === b.strategy &&
-    isDeepStrictEqual(numberingOf(a), numberingOf(b)) &&
+    isDeepStrictEqual(shardFormatOf(a), shardFormatOf(b)) &&
     [undefined, ...values].every((value) => {
       const [ofA, ofB] = [shardCountOf(a, value), shardCountOf(b, value)];
       return ofA.write === ofB.write && ofA.read === ofB.read;

@@ -3,15 +3,15 @@ import { constructField, inConstructTerms } from '../../construct/props';
 import { checkTableKey } from '../../core/sharded-index/config/check-sharded-config';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
-import { SHARD_SEPARATOR } from '../../core/sharding/shard-numbering';
+import { SHARD_SEPARATOR } from '../../core/sharding/shard-format';
 import { itemStrategy } from '../index/item-strategy';
 import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
 
 import type { ShardingStrategy } from '../index/sharded-index-options';
-import { givenNumbering, type ShardNumberingOptions } from '../shard-numbering';
+import { givenShardFormat, type ShardFormatOptions } from '../shard-format';
 
 /** How a table is sharded by its own key, whether it is created or imported. */
-export interface KeyShardingOptions extends ShardNumberingOptions {
+export interface KeyShardingOptions extends ShardFormatOptions {
   /**
    * How many shards each value is spread over.
    *
@@ -77,7 +77,7 @@ export function keyShardingConfig(
     shardedBy: options.shardedBy ?? (strategy === 'random' ? [] : sortKey),
     separator: SHARD_SEPARATOR,
     firstShard: 0,
-    ...givenNumbering(table, '', options),
+    ...givenShardFormat(table, '', options),
     shards: shardCounts._config,
     strategy,
   };

@@ -62,7 +62,7 @@ test(
         const plan = planned(() => planIndex(traffic));
         if (plan === undefined) return;
         plans += 1;
-        const index = { traffic, plan, numbering: {}, tradeOffs: [], kind: 'index' as const };
+        const index = { traffic, plan, shardFormat: {}, tradeOffs: [], kind: 'index' as const };
         const report = planReport({ index }, 'typescript');
         const json: IndexPlan = JSON.parse(JSON.stringify(plan));
         const counts = countsIn(report, Object.keys(traffic.shares ?? {}));

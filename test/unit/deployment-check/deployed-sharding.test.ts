@@ -74,7 +74,7 @@ describe('an index whose settings are compared with those that are deployed', ()
     ]);
   });
 
-  test('is silent of a numbering that is said and is the usual one', () => {
+  test('is silent of a shard format that is said and is the usual one', () => {
     const usual = { firstShard: 0, separator: '#', shardWidth: 1, shardPlacement: ShardPlacement.SUFFIX };
     expect(warningsOfChange(index(inOneAttribute), index({ ...inOneAttribute, ...usual }))).toEqual([]);
   });

@@ -137,10 +137,10 @@ describe('canonical data', () => {
 
     expect(() => add('byStatusToo', ShardCounts.byValue({ failed: 5 }, 5))).not.toThrow();
     expect(() => add('byAnother', ShardCounts.byValue({ failed: 6 }, 5))).toThrow(
-      'valueAttribute, keyLayout, fixed shardCounts, strategy and numbering',
+      'valueAttribute, keyLayout, fixed shardCounts, strategy and shard format',
     );
     expect(() => add('byMore', ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6)))).toThrow(
-      'valueAttribute, keyLayout, fixed shardCounts, strategy and numbering',
+      'valueAttribute, keyLayout, fixed shardCounts, strategy and shard format',
     );
   });
 

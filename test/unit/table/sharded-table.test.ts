@@ -372,7 +372,7 @@ describe('ShardedTable', () => {
       });
     });
 
-    test('lets them share it if one of them says the usual numbering', () => {
+    test('lets them share it if one of them says the usual shard format', () => {
       const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
       table.addShardedIndex({ indexName: 'byCreation', ...alike });
       expect(() => table.addShardedIndex({ indexName: 'byUpdate', ...alike, firstShard: 0 })).not.toThrow();
@@ -462,12 +462,12 @@ describe('ShardedTable', () => {
       [
         'the shard attribute of an index that shards differently',
         { shardAttribute: 'otherShard', strategy: ShardingStrategy.RANDOM },
-        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and numbering, got "otherShard"',
+        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format, got "otherShard"',
       ],
       [
         'the shard attribute of an index that numbers its shards otherwise',
         { shardAttribute: 'otherShard', firstShard: 1 },
-        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and numbering, got "otherShard"',
+        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format, got "otherShard"',
       ],
       ['a first shard below 0', { firstShard: -1 }, 'byStatus.firstShard must be a whole number of at least 0, got -1'],
       [

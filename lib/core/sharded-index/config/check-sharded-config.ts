@@ -1,6 +1,6 @@
 import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../../sharding/longest-write';
 import { checkIndexShardCount, unknownShardsField } from '../../sharding/shard-count';
-import { ALLOWED_NUMBERING, wrongPartOf } from '../../sharding/shard-numbering';
+import { ALLOWED_SHARD_FORMAT, wrongPartOf } from '../../sharding/shard-format';
 import {
   type IndexShards,
   isConfigSource,
@@ -117,7 +117,7 @@ export function checkShardNames(config: ShardedConfig, of = 'config'): void {
     if (wrong) throw new InvalidIndexConfigError(`${of}.${field}`, config[field], allowed);
   };
   const wrong = wrongPartOf(config);
-  if (wrong !== undefined) refuseIf(true, wrong, ALLOWED_NUMBERING[wrong]);
+  if (wrong !== undefined) refuseIf(true, wrong, ALLOWED_SHARD_FORMAT[wrong]);
   if (isBesideValue(config)) return;
   for (const field of ['separator', 'shardWidth', 'shardPlacement'] as const) {
     refuseIf(config[field] !== undefined, field, 'absent because the shard is a number in an attribute of its own');
@@ -144,8 +144,8 @@ export function checkTableKey(config: ShardedTableConfig): void {
   refuseIf(strategy === 'random' && config.shardedBy.length > 0, 'shardedBy', 'empty if the strategy is random');
   refuseIf(config.shardedBy.includes(shardAttribute), 'shardedBy', 'attributes other than the partition key');
   refuseIf(config.shardedBy.includes(valueAttribute), 'shardedBy', 'attributes that differ among the items of a value');
-  refuseIf(config.separator === undefined, 'separator', ALLOWED_NUMBERING.separator);
-  refuseIf(config.firstShard === undefined, 'firstShard', ALLOWED_NUMBERING.firstShard);
+  refuseIf(config.separator === undefined, 'separator', ALLOWED_SHARD_FORMAT.separator);
+  refuseIf(config.firstShard === undefined, 'firstShard', ALLOWED_SHARD_FORMAT.firstShard);
   checkShardNames(config);
 }
 

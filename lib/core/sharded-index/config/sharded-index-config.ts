@@ -1,5 +1,5 @@
 import { countOfValue } from '../../sharding/count-of-value';
-import type { ShardNumbering } from '../../sharding/shard-numbering';
+import type { ShardFormat } from '../../sharding/shard-format';
 
 /** How many shards writers spread new items over, and how many shards readers ask. */
 export interface ShardCount {
@@ -38,7 +38,7 @@ export interface AdaptiveCounts {
 }
 
 /** What the configurations of sharded indexes and of tables that are sharded by their own key have in common. */
-interface ShardedKeyConfig extends ShardNumbering {
+interface ShardedKeyConfig extends ShardFormat {
   /**
    * The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1. An index with adaptive
    * counts has 2, because a reader that knew nothing of them would overlook items.

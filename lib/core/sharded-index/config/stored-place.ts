@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../kernel/errors';
 import { valueText } from '../../sharding/count-of-value';
-import { besideValue, SHARD_SEPARATOR, shardDigits } from '../../sharding/shard-numbering';
+import { besideValue, SHARD_SEPARATOR, shardDigits } from '../../sharding/shard-format';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
 /** The value and the shard that one key attribute holds together. */

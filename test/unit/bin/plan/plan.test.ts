@@ -96,7 +96,7 @@ describe('even-shards plan', () => {
     // Its 50,000 items of 1 KB are 0.05 GB: no partition is full.
     const { index: planned } = await json('table', ...ofDocument, '--stored-gb', '0.05', '--local-index');
     expect(planned).toMatchObject({
-      numbering: { firstShard: 1, separator: '-' },
+      shardFormat: { firstShard: 1, separator: '-' },
       plan: { shardNumbers: { first: 1, last: 5 }, stored: { gbOfShard: 0.01, partitions: 1 } },
     });
   });

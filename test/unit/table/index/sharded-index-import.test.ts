@@ -113,10 +113,10 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
   });
 
   test('tells applications how others have numbered its shards', () => {
-    const numbering = { firstShard: 1, separator: '-', shardWidth: 2, shardPlacement: ShardPlacement.PREFIX };
-    const config = deployedConfig(importIndex({ keyLayout: KeyLayout.SINGLE_ATTRIBUTE, ...numbering }));
+    const shardFormat = { firstShard: 1, separator: '-', shardWidth: 2, shardPlacement: ShardPlacement.PREFIX };
+    const config = deployedConfig(importIndex({ keyLayout: KeyLayout.SINGLE_ATTRIBUTE, ...shardFormat }));
 
-    expect(config).toMatchObject(numbering);
+    expect(config).toMatchObject(shardFormat);
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 

@@ -27,8 +27,8 @@ const NUMBERED: [string, Partial<ShardedIndexConfig>, (shard: number) => object]
 ];
 
 describe('an index with shards numbered', () => {
-  test.each(NUMBERED)('%s: a query finds the items of every shard', async (_, numbering, shardOf) => {
-    const config = { ...byStatus, ...numbering };
+  test.each(NUMBERED)('%s: a query finds the items of every shard', async (_, shardFormat, shardOf) => {
+    const config = { ...byStatus, ...shardFormat };
     const index = new FakeIndex(config);
     for (const shard of SHARDS) {
       index.put({
@@ -42,8 +42,8 @@ describe('an index with shards numbered', () => {
     expect(items.map(({ jobId }) => jobId)).toEqual(SHARDS.map((shard) => ({ S: `job-${shard}` })));
   });
 
-  test.each(NUMBERED)('%s: writers use these shards and no others', (_, numbering, shardOf) => {
-    const config = { ...byStatus, ...numbering };
+  test.each(NUMBERED)('%s: writers use these shards and no others', (_, shardFormat, shardOf) => {
+    const config = { ...byStatus, ...shardFormat };
     const written = new Set(
       Array.from(
         { length: 500 },
@@ -54,8 +54,8 @@ describe('an index with shards numbered', () => {
     expect([...written].sort()).toEqual(expected);
   });
 
-  test.each(NUMBERED)('%s: an item in a shard that nobody reads is a stray', (_, numbering, shardOf) => {
-    const config = { ...byStatus, ...numbering };
+  test.each(NUMBERED)('%s: an item in a shard that nobody reads is a stray', (_, shardFormat, shardOf) => {
+    const config = { ...byStatus, ...shardFormat };
     const keys = { jobId: { S: 'job-1' }, status: { S: 'open' }, createdAt: { N: '1' } };
     const item = { ...keys, statusShard: shardOf(0) } as DynamoDbItem;
     expect(indexStrayOf(config, item)).toMatchObject({ reason: 'outOfRange', hidden: true });

@@ -1,5 +1,5 @@
 /** Which numbers the shards of an index or a table have, and how these are written. */
-export interface ShardNumbering {
+export interface ShardFormat {
   /**
    * The number of the first shard, a whole number of at least 0. The others follow.
    * @default 0
@@ -25,27 +25,32 @@ export interface ShardNumbering {
 /** Separates the value from the shard, unless a configuration says otherwise. */
 export const SHARD_SEPARATOR = '#';
 
-/** The numbering of a configuration that says nothing about it. */
-const USUAL_NUMBERING = { firstShard: 0, separator: SHARD_SEPARATOR, shardWidth: 1, shardPlacement: 'suffix' } as const;
+/** The shard format of a configuration that says nothing about it. */
+const USUAL_SHARD_FORMAT = {
+  firstShard: 0,
+  separator: SHARD_SEPARATOR,
+  shardWidth: 1,
+  shardPlacement: 'suffix',
+} as const;
 
-/** The numbering of a configuration, with its defaults filled in. */
-export function numberingOf(config: ShardNumbering): Required<ShardNumbering> {
-  const names = Object.keys(USUAL_NUMBERING) as (keyof ShardNumbering)[];
-  const partOf = (name: keyof ShardNumbering) => (config[name] === undefined ? USUAL_NUMBERING[name] : config[name]);
+/** The shard format of a configuration, with its defaults filled in. */
+export function shardFormatOf(config: ShardFormat): Required<ShardFormat> {
+  const names = Object.keys(USUAL_SHARD_FORMAT) as (keyof ShardFormat)[];
+  const partOf = (name: keyof ShardFormat) => (config[name] === undefined ? USUAL_SHARD_FORMAT[name] : config[name]);
   return Object.fromEntries(names.map((name) => [name, partOf(name)])) as never;
 }
 
-/** What is allowed for each part of a numbering. */
-export const ALLOWED_NUMBERING = {
+/** What is allowed for each part of a shard format. */
+export const ALLOWED_SHARD_FORMAT = {
   firstShard: 'a whole number of at least 0',
   separator: 'a text without digits that is not empty',
   shardWidth: 'a whole number from 1 to 10',
   shardPlacement: 'suffix or prefix',
-} as const satisfies Record<keyof ShardNumbering, string>;
+} as const satisfies Record<keyof ShardFormat, string>;
 
-/** The first part of a numbering with which shards cannot be written and read back; undefined if there is none. */
-export function wrongPartOf(numbering: ShardNumbering): keyof ShardNumbering | undefined {
-  const { firstShard, separator, shardWidth, shardPlacement } = numberingOf(numbering);
+/** The first part of a shard format with which shards cannot be written and read back; undefined if there is none. */
+export function wrongPartOf(shardFormat: ShardFormat): keyof ShardFormat | undefined {
+  const { firstShard, separator, shardWidth, shardPlacement } = shardFormatOf(shardFormat);
   if (!Number.isSafeInteger(firstShard) || firstShard < 0) return 'firstShard';
   if (typeof separator !== 'string' || separator === '' || /\d/.test(separator)) return 'separator';
   if (!Number.isInteger(shardWidth) || shardWidth < 1 || shardWidth > 10) return 'shardWidth';
@@ -53,13 +58,13 @@ export function wrongPartOf(numbering: ShardNumbering): keyof ShardNumbering | u
 }
 
 /** A shard beside its value, such as `open#3`. */
-export function besideValue(numbering: ShardNumbering, value: string, shard: number): string {
-  const { separator = SHARD_SEPARATOR, shardPlacement } = numbering;
-  const digits = shardDigits(numbering, shard);
+export function besideValue(shardFormat: ShardFormat, value: string, shard: number): string {
+  const { separator = SHARD_SEPARATOR, shardPlacement } = shardFormat;
+  const digits = shardDigits(shardFormat, shard);
   return shardPlacement === 'prefix' ? `${digits}${separator}${value}` : `${value}${separator}${digits}`;
 }
 
 /** The number of a shard as it is written beside a value. */
-export function shardDigits({ shardWidth = 1 }: ShardNumbering, shard: number): string {
+export function shardDigits({ shardWidth = 1 }: ShardFormat, shard: number): string {
   return String(shard).padStart(shardWidth, '0');
 }

@@ -1,12 +1,12 @@
 import type { IConstruct } from 'constructs';
 import { constructField, Props } from '../construct/props';
-import type { ShardNumbering } from '../core/sharding/shard-numbering';
+import type { ShardFormat } from '../core/sharding/shard-format';
 
 /**
  * Which numbers the shards of an index or a table have, and how they are written. Say it where others have chosen already: from 1,
  * with a hyphen, in two digits, or before the value. It cannot change while there are items: their shards keep their numbers.
  */
-export interface ShardNumberingOptions {
+export interface ShardFormatOptions {
   /**
    * The number of the first shard, a whole number of at least 0. The others follow.
    *
@@ -52,7 +52,7 @@ export enum ShardPlacement {
  * @param prefix of the properties in errors
  * @throws InvalidArgumentError for a number that is a token
  */
-export function givenNumbering(construct: IConstruct, prefix: string, options: ShardNumberingOptions): ShardNumbering {
+export function givenShardFormat(construct: IConstruct, prefix: string, options: ShardFormatOptions): ShardFormat {
   const props = Props.named(constructField(construct, prefix), options);
   const [firstShard, shardWidth] = [
     props.known('firstShard', 'a whole number'),

@@ -1,14 +1,14 @@
-import { type ShardNumbering, wrongPartOf } from '../../../../lib/core/sharding/shard-numbering';
+import { type ShardFormat, wrongPartOf } from '../../../../lib/core/sharding/shard-format';
 
-test.each<[ShardNumbering]>([
+test.each<[ShardFormat]>([
   [{}],
   [{ firstShard: 0, shardWidth: 1, shardPlacement: 'suffix' }],
   [{ firstShard: 7, separator: '.', shardWidth: 10, shardPlacement: 'prefix' }],
-])('shards can be written and read back with %j', (numbering) => {
-  expect(wrongPartOf(numbering)).toBeUndefined();
+])('shards can be written and read back with %j', (shardFormat) => {
+  expect(wrongPartOf(shardFormat)).toBeUndefined();
 });
 
-test.each<[keyof ShardNumbering, unknown]>([
+test.each<[keyof ShardFormat, unknown]>([
   ['firstShard', -1],
   ['firstShard', 0.5],
   ['firstShard', null],
