@@ -23,7 +23,7 @@ interface SourceOptions extends RecordLimits {
 /**
  * The messages of an SQS or DynamoDB Streams event, in order.
  *
- * @throws InvalidEventError for what neither service sends: without a message's id or place, no failure could be reported
+ * @throws InvalidEventError if a field is missing that both services always send: without the id of a message, no failure could be reported
  */
 export function sourceMessages(
   records: readonly (SQSRecord | DynamoDBRecord)[],

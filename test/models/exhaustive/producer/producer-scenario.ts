@@ -163,12 +163,12 @@ function check(
   stream: StreamInSteps,
 ): void {
   const { sequence = false, skipRejected = false } = options;
-  const copies = stream.records().flatMap((stored) =>
-    deaggregate(stored).map(({ partitionKey, data, subSequenceNumber, sequence: place }) => ({
+  const stored = stream.records().flatMap((record) =>
+    deaggregate(record).map(({ partitionKey, data, subSequenceNumber, sequence: position }) => ({
       partitionKey,
       record: Buffer.from(data).toString(),
-      place: `${stored.shardId} ${stored.sequenceNumber} ${subSequenceNumber}`,
-      sequence: place,
+      position: `${record.shardId} ${record.sequenceNumber} ${subSequenceNumber}`,
+      sequence: position,
     })),
   );
   const promise = (isKept: boolean, words: string): void => {
@@ -176,8 +176,8 @@ function check(
   };
   promise(stream.wasQuiet, 'nothing is sent after an abort');
   promise(stream.namedTheRecordBefore, 'a sequential put names the record before it');
-  for (const { range, records: stored } of stream.shards.all) {
-    const isWhole = stored.every((each) => deaggregate(each, { range }).length === deaggregate(each).length);
+  for (const { range, records: ofShard } of stream.shards.all) {
+    const isWhole = ofShard.every((each) => deaggregate(each, { range }).length === deaggregate(each).length);
     promise(isWhole, 'the range of its shard holds each record');
   }
   const open = new Set<string>();
@@ -185,14 +185,14 @@ function check(
   for (const record of records) {
     const [end, ...more] = ends.get(record)!;
     promise(end !== undefined && more.length === 0, 'each record ends once');
-    const own = copies.filter((copy) => copy.record === record);
-    promise(own.length <= 1 || stream.answersWereLost, 'there is no second copy without a lost answer');
+    const own = stored.filter((each) => each.record === record);
+    promise(own.length <= 1 || stream.answersWereLost, 'there is no duplicate without a lost response');
     if ('receipt' in end!) {
       const { shardId, sequenceNumber, subSequenceNumber = 0 } = end.receipt;
-      const place = `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
+      const position = `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
       promise(
-        own.some((copy) => copy.place === place),
-        'a receipt names the place of its record',
+        own.some((each) => each.position === position),
+        'a receipt names the position of its record',
       );
       delivered.add(record);
     } else {
@@ -214,8 +214,8 @@ function check(
   }
   const seen = new Set<string>();
   const taken = sequence
-    ? [...deduplicate(copies, new SequenceHistory())]
-    : copies.filter(({ record }) => !open.has(record) && !seen.has(record) && seen.add(record));
+    ? [...deduplicate(stored, new SequenceHistory())]
+    : stored.filter(({ record }) => !open.has(record) && !seen.has(record) && seen.add(record));
   const last = new Map<string, string>();
   for (const { partitionKey, record } of taken) {
     promise((last.get(partitionKey) ?? '') < record, 'each key is in order');
