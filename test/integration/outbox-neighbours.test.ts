@@ -136,19 +136,19 @@ describeOnPostgres('an outbox in a database that others share', () => {
     expect(rows).toEqual([{ bytes: 16_384 }]);
   });
 
-  test('reads windows by the bytes of all columns, so that rows with the largest headers come in small windows', async () => {
+  test('reads batches by the bytes of all columns, so that rows with the largest headers come in small batches', async () => {
     const writer = await connect('writer');
     await writer.query(
       `SELECT outbox.put(repeat('😀', 126) || n, 'x', 7, repeat('😀', 256), json_build_object('a', repeat('x', 16375)),
          repeat('t', 256)) FROM generate_series(1, 500) n`,
     );
-    const windows: number[] = [];
+    const batches: number[] = [];
     const pool = server.pool(urlOf('relay'));
     pool.on('connect', (connection) => {
       const query = connection.query.bind(connection) as (statement: { text: string }) => Promise<{ rows: object[] }>;
       connection.query = (async (statement: { text: string; name?: string }) => {
         const found = await query(statement);
-        if (statement.name?.includes('readBatch')) windows.push(found.rows.length);
+        if (statement.name?.includes('readBatch')) batches.push(found.rows.length);
         return found;
       }) as never;
     });
@@ -163,7 +163,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     relay.run({ signal: ending.signal }).catch(() => {});
     await until(() => records().length === 500);
     // A row has 16,384 bytes of headers, 506 to 511 of its key, 1,024 of its type, 256 of its topic and one of data.
-    expect(Math.max(...windows)).toBe(Math.ceil((4 * 1024 * 1024) / (16_384 + 507 + 1_024 + 256 + 1)));
+    expect(Math.max(...batches)).toBe(Math.ceil((4 * 1024 * 1024) / (16_384 + 507 + 1_024 + 256 + 1)));
   });
 
   test.each([1, 2, 3])(
@@ -231,7 +231,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     30_000,
   );
 
-  test('reads one row a put if the rows of 40 parked keys are larger than a window, and tries each key', async () => {
+  test('reads one row a put if the rows of 40 parked keys are larger than a batch, and tries each key', async () => {
     const writer = await connect('writer');
     await writer.query(`SELECT outbox.put('large ' || n, repeat('x', 200000)) FROM generate_series(1, 40) n`);
     const rowsOfPuts: number[] = [];

@@ -38,8 +38,8 @@ export const WITHOUT_ENVELOPE: RowShape = { dataOf: ({ data }) => data };
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * CloudEvents 1.0, JSON form: the id is the outbox's producer id and the row's number, so that a copy of an event has the id
- * of the event. Data that is JSON is put in as it stands, other text as a string, and the rest as base64. Headers become
+ * CloudEvents 1.0, JSON form: the id is the outbox's producer id and the row's number, so a duplicate of an event has the
+ * same id. Data that is JSON is put in as it stands, other text as a string, and the rest as base64. Headers become
  * attributes. Source: the CloudEvents specification 1.0.2, JSON event format, and its extensions for partitioning and tracing.
  */
 export function cloudEvents({ source, defaultType = 'event' }: CloudEventsEnvelope): RowShape {

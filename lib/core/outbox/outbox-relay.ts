@@ -31,7 +31,7 @@ export interface RelayRunOptions {
   standsBy?: boolean;
 }
 
-/** What a relay that ends has to save is small: without an answer by then, others send some rows again. */
+/** The timeout of a statement after the relay was told to end. If the position is not saved by then, the next relay sends some rows again. */
 const LAST_STATEMENT_MS = 3_000;
 
 /** A primary that has just become a replica may still have its name. */

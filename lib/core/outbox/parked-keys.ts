@@ -5,22 +5,22 @@ import type { KeyWithParkedRows, ParkedTable, RejectedRow } from './parked-table
 import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
 
-/** A key whose rows wait in a table of their own, and not in memory. */
+/** A key whose rows wait in the table `parked`, and not in memory. */
 interface ParkedKey {
   readonly partitionKey: string;
-  /** A row of it was rejected, perhaps with others that are in order: its rows are tried one by one. */
+  /** A row was rejected, perhaps together with valid rows. So the rows of the key are tried one by one. */
   isSuspect: boolean;
   dueAtMs: number;
   isUnderWay: boolean;
   /** How many of its rows are still to be written to the table. */
   pending: number;
-  /** Whether the table may have rows of it that are to be read: not while its first row is still to be parked. */
+  /** Whether the table may have rows of the key that are to be read. It has none while the first row is still to be parked. */
   mayHaveRows: boolean;
-  /** The lowest number of the rows that this worker has written to the table since it was last read. */
+  /** The lowest number of the rows that this worker has parked since it last read the key. */
   newFromId?: bigint;
-  /** Its rows up to here, but for new ones, are out of the table: what they leave there need not be read over and over. */
+  /** The rows up to this number, except new ones, are out of the table. Reads begin after it, and so skip dead rows. */
   afterId: bigint;
-  /** A row was rejected that is not in the table, since it was last read: what was read must not pass that row. */
+  /** A row was rejected after the last read, and is not in the table. The rows that were read must not pass it. */
   hasRejection: boolean;
 }
 
@@ -28,11 +28,11 @@ interface RejectedParkedRow extends RejectedRow {
   readonly row: ParkedRow;
 }
 
-/** Puts rows, and tells how each of them has ended. */
+/** Puts rows, and reports the result of each. */
 export type PutRows = (
   rows: readonly OutboxRow[],
   ends: {
-    /** Is asked when the producer would take the row. */
+    /** Whether the row may be sent. Called when the producer would take it. */
     mayGo(row: OutboxRow): boolean;
     delivered(row: OutboxRow): void;
     rejected(row: OutboxRow, error: Error): void;
@@ -41,7 +41,7 @@ export type PutRows = (
 
 const MOST_PUTS = 4;
 
-/** One put takes the rows of so many keys. */
+/** How many keys a put has at most. */
 const KEYS_OF_A_PUT = 32;
 
 const LONGEST_RETRY_MS = 60_000;
@@ -92,12 +92,12 @@ export class ParkedKeys {
     return this.keys.has(partitionKey);
   }
 
-  /** Says that a row is going to be parked, from when on its key is. */
+  /** Announces a row that is going to be parked. From now on its key is parked. */
   expect({ partitionKey }: OutboxRow): void {
     this.keyOf(partitionKey, { mayHaveRows: false }).pending += 1;
   }
 
-  /** Parks rows that were expected. */
+  /** Parks announced rows. */
   async park(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.table.park(rows);
@@ -113,8 +113,8 @@ export class ParkedKeys {
   }
 
   /**
-   * Parks a row of the table `message` that was rejected. It is not known yet whether the row is to blame: the
-   * rows of an aggregate are rejected together, and those behind them too.
+   * Parks a row of the table `message` that was rejected. The row may be valid: the rows of an aggregate are rejected together,
+   * and so are the rows behind them.
    */
   reject(row: OutboxRow): void {
     this.expect(row);
@@ -132,7 +132,7 @@ export class ParkedKeys {
     if (this.keys.has(partitionKey)) return;
     const key = this.keyOf(partitionKey, { mayHaveRows: true });
     key.isSuspect = tries > 0;
-    // When the last try was is not known, and this worker may end before a long wait does. So each begins with the shortest.
+    // The time of the last try is not known, and this worker may end before a long wait does. So each key begins with the shortest wait.
     if (tries > 0) key.dueAtMs = this.retryAt(1);
   }
 
@@ -177,7 +177,7 @@ export class ParkedKeys {
     this.bell.ring();
   }
 
-  /** Sends what is parked, until it is stopped. */
+  /** Sends parked rows, until it is stopped. */
   async run(): Promise<void> {
     for (;;) {
       if (this.failure !== undefined) throw this.failure.error;

@@ -4,7 +4,7 @@ import { type CloudEventsEnvelope, checkEnvelope, cloudEvents, type RowShape, WI
 import type { OutboxRowError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-schema';
 
-/** How an `OutboxRelay` reads its outbox, and what it tells of its work. */
+/** How an `OutboxRelay` reads its outbox, and what it reports. */
 export interface OutboxRelayOptions {
   /**
    * The schema that the outbox is in.
@@ -25,37 +25,37 @@ export interface OutboxRelayOptions {
    */
   maxBytesInFlight?: number;
   /**
-   * After how many tries a row that the stream does not take is given up: moved to the table `rejected`, so that its key
-   * goes on behind it. A try is all that the producer does for a record: 20 attempts, unless it was given another number, or
-   * fewer if the producer is aborted between two of them.
-   * @default never: its key waits, and the row is tried again every minute
+   * How many times a rejected row is tried. Then the relay moves the row to the table `rejected`, and sends the next rows of its
+   * key. A try is everything that the producer does for a record: 20 attempts unless you configure another number, or fewer if
+   * the producer is aborted in between.
+   * @default no limit: the key waits, and the row is tried again every minute
    */
   maxTries?: number;
   /**
-   * How long to wait after a row was rejected until it is tried again, in milliseconds; it doubles with each try, up to a
-   * minute. A worker that goes on with the rows of another begins with this wait, however often they were tried.
+   * How long a rejected row waits before it is tried again, in milliseconds. The wait doubles with each try, up to a minute. A
+   * worker that takes over the rows of another worker begins with this wait.
    * @default 1000
    */
   retryMs?: number;
   /**
-   * How long a statement may take, in milliseconds. If there is no answer by then, the connection is given up: that of a
-   * pool is replaced, that of a client ends the relay with an `OutboxConnectionError`. The server ends the statement then,
-   * too: the relay sets `statement_timeout`. When the relay was told to end, a statement may take 3 seconds.
+   * How long a statement may take, in milliseconds. Then the relay gives the connection up: it replaces a connection of a pool, and
+   * with a client it ends with an `OutboxConnectionError`. The server ends the statement, too, because the relay sets
+   * `statement_timeout`. After the relay was told to end, a statement may take 3 seconds.
    * @default 30000
    */
   statementTimeoutMs?: number;
   /**
-   * Is told of each row that was rejected, once a try.
-   * @default nothing is done: the error is in the column `last_error`, and the summary counts it
+   * Called for each try of a row that was rejected.
+   * @default nothing: the error is in the column `last_error`, and the summary counts it
    */
   onRejected?(error: OutboxRowError): void;
   /**
-   * What the data of each record is: the data of its row, or an envelope that has its type, headers and time, too.
+   * The envelope of each record, which has the type, headers and time of its row, too.
    * @default the data of the row; its type and headers stay in the database
    */
   envelope?: { cloudEvents: CloudEventsEnvelope };
   /**
-   * Is told of a lost connection, and of whatever else may pass, when the relay connects again.
+   * Called with the error when the relay connects again, after a lost connection or another error that can pass.
    * @default a warning of the process, `process.emitWarning`
    */
   onReconnect?(error: Error): void;

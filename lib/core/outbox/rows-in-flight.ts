@@ -17,7 +17,7 @@ interface Amount {
   bytes: number;
 }
 
-/** Counts the rows that the producer has and that have not ended there. */
+/** Counts the rows that the producer has and has not acknowledged or rejected. */
 export class RowsInFlight {
   private readonly all: Amount = { rows: 0, bytes: 0 };
   private readonly byKey = new Map<string, Amount>();

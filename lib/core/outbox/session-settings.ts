@@ -34,7 +34,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_user_timeout: '0',
   // The planner's statistics are always stale for tables that fill and drain within minutes. It must not read and sort all
   // rows that wait to find the first ones, nor all parked rows to remove some: an index finds each row, or its successor.
-  // Nor must it compile a statement for each window because it takes the statement for expensive.
+  // Nor must it compile the statement that reads a batch each time, because it takes the statement for expensive.
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_sort: 'off',

@@ -36,31 +36,11 @@ test.each<[string, Answers, object]>([
     { code: 'OUTBOX_SCHEMA', version: 1, message: expect.stringContaining('got 1; a build before the first release') },
   ],
   [
-    'no schema',
-    { hasSettingsTable: [{ there: false }] },
-    { code: 'OUTBOX_SCHEMA', version: 0, message: expect.stringContaining('got no schema; run outboxMigrations') },
-  ],
-  [
-    'row level security',
-    { findRowSecurity: [{ relname: 'message_0' }, { relname: 'range' }] },
-    { code: 'OUTBOX_ROW_SECURITY', role: 'relay', tables: ['outbox.message_0', 'outbox.range'] },
-  ],
-  [
-    'a role that lacks a permission',
-    { findMissingPermissions: [{ missing: 'UPDATE on outbox.range' }] },
-    { code: 'OUTBOX_PERMISSION', role: 'relay', missing: ['UPDATE on outbox.range'] },
-  ],
-  [
     'a role that may not see the schema',
     { readVersion: failing('42501') },
     { code: 'OUTBOX_PERMISSION', role: 'relay', missing: ['rejected with 42501'], cause: { code: '42501' } },
   ],
   ['any other error of Postgres', { readVersion: failing('53100') }, { code: '53100' }],
-  [
-    'a sequence with a cache',
-    { readCacheSize: [{ cache_size: '10' }] },
-    { code: 'OUTBOX_SEQUENCE', message: expect.stringContaining('got 10;') },
-  ],
 ])('checkOutbox – %s – throws', async (_, answers, error) => {
   await expect(check(answers)).rejects.toMatchObject(error);
 });

@@ -169,15 +169,11 @@ describe('the rows of a key that go to two streams', () => {
   });
 
   /** Parked keys over a table, and what is put of them. */
-  function parkedOver(
-    isRefused: (row: OutboxRow, put: number) => boolean,
-    { maxTries, ...own }: { maxTries?: number } & Partial<ParkedTable> = {},
-  ) {
+  function parkedOver(isRefused: (row: OutboxRow, put: number) => boolean, own: Partial<ParkedTable> = {}) {
     let table: ParkedRow[] = [];
     const puts: bigint[][] = [];
     const readBehind: bigint[] = [];
     const told: OutboxRowError[] = [];
-    const summary = noRelaySummary();
     const withoutRow = (gone: OutboxRow) => table.filter(({ id }) => id !== gone.id);
     const clock = new VirtualClock();
     const fake: Partial<ParkedTable> = {
@@ -196,9 +192,6 @@ describe('the rows of a key that go to two streams', () => {
       countTries: async ([{ row } = { row: first }]) => {
         table = table.map((each) => (each.id === row.id ? { ...each, tries: each.tries + 1 } : each));
       },
-      giveUp: async ([{ row } = { row: first }]) => {
-        table = withoutRow(row);
-      },
       ...own,
     };
     const put: PutRows = async (rows, ends) => {
@@ -215,11 +208,16 @@ describe('the rows of a key that go to two streams', () => {
       batchRows: 10,
       batchBytes: 1_000,
       retryMs: 1,
-      maxTries,
       mostParkedKeys: 10_000,
       onRejected,
     };
-    const parked = new ParkedKeys(fake as ParkedTable, settings as unknown as RelaySettings, summary, put, () => {});
+    const parked = new ParkedKeys(
+      fake as ParkedTable,
+      settings as unknown as RelaySettings,
+      noRelaySummary(),
+      put,
+      () => {},
+    );
     const untilEmpty = async (): Promise<void> => {
       while (parked.has('key')) await clock.sleep(1);
     };
@@ -232,21 +230,8 @@ describe('the rows of a key that go to two streams', () => {
       await clock.runUntil(running);
     };
     const left = () => table.map(({ id }) => id);
-    return { parked, puts, clock, untilEmpty, all, left, readBehind, told, summary };
+    return { parked, puts, clock, untilEmpty, all, left, readBehind, told };
   }
-
-  test('are given up after so many tries, each by itself, and those behind go on together', async () => {
-    const { all, puts, told, summary } = parkedOver((row, put) => put === 1 || row.id === 1n, { maxTries: 3 });
-    await all([first, second, third]);
-    expect(puts).toEqual([[1n, 2n, 3n], [1n], [1n], [1n], [2n, 3n]]);
-    expect(told.map(({ id, tries, isGivenUp }) => [id, tries, isGivenUp])).toEqual([
-      [1n, 1, false],
-      [1n, 2, false],
-      [1n, 3, true],
-    ]);
-    expect(summary).toMatchObject({ parked: 3, rejections: 3, givenUp: 1 });
-    expect(first.read.hasEnded).toBe(true);
-  });
 
   test('are tried one by one until the one that was to blame is gone', async () => {
     const { all, puts, told } = parkedOver((row, put) => put === 1 || (row.id === 2n && put === 3));
