@@ -537,6 +537,18 @@ describe('OrderedProducer', () => {
     );
   });
 
+  test.each(['constructor', '__proto__', 'InternalFailure'])(
+    'statistics – counts attempts that failed with the code %s',
+    async (code) => {
+      const client = { putRecords: async () => ({ Records: [{ ErrorCode: code }] }) };
+      const producer = new OrderedProducer(client, { streamName: 'Events', maxAttempts: 1 });
+      for (let puts = 0; puts < 3; puts++) await producer.put(record('a')).catch(() => {});
+      const { errorsByCode, allErrors } = producer.statistics();
+      expect(Object.entries(errorsByCode)).toEqual([[code, 3]]);
+      expect(allErrors).toBe(3);
+    },
+  );
+
   test('names errors so that they can be told apart', async () => {
     const { producer } = producerOnFakeStream();
     const error = await producer.put(record('')).catch((reason) => reason);

@@ -1,4 +1,3 @@
-import { backoffMs } from '../../../../lib/core/kernel/backoff';
 import {
   isRetryableEntryError,
   isRetryableRequestError,
@@ -94,18 +93,5 @@ describe('isRetryableEntryError', () => {
 
   test('is false for what it does not know', () => {
     expect(isRetryableEntryError('InvalidArgumentException')).toBe(false);
-  });
-});
-
-describe('backoffMs', () => {
-  test('doubles its upper bound with every attempt, up to the cap', () => {
-    const longest = { backoffBaseMs: 100, backoffCapMs: 1_000, random: () => 1 };
-    expect([1, 2, 3, 4, 5, 2_000].map((attempts) => backoffMs(attempts, longest))).toEqual([
-      100, 200, 400, 800, 1_000, 1_000,
-    ]);
-  });
-
-  test('spreads over the whole interval', () => {
-    expect(backoffMs(3, { backoffBaseMs: 100, backoffCapMs: 1_000, random: () => 0.25 })).toBe(100);
   });
 });
