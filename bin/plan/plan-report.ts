@@ -327,11 +327,11 @@ function exceededLines(exceeded: readonly ExceededServiceLimit[]): string[] {
   return [
     ...lines(
       'AWS refuses this plan, and its price is that of what cannot be had',
-      exceeded.filter(({ raisedBy }) => raisedBy === undefined),
+      exceeded.filter(({ increasedBy }) => increasedBy === undefined),
     ),
     ...lines(
       'AWS grants this only on request',
-      exceeded.filter(({ raisedBy }) => raisedBy !== undefined),
+      exceeded.filter(({ increasedBy }) => increasedBy !== undefined),
     ),
   ];
 }

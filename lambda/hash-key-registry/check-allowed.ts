@@ -1,5 +1,5 @@
 import { EvenShardsError } from '../../lib/core/kernel/errors';
-import { ACTIONS_BY_ALIAS } from '../../lib/core/registry/registry-aliases';
+import { ACTIONS_BY_ALIAS } from '../../lib/core/registry/registry-contract';
 
 /** The alias that the function was invoked by does not stand for the action. Nothing was read or written. */
 class ActionNotAllowedError extends EvenShardsError {

@@ -1,5 +1,5 @@
 import { InvokeCommand, type InvokeCommandInput, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda';
-import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../lib/core/registry/registry-aliases';
+import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../lib/core/registry/registry-contract';
 import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
 import type { AskRegistry, OwnerKey } from './hash-key-owners';
 import { OwnerKeyError } from './owner-key-error';

@@ -33,11 +33,11 @@ function warnOfDeployment(field: string, folder: string, stage: Stage): void {
   const stacks = new Map(stacksOf(stage).map((stack) => [stack.node.path, stack]));
   const changes = [...stacks].map(([path, stack]): StackChange => {
     const { stackName, templateFile } = stack;
-    const place = {
+    const location = {
       file: join(...stageFolders(stage), templateFile),
       ...(Token.isUnresolved(stackName) ? {} : { stackName }),
     };
-    return { stack: path, deployed: deployedTemplate(field, folder, place), coming: templateOf(stack) };
+    return { stack: path, deployed: deployedTemplate(field, folder, location), coming: templateOf(stack) };
   });
   for (const finding of deploymentFindings(changes)) warn(stacks.get(finding.stack)!, finding);
 }

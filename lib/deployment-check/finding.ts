@@ -39,9 +39,9 @@ export interface Finding {
 }
 
 /** Where a finding is. */
-export type Place = Pick<Finding, 'stack' | 'logicalId'>;
+export type Location = Pick<Finding, 'stack' | 'logicalId'>;
 
-export function finding({ stack, logicalId }: Place, id: string, effect: Effect, step: Step, text: string): Finding {
+export function finding({ stack, logicalId }: Location, id: string, effect: Effect, step: Step, text: string): Finding {
   return { id: `cdk-even-shards:${id}`, stack, logicalId, effect, step, text };
 }
 

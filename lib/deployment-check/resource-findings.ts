@@ -48,24 +48,24 @@ function isReplacing({ deployed, coming }: ResourceChange, property: string, fou
   return [...found.keys()].some((replaced) => refersTo(next, replaced));
 }
 
-function replacedFinding({ deployed, coming, properties, ...place }: Replacement): Finding {
-  const { kind, holds, consequence } = keptType(place.type)!;
+function replacedFinding({ deployed, coming, properties, ...location }: Replacement): Finding {
+  const { kind, holds, consequence } = keptType(location.type)!;
   const name = fixedName(coming);
   const subject = `another ${properties.join(' and ')}`;
   if (name !== undefined && name === fixedName(deployed)) {
     const text =
       `${subject} needs another resource, and CloudFormation refuses to make a second one with the name ${name}: give ` +
       `${kind} another name, or make it a construct of its own beside this one, and move over.${GUIDE}`;
-    return finding(place, 'Deployment.replacementRefused', 'refused', 'revise', text);
+    return finding(location, 'Deployment.replacementRefused', 'refused', 'revise', text);
   }
   if (holds === undefined) {
     const text = `${subject} replaces ${kind}: ${consequence}.${GUIDE}`;
-    return finding(place, 'Deployment.replaced', 'replaced', 'prepare', text);
+    return finding(location, 'Deployment.replaced', 'replaced', 'prepare', text);
   }
   const text =
     `${subject} replaces ${kind}: the new one is empty, and the earlier one ${fateOf(deployed, coming.UpdateReplacePolicy).words}. ` +
     `Make another construct beside this one, copy what it holds, and remove this one in a later deployment.${GUIDE}`;
-  return finding(place, 'Deployment.replaced', 'replaced', 'revise', text);
+  return finding(location, 'Deployment.replaced', 'replaced', 'revise', text);
 }
 
 /** What leaves the stack: for good, or to come back under another logical id. */
@@ -102,7 +102,7 @@ function shapeOf({ Type, Properties = {} }: Resource): string {
 
 function renamedFinding(stack: string, logicalId: string, resource: Resource, heir: string): Finding[] {
   const { kind, holds } = keptType(resource.Type)!;
-  const place = { stack, logicalId: heir };
+  const location = { stack, logicalId: heir };
   const rename =
     `Keep it with overrideLogicalId('${logicalId}') on node.defaultChild, or rename it in the deployed stack with ` +
     `\`cdk refactor\`.${GUIDE}`;
@@ -110,14 +110,14 @@ function renamedFinding(stack: string, logicalId: string, resource: Resource, he
   if (name !== undefined || resource.Type === 'AWS::Lambda::EventSourceMapping') {
     const twice = name === undefined ? 'of the same function and source' : `with the name ${name}`;
     const text = `the logical id of ${kind} goes from ${logicalId} to ${heir}, and AWS refuses a second one ${twice}. ${rename}`;
-    return [finding(place, 'Deployment.renamed', 'refused', 'revise', text)];
+    return [finding(location, 'Deployment.renamed', 'refused', 'revise', text)];
   }
   // Whoever refers to a function that holds nothing refers to the new one.
   if (holds === undefined) return [];
   const text =
     `the logical id of ${kind} goes from ${logicalId} to ${heir}: CloudFormation makes a new one, which is empty, and the ` +
     `earlier one ${fateOf(resource, resource.DeletionPolicy).words}. ${rename}`;
-  return [finding(place, 'Deployment.renamed', 'replaced', 'revise', text)];
+  return [finding(location, 'Deployment.renamed', 'replaced', 'revise', text)];
 }
 
 function goneFinding(stack: string, logicalId: string, resource: Resource): Finding[] {

@@ -1,4 +1,4 @@
-import { type Effect, type Finding, finding, type Place } from './finding';
+import { type Effect, type Finding, finding, type Location } from './finding';
 
 /** A property of a construct, as it is deployed and as it comes, and what a change of it does and what to do instead. */
 export interface Setting {
@@ -16,12 +16,12 @@ export interface Setting {
  * @param kind the construct that has the properties
  * @param of what the settings are of: an index or a table
  */
-export function changedSettings(place: Place, kind: string, of: string, settings: readonly Setting[]): Finding[] {
+export function changedSettings(location: Location, kind: string, of: string, settings: readonly Setting[]): Finding[] {
   return settings.flatMap(({ property, deployed, coming, effect, consequence }) => {
     if (!isKnown(deployed) || !isKnown(coming) || asText(deployed) === asText(coming)) return [];
     const id = `${kind}.changed${property.charAt(0).toUpperCase()}${property.slice(1)}`;
     const text = `${property} of ${of} would go from ${asText(deployed)} to ${asText(coming)}: ${consequence}`;
-    return [finding(place, id, effect, effect === 'refused' ? 'revise' : 'prepare', text)];
+    return [finding(location, id, effect, effect === 'refused' ? 'revise' : 'prepare', text)];
   });
 }
 

@@ -2,7 +2,7 @@ import { readGuide } from '../construct/guide-link';
 import { isReshardStep, planIndexReshard } from '../core/sharded-index/change/plan-index-reshard';
 import { isTableReshardStep, planTableReshard } from '../core/sharded-index/change/plan-table-reshard';
 import type { IndexShards, ShardCount } from '../core/sharded-index/config/sharded-index-config';
-import { type Finding, finding, type Place } from './finding';
+import { type Finding, finding, type Location } from './finding';
 
 /**
  * Finds that shard counts skip a step from those that are deployed, as far as these can be known: a template says nothing of
@@ -12,7 +12,7 @@ import { type Finding, finding, type Place } from './finding';
  * @param of what queries are of: an index or a table
  */
 export function skippedStep(
-  place: Place,
+  location: Location,
   kind: string,
   of: string,
   deployed: IndexShards | undefined,
@@ -23,18 +23,22 @@ export function skippedStep(
   const text =
     `queries of ${of} would miss items if its shardCounts went from ${asCode(deployed)} to ${asCode(shards)} in one ` +
     `deployment: deploy ${asCode(first.shards)} before.${readGuide('index-resharding', 'both-deployments')}`;
-  return [finding(place, `${kind}.skippedStep`, 'missed', 'split', text)];
+  return [finding(location, `${kind}.skippedStep`, 'missed', 'split', text)];
 }
 
 /** The same of a table that is sharded by its own key. */
-export function skippedTableStep(place: Place, deployed: IndexShards | undefined, shards: IndexShards): Finding[] {
+export function skippedTableStep(
+  location: Location,
+  deployed: IndexShards | undefined,
+  shards: IndexShards,
+): Finding[] {
   if (!areKnown(deployed, shards) || isTableReshardStep(deployed, shards)) return [];
   const first = planTableReshard(deployed, targetOf(shards)).find((step) => step.action === 'deploy')!;
   const text =
     `items would be missed or be there twice if the shardCounts of the table went from ${asCode(deployed)} to ` +
     `${asCode(shards)} in one deployment: deploy ${asCode(first.shards)} before.` +
     readGuide('sharded-tables', 'a-table-sharded-by-its-own-key');
-  return [finding(place, 'KeyShardedTable.skippedStep', 'missed', 'split', text)];
+  return [finding(location, 'KeyShardedTable.skippedStep', 'missed', 'split', text)];
 }
 
 /** Whether both templates say what the counts are: what only a deployment knows is an object there. */

@@ -1,6 +1,6 @@
 import { readGuide } from '../construct/guide-link';
 import { type ShardFormat, shardFormatOf } from '../core/sharding/shard-format';
-import { type Finding, finding, type Place } from './finding';
+import { type Finding, finding, type Location } from './finding';
 import { changedSettings, type Setting } from './setting-changes';
 import { skippedStep, skippedTableStep } from './shard-count-changes';
 import {
@@ -46,15 +46,20 @@ function metadataOf<M>({ deployed, coming }: ResourceChange, key: string): { dep
   return before === undefined || next === undefined ? undefined : { deployed: before, coming: next };
 }
 
-function indexFindings(place: Place, indexName: string, deployed: IndexMetadata, coming: IndexMetadata): Finding[] {
+function indexFindings(
+  location: Location,
+  indexName: string,
+  deployed: IndexMetadata,
+  coming: IndexMetadata,
+): Finding[] {
   const isFixedAgain = deployed.adaptive !== undefined && coming.adaptive === undefined;
   const fixedAgain =
     `queries of ${indexName} miss items of values that have grown beyond its fixed shardCounts: deploy what they have grown ` +
     `to as initialByValue before.${readGuide('adaptive-counts', 'back-to-fixed-counts')}`;
   return [
-    ...(isFixedAgain ? [finding(place, 'ShardedIndex.fixedAgain', 'missed', 'split', fixedAgain)] : []),
-    ...skippedStep(place, 'ShardedIndex', indexName, deployed.shards, coming.shards),
-    ...changedSettings(place, 'ShardedIndex', indexName, indexSettings(deployed, coming)),
+    ...(isFixedAgain ? [finding(location, 'ShardedIndex.fixedAgain', 'missed', 'split', fixedAgain)] : []),
+    ...skippedStep(location, 'ShardedIndex', indexName, deployed.shards, coming.shards),
+    ...changedSettings(location, 'ShardedIndex', indexName, indexSettings(deployed, coming)),
   ];
 }
 
@@ -119,10 +124,10 @@ function indexSettings(deployed: IndexMetadata, coming: IndexMetadata): Setting[
   ];
 }
 
-function tableFindings(place: Place, deployed: KeyShardingMetadata, coming: KeyShardingMetadata): Finding[] {
+function tableFindings(location: Location, deployed: KeyShardingMetadata, coming: KeyShardingMetadata): Finding[] {
   return [
-    ...skippedTableStep(place, deployed.shards, coming.shards),
-    ...changedSettings(place, 'KeyShardedTable', 'the table', tableSettings(deployed, coming)),
+    ...skippedTableStep(location, deployed.shards, coming.shards),
+    ...changedSettings(location, 'KeyShardedTable', 'the table', tableSettings(deployed, coming)),
   ];
 }
 
@@ -161,13 +166,13 @@ const SHARDS_OF_ROWS =
   'selectRow would not find rows that are there, and a row that is written again would be there twice. Make another table, and copy ' +
   `the rows, or acknowledge this warning if the table is empty.${KEYSPACES_GUIDE}`;
 
-function keyspacesFindings(place: Place, deployed: KeyspacesMetadata, coming: KeyspacesMetadata): Finding[] {
+function keyspacesFindings(location: Location, deployed: KeyspacesMetadata, coming: KeyspacesMetadata): Finding[] {
   const setting = (property: keyof KeyspacesMetadata, consequence: string, next: unknown = coming[property]) =>
     ({ property, deployed: deployed[property], coming: next, effect: 'missed', consequence }) as const;
   const calculatedFrom = deployed.strategy === coming.strategy ? coming.calculatedFrom : deployed.calculatedFrom;
   return [
-    ...skippedStep(place, 'ShardedKeyspacesTable', 'the table', deployed.shards, coming.shards),
-    ...changedSettings(place, 'ShardedKeyspacesTable', 'the table', [
+    ...skippedStep(location, 'ShardedKeyspacesTable', 'the table', deployed.shards, coming.shards),
+    ...changedSettings(location, 'ShardedKeyspacesTable', 'the table', [
       setting('firstShard', PLACES_OF_ROWS),
       setting('strategy', SHARDS_OF_ROWS),
       setting('calculatedFrom', SHARDS_OF_ROWS, calculatedFrom),

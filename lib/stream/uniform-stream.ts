@@ -37,7 +37,7 @@ export interface IUniformStream extends kinesis.IStream {
 export interface UniformStreamAttributes extends kinesis.StreamAttributes {
   /**
    * How many hash buckets the keys of the stream have: the `hashBuckets` of the app that has the stream. Two producers that do
-   * not agree on it place a key in two shards.
+   * not agree on it put a key into two shards.
    *
    * @default - the MD5 of a partition key decides its shard, unless you give a producer a number
    */

@@ -79,7 +79,7 @@ export const OUTBOX_METRICS = {
   waitingRows: 'WaitingRows',
   /** The age of the oldest row that waits, in seconds. */
   waitingSeconds: 'WaitingSeconds',
-  /** Rows that wait because their key does. */
+  /** Rows of parked keys. */
   parkedRows: 'ParkedRows',
   /** Rows that Kinesis has acknowledged. */
   relayedRows: 'RelayedRows',

@@ -24,7 +24,6 @@ export {
   describeExceeded,
   type ExceededServiceLimit,
   SERVICE_LIMITS,
-  SERVICE_LIMITS_AS_OF,
   type ServiceLimit,
 } from './service-limits';
 export { shardsForOverload } from './shards-for-overload';

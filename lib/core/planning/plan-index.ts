@@ -148,7 +148,7 @@ export interface IndexPlan {
   stored?: { gbOfShard: number; partitions: number };
   /** The problems that no number of shards fixes. Each sentence says what does fix it. */
   notFixed: string[];
-  /** The limits of AWS that the plan exceeds, and what raises them. */
+  /** The limits of AWS that the plan exceeds, and what increases them. */
   exceeded: ExceededServiceLimit[];
   /** The cost of a month in US dollars, and the prices it is computed with. */
   monthlyCost: { writes: number; pages: number; total: number; prices: string };

@@ -158,7 +158,7 @@ export interface StreamPlan {
   limits: LimitUse<StreamLimit>[];
   /** The problems that no number of shards fixes. Each sentence says what does fix it. */
   notFixed: string[];
-  /** The limits of AWS that the plan exceeds. Those without `raisedBy` cannot be raised: AWS refuses the plan. */
+  /** The limits of AWS that the plan exceeds. Those without `increasedBy` cannot be increased: AWS rejects the plan. */
   exceeded: ExceededServiceLimit[];
   /** The cost of a month in US dollars, and the prices it is computed with. */
   monthlyCost: {

@@ -5,8 +5,8 @@ export interface ServiceLimit {
   readonly value: number;
   /** Where or when the limit is another. */
   readonly otherwise?: string;
-  /** What to ask for to have it raised. Undefined: no request raises it. */
-  readonly raisedBy?: string;
+  /** What to request to have the limit increased. Undefined: no request increases it. */
+  readonly increasedBy?: string;
   /** The page of AWS that says so. */
   readonly source: string;
 }
@@ -23,7 +23,7 @@ export const SERVICE_LIMITS = {
     what: 'shards of an account in a Region',
     value: 1_000,
     otherwise: '6,000 in some Regions, and 20,000 in us-east-1, us-west-2 and eu-west-1',
-    raisedBy: 'Service Quotas, Amazon Kinesis Data Streams, shards of the Region',
+    increasedBy: 'Service Quotas, Amazon Kinesis Data Streams, shards of the Region',
     source: KINESIS_QUOTAS,
   },
   shardsOfStream: {
@@ -56,14 +56,14 @@ export const SERVICE_LIMITS = {
     what: 'megabytes a second that a stream takes in on-demand mode',
     value: 200,
     otherwise: '10,000 in us-east-1, us-west-2 and eu-west-1',
-    raisedBy: 'AWS Support, on-demand write throughput of Amazon Kinesis Data Streams',
+    increasedBy: 'AWS Support, on-demand write throughput of Amazon Kinesis Data Streams',
     source: KINESIS_QUOTAS,
   },
   onDemandReads: {
     what: 'megabytes a second that consumers without enhanced fan-out read of a stream in on-demand mode',
     value: 400,
     otherwise: '20,000 in us-east-1, us-west-2 and eu-west-1',
-    raisedBy: 'AWS Support, on-demand read throughput of Amazon Kinesis Data Streams',
+    increasedBy: 'AWS Support, on-demand read throughput of Amazon Kinesis Data Streams',
     source: KINESIS_QUOTAS,
   },
   batchesOfShard: {
@@ -91,25 +91,25 @@ export const SERVICE_LIMITS = {
   tableWrites: {
     what: 'write units a second of a table, or of an index',
     value: 40_000,
-    raisedBy: 'Service Quotas, Amazon DynamoDB, table-level write throughput',
+    increasedBy: 'Service Quotas, Amazon DynamoDB, table-level write throughput',
     source: DYNAMODB_QUOTAS,
   },
   tableReads: {
     what: 'read units a second of a table, or of an index',
     value: 40_000,
-    raisedBy: 'Service Quotas, Amazon DynamoDB, table-level read throughput',
+    increasedBy: 'Service Quotas, Amazon DynamoDB, table-level read throughput',
     source: DYNAMODB_QUOTAS,
   },
   accountUnits: {
     what: 'read units and write units a second, each, of all provisioned tables of an account in a Region',
     value: 80_000,
-    raisedBy: 'Service Quotas, Amazon DynamoDB, account-level throughput',
+    increasedBy: 'Service Quotas, Amazon DynamoDB, account-level throughput',
     source: DYNAMODB_QUOTAS,
   },
   indexesOfTable: {
     what: 'global secondary indexes of a table',
     value: 20,
-    raisedBy: 'Service Quotas, Amazon DynamoDB, global secondary indexes of a table',
+    increasedBy: 'Service Quotas, Amazon DynamoDB, global secondary indexes of a table',
     source: DYNAMODB_QUOTAS,
   },
 } as const satisfies Readonly<Record<string, ServiceLimit>>;
@@ -131,8 +131,8 @@ export function exceededLimits(
 }
 
 /** What a reader is to know of a limit that a plan exceeds, in a sentence without its end. */
-export function describeExceeded({ what, value, needed, otherwise, raisedBy }: ExceededServiceLimit): string {
+export function describeExceeded({ what, value, needed, otherwise, increasedBy }: ExceededServiceLimit): string {
   const other = otherwise === undefined ? '' : ` (${otherwise})`;
-  const way = raisedBy === undefined ? 'no request raises this limit' : `ask for more: ${raisedBy}`;
+  const way = increasedBy === undefined ? 'no request increases this limit' : `ask for more: ${increasedBy}`;
   return `AWS allows ${value.toLocaleString('en')} ${what}${other}, and this needs ${Math.ceil(needed).toLocaleString('en')}: ${way}`;
 }

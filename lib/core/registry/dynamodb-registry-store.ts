@@ -3,9 +3,9 @@ import { checkClient } from '../aws-client/client-check';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { pages } from '../kernel/pages';
 import { parseHashKey } from '../stream-format/hash-key-space';
+import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-contract';
 import { CorruptRegistryError } from './registry-errors';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
-import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-table';
 
 /** An item of a registry's table, or its key, in the SDK's types. */
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types

@@ -194,8 +194,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly requestTimeout?: Duration;
 
   /**
-   * Whether records are sequenced, so that consumers can drop second copies with `deduplicate` of `cdk-even-shards/consumer`
-   * and see each record once, in the order of its key. A copy comes about when an answer of Kinesis is lost, and when
+   * Whether records are sequenced, so that an `OrderedConsumer` of `cdk-even-shards/consumer` can drop duplicates and process each
+   * record once, in the order of its key. A duplicate comes about when a response of Kinesis is lost, and when
    * Lambda delivers again what was written. A record of a FIFO queue whose partition key is its message group, or of a
    * table's stream, has the number that its source gave it, so that it is known however often it is delivered. Other
    * records get their numbers from the invocation: a second invocation with them writes them as new ones.
@@ -363,7 +363,7 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
    * data the change as DynamoDB wrote it, in the order of the item.
    *
    * A change that fails is delivered again, and so are all changes behind it. Some of these were written before, and are then
-   * written twice; with `sequence`, consumers can tell. A change that is larger than the stream takes never succeeds: raise
+   * written twice; with `sequence`, consumers can tell. A change that is larger than the stream takes never succeeds: increase
    * `maxRecordSize` where items are large.
    *
    * @param props the table, and when a change is given up

@@ -28,7 +28,7 @@ export interface ProducerTableStreamOptions {
 
   /**
    * How long Lambda gathers changes before it invokes the function: 0 to 5 minutes. It invokes the function earlier once
-   * the batch is full. A table's stream needs no window, whatever the batch size.
+   * the batch is full. A table's stream needs no batching window, whatever the batch size.
    *
    * @default - the function gets changes as soon as there are any
    */
@@ -57,7 +57,7 @@ export interface ProducerTableStreamOptions {
   readonly filters?: { [key: string]: any }[];
 
   /**
-   * Whether the function follows the table now. Switched off, the place is kept, for as long as the table's stream keeps
+   * Whether the function follows the table now. Switched off, Lambda keeps its position in the stream, for as long as the table's stream keeps
    * the changes: 24 hours.
    *
    * @default true

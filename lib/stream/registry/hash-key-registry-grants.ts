@@ -5,7 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { grantOnKey } from '../../construct/kept-table';
-import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-aliases';
+import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-contract';
 
 /** What permissions on a registry need to know of it. */
 interface GrantedRegistry extends IResource {

@@ -13,8 +13,12 @@ import { protectWhileRetained, recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } f
 import { constructField } from '../../construct/props';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../core/contract/function-environment';
 import { InvalidArgumentError } from '../../core/kernel/errors';
-import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-aliases';
-import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../../core/registry/registry-table';
+import {
+  ALLOCATE_ALIAS,
+  QUERY_ALIAS,
+  REGISTRY_TABLE_KEY,
+  REGISTRY_TABLE_TIME_TO_LIVE,
+} from '../../core/registry/registry-contract';
 import { guardDeployment } from '../../deployment-check/deployment-guard';
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { orderedStream } from '../stream-checks';

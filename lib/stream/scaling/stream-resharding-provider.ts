@@ -64,7 +64,7 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
  */
 export class StreamReshardingProvider extends Resource implements IStreamReshardingProvider, ec2.IConnectable {
   /**
-   * Imports a provider that exists, of another app of the same account and region, which a company keeps once for all its streams.
+   * Imports a provider that exists, of another app of the same account and region, which an organization keeps once for all its streams.
    * What it needs on a stream is allowed to its role, if that may be changed.
    *
    * @param scope the construct to add the provider to, usually `this`

@@ -23,7 +23,7 @@ export interface AdaptiveShardCountsOptions {
 
   /**
    * The most shards that a value may grow to: a whole number from 1 to 10,000. A page asks every shard of its value, so
-   * this bounds what a page costs. A deployment can raise and lower it at any time; a value that has more shards keeps them.
+   * this bounds what a page costs. A deployment can increase and decrease it at any time; a value that has more shards keeps them.
    *
    * @default 64
    */

@@ -149,7 +149,7 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   /**
    * The reads and writes, in units a second, that the index can serve at once, without growing to them first. An index has
    * a partition for each 1,000 write units and 3,000 read units of it, and a value with fewer shards uses fewer. It cannot
-   * be lowered.
+   * be decreased.
    *
    * @default - DynamoDB gives the index the throughput of a new index
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html

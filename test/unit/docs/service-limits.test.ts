@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { SERVICE_LIMITS, SERVICE_LIMITS_AS_OF, type ServiceLimit } from '../../../lib/core';
+import { SERVICE_LIMITS, SERVICE_LIMITS_AS_OF, type ServiceLimit } from '../../../lib/core/planning/service-limits';
 
 const guide = readFileSync('docs/guides/limits.md', 'utf8');
 
-function row({ what, value, otherwise, raisedBy, source }: ServiceLimit): string {
+function row({ what, value, otherwise, increasedBy, source }: ServiceLimit): string {
   const allowed = value.toLocaleString('en') + (otherwise === undefined ? '' : `; ${otherwise}`);
-  return `| ${what} | ${allowed} | ${raisedBy ?? 'no request'} | ${source} |`;
+  return `| ${what} | ${allowed} | ${increasedBy ?? 'no request'} | ${source} |`;
 }
 
 test('the table of service limits is the list that the planner uses, with the date of the sources', () => {

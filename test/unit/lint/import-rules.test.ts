@@ -9,7 +9,7 @@ const root = join(__dirname, '..', '..', '..');
 const MODULES: Record<string, { allowed: string[]; rejected: string[] }> = {
   'lib/core/file.ts': {
     allowed: ['./producer'],
-    rejected: ['node:crypto', './kernel/errors', './producer/lane', 'aws-cdk-lib', '../construct/props-checks'],
+    rejected: ['node:crypto', './kernel/errors', './producer/lane', 'aws-cdk-lib', '../construct/props'],
   },
   'lib/core/kernel/file.ts': {
     allowed: ['node:crypto', './errors'],
@@ -17,7 +17,7 @@ const MODULES: Record<string, { allowed: string[]; rejected: string[] }> = {
   },
   ...modules(['lib/core/stream-format/file.ts', 'lib/core/fan-out/file.ts', 'lib/core/aws-client/file.ts'], {
     allowed: ['node:crypto', './sibling', '../kernel/errors', '../sharding/shard-count'],
-    rejected: ['aws-cdk-lib', '..', '../kernel', '../producer', '../producer/lane', '../../construct/props-checks'],
+    rejected: ['aws-cdk-lib', '..', '../kernel', '../producer', '../producer/lane', '../../construct/props'],
   }),
   'lib/core/registry/file.ts': {
     allowed: ['node:crypto', './balanced-key', '../kernel/errors', '../stream-format/fence', '../producer'],
@@ -27,8 +27,8 @@ const MODULES: Record<string, { allowed: string[]; rejected: string[] }> = {
       '..',
       '../kernel',
       '../producer/lane',
-      '../../construct/props-checks',
-      '../producer/../../construct/props-checks',
+      '../../construct/props',
+      '../producer/../../construct/props',
       '../../../bin/local/run-local',
     ],
   },
@@ -45,7 +45,7 @@ const MODULES: Record<string, { allowed: string[]; rejected: string[] }> = {
       'aws-cdk-lib/aws-kinesis',
       'constructs',
       './sub/file',
-      '../construct/props-checks',
+      '../construct/props',
       '../core/kernel/errors',
       '../core/planning/plan-index',
       '../core/sharding/shard-count',
@@ -80,7 +80,7 @@ const MODULES: Record<string, { allowed: string[]; rejected: string[] }> = {
       '../other-function/file',
       '../../lib',
       '../../lib/stream/uniform-stream',
-      '../../lib/core/../construct/props-checks',
+      '../../lib/core/../construct/props',
       '../../bin/app',
     ],
   },

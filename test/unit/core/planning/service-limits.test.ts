@@ -5,7 +5,7 @@ describe('the limits of AWS', () => {
     const { exceeded } = planStream({ recordsPerSecond: 5_000, bytesPerSecond: 4e6, enhancedFanOutConsumers: 25 });
     expect(exceeded.map(describeExceeded)).toEqual([
       'AWS allows 20 consumers with enhanced fan-out of a stream (50 in On-demand Advantage mode, in some Regions only), ' +
-        'and this needs 25: no request raises this limit',
+        'and this needs 25: no request increases this limit',
     ]);
   });
 
@@ -22,7 +22,7 @@ describe('the limits of AWS', () => {
   test('more shards than an account has in most Regions can be asked for', () => {
     const { exceeded } = planStream({ recordsPerSecond: 750_001, bytesPerSecond: 1e6 });
     expect(exceeded).toMatchObject([
-      { value: 1_000, needed: 1_001, raisedBy: expect.stringContaining('Service Quotas') },
+      { value: 1_000, needed: 1_001, increasedBy: expect.stringContaining('Service Quotas') },
     ]);
   });
 

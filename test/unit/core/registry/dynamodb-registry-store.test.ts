@@ -1,5 +1,5 @@
 import { DynamoDbRegistryStore, type RegistryItem } from '../../../../lib/core/registry/dynamodb-registry-store';
-import { REGISTRY_TABLE_TIME_TO_LIVE } from '../../../../lib/core/registry/registry-table';
+import { REGISTRY_TABLE_TIME_TO_LIVE } from '../../../../lib/core/registry/registry-contract';
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 
