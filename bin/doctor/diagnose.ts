@@ -64,7 +64,7 @@ function ofStream(stream: StreamObservation): Diagnosis[] {
       'consumerBehind',
       'loss',
       `a consumer reads records that are ${rounded(iteratorAgeHours)} hours old, and the stream keeps them for ${retentionHours}: what it has not read by then is gone`,
-      `raise retentionPeriod to at least ${Math.min(8_760, Math.ceil(iteratorAgeHours * 4))} hours now, then give the consumer more concurrency, or find what it waits for`,
+      `increase retentionPeriod to at least ${Math.min(8_760, Math.ceil(iteratorAgeHours * 4))} hours now, then give the consumer more concurrency, or find what it waits for`,
     );
   }
   if (!areShardsEven(openShards)) uneven(stream, say);
@@ -209,7 +209,7 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
       'valuesAtMaximum',
       'limit',
       `${counted(valuesAtMaximum, 'value')} would need more shards than the maximum`,
-      'raise maximum of ShardCounts.adaptive',
+      'increase maximum of ShardCounts.adaptive',
     );
   }
   if (status !== undefined && status !== 'ACTIVE') {
@@ -228,7 +228,7 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
         'idleIndexShards',
         'cost',
         `the busiest minute has written ${rounded(peakUnits)} units a second, and each ordered page asks ${read} shards, half a read unit each at least`,
-        `lower the shardCounts to ${enough} in the steps that \`npx even-shards reshard --from ${read} --to ${enough}\` lists`,
+        `decrease the shardCounts to ${enough} in the steps that \`npx even-shards reshard --from ${read} --to ${enough}\` lists`,
       );
     }
   }
@@ -265,7 +265,7 @@ function tooFewShards(
     change:
       !('adaptive' in config) || config.adaptive === undefined
         ? `increase the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`
-        : 'read the alarms of the AdaptiveShardCountController, because the counts of this index grow by themselves; raise maximum if values have reached it',
+        : 'read the alarms of the AdaptiveShardCountController, because the counts of this index grow by themselves; increase maximum if values have reached it',
   };
 }
 

@@ -177,7 +177,7 @@ function indexLines(
       ['partitions busy', 'partitions', 'shards', 'read units a page'],
       tradeOffs.map((each) => [roughPercent(each.utilization), each.partitions, each.shards, each.readUnitsPerPage]),
     ),
-    `  (fewer shards need more partitions: raise the warm throughput of the ${kind} to 1,000 write units for each)`,
+    `  (fewer shards need more partitions: increase the warm throughput of the ${kind} to 1,000 write units for each)`,
     '',
     `  a month of this ${kind} on demand${kind === 'index' ? ', without the writes of its table' : ''}: ${dollars(monthlyCost.total)} ` +
       `(writes ${dollars(monthlyCost.writes)}, pages ${dollars(monthlyCost.pages)}; prices of ${monthlyCost.prices})`,

@@ -242,7 +242,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
       expect.objectContaining({
         id: 'idleShards',
         weight: 'cost',
-        what: 'the busiest minute has used 7.5 % of 8 shards: 1 would do, with a quarter of them free',
+        what: 'the busiest minute has used 7.5% of 8 shards: 1 would do, with a quarter of them free',
         change: expect.stringContaining('set shardCount to 1, which saves about 77 dollars a month'),
       }),
       expect.objectContaining({ id: 'idleIndexShards', weight: 'cost', path: 'Shop/Orders/Table/byStatus' }),
@@ -254,7 +254,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     expect((await found())[0]).toMatchObject({
       id: 'fullStream',
       weight: 'limit',
-      what: 'the busiest minute has used 87.5 % of 8 shards',
+      what: 'the busiest minute has used 87.5% of 8 shards',
       change: expect.stringContaining('set shardCount to 10'),
     });
   });
@@ -265,7 +265,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     expect((await found())[0]).toMatchObject({
       id: 'hotShard',
       weight: 'refused',
-      what: '70 writes refused, although the busiest minute has used 50 % of all shards: one of them is hot',
+      what: '70 writes refused, although the busiest minute has used 50% of all shards: one of them is hot',
     });
   });
 
@@ -276,7 +276,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
       id: 'consumerBehind',
       weight: 'loss',
       what: expect.stringContaining('15 hours old, and the stream keeps them for 24'),
-      change: expect.stringContaining('raise retentionPeriod to at least 60 hours now'),
+      change: expect.stringContaining('increase retentionPeriod to at least 60 hours now'),
     });
   });
 
