@@ -1,6 +1,6 @@
 /**
  * `cdk-even-shards/consumer`: handles a stream's records in order by key, and sets a failing key aside alone; takes aggregates
- * apart, drops copies of records, and keeps order while keys move.
+ * apart, drops duplicates, and keeps order while keys move.
  *
  * @module consumer
  */
