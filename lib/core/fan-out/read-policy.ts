@@ -1,3 +1,4 @@
+import { checkFields, checkWhole } from '../kernel/checks';
 import { type Clock, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHedgeBudget, type FanOutHistory } from './fan-out-history';
@@ -76,7 +77,7 @@ export type ReadPolicy = Required<Omit<FanOutReadOptions, 'history' | 'deadlineM
 
 /** @throws InvalidArgumentError for an option that is out of its bounds */
 export function readPolicy(options: FanOutReadOptions): ReadPolicy {
-  if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
+  checkFields('options', options);
   const policy: ReadPolicy = {
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     attempts: options.attempts ?? 5,
@@ -89,11 +90,8 @@ export function readPolicy(options: FanOutReadOptions): ReadPolicy {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
   };
-  for (const field of ['concurrency', 'attempts'] as const) {
-    if (!Number.isSafeInteger(policy[field]) || policy[field] < 1) {
-      throw new InvalidArgumentError(field, policy[field], 'a whole number of at least 1');
-    }
-  }
+  checkWhole('concurrency', policy.concurrency, 1);
+  checkWhole('attempts', policy.attempts, 1);
   for (const field of ['backoffBaseMs', 'backoffCapMs', 'deadlineMs'] as const) {
     const ms = policy[field];
     if (ms !== undefined && !(Number.isFinite(ms) && ms >= 0)) {
