@@ -1,5 +1,6 @@
 import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { type Clock, systemClock } from '../../../lib/core/kernel/clock';
+import { Condition } from '../../../lib/core/kernel/condition';
 import { pause } from '../../../lib/core/kernel/pause';
 import type { KinesisRecord } from '../../stream-shards/shard-reader';
 
@@ -70,14 +71,14 @@ export class EventSourceWorker {
   /** The records that were read and are not done. */
   readonly waiting: KinesisRecord[] = [];
   private isClosed = false;
-  private wake = (): void => {};
+  private readonly arrivals = new Condition();
 
   constructor(
     private readonly shardId: string,
     private readonly settings: WorkerSettings,
     private readonly signal: AbortSignal,
   ) {
-    signal.addEventListener('abort', () => this.wake(), { once: true });
+    signal.addEventListener('abort', () => this.arrivals.notifyAll(), { once: true });
   }
 
   get isEmpty(): boolean {
@@ -86,19 +87,19 @@ export class EventSourceWorker {
 
   add(record: KinesisRecord): void {
     this.waiting.push(record);
-    this.wake();
+    this.arrivals.notifyAll();
   }
 
   /** No further record will come. */
   close(): void {
     this.isClosed = true;
-    this.wake();
+    this.arrivals.notifyAll();
   }
 
   /** Delivers until all records are done and no more will come. */
   async deliver(): Promise<void> {
     while (!this.signal.aborted) {
-      while (this.isEmpty && !this.isClosed && !this.signal.aborted) await this.more();
+      while (this.isEmpty && !this.isClosed && !this.signal.aborted) await this.arrivals.change();
       if (this.isEmpty) return;
       const count = await this.gather();
       await this.deliverAll(this.waiting.slice(0, count));
@@ -122,14 +123,8 @@ export class EventSourceWorker {
         if (bytes > MOST_EVENT_BYTES) return count;
       }
       if (count === batchSize || this.isClosed) return count;
-      if (await Promise.race([isOver, this.more()])) return count;
+      if (await Promise.race([isOver, this.arrivals.change()])) return count;
     }
-  }
-
-  private more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.wake = resolve;
-    });
   }
 
   private pause(ms: number): Promise<void> {
