@@ -19,12 +19,12 @@ import {
   StreamConsumerMetrics,
   UniformStream,
 } from '../../../lib';
-import { monitoringReport } from './monitoring-report';
 import { dashboardBody, type Widget } from '../../support/readable-template';
 import { CachedStack } from '../../support/stacks/cached-stack';
 import { ControlledStack } from '../../support/stacks/controlled-stack';
 import { RelayStack } from '../../support/stacks/relay-stack';
 import { WatchedStack } from '../../support/stacks/watched-stack';
+import { monitoringReport } from './monitoring-report';
 
 /** What the only dashboard shows. */
 function widgets(stack: Stack): Widget[] {
