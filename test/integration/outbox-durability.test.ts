@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Client, Pool } from 'pg';
-import { deaggregate, deduplicate, OrderedProducer, SequenceHistory, type UserRecord } from '../../lib/core';
+import { deaggregate, OrderedProducer, type UserRecord } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay } from '../../lib/core/outbox';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
@@ -8,6 +8,7 @@ import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { tuned } from '../support/postgres/tuned';
+import { withoutDuplicates } from '../support/without-duplicates';
 
 /** What the guide says of an outbox whose server crashes, or whose replica is promoted: on servers whose processes are killed. */
 
@@ -34,7 +35,7 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
 const textOf = ({ data }: UserRecord) => Buffer.from(data).toString();
 const producersOf = (records: readonly UserRecord[]) => new Set(records.map(({ sequence }) => sequence!.producerId));
 /** What a consumer takes that drops copies. */
-const taken = (records: readonly UserRecord[]) => [...deduplicate(records, new SequenceHistory())].map(textOf);
+const taken = (records: readonly UserRecord[]) => withoutDuplicates(records).map(textOf);
 
 describeOnPostgres('an outbox', () => {
   let server: PostgresServer;

@@ -1,5 +1,5 @@
 import type { Client, Pool } from 'pg';
-import { deaggregate, deduplicate, OrderedProducer, SequenceHistory } from '../../lib/core';
+import { deaggregate, OrderedProducer } from '../../lib/core';
 import { type Clock, systemClock } from '../../lib/core/kernel/clock';
 import {
   migrateOutbox,
@@ -15,6 +15,7 @@ import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { tuned } from '../support/postgres/tuned';
+import { withoutDuplicates } from '../support/without-duplicates';
 
 const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, onReconnect: () => {} };
 const DEADLINE_MS = 15_000;
@@ -128,9 +129,7 @@ describeOnPostgres('an outbox', () => {
       await client.query("UPDATE outbox.settings SET timeline = '00000000'; TRUNCATE outbox.message");
       await client.query("SELECT setval('outbox.number', 1, false), outbox.put('k', 'two')");
       await relayed(2);
-      const consumed = [...deduplicate(records(), new SequenceHistory())].map(({ data }) =>
-        Buffer.from(data).toString(),
-      );
+      const consumed = withoutDuplicates(records()).map(({ data }) => Buffer.from(data).toString());
       expect(consumed).toEqual(['one', 'two']);
     });
 
@@ -250,7 +249,7 @@ describeOnPostgres('an outbox', () => {
       const before = texts();
       expect(await relayTo(kinesis).replay()).toBe(12);
       expect(texts()).toEqual([...before, ...before]);
-      expect([...deduplicate(records(), new SequenceHistory())]).toHaveLength(12);
+      expect(withoutDuplicates(records())).toHaveLength(12);
     });
 
     test.each([
@@ -267,9 +266,7 @@ describeOnPostgres('an outbox', () => {
     test('with new numbers, so that everybody takes them', async () => {
       expect(await relayTo(kinesis, { batchRows: 5 }).replay({ partitionKey: 'b', as: 'new' })).toBe(6);
       await relayed(18);
-      const consumed = [...deduplicate(records(), new SequenceHistory())].filter(
-        ({ partitionKey }) => partitionKey === 'b',
-      );
+      const consumed = withoutDuplicates(records()).filter(({ partitionKey }) => partitionKey === 'b');
       const numbers = consumed.map(({ data }) => Buffer.from(data).toString());
       expect(numbers).toEqual(['1', '2', '3', '4', '5', '6', '1', '2', '3', '4', '5', '6']);
     });
@@ -540,9 +537,7 @@ describeOnPostgres('an outbox', () => {
       await until(() => new Set(texts()).size === written);
       await stopAll();
       for (let key = 0; key < 7; key++) {
-        const consumed = [...deduplicate(records(), new SequenceHistory())].filter(
-          ({ partitionKey }) => partitionKey === `key ${key}`,
-        );
+        const consumed = withoutDuplicates(records()).filter(({ partitionKey }) => partitionKey === `key ${key}`);
         const numbers = consumed.map(({ data }) => Number(Buffer.from(data).toString()));
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
       }

@@ -12,11 +12,12 @@ import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator
 import { FunctionPool } from '../../bin/local/functions/function-pool';
 import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import { Repositories, type RepositoryEvent } from '../../examples/repository-outbox/repositories';
-import { deaggregate, deduplicate, SequenceHistory } from '../../lib/core';
+import { deaggregate } from '../../lib/core';
 import { migrateOutbox } from '../../lib/core/outbox';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { hasOpenssl, speakTls } from '../support/postgres/tls';
+import { withoutDuplicates } from '../support/without-duplicates';
 
 /** examples/repository-outbox on a real Postgres and the emulator of Kinesis that `even-shards local` runs. */
 
@@ -63,7 +64,6 @@ describeOnPostgres('the example of an outbox', () => {
   async function seen(repository: string): Promise<RepositoryEvent[]> {
     const { Shards = [] } = await clients.kinesis.listShards({ StreamName: STREAM });
     const events: RepositoryEvent[] = [];
-    const history = new SequenceHistory();
     for (const { ShardId } of Shards) {
       const { ShardIterator } = await clients.kinesis.getShardIterator({
         StreamName: STREAM,
@@ -74,7 +74,7 @@ describeOnPostgres('the example of an outbox', () => {
       const records = Records.flatMap(({ PartitionKey, Data }) =>
         deaggregate({ partitionKey: PartitionKey!, data: Buffer.from(Data!) }),
       );
-      for (const { partitionKey, data } of deduplicate(records, history)) {
+      for (const { partitionKey, data } of withoutDuplicates(records)) {
         if (partitionKey === repository) events.push(JSON.parse(Buffer.from(data).toString()));
       }
     }

@@ -1,5 +1,5 @@
 import { OUT_OF_TIME } from '../../../lambda/producer/failure-tally';
-import { deaggregate, deduplicate, SequenceHistory } from '../../../lib/core/consumer';
+import { MemoryParkingStore, OrderedConsumer } from '../../../lib/core/consumer';
 import { listOpenShards } from '../../../lib/core/resharding/open-shards';
 import { SampleFailedError } from '../../invalid-input-error';
 import { textTable } from '../../text-table';
@@ -117,15 +117,21 @@ function* invocations(events: Iterable<ProducedEvent>, size: () => number): Gene
 
 async function readShard({ clients }: LocalStack, StreamName: string, ShardId: string): Promise<ProducedEvent[]> {
   const events: ProducedEvent[] = [];
-  const history = new SequenceHistory();
+  const consumer = new OrderedConsumer(
+    ({ partitionKey, data }) => void events.push({ partitionKey, data: Buffer.from(data).toString() }),
+    { parking: new MemoryParkingStore() },
+  );
   const start = { StreamName, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
   let { ShardIterator } = await clients.kinesis.getShardIterator(start);
   for (;;) {
     const { Records = [], NextShardIterator } = await clients.kinesis.getRecords({ ShardIterator });
-    const all = Records.flatMap(({ PartitionKey, Data }) => deaggregate({ partitionKey: PartitionKey!, data: Data! }));
-    for (const { partitionKey, data } of deduplicate(all, history)) {
-      events.push({ partitionKey, data: Buffer.from(data).toString() });
-    }
+    const records = Records.map(({ PartitionKey, SequenceNumber, Data }) => ({
+      shardId: ShardId,
+      partitionKey: PartitionKey!,
+      sequenceNumber: SequenceNumber!,
+      data: Data!,
+    }));
+    await consumer.process(records, { source: StreamName });
     if (Records.length === 0) return events;
     ShardIterator = NextShardIterator;
   }

@@ -5,7 +5,7 @@ import type { Semaphore } from '../kernel/semaphore';
 import { parseFence } from '../stream-format/fence';
 import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
-import { movesOf } from './fence-store';
+import { moveOfSource } from './fenced-move';
 import { AttemptOnce, saysDone } from './once';
 import { mayBeHalfDone } from './parked-key-changes';
 import type { ParkedRecord } from './parking-store';
@@ -190,7 +190,7 @@ export class Attempts {
     const { record } = running;
     const { parking, onCorrupt } = this.settings;
     const whole = record.positions[0]!;
-    const moves = movesOf(parking.moves, sourceOf(whole));
+    const source = sourceOf(whole);
     for (const userRecord of deaggregate(record, { onCorrupt })) {
       if (running.isOver) throw new AttemptTimeoutError(this.time.attemptTimeoutMs);
       const { partitionKey, data } = userRecord;
@@ -199,7 +199,7 @@ export class Attempts {
       if (fence === undefined) await this.handleOne(running, userRecord, position);
       else {
         await parking.pass(record.partitionKey, position);
-        if (fence.side === 'end') await moves.end({ moveId: fence.moveId, partitionKey });
+        if (fence.side === 'end') await parking.endMove(moveOfSource(source, { moveId: fence.moveId, partitionKey }));
       }
     }
   }

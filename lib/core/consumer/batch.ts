@@ -3,7 +3,6 @@ import { Semaphore } from '../kernel/semaphore';
 import { Attempts, type FailedAttempt, type HandlersWork, type UnendedAttempts, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
-import { movesOf } from './fence-store';
 import { isPast, type PassedPlaces } from './handled-positions';
 import { afterFailure, mayBeHalfDone, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
 import { groupsOf } from './parked-segment';
@@ -107,14 +106,7 @@ export class Batch {
 
   private async runLane(lane: Lane, found: ParkedKey | undefined): Promise<void> {
     if (lane.limit === lane.records.length) return void (await this.runInOrder(lane, lane.records, found));
-    const { parking, clock, random, onLetGo, maxMoveWaitMs: maxWaitMs } = this.settings;
-    const gate = new FenceGate({
-      store: movesOf(parking.moves, this.records.source),
-      clock,
-      random,
-      maxWaitMs,
-      onLetGo,
-    });
+    const gate = new FenceGate({ ...this.settings, source: this.records.source });
     for await (const run of gate.runs(lane.records, this.time.signal)) {
       // Only now is it known what was parked on the shard that the key comes from.
       if (!(await this.runInOrder(lane, run, await this.find(lane.partitionKey)))) return;

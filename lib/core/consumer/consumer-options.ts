@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import type { UserRecord } from './deaggregate';
-import type { FencedMove } from './fence-store';
+import type { FencedMove } from './fenced-move';
 import type { Once } from './once';
 import type { ParkedKeyReport, ParkingStore } from './parking-store';
 import type { SequencePosition } from './sequence-position';

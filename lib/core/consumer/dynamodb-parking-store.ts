@@ -10,11 +10,11 @@ import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { sleepUnlessAborted } from '../kernel/pause';
 import { Semaphore } from '../kernel/semaphore';
 import { CorruptParkedRecordError } from './consumer-errors';
-import { DynamoDbFenceStore } from './dynamodb-fence-store';
 import { eitherNumber, eitherString } from './either-value';
-import type { FenceStore } from './fence-store';
+import type { FencedMove, MoveProgress } from './fenced-move';
 import { ParkedRows, type StorageKey } from './parked-rows';
 import { ParkingMarks, partOf } from './parking-marks';
+import { ParkingMoves } from './parking-moves';
 import { type ParkedKey, ParkedKeys, type ParkedRecord, type ReadOptions } from './parking-store';
 import {
   itemIn,
@@ -73,11 +73,11 @@ class ParkingThrottledError extends EvenShardsError {
  */
 export class DynamoDbParkingStore extends ParkedKeys {
   readonly consumer: string;
-  readonly moves: FenceStore;
   private readonly tableName: string;
   private readonly rememberSeconds: number;
   private readonly rows: ParkedRows;
   private readonly marks: ParkingMarks;
+  private readonly moves: ParkingMoves;
   /** An outage can fail the records of thousands of keys at once. The client of the SDK sends 50 requests at a time. */
   private readonly transactions = new Semaphore(TRANSACTIONS_AT_ONCE);
 
@@ -124,9 +124,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     this.rememberSeconds = rememberDays * SECONDS_PER_DAY;
     this.rows = new ParkedRows(client, tableName, consumer);
     this.marks = new ParkingMarks(client, tableName, this.id('marks'));
-    const updateItem = (input: Parameters<ParkingTableClient['updateItem']>[0]) =>
-      client.updateItem({ ...input, Key: { [PK]: input.Key.id!, [SK]: { S: 'move' } } });
-    this.moves = new DynamoDbFenceStore({ updateItem }, { tableName, consumer });
+    this.moves = new ParkingMoves(client, tableName, consumer);
   }
 
   async find(partitionKeys: Iterable<string>, { signal }: ReadOptions = {}): Promise<Map<string, ParkedKey>> {
@@ -211,6 +209,14 @@ export class DynamoDbParkingStore extends ParkedKeys {
     const { Update } = this.onceItem(partitionKey, position);
     const { ReturnValuesOnConditionCheckFailure: _, ...update } = Update;
     await this.ifUnchanged(this.client.updateItem(update));
+  }
+
+  endMove(move: FencedMove): Promise<void> {
+    return this.moves.end(move);
+  }
+
+  waitForMove(move: FencedMove, waitedMs: number): Promise<MoveProgress> {
+    return this.moves.wait(move, waitedMs);
   }
 
   onceItem(partitionKey: string, { series, number }: SequencePosition) {

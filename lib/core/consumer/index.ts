@@ -17,17 +17,9 @@ export {
 } from './consumer-errors';
 export type { OrderedConsumerOptions, RecordContext, RecordFailure, RecordHandler } from './consumer-options';
 export { type DeaggregateOptions, deaggregate, type StreamRecord, type UserRecord } from './deaggregate';
-export { deduplicate } from './deduplicate';
-export {
-  DynamoDbFenceStore,
-  type DynamoDbFenceStoreOptions,
-  type FenceItem,
-  type FenceTableClient,
-  type FenceUpdateItemInput,
-} from './dynamodb-fence-store';
 export { DynamoDbParkingStore, type DynamoDbParkingStoreOptions } from './dynamodb-parking-store';
-export { type ConsumedRecord, FenceGate, type FenceGateOptions, MoveInProgressError } from './fence-gate';
-export { type FencedMove, type FenceStore, MemoryFenceStore, type MoveProgress } from './fence-store';
+export { MoveInProgressError } from './fence-gate';
+export type { FencedMove, MoveProgress } from './fenced-move';
 export { MemoryParkingStore } from './memory-parking-store';
 export { ONCE_POSTGRES_TABLE, type Once, type OncePostgresClient } from './once';
 export {
@@ -49,13 +41,5 @@ export {
 } from './parking-store';
 export type { ParkingExpression, ParkingItem, ParkingTableClient, ParkingWrite } from './parking-table';
 export type { RetrySummary } from './retry';
-export {
-  type KeyHistory,
-  type SequencedRecord,
-  SequenceHistory,
-  type SequenceHistoryOptions,
-  type SeriesHistory,
-  SetAsideLimitError,
-} from './sequence-history';
 export type { SequencePosition } from './sequence-position';
 export type { ShardRecord, StreamEvent } from './shard-record';

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../kernel/errors';
-import { MemoryFenceStore } from './fence-store';
+import { RecentMap } from '../kernel/recent-map';
+import type { FencedMove, MoveProgress } from './fenced-move';
 import { type ParkedKey, ParkedKeys, type ParkedRecord } from './parking-store';
 
 interface Parked {
@@ -8,14 +9,17 @@ interface Parked {
   records: ParkedRecord[];
 }
 
+/** How many moves are remembered. Beyond that, the store forgets the move that was used the longest ago. */
+const MOST_MOVES = 10_000;
+
 /**
  * Keeps parked keys in memory: for tests, and for a consumer of one process that reads its shards again from the beginning
  * when it starts again. What is parked is lost with the process.
  */
 export class MemoryParkingStore extends ParkedKeys {
   readonly consumer = 'memory';
-  readonly moves = new MemoryFenceStore();
   private readonly parkedKeys = new Map<string, Parked>();
+  private readonly moves = new RecentMap<string, MoveProgress>(MOST_MOVES);
   private revisions = 0;
 
   async find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>> {
@@ -61,7 +65,27 @@ export class MemoryParkingStore extends ParkedKeys {
 
   async pass(): Promise<void> {}
 
+  async endMove(move: FencedMove): Promise<void> {
+    this.updateMove(move, { hasEnded: true });
+  }
+
+  async waitForMove(move: FencedMove, waitedMs: number): Promise<MoveProgress> {
+    const before = this.moves.get(nameOfMove(move))?.waitedMs ?? 0;
+    return this.updateMove(move, { waitedMs: before + waitedMs });
+  }
+
   onceItem(): never {
     throw new InvalidArgumentError('parking', 'a MemoryParkingStore', 'a DynamoDbParkingStore where once is used');
   }
+
+  private updateMove(move: FencedMove, changes: Partial<MoveProgress>): MoveProgress {
+    const name = nameOfMove(move);
+    const progress = { hasEnded: false, waitedMs: 0, ...this.moves.get(name), ...changes };
+    this.moves.set(name, progress);
+    return progress;
+  }
+}
+
+function nameOfMove({ moveId, partitionKey }: FencedMove): string {
+  return JSON.stringify([moveId, partitionKey]);
 }

@@ -1,5 +1,5 @@
 import type { UserRecord } from './deaggregate';
-import type { FenceStore } from './fence-store';
+import type { FencedMove, MoveProgress } from './fenced-move';
 import type { SequencePosition } from './sequence-position';
 
 /** A user record that waits, with the positions by which its copies are recognised. */
@@ -76,10 +76,12 @@ export interface ParkingStore {
    * series, whose attribute `number` it raises, and which its failed condition returns.
    */
   onceItem(partitionKey: string, position: SequencePosition): object;
+  /** Records that a move has ended. A caller repeats the call if its response was lost. */
+  endMove(move: FencedMove): Promise<void>;
+  /** Adds to the time that readers have waited for a move, and returns what is known then. Add 0 to only read. */
+  waitForMove(move: FencedMove, waitedMs: number): Promise<MoveProgress>;
   /** Names the consumer in tables that several share. */
   readonly consumer: string;
-  /** What the readers of all shards know of moves. */
-  readonly moves: FenceStore;
 }
 
 /** A key that is set aside, for people. */
@@ -101,7 +103,6 @@ export interface ParkedKeyReport {
 /** What people do with parked keys. */
 export abstract class ParkedKeys implements ParkingStore {
   abstract readonly consumer: string;
-  abstract readonly moves: FenceStore;
   abstract find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
   abstract keys(): AsyncIterable<ParkedKey>;
   abstract records(key: ParkedKey): AsyncIterable<ParkedRecord>;
@@ -109,6 +110,8 @@ export abstract class ParkedKeys implements ParkingStore {
   abstract remove(key: ParkedKey): Promise<boolean>;
   abstract pass(partitionKey: string, position: SequencePosition): Promise<void>;
   abstract onceItem(partitionKey: string, position: SequencePosition): object;
+  abstract endMove(move: FencedMove): Promise<void>;
+  abstract waitForMove(move: FencedMove, waitedMs: number): Promise<MoveProgress>;
 
   /** Every key that is set aside, in no order. */
   async *parked(): AsyncGenerator<ParkedKeyReport> {

@@ -41,8 +41,8 @@ const LONGEST_READ_ONLY_MS = 60_000;
 const SECOND_CONNECTION_MS = 3_000;
 
 /**
- * Relays an outbox in Postgres to a Kinesis stream: each committed row once, in the order of the commits of its key, as far
- * as consumers drop repeats with `deduplicate`; none that was rolled back.
+ * Relays an outbox in Postgres to a Kinesis stream: each committed row at least once, in the order of the commits of its key, and no
+ * row that was rolled back. An `OrderedConsumer` drops the duplicates.
  *
  * Workers divide the keys by ranges of their hash. A worker holds a range by a lock that the database takes back when the
  * worker's connection ends; another then goes on from what was saved, and sends some rows again. Each row's number goes

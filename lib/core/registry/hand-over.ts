@@ -26,15 +26,16 @@ export interface HandOver {
  * 4. It calls `switchKey`, which records the move, usually by the registry's action `move`.
  *
  * Put no record of these partition keys until the hand-over is complete, and from then on put them with the new hash
- * key. No other producer may put records of these partition keys meanwhile. Consumers must read through a `FenceGate`.
+ * key. No other producer may put records of these partition keys meanwhile. Consumers must be an `OrderedConsumer`, which
+ * waits at the fences.
  *
  * If the hand-over fails, or if the process ends, before the switch, the owner keeps the old key, and you can start the
  * hand-over again. The records that were put with the old key in between are in front of the fences of the next
  * attempt.
  *
  * A record whose rejection said `mayHaveBeenWritten` can still arrive behind the `end` fence. If `producer` has put it in a
- * sequence (`sequence`), the fence has a later number, and a consumer with `deduplicate` drops the record. Otherwise it takes effect
- * then: after such a rejection, or after the end of another producer of the key, wait until no request can be held back any
+ * sequence (`sequence`), the fence has a later number, and an `OrderedConsumer` with `once` in DynamoDB drops the record. Otherwise it
+ * takes effect then: after such a rejection, or after the end of another producer of the key, wait until no request can be held back any
  * longer before you hand the key over.
  *
  * @param producer the only producer that puts records of these partition keys

@@ -20,8 +20,8 @@ export function fenceData({ moveId, side }: Fence): Uint8Array {
 const MOVE_ID = /^.{1,64}$/su;
 
 /**
- * The fence that a record carries. Use it to tell fences from your own records when you consume a stream without
- * `FenceGate`.
+ * The fence that a record carries. Use it to tell fences from your own records if you read a stream without an
+ * `OrderedConsumer`.
  *
  * @param data the data of one user record
  * @returns the fence, or undefined if the data is not a fence, even if it begins like one

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   BalancedKeyAllocator,
   fanOutItems,
@@ -14,7 +13,6 @@ import {
   type RegistryEntry,
   type RegistryHead,
   type RegistryStore,
-  SequenceHistory,
   uniformRanges,
 } from '../../../lib/core';
 import { indexConfig } from '../../support/index-config';
@@ -57,7 +55,6 @@ export const ENGINES: readonly Engine[] = [
     run: (shards) => produce(RECORDS, RECORDS, shards),
   },
   { name: 'ordered consumer, keys', unit: 'record', of: 'keys', sizes: TO_A_MILLION, run: consume },
-  { name: 'sequence history, keys', unit: 'key', of: 'keys', sizes: TO_A_MILLION, run: remember },
   { name: 'parked keys', unit: 'key', of: 'keys', sizes: TO_A_MILLION, run: park },
   { name: 'parked records of one key', unit: 'record', of: 'records', sizes: TO_A_MILLION, run: parkOne },
   { name: 'hash key allocator, owners', unit: 'owner', of: 'owners', sizes: TO_A_MILLION, run: allocate },
@@ -150,17 +147,6 @@ async function consume(keys: number): Promise<unknown> {
     await consumer.handler({ Records }, { getRemainingTimeInMillis: () => 60_000 });
   }
   return consumer;
-}
-
-const producerId = randomUUID();
-
-function remember(keys: number): unknown {
-  const history = new SequenceHistory({ maxKeys: keys });
-  for (let key = 0; key < keys; key++) {
-    const sequenceNumber = BigInt(key);
-    history.add({ partitionKey: `account-${key}`, sequence: { producerId, sequenceNumber } });
-  }
-  return history;
 }
 
 const parkedKey = (partitionKey: string): ParkedKey => ({

@@ -10,7 +10,6 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { parked } from '../../../bin/parked';
 import { OrdersConsumer } from '../../../examples/ordered-consumer/orders-consumer';
-import { StreamConsumer } from '../../../examples/stream-consumer/stream-consumer';
 import { UniformStream } from '../../../lib';
 import { DynamoDbParkingStore, type ParkedKeyReport } from '../../../lib/core/consumer';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/contract/function-environment';
@@ -40,7 +39,7 @@ function addConsumersOfLargeRecords(stack: Stack): void {
   }
 }
 
-/** The examples of consumers, and one of the tests, as they would be deployed, on the stream of their app. */
+/** The example of a consumer, and one of the tests, as they would be deployed, on the stream of their app. */
 describe('functions that read a stream, on a local stack', () => {
   const progress: string[] = [];
   let app: string;
@@ -49,7 +48,6 @@ describe('functions that read a stream, on a local stack', () => {
 
   beforeAll(async () => {
     app = synthesizeConsumersApp((scope, stream) => {
-      new StreamConsumer(scope, 'Example', { stream });
       new OrdersConsumer(scope, 'Orders', { stream });
       addConsumersOfLargeRecords(scope);
     });
@@ -79,7 +77,6 @@ describe('functions that read a stream, on a local stack', () => {
     expect(progress).toEqual(
       expect.arrayContaining([
         'function App/Handler reads stream App/Events',
-        'function App/Example/Function reads stream App/Events',
         'function App/Orders/Function reads stream App/Events',
         'function App/Handler runs every 1 minute',
         "not emulated: AWS::Lambda::EventSourceMapping (of a table's stream, which no emulator has here) (1)",
@@ -107,12 +104,6 @@ describe('functions that read a stream, on a local stack', () => {
     const texts = (id: string) => Array.from({ length: 10 }, (_, n) => JSON.stringify(`${id} ${n}`));
     await until(async () => (await Promise.all(ids.map(textsOf))).every(({ length }) => length >= 10));
     for (const id of ids) expect(await textsOf(id)).toEqual(texts(id));
-    const states = async (): Promise<Record<string, { count: number }>> => {
-      const { Items = [] } = await documents.scan({ TableName: nameOf('App/Example/States'), ConsistentRead: true });
-      return Object.fromEntries(Items.map(({ partitionKey, state }) => [partitionKey, state]));
-    };
-    await until(async () => Object.values(await states()).filter(({ count }) => count >= 10).length === ids.length);
-    expect(await states()).toEqual(Object.fromEntries(ids.map((id) => [id, { count: 10, last: `${id} 9` }])));
     expect(stateOf(LIST)).toMatchObject({ streamPath: 'App/Events', failures: 0, waiting: 0 });
   }, 60_000);
 

@@ -19,7 +19,6 @@ import {
   planIndex,
   planStream,
   type QueryClient,
-  SequenceHistory,
   type ShardedIndexConfig,
   shardAttributes,
   shardUpdate,
@@ -66,7 +65,6 @@ export const INPUT_TARGETS: readonly FuzzTarget[] = [
   { name: 'configurations and items', play: configurations },
   { name: 'requests of Amazon Keyspaces', play: keyspaces },
   { name: 'plans', play: plans },
-  { name: 'saved histories', play: histories },
   { name: 'cloud assemblies', play: assemblies },
   { name: 'files of the command line', play: files },
   { name: 'flags of the command line', play: flags },
@@ -173,14 +171,6 @@ async function plans({ dice }: FuzzCase): Promise<void> {
   await typed(() =>
     new BalancedKeyAllocator({ allocated: mutated([], dice) as [] }).allocate(hostileValue(dice) as number),
   );
-}
-
-async function histories({ dice }: FuzzCase): Promise<void> {
-  const history = new SequenceHistory();
-  for (const sequenceNumber of [5n, 7n])
-    history.add({ partitionKey: 'a', sequence: { producerId: 'p', sequenceNumber } });
-  const saved = JSON.parse(JSON.stringify([...history.toJSON()]));
-  await typed(() => new SequenceHistory({ saved: mutated(saved, dice) as never }));
 }
 
 const TEMPLATE = {

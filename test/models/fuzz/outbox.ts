@@ -1,5 +1,5 @@
 import { type Client, Pool } from 'pg';
-import { deaggregate, deduplicate, OrderedProducer, SequenceHistory } from '../../../lib/core';
+import { deaggregate, OrderedProducer } from '../../../lib/core';
 import {
   AGGREGATION,
   DATABASE_HOST,
@@ -16,6 +16,7 @@ import type { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { FATES, type Fate, HostileProxy, LIES } from '../../support/postgres/hostile-proxy';
 import { PostgresServer } from '../../support/postgres/postgres-server';
 import { CANARY, type Dice, mutatedJson } from '../../support/random-json';
+import { withoutDuplicates } from '../../support/without-duplicates';
 import { startFunction } from './functions';
 import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
@@ -222,10 +223,9 @@ interface StoredRecord {
 
 /** What a consumer sees of each key, without repeats. */
 function seenOf(stored: readonly StoredRecord[]): Map<string, string[]> {
-  const seenOnce = new SequenceHistory();
   const lists = new Map<string, string[]>();
   const records = stored.flatMap((record) => deaggregate(record));
-  for (const { partitionKey, data } of deduplicate(records, seenOnce)) {
+  for (const { partitionKey, data } of withoutDuplicates(records)) {
     lists.set(partitionKey, [...(lists.get(partitionKey) ?? []), Buffer.from(data).toString()]);
   }
   return lists;

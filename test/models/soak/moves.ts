@@ -7,7 +7,7 @@ const PROGRESS_EVERY = 1_000;
 
 async function main(): Promise<void> {
   const startedAt = performance.now();
-  const sum = { records: 0, crashes: 0, letGo: 0, setAside: 0, rejectedAndStored: 0 };
+  const sum = { records: 0, crashes: 0, letGo: 0, parked: 0, rejectedAndStored: 0 };
   for (let done = 0; done < count; done++) {
     const seed = firstSeed + done;
     try {
@@ -18,8 +18,8 @@ async function main(): Promise<void> {
     }
     if ((done + 1) % PROGRESS_EVERY === 0 || done + 1 === count) {
       const seconds = Math.round((performance.now() - startedAt) / 1_000);
-      const { records, rejectedAndStored, crashes, letGo, setAside } = sum;
-      const ofRecords = `${records} records, ${rejectedAndStored} of them rejected and stored, ${setAside} set aside`;
+      const { records, rejectedAndStored, crashes, letGo, parked } = sum;
+      const ofRecords = `${records} records, ${rejectedAndStored} of them rejected and stored, ${parked} parked`;
       console.log(`${done + 1} histories, ${ofRecords}, ${crashes} crashes, ${letGo} moves let go, ${seconds} s`);
     }
   }

@@ -12,7 +12,6 @@ const cache = { get: () => undefined, set: () => {} };
 
 /** How a user passes a client to each entry point that takes one. */
 const ENTRY_POINTS: Readonly<Record<string, (client: never) => unknown>> = {
-  'new DynamoDbFenceStore': (client) => new core.DynamoDbFenceStore(client, consumer),
   'new DynamoDbParkingStore': (client) => new core.DynamoDbParkingStore(client, consumer),
   'DynamoDbParkingStore.fromEnvironment': (client) => core.DynamoDbParkingStore.fromEnvironment(client),
   'new DynamoDbRegistryStore': (client) => new core.DynamoDbRegistryStore(client, 'Table'),

@@ -24,7 +24,7 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'lib/core/adaptive-counts/change-count.ts': 'a count says when it has changed',
   'lib/core/adaptive-counts/write-reporter.ts': 'reports are of minutes of the day',
   'lib/core/consumer/consumer-options.ts': 'processes of a consumer compare leases and waits',
-  'lib/core/consumer/dynamodb-fence-store.ts': 'the time-to-live of an item is a time of day',
+  'lib/core/consumer/parking-moves.ts': 'the time-to-live of an item is a time of day',
   'lib/core/consumer/dynamodb-parking-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/consumer/metric-lines.ts': 'a metric has the time',
   'lib/core/consumer/parking-marks.ts': 'all processes of a consumer compare when a token ends',

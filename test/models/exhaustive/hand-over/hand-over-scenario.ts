@@ -1,13 +1,11 @@
 import {
-  deaggregate,
-  deduplicate,
-  FenceGate,
-  type FenceStore,
+  type Clock,
   handOver,
-  MemoryFenceStore,
+  MemoryParkingStore,
+  OrderedConsumer,
   OrderedProducer,
-  SequenceHistory,
-  type UserRecord,
+  type ParkingStore,
+  type SequencePosition,
 } from '../../../../lib/core';
 import type { FakeShard } from '../../../../lib/testing/fake-shard';
 import type { Scenario } from '../explore';
@@ -113,15 +111,16 @@ function producerOf(world: World, stream: StreamInSteps, signal: AbortSignal): O
   });
 }
 
-/** A reader for each shard. What takes effect is saved with the numbers that tell copies apart. */
+/** A consumer for each shard. What takes effect is saved with the numbers that tell duplicates apart. */
 class Readers {
   readonly applied: string[] = [];
   readonly end: Promise<unknown>;
-  private readonly history = new SequenceHistory();
-  private readonly fences = new MemoryFenceStore();
+  /** The highest number of each series that has taken effect. */
+  private readonly done = new Map<string, string>();
+  private readonly moves = new MemoryParkingStore();
   private readonly faults: Faults;
   private readonly steps = new Map<string, number>();
-  /** Readers that wait for a move to end: looking again before that changes nothing. */
+  /** Consumers that wait for a move to end: looking again before that changes nothing. */
   private waiting: (() => void)[] = [];
 
   constructor(
@@ -133,29 +132,49 @@ class Readers {
     this.end = Promise.all(shards.map((shard, number) => this.read(shard, `reader ${number + 1}`)));
   }
 
+  /** Reads a shard to its end. A process that ends is replaced by another, which begins with the same batch. */
   private async read({ records }: FakeShard, name: string): Promise<void> {
-    for (let position = 0; position < records.length; ) {
-      const batch = records.slice(position, position + this.bounds.batch);
-      if (
-        await this.process(
-          batch.flatMap((record) => deaggregate(record)),
-          name,
-        )
-      )
-        position += batch.length;
+    let process = this.process(name);
+    for (let read = 0; read < records.length; ) {
+      const batch = records.slice(read, read + this.bounds.batch);
+      const progress = await Promise.race([process.consumer.process(batch, { source: 'Events' }), process.hasEnded]);
+      if (progress === 'ended') process = this.process(name);
+      else {
+        promise(progress.problems.length === 0, 'nothing fails');
+        read += batch.length;
+      }
     }
   }
 
-  /** Whether the whole batch took effect; false if the reader ended before that, and begins with it again. */
-  private async process(batch: readonly UserRecord[], name: string): Promise<boolean> {
-    const gate = new FenceGate({ store: this.store(name), clock: this.clock(name), random: () => 0, maxWaitMs: 1 });
-    for await (const run of gate.runs(batch)) {
-      await this.step(name, 'processes', 'effects');
-      if (this.faults.choose(`${name} ends before the effects`)) return false;
-      for (const { data } of deduplicate(run, this.history)) this.applied.push(Buffer.from(data).toString());
-      if (this.faults.choose(`${name} ends behind the effects`)) return false;
-    }
-    return true;
+  private process(name: string) {
+    let hasEnded = (_: 'ended'): void => {};
+    const end = new Promise<'ended'>((resolve) => {
+      hasEnded = resolve;
+    });
+    const mayEnd = async (when: string): Promise<void> => {
+      if (!this.faults.choose(`${name} ends ${when}`)) return;
+      hasEnded('ended');
+      await new Promise(() => {});
+    };
+    const consumer = new OrderedConsumer(
+      async ({ data }, { once }) => {
+        const [{ position }] = once<{ position?: SequencePosition }>([]) as [{ position: SequencePosition }];
+        await this.step(name, 'handles', 'effects');
+        await mayEnd('before the effect');
+        if (!this.increase(position)) return;
+        this.applied.push(Buffer.from(data).toString());
+        await mayEnd('behind the effect');
+      },
+      { parking: this.store(name), clock: this.clock(name), random: () => 0, maxMoveWaitMs: 1 },
+    );
+    return { consumer, hasEnded: end };
+  }
+
+  /** Whether the number is higher than those before. */
+  private increase({ series, number }: SequencePosition): boolean {
+    const isHigher = number > (this.done.get(series) ?? '');
+    if (isHigher) this.done.set(series, number);
+    return isHigher;
   }
 
   private step(name: string, what: string, place: string): Promise<void> {
@@ -164,28 +183,37 @@ class Readers {
     return this.world.answer(`${name} ${what} ${number}`, { writes: [name, place] });
   }
 
-  private store(name: string): FenceStore {
-    return {
-      end: async (move) => {
-        await this.step(name, 'ends a move', 'fences');
-        await this.fences.end(move);
-        for (const look of this.waiting.splice(0)) look();
-      },
-      wait: async (move) => {
-        await this.step(name, 'looks at a move', 'fences');
-        return this.fences.wait(move, 0);
-      },
+  /** The parking table. No key is parked. */
+  private store(name: string): ParkingStore {
+    const store: ParkingStore = new MemoryParkingStore();
+    store.onceItem = (_, position) => ({ position });
+    store.pass = async (_, position) => {
+      await this.step(name, 'passes a fence', 'effects');
+      this.increase(position);
     };
+    store.endMove = async (move) => {
+      await this.step(name, 'ends a move', 'fences');
+      await this.moves.endMove(move);
+      for (const look of this.waiting.splice(0)) look();
+    };
+    store.waitForMove = async (move) => {
+      await this.step(name, 'looks at a move', 'fences');
+      return this.moves.waitForMove(move, 0);
+    };
+    return store;
   }
 
-  /** The time between two looks lasts until a move has ended. If none ever does, nothing can happen any more. */
-  private clock(name: string) {
-    const schedule = (look: () => void): (() => void) => {
-      const wake = (): void => void this.step(name, 'wakes', 'fences').then(look);
-      this.waiting.push(wake);
+  /** The time between two looks lasts until a move has ended. If none ever does, nothing can happen any more. No attempt takes long. */
+  private clock(name: string): Clock {
+    const schedule = (callback: () => void, delayMs: number): (() => void) => {
+      if (delayMs <= 1) this.waiting.push(() => void this.step(name, 'wakes', 'fences').then(callback));
       return () => {};
     };
-    return { now: () => 0, schedule, sleep: (): Promise<void> => new Promise((resolve) => void schedule(resolve)) };
+    return {
+      now: () => 0,
+      schedule,
+      sleep: (delayMs) => new Promise((resolve) => void schedule(resolve, delayMs)),
+    };
   }
 }
 

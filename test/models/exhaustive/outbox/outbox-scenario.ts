@@ -1,4 +1,4 @@
-import { deaggregate, deduplicate, OrderedProducer, RecordRejectedError, SequenceHistory } from '../../../../lib/core';
+import { deaggregate, OrderedProducer, RecordRejectedError } from '../../../../lib/core';
 import { Fifo } from '../../../../lib/core/kernel/fifo';
 import { OutboxRelay, type PostgresClient, type PostgresQuery, type RecordSink } from '../../../../lib/core/outbox';
 import { Progress } from '../../../../lib/core/outbox/progress';
@@ -6,6 +6,7 @@ import type { TunedRelayOptions } from '../../../../lib/core/outbox/relay-option
 import { uniformRanges } from '../../../../lib/core/stream-format/hash-key-ranges';
 import { recordsAlongLineage } from '../../../../lib/testing/fake-shard';
 import { FakeShards } from '../../../../lib/testing/fake-shards';
+import { withoutDuplicates } from '../../../support/without-duplicates';
 import type { Scenario } from '../explore';
 import { Faults, FaultsInOrder } from '../faults';
 import { stateText } from '../heard';
@@ -229,7 +230,7 @@ class Outbox {
   private seen(): Map<string, string[]> {
     const records = recordsAlongLineage(this.shards.all).flatMap((record) => deaggregate(record));
     const seen = new Map<string, string[]>();
-    for (const { partitionKey, data } of deduplicate(records, new SequenceHistory())) {
+    for (const { partitionKey, data } of withoutDuplicates(records)) {
       seen.set(partitionKey, [...(seen.get(partitionKey) ?? []), Buffer.from(data).toString()]);
     }
     return seen;

@@ -1,15 +1,14 @@
 import {
   deaggregate,
-  deduplicate,
   EvenShardsError,
   OrderedProducer,
   type OrderedProducerOptions,
   ProducerClosedError,
   type PutReceipt,
   RecordRejectedError,
-  SequenceHistory,
 } from '../../../../lib/core';
 import type { Clock } from '../../../../lib/core/kernel/clock';
+import { withoutDuplicates } from '../../../support/without-duplicates';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import type { World } from '../world';
@@ -214,7 +213,7 @@ function check(
   }
   const seen = new Set<string>();
   const taken = sequence
-    ? [...deduplicate(stored, new SequenceHistory())]
+    ? withoutDuplicates(stored)
     : stored.filter(({ record }) => !open.has(record) && !seen.has(record) && seen.add(record));
   const last = new Map<string, string>();
   for (const { partitionKey, record } of taken) {

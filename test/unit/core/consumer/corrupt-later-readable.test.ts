@@ -180,7 +180,7 @@ test('the handler gets no further user record of an aggregate when the time of t
 
 test('a fence in a corrupt aggregate ends its move, and is not handled', async () => {
   const w = new World();
-  const end = jest.spyOn(w.parking.moves, 'end');
+  const end = jest.spyOn(w.parking, 'endMove');
   const fences = (['start', 'end'] as const).map((side) => ({
     text: 'a',
     number: side === 'start' ? 1 : 3,

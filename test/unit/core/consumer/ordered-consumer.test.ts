@@ -519,7 +519,7 @@ describe('a key that moves', () => {
   test('has its batch come again from the fence until it is known that the move has ended', async () => {
     const w = world();
     jest.spyOn(console, 'error').mockImplementation(() => {});
-    const ends = jest.spyOn(w.parking.moves, 'end').mockRejectedValueOnce(new Error('no table'));
+    const ends = jest.spyOn(w.parking, 'endMove').mockRejectedValueOnce(new Error('no table'));
     const event = kinesisEvent([...shardOf(['a1']), end()]);
     const context = { getRemainingTimeInMillis: () => MINUTE_MS };
     const deliver = () => w.clock.runUntil(w.consumer.handler(event, context));
@@ -557,6 +557,50 @@ describe('a key that moves', () => {
     expect(await w.clock.runUntil(Promise.all([before, after]))).toStrictEqual([{ problems: [] }, { problems: [] }]);
     expect(w.effects).toEqual(['b1']);
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
+  });
+
+  const fenceIn = (shardId: string, sequenceNumber: string, moveId: string, side: 'end' | 'start') => ({
+    ...{ shardId, partitionKey: 'a', sequenceNumber, data: fenceData({ moveId, side }) },
+  });
+
+  test('keeps its order if it leaves a shard and comes back within a batch', async () => {
+    const w = world();
+    const here = [
+      ...shardOf(['a1'], { shardId: 'shard 1' }),
+      fenceIn('shard 1', '2', 'm', 'end'),
+      fenceIn('shard 1', '3', 'n', 'start'),
+      ...shardOf(['a3'], { shardId: 'shard 1', from: 4 }),
+    ];
+    const there = [
+      fenceIn('shard 2', '1', 'm', 'start'),
+      ...shardOf(['a2'], { shardId: 'shard 2', from: 2 }),
+      fenceIn('shard 2', '3', 'n', 'end'),
+    ];
+    const reads = [here, there].map((records) => w.consumer.process(records, { source: SOURCE }));
+    expect(await w.clock.runUntil(Promise.all(reads))).toStrictEqual([{ problems: [] }, { problems: [] }]);
+    expect(w.effects).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  test('is handled once maxMoveWaitMs is over in all, if its end fence does not come, and onLetGo is called once', async () => {
+    const onLetGo = jest.fn();
+    const w = world({ maxMoveWaitMs: MINUTE_MS, onLetGo });
+    const records = [fenceIn('shard 2', '1', 'm', 'start'), ...shardOf(['a1', 'b1'], { shardId: 'shard 2', from: 2 })];
+    const read = async (ms: number) => {
+      const stop = new AbortController();
+      w.clock.schedule(() => stop.abort(), ms);
+      const begunAt = w.clock.now();
+      const progress = await w.clock.runUntil(w.consumer.process(records, { source: SOURCE, signal: stop.signal }));
+      return { comesAgain: progress.comesAgain, problems: progress.problems, ms: w.clock.now() - begunAt };
+    };
+    const waits = { comesAgain: records[0], problems: [expect.objectContaining({ code: 'MOVE_IN_PROGRESS' })] };
+    expect(await read(25_000)).toMatchObject(waits);
+    expect(await read(25_000)).toMatchObject(waits);
+    expect(w.effects).toEqual(['b1']);
+    const last = await read(MINUTE_MS);
+    expect(last).toMatchObject({ comesAgain: undefined, problems: [] });
+    expect(last.ms).toBeLessThan(15_000);
+    expect(w.effects).toEqual(['b1', 'a1']);
+    expect(onLetGo.mock.calls).toEqual([[{ moveId: 'm', partitionKey: 'a' }]]);
   });
 });
 

@@ -40,7 +40,6 @@ const ERRORS: Record<string, () => Error> = {
   ReshardSupersededError: () =>
     new core.ReshardSupersededError({ streamName: 'stream', shardCount: 3 }, 4, 'deployment'),
   ReshardTimeOutError: () => new core.ReshardTimeOutError({ streamName: 'stream', shardCount: 3 }, 4, 5),
-  SetAsideLimitError: () => new core.SetAsideLimitError(),
   ShardCountChangedError: () => new core.ShardCountChangedError(),
   ShardCountsUnavailableError: () => new core.ShardCountsUnavailableError({ cause }),
   ShardsUnavailableError: () => new core.ShardsUnavailableError([3], { cause }),

@@ -94,8 +94,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `fail if the answer is ${seconds(COPY_LIFE_MS)} seconds old`,
   ],
   'consuming.md': [
-    `keeps ${n(core('consumer/sequence-history', 'maxKeys'))} keys and ${core('consumer/sequence-history', 'maxProducersPerKey')} producers of each`,
-    `only if ${core('consumer/sequence-history', 'maxProducersPerKey')} later invocations`,
     `Kinesis accepts records of up to ${MAX_RECORD_LIMIT_BYTES / 1_024 ** 2} MiB.`,
     `An event of Lambda has at most ${MOST_EVENT_BYTES / 1_024 ** 2} MiB`,
     `more than about ${(LARGEST_RECORD_OF_EVENT_KIB / 1_024).toFixed(1)} MiB**`,
@@ -130,7 +128,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `up to ${n(lambda('hash-key-registry/registry-event', 'MAX_OWNERS'))} owners`,
     `one after the other, of up to ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners each`,
     `one commit for each ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} of them`,
-    `the last ${n(core('consumer/fence-store', 'mostMoves'))} moves`,
     `There are ${n(63 * 1_000)} combinations of k = 2 to 64 and m = 1 to 1,000`,
     `of 24 shards has more than ceil(2000/24) owners, which are ${Math.ceil(2_000 / 24)}`,
   ],

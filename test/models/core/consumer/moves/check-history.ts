@@ -10,7 +10,7 @@ export interface HistoryFacts {
   records: number;
   crashes: number;
   letGo: number;
-  setAside: number;
+  parked: number;
   /** Rejected records that are in the stream nevertheless. */
   rejectedAndStored: number;
 }
@@ -22,8 +22,6 @@ export async function checkHistory(seed: number): Promise<HistoryFacts> {
   const among = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const clock = new VirtualClock();
   const processes = among([1, 1, 2, 3]);
-  const gates: FleetOptions['gate'][] =
-    processes === 1 ? ['none', 'memory', 'shared', 'shared'] : ['none', 'shared', 'shared'];
   const poison = new Set(random() < 0.2 ? [...stream.put.values()].flatMap((texts) => texts.slice(2, 3)) : []);
   const expired = random() < 0.15 ? expiredRecords(stream, random) : new Set<StoredRecord>();
   const options: FleetOptions = {
@@ -32,8 +30,6 @@ export async function checkHistory(seed: number): Promise<HistoryFacts> {
     processes,
     crashes: among([0, 0.02, 0.1]),
     replays: among([0, 0.2]),
-    gate: among(gates),
-    gated: among(['batch', 'key'] as const),
     largestBatch: among([1, 5, 100, 100]),
     isPoison: (text) => poison.has(text),
   };
@@ -41,18 +37,17 @@ export async function checkHistory(seed: number): Promise<HistoryFacts> {
   const recordsOf = ({ records }: FakeShard) => records.filter((record) => !expired.has(record));
 
   await clock.runUntil(fleet.read(stream.shards, recordsOf));
-  const setAside = fleet.redrive();
-  await clock.runUntil(setAside);
-  checkEffects(stream, fleet, options, { poison, expired });
+  await clock.runUntil(fleet.heal());
+  checkEffects(stream, fleet, expired);
   // Whoever reads everything again changes nothing.
-  if (stream.numberedBy !== 'nobody' && random() < 0.3) {
+  if (random() < 0.3) {
     await clock.runUntil(fleet.read(stream.shards, recordsOf));
-    checkEffects(stream, fleet, options, { poison, expired });
+    checkEffects(stream, fleet, expired);
   }
   const records = [...stream.put.values()].reduce((sum, texts) => sum + texts.length, 0);
   const stored = new Set(stream.shards.flatMap((shard) => [...textsOf(shard.records)]));
   const rejectedAndStored = [...stream.rejected].filter((text) => stored.has(text)).length;
-  return { records, crashes: fleet.crashed, letGo: fleet.letGo, setAside: poison.size, rejectedAndStored };
+  return { records, crashes: fleet.crashed, letGo: fleet.letGo, parked: fleet.parked, rejectedAndStored };
 }
 
 /** The first records of a shard, as if their retention period had passed. */
@@ -61,12 +56,7 @@ function expiredRecords({ shards }: MovedStream, random: () => number): Set<Stor
   return new Set(records.slice(0, Math.floor(random() * (records.length + 1))));
 }
 
-function checkEffects(
-  stream: MovedStream,
-  fleet: ConsumerFleet,
-  { gate, crashes }: FleetOptions,
-  { poison, expired }: { poison: ReadonlySet<string>; expired: ReadonlySet<StoredRecord> },
-): void {
+function checkEffects(stream: MovedStream, fleet: ConsumerFleet, expired: ReadonlySet<StoredRecord>): void {
   // Where the first copy has expired, a late one may be all that is left, behind later records of its key.
   const perhapsLate = textsOf([...expired]);
   const readable = textsOf(stream.shards.flatMap(({ records }) => records.filter((record) => !expired.has(record))));
@@ -88,10 +78,8 @@ function checkEffects(
       twice.filter((each) => !mayComeTwice(each)).map(({ text }) => text),
       [],
     );
-    if (poison.size > 0 || expired.size > 0) continue;
-    // A gate that lets a move go says so, because records may then be out of order.
-    const keepsOrder = stream.move === 'handOver' && gate !== 'none' && fleet.letGo === 0;
-    if (keepsOrder) {
+    if (expired.size > 0) continue;
+    if (stream.move === 'handOver') {
       const inOrder = once.filter((text) => !stream.unfenced.has(text));
       equal(
         `${partitionKey} out of order`,
@@ -110,8 +98,7 @@ function checkEffects(
       );
     }
   }
-  const needsNobodyToLetGo = gate === 'shared' || crashes === 0;
-  if (needsNobodyToLetGo && poison.size === 0 && expired.size === 0) equal('moves let go', fleet.letGo, 0);
+  if (expired.size === 0) equal('moves let go', fleet.letGo, 0);
 }
 
 function textsOf(records: readonly StoredRecord[]): Set<string> {

@@ -320,10 +320,8 @@ class ConsumerHistory {
     };
     return {
       consumer: 'c',
-      moves: {
-        end: (move) => call(() => table.moves.end(move)),
-        wait: (move, ms) => call(() => table.moves.wait(move, ms)),
-      },
+      endMove: (move) => call(() => table.endMove(move)),
+      waitForMove: (move, ms) => call(() => table.waitForMove(move, ms)),
       find: (keys) => call(() => table.find(keys)),
       keys: () => table.keys(),
       records: (key) => table.records(key),

@@ -1,18 +1,13 @@
 import { inspect } from 'node:util';
 import { type Client, Client as PgClient } from 'pg';
-import {
-  deaggregate,
-  deduplicate,
-  OrderedProducer,
-  type PutRecordsClient,
-  SequenceHistory,
-} from '../../../../../lib/core';
+import { deaggregate, OrderedProducer, type PutRecordsClient } from '../../../../../lib/core';
 import { systemClock } from '../../../../../lib/core/kernel/clock';
 import { OutboxRelay, outboxMigrationsOf, type PostgresPool, type PostgresQuery } from '../../../../../lib/core/outbox';
 import { FakeKinesis } from '../../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { statementName } from '../../../../support/postgres/outbox-statements';
 import { tuned } from '../../../../support/postgres/tuned';
+import { withoutDuplicates } from '../../../../support/without-duplicates';
 import { Gate, settled } from './gate';
 import { type History, historyOf, type Transaction } from './history';
 
@@ -480,10 +475,9 @@ class Play {
   /** What a consumer sees of each key, without repeats. */
   private seen(): Map<string, string[]> {
     const seen = new Map<string, string[]>();
-    const seenOnce = new SequenceHistory();
     const records = this.kinesis.records().flatMap((record) => deaggregate(record));
     let taken = 0;
-    for (const { partitionKey, data } of deduplicate(records, seenOnce)) {
+    for (const { partitionKey, data } of withoutDuplicates(records)) {
       taken += 1;
       seen.set(partitionKey, [...(seen.get(partitionKey) ?? []), Buffer.from(data).toString()]);
     }

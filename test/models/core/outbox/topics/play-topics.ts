@@ -1,14 +1,9 @@
 import { inspect } from 'node:util';
-import {
-  deaggregate,
-  deduplicate,
-  OrderedProducer,
-  type PutRecordsClient,
-  SequenceHistory,
-} from '../../../../../lib/core';
+import { deaggregate, OrderedProducer, type PutRecordsClient } from '../../../../../lib/core';
 import { OutboxRelay, type PostgresClient, type PostgresQuery } from '../../../../../lib/core/outbox';
 import { FakeKinesis, type RequestFate } from '../../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { withoutDuplicates } from '../../../../support/without-duplicates';
 import { OutboxModel } from '../../../exhaustive/outbox/outbox-model';
 import { type DrawnPlay, type DrawnTransaction, drawnPlay, type Fate } from './drawn-topics';
 
@@ -287,7 +282,7 @@ class Play {
       .get(topic)!
       .records()
       .flatMap((record) => deaggregate(record));
-    const once = [...deduplicate(records, new SequenceHistory())];
+    const once = withoutDuplicates(records);
     const seen = new Map<string, string[]>();
     for (const { partitionKey, data } of once) {
       const name = `${topic} ${partitionKey}`;

@@ -1,14 +1,13 @@
 import {
   bucketHashKey,
   deaggregate,
-  deduplicate,
   hashPartitionKey,
   RecordRejectedError,
-  SequenceHistory,
   type UserRecord,
 } from '../../../../../lib/core';
 import { DEFAULT_HASH_BUCKETS } from '../../../../../lib/core/stream-format/hash-buckets';
 import type { FakeShard, StoredRecord } from '../../../../../lib/testing/fake-shard';
+import { withoutDuplicates } from '../../../../support/without-duplicates';
 import type { RecordOutcome, Trace } from './run-schedule';
 import type { Schedule } from './schedule';
 
@@ -198,7 +197,7 @@ function checkOrder(
 ): void {
   const seen = new Set<number>();
   const taken = schedule.options.sequence
-    ? [...deduplicate(copies, new SequenceHistory())]
+    ? withoutDuplicates(copies)
     : copies.filter(({ index }) => !isAmbiguous(outcomes[index]) && !seen.has(index) && seen.add(index));
   const last = new Map<string, number>();
   for (const { partitionKey, index } of taken) {

@@ -1,0 +1,57 @@
+import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
+import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
+import type { FencedMove, MoveProgress } from './fenced-move';
+import {
+  PARKING_TABLE_TIME_TO_LIVE,
+  type ParkingTableClient,
+  PARKING_TABLE_KEY as PK,
+  PARKING_TABLE_SORT_KEY as SK,
+} from './parking-table';
+
+/** How long a move is remembered after its last use. This must be longer than one shard can be behind another. */
+const RETENTION_SECONDS = 8 * 24 * 60 * 60;
+
+/**
+ * Keeps the moves of keys in a parking table, an item for each move of a key. No write needs a condition: a move that has ended stays
+ * so, and a waiting time only grows.
+ */
+export class ParkingMoves {
+  constructor(
+    private readonly client: ParkingTableClient,
+    private readonly tableName: string,
+    private readonly consumer: string,
+  ) {}
+
+  async end(move: FencedMove): Promise<void> {
+    await this.update(move, 'SET #hasEnded = :true, #expiresAt = :expiresAt', '#hasEnded', { ':true': { BOOL: true } });
+  }
+
+  /** If the SDK repeats a request after a lost response, the time is added twice, and the records wait less. */
+  async wait(move: FencedMove, waitedMs: number): Promise<MoveProgress> {
+    const added = { ':waitedMs': { N: String(Math.round(waitedMs)) } };
+    const item = await this.update(move, 'SET #expiresAt = :expiresAt ADD #waitedMs :waitedMs', '#waitedMs', added);
+    const { N: stored }: { N?: string } = Object(item.waitedMs);
+    if (stored === undefined) throw new IncompleteAnswerError('UpdateItem', 'the attribute waitedMs');
+    return { hasEnded: item.hasEnded !== undefined, waitedMs: Number(stored) };
+  }
+
+  private async update(
+    { moveId, partitionKey }: FencedMove,
+    expression: string,
+    name: string,
+    values: Record<string, AttributeValue>,
+  ): Promise<DynamoDbItem> {
+    const expiresAt = Math.floor(Date.now() / 1000 + RETENTION_SECONDS);
+    const { Attributes }: { Attributes?: object } = Object(
+      await this.client.updateItem({
+        TableName: this.tableName,
+        Key: { [PK]: { S: JSON.stringify([this.consumer, moveId, partitionKey]) }, [SK]: { S: 'move' } },
+        UpdateExpression: expression,
+        ExpressionAttributeNames: { [name]: name.slice(1), '#expiresAt': PARKING_TABLE_TIME_TO_LIVE },
+        ExpressionAttributeValues: { ...values, ':expiresAt': { N: String(expiresAt) } },
+        ReturnValues: 'ALL_NEW',
+      }),
+    );
+    return Object(Attributes) as DynamoDbItem;
+  }
+}
