@@ -1,7 +1,7 @@
 import { localClients } from '../../bin/local/emulators/clients';
-import { patientClock } from './patient-clock';
 import { playGrownCounts, type StartCost } from '../support/plays/play-grown-counts';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+import { patientClock } from './patient-clock';
 
 /** Of so many values readers and writers are shown to work: docs/guides/adaptive-counts.md, "How many values may grow". */
 const GROWN_VALUES = [60_000, 100_000];

@@ -3,8 +3,8 @@ import { check } from '../../bin/check';
 import { AccountError } from '../../bin/deployed-stack/account-error';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { printed } from '../support/command';
-import { stackClientOf } from './stack-client';
 import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
+import { stackClientOf } from './stack-client';
 
 /** The real streams and tables of a local run; only CloudFormation is played, from the assembly that the run has deployed. */
 describe('even-shards check --account', () => {

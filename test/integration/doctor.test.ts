@@ -11,9 +11,9 @@ import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
 import { FakeCloudWatch } from '../../lib/testing';
 import { printed } from '../support/command';
 import { kinesisEvent, shardOf } from '../support/fakes/stream-events';
-import { synthesizeConsumerApp } from './consumer-app';
 import { synthesizeDeployment } from '../support/stacks/deployments';
 import { startWatchedStack, tableAt, type WatchedStack } from '../support/watched-stack';
+import { synthesizeConsumerApp } from './consumer-app';
 
 /** Each planted fault is found, with the change that repairs it, and a healthy stack has nothing to do. */
 

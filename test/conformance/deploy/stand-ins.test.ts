@@ -3,10 +3,10 @@ import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
-import { playMetricAnswers } from './metric-answers';
 import { playStreamAnswers } from '../../support/plays/stream-answers';
 import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
+import { playMetricAnswers } from './metric-answers';
 
 /** The stand-ins for Kinesis and CloudWatch that users get, and moto, asked the same: docs/models.md. */
 const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);

@@ -5,13 +5,13 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { EvenShardsStack } from '../../../bin/app';
 import cdkJson from '../../../cdk.json';
 import { ControlledStack } from '../../support/stacks/controlled-stack';
-import { DaxStack } from './dax-stack';
 import { KeyspacesStack } from '../../support/stacks/keyspaces-stack';
 import { MultiAttributeStack } from '../../support/stacks/multi-attribute-stack';
 import { ProducerSourcesStack } from '../../support/stacks/producer-sources-stack';
 import { RelayStack } from '../../support/stacks/relay-stack';
 import { reshardingStack } from '../../support/stacks/resharding-stack';
 import { WatchedStack } from '../../support/stacks/watched-stack';
+import { DaxStack } from './dax-stack';
 
 describe('cdk-nag, AwsSolutions', () => {
   /** Asked directly: the oldest aws-cdk-lib we support does not yet hand the construct tree to plugins. */

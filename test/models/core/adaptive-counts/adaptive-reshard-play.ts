@@ -17,10 +17,10 @@ import {
 import { strayOf } from '../../../../lib/core/sharded-index/strays/judge';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
-import { indexConfig } from '../../../support/index-config';
 import { reshardWithCrashes, type Send, throttled } from '../../../support/fakes/crashing-reshard';
 import { FakeCountTable } from '../../../support/fakes/fake-count-table';
 import { FakeTable } from '../../../support/fakes/fake-table';
+import { indexConfig } from '../../../support/index-config';
 
 const KEYS = 24;
 const WRITERS = 3;

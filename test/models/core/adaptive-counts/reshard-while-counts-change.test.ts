@@ -1,5 +1,5 @@
-import { type PlayedAdaptiveReshard, playAdaptiveReshard } from './adaptive-reshard-play';
 import { randomRuns, randomRunsTimeout } from '../../../support/random-runs';
+import { type PlayedAdaptiveReshard, playAdaptiveReshard } from './adaptive-reshard-play';
 
 const CASES = randomRuns(20);
 
