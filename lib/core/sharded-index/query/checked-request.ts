@@ -30,7 +30,8 @@ export function checkedRequest(
 ): CheckedRequest {
   const checkedClient = checkedQueryClient(client);
   const config = isConfigSource(index) ? index.initial : index;
-  checkShardedConfig(config);
+  // `atTheMoment` checks the configuration of a source, which the source reads first.
+  if (!isConfigSource(index)) checkShardedConfig(config);
   const values = checkFanOutRequest(config, request);
   const { order = 'ascending' } = request;
   const { sortKeyAttributes } = config;
