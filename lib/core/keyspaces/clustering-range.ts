@@ -1,20 +1,12 @@
+import { firstTextBehind, type RangeEnd, type ValueRange } from '../fan-out/value-range';
 import { type ColumnValue, columnValue, compareValues } from './column-value';
 import { TEXT_TYPES } from './cql-key-type';
 import type { ClusteringCondition } from './fan-out-select-request';
 import { InvalidClusteringConditionError } from './keyspaces-errors';
 import type { KeyColumn } from './sharded-keyspaces-config';
 
-/** One end of a range of a column's values. */
-export interface RangeEnd {
-  value: ColumnValue;
-  inclusive: boolean;
-}
-
 /** A range of a column's values, in the order of its type. */
-export interface ValueRange {
-  lower?: RangeEnd;
-  upper?: RangeEnd;
-}
+export type ColumnRange = ValueRange<ColumnValue>;
 
 const BOUNDS = ['gt', 'gte', 'lt', 'lte'];
 
@@ -27,7 +19,7 @@ export function rangeOf(
   field: string,
   column: KeyColumn,
   condition: ClusteringCondition,
-): { equal: ColumnValue } | { range: ValueRange } {
+): { equal: ColumnValue } | { range: ColumnRange } {
   const operands: Record<string, unknown> = Object(condition);
   const kinds = Object.keys(operands);
   const kind = kinds.join();
@@ -43,14 +35,14 @@ export function rangeOf(
     const allowed = 'eq, or between, or beginsWith, or a range of one of gt and gte, one of lt and lte, or both';
     throw new InvalidClusteringConditionError(field, condition, allowed);
   }
-  const end = (inclusive: string, exclusive: string): RangeEnd | undefined => {
+  const end = (inclusive: string, exclusive: string): RangeEnd<ColumnValue> | undefined => {
     const name = kinds.find((each) => each === inclusive || each === exclusive);
     return name === undefined ? undefined : { value: operand(name), inclusive: name === inclusive };
   };
   return { range: checkedRange(field, column, condition, { lower: end('gte', 'gt'), upper: end('lte', 'lt') }) };
 }
 
-function betweenRange(field: string, column: KeyColumn, { between }: Record<string, unknown>): ValueRange {
+function betweenRange(field: string, column: KeyColumn, { between }: Record<string, unknown>): ColumnRange {
   if (!Array.isArray(between) || between.length !== 2) {
     const allowed = 'an array of the lower and the upper bound';
     throw new InvalidClusteringConditionError(`${field}.between`, between, allowed);
@@ -59,7 +51,7 @@ function betweenRange(field: string, column: KeyColumn, { between }: Record<stri
   return { lower: { value: lower!, inclusive: true }, upper: { value: upper!, inclusive: true } };
 }
 
-function checkedRange(field: string, column: KeyColumn, condition: unknown, range: ValueRange): ValueRange {
+function checkedRange(field: string, column: KeyColumn, condition: unknown, range: ColumnRange): ColumnRange {
   const { lower, upper } = range;
   if (lower !== undefined && upper !== undefined && compareValues(column, lower.value, upper.value) > 0) {
     throw new InvalidClusteringConditionError(
@@ -72,23 +64,13 @@ function checkedRange(field: string, column: KeyColumn, condition: unknown, rang
 }
 
 /** The range from a prefix up to the first text after all texts that begin with it. CQL has no condition for a prefix. */
-function prefixRange(field: string, column: KeyColumn, prefix: unknown): ValueRange {
+function prefixRange(field: string, column: KeyColumn, prefix: unknown): ColumnRange {
   if (!TEXT_TYPES.includes(column.type)) {
     const allowed = `a condition on a column of type ${TEXT_TYPES.join(', ')}: ${column.name} is ${column.type}`;
     throw new InvalidClusteringConditionError(`${field}.beginsWith`, prefix, allowed);
   }
-  const lower: RangeEnd = { value: columnValue(`${field}.beginsWith`, column, prefix), inclusive: true };
-  const behind = firstBehind(prefix as string, column.type === 'ascii' ? 0x7f : 0x10ffff);
+  const lower = { value: columnValue(`${field}.beginsWith`, column, prefix), inclusive: true };
+  const behind = firstTextBehind(prefix as string, column.type === 'ascii' ? 0x7f : undefined);
   if (behind === undefined) return { lower };
   return { lower, upper: { value: columnValue(field, column, behind), inclusive: false } };
-}
-
-/** The least text that is greater than all texts with a prefix; undefined if there is none. */
-function firstBehind(prefix: string, lastCodePoint: number): string | undefined {
-  const characters = [...prefix];
-  while (characters.at(-1)?.codePointAt(0) === lastCodePoint) characters.pop();
-  const last = characters.pop()?.codePointAt(0);
-  if (last === undefined) return undefined;
-  // No text holds half a surrogate pair, so U+E000 follows U+D7FF.
-  return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
 }

@@ -1,7 +1,6 @@
-import { InvalidCursorError } from '../fan-out/fan-out-errors';
 import { ItemSizes } from '../fan-out/item-sizes';
+import { openedCursor, sealedCursor } from '../fan-out/sealed-cursor';
 import type { Position } from '../fan-out/total-order';
-import { areCounts, sealedText, unsealedValue } from '../kernel/sealed-text';
 import { type ColumnValue, valueOfText } from './column-value';
 import { behindAllShards, type Keyed } from './keyed-row';
 import type { RowSelect } from './row-select';
@@ -20,21 +19,12 @@ export interface RowCursor extends Position<Keyed> {
 
 const LAYOUT = 'row cursor 2';
 
-/** A position behind all shards has no number: JSON has no infinity. */
-type EncodedCursor = [shard: number | null, firstOfItsKind: number, mean: number, deviation: number, ...string[]];
-
-/** The cursor after a row. It holds one key, whatever the number of shards, and is sealed with the query. */
+/** The cursor after a row. It holds one key, whatever the number of shards. */
 export function encodeRowCursor(config: ShardedKeyspacesConfig, select: RowSelect, cursor: RowCursor): string {
   const { shard, item, firstOfItsKind, sizes } = cursor;
-  // The row of the cursor was seen.
-  const sizing = [sizes.mean!, sizes.deviation].map(Math.round) as [number, number];
-  const encoded: EncodedCursor = [
-    Number.isFinite(shard) ? shard : null,
-    firstOfItsKind,
-    ...sizing,
-    ...item.key.map(({ text }) => text),
-  ];
-  return sealedText(queryOf(config, select), encoded);
+  const key = item.key.map(({ text }) => text);
+  // The query has read the row of the cursor, so a mean is known.
+  return sealedCursor(queryOf(config, select), shard, [firstOfItsKind, sizes.mean!, sizes.deviation], key);
 }
 
 /** @throws InvalidCursorError if the cursor was altered or belongs to another query */
@@ -44,34 +34,17 @@ export function decodeRowCursor(
   cursor: string | undefined,
 ): RowCursor | undefined {
   if (cursor === undefined) return undefined;
-  const position = unsealedValue(queryOf(config, select), cursor, (value) => readPosition(config, select, value));
-  if (position === undefined) {
-    throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
-  }
-  return position;
-}
-
-/** @returns undefined, or throws, for a value that is not the position of a page */
-function readPosition(
-  { clusteringColumns }: ShardedKeyspacesConfig,
-  select: RowSelect,
-  value: unknown,
-): RowCursor | undefined {
-  const [shard, firstOfItsKind, mean, deviation, ...texts] = value as EncodedCursor;
-  const isPosition =
-    (shard === null || (Number.isSafeInteger(shard) && shard >= 0)) &&
-    areCounts([firstOfItsKind, mean, deviation]) &&
-    Number.isSafeInteger(firstOfItsKind) &&
-    texts.length === clusteringColumns.length &&
-    texts.every((text) => typeof text === 'string');
-  if (!isPosition) return undefined;
-  const key = clusteringColumns.map((column, index) => valueOfText(column, texts[index]!));
-  return {
-    shard: shard ?? behindAllShards(select),
-    item: { key },
-    firstOfItsKind,
-    sizes: new ItemSizes(mean, deviation),
-  };
+  const { clusteringColumns } = config;
+  const behind = behindAllShards(select);
+  return openedCursor(queryOf(config, select), cursor, behind, (shard, [firstOfItsKind, mean, deviation], texts) => {
+    const isPosition =
+      Number.isSafeInteger(firstOfItsKind) &&
+      texts.length === clusteringColumns.length &&
+      texts.every((text) => typeof text === 'string');
+    if (!isPosition) return undefined;
+    const key = clusteringColumns.map((column, index) => valueOfText(column, texts[index] as string));
+    return { shard, item: { key }, firstOfItsKind, sizes: new ItemSizes(mean, deviation) };
+  });
 }
 
 /** What makes two requests the same query: everything but page size, projection, consistency and the cursor itself. */

@@ -1,7 +1,7 @@
 import { checkPageRequest, requestedValues } from '../fan-out/page-request';
 import { isRecord } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
-import { rangeOf, type ValueRange } from './clustering-range';
+import { type ColumnRange, rangeOf } from './clustering-range';
 import type { ColumnValue } from './column-value';
 import { CONSISTENCY_LEVELS, type ReadConsistency } from './cql-client';
 import type { ClusteringCondition, FanOutSelectRequest } from './fan-out-select-request';
@@ -16,7 +16,7 @@ export interface RowSelect {
   /** The values that the first clustering columns must equal. */
   equal: ColumnValue[];
   /** The range in which the clustering column after those must lie. */
-  range: ValueRange;
+  range: ColumnRange;
   /** Whether the rows come in the reverse of the table's order. */
   reversed: boolean;
   /** Whether the shards come one after the other. */
@@ -91,7 +91,7 @@ function conditionsOf(
     throw new UnknownColumnError('where', name, `made of clustering columns: ${known}; no other column is sorted`);
   }
   const equal: ColumnValue[] = [];
-  let range: ValueRange = {};
+  let range: ColumnRange = {};
   let open: string | undefined;
   for (const column of clusteringColumns) {
     const { name } = column;

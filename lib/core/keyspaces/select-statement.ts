@@ -1,4 +1,4 @@
-import type { ValueRange } from './clustering-range';
+import type { ColumnRange } from './clustering-range';
 import { type ColumnValue, operandOf } from './column-value';
 import type { ShardSegment } from './shard-segment';
 import { columnNames, type KeyColumn, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
@@ -46,7 +46,7 @@ export function selectStatement(
   };
 }
 
-function addRange({ lower, upper }: ValueRange, add: (operator: string, value: ColumnValue) => void): void {
+function addRange({ lower, upper }: ColumnRange, add: (operator: string, value: ColumnValue) => void): void {
   if (lower !== undefined) add(lower.inclusive ? '>=' : '>', lower.value);
   if (upper !== undefined) add(upper.inclusive ? '<=' : '<', upper.value);
 }

@@ -1,4 +1,5 @@
-import type { RangeEnd, ValueRange } from './clustering-range';
+import { isBehindRange, rangeFrom, rangeUpTo } from '../fan-out/value-range';
+import type { ColumnRange } from './clustering-range';
 import { type ColumnValue, compareValues } from './column-value';
 import { compareKeys, directionOf } from './keyed-row';
 import type { RowCursor } from './row-cursor';
@@ -8,7 +9,7 @@ import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 /** Rows that lie together in a shard: the first clustering columns are equal to these values, the next is in a range. */
 export interface ShardSegment {
   equal: readonly ColumnValue[];
-  range: ValueRange;
+  range: ColumnRange;
 }
 
 /**
@@ -36,7 +37,7 @@ export function segmentsBehind(
     const begin = { value, inclusive: column === deepest && (inclusive || column < columns - 1) };
     segments.push({
       equal: key.slice(0, column),
-      range: beginningAt(directionOf(config, select, column), column === equal.length ? range : {}, begin),
+      range: rangeFrom(column === equal.length ? range : {}, begin, directionOf(config, select, column)),
     });
   }
   return segments;
@@ -60,21 +61,10 @@ export function segmentUpTo(
   const column = equal.length;
   const value = key[column];
   if (side < 0 || value === undefined) return segment;
-  const [near, far] =
-    directionOf(config, select, column) === 1 ? (['lower', 'upper'] as const) : (['upper', 'lower'] as const);
-  const definition = config.clusteringColumns[column]!;
-  const compare = (a: ColumnValue, b: ColumnValue) =>
-    compareValues(definition, a, b) * directionOf(config, select, column);
-  const begin = range[near];
-  if (begin !== undefined) {
-    const difference = compare(begin.value, value);
-    if (difference > 0 || (difference === 0 && !begin.inclusive)) return undefined;
-  }
-  const end = range[far];
-  if (end !== undefined && compare(end.value, value) <= 0) return segment;
-  return { equal, range: { ...range, [far]: { value, inclusive: true } } };
-}
-
-function beginningAt(direction: 1 | -1, range: ValueRange, begin: RangeEnd): ValueRange {
-  return direction === 1 ? { ...range, lower: begin } : { ...range, upper: begin };
+  const direction = directionOf(config, select, column);
+  const compare = (a: ColumnValue, b: ColumnValue) => compareValues(config.clusteringColumns[column]!, a, b);
+  const isBeforeRange = isBehindRange(value, range, direction === 1 ? -1 : 1, compare);
+  if (isBeforeRange) return undefined;
+  const narrowed = rangeUpTo(range, value, direction, compare);
+  return narrowed === range ? segment : { equal, range: narrowed };
 }

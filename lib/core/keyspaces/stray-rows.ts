@@ -1,8 +1,9 @@
 import { InvalidCursorError } from '../fan-out/fan-out-errors';
+import { openedText } from '../fan-out/sealed-cursor';
 import { checkPositive } from '../kernel/checks';
 import { pause } from '../kernel/pause';
 import { type RetryPolicy, withRetries } from '../kernel/retries';
-import { sealedText, unsealedValue } from '../kernel/sealed-text';
+import { sealedText } from '../kernel/sealed-text';
 import type { SegmentOptions } from '../sharded-index';
 import { type WalkPolicy, walkPolicy, walkSegment } from '../sharding/segment-walk';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
@@ -201,14 +202,12 @@ function lastPage(
   point: string | undefined,
 ): LastPage | typeof BEGIN {
   if (point === undefined) return BEGIN;
-  const page = unsealedValue([config, scan], point, (value) => {
+  const allowed = 'the resumePoint of a report of the same table, counts, and segment';
+  return openedText<LastPage | typeof BEGIN>('resumeFrom', point, allowed, [config, scan], (value) => {
     if (value === BEGIN) return BEGIN;
     const { partitioner, pageState }: Partial<LastPage> = Object(value);
     return typeof partitioner === 'string' && typeof pageState === 'string' ? { partitioner, pageState } : undefined;
   });
-  if (page !== undefined) return page;
-  const allowed = 'the resumePoint of a report of the same table, counts, and segment';
-  throw new InvalidCursorError('resumeFrom', point, allowed);
 }
 
 /** @throws InvalidCursorError if the pages before were those of another partitioner, which orders rows differently */

@@ -1,9 +1,9 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { InvalidCursorError } from '../../fan-out/fan-out-errors';
 import { ItemSizes } from '../../fan-out/item-sizes';
 import { BLOCK_BYTES } from '../../fan-out/read-size';
+import { openedCursor, sealedCursor } from '../../fan-out/sealed-cursor';
 import type { Position } from '../../fan-out/total-order';
-import { areCounts, sealedText, unsealedValue } from '../../kernel/sealed-text';
+import { areCounts } from '../../kernel/sealed-text';
 import { isNumberText } from '../config/check-attribute-value';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';
@@ -33,7 +33,7 @@ export interface CursorPosition extends Position<DynamoDbItem> {
 /** Stands for a number of ties that is not known, and that may be large. */
 export const UNKNOWN_TIES = -1;
 
-/** The name of the layout below. A cursor of another layout is refused, as one of another query is. */
+/** The name of the layout below. `decodeCursor` rejects a cursor of another layout. */
 const LAYOUT = 'cursor 5';
 
 /**
@@ -49,8 +49,8 @@ export function isFewTies(ties: number, { sizes }: CursorPosition): boolean {
 }
 
 /**
- * The cursor behind a position. It holds one key, for any number of shards, and is sealed with the query: `decodeCursor` refuses
- * an altered cursor and the cursor of another query.
+ * The cursor behind a position: the key, with null for an absent attribute, and then the ties. It holds one key, for any
+ * number of shards.
  */
 export function encodeCursor(
   config: ShardedConfig,
@@ -63,53 +63,37 @@ export function encodeCursor(
     const value = end.item[attribute] as SortableValue | undefined;
     return value === undefined ? null : encodeValue(value);
   });
-  const learned = [sizes.mean ?? 0, sizes.deviation, stretch].map(Math.round) as [number, number, number];
-  const position: EncodedPosition = [Number.isFinite(end.shard) ? end.shard : null, ...learned, ...key, ...ties];
-  return sealedText([LAYOUT, queryText(config, request)], position);
+  const learned = [sizes.mean ?? 0, sizes.deviation, stretch] as const;
+  return sealedCursor([LAYOUT, queryText(config, request)], end.shard, learned, [...key, ...ties]);
 }
 
 /** @throws InvalidCursorError if the cursor was altered or belongs to another query */
 export function decodeCursor(config: ShardedConfig, request: FanOutRequest): CursorPosition | undefined {
-  const { cursor } = request;
+  const { cursor, order = 'ascending' } = request;
   if (cursor === undefined) return undefined;
-  const position = unsealedValue([LAYOUT, queryText(config, request)], cursor, (value) =>
-    readPosition(config, request, value),
-  );
-  if (position === undefined) {
-    throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
-  }
-  return position;
-}
-
-/** @returns undefined for a value that is not the position of a page */
-function readPosition(
-  config: ShardedConfig,
-  { order = 'ascending' }: FanOutRequest,
-  value: unknown,
-): CursorPosition | undefined {
-  const [shard, meanBytes, deviation, stretch, ...rest] = value as EncodedPosition;
   const names = positionAttributes(config);
-  const key = rest.slice(0, names.length) as (string | null)[];
-  const ties = rest.slice(names.length) as number[];
-  const isPosition =
-    (shard === null || (Number.isSafeInteger(shard) && shard >= 0)) &&
-    areCounts([meanBytes, deviation, stretch]) &&
-    key.length === names.length &&
-    key.every((each) => each === null || isEncodedValue(each)) &&
-    areCounts(ties.map((each) => each - UNKNOWN_TIES));
-  if (!isPosition) return undefined;
-  const attributes = names.flatMap((name, index) => {
-    const value = key[index]!;
-    return value === null ? [] : [[name, decodeValue(value)] as const];
+  const query = [LAYOUT, queryText(config, request)];
+  return openedCursor(query, cursor, behindAllShards(order), (shard, [meanBytes, deviation, stretch], rest) => {
+    const key = rest.slice(0, names.length);
+    const ties = rest.slice(names.length) as number[];
+    const isPosition =
+      key.length === names.length &&
+      key.every((each) => each === null || isEncodedValue(each)) &&
+      areCounts(ties.map((each) => each - UNKNOWN_TIES));
+    if (!isPosition) return undefined;
+    const attributes = names.flatMap((name, index) => {
+      const value = key[index] as string | null;
+      return value === null ? [] : [[name, decodeValue(value)] as const];
+    });
+    return {
+      shard,
+      item: Object.fromEntries(attributes),
+      isItem: Number.isFinite(shard) && attributes.length === names.length,
+      ties,
+      sizes: new ItemSizes(meanBytes, deviation),
+      stretch,
+    };
   });
-  return {
-    shard: shard ?? behindAllShards(order),
-    item: Object.fromEntries(attributes),
-    isItem: shard !== null && key.every((value) => value !== null),
-    ties,
-    sizes: new ItemSizes(meanBytes, deviation),
-    stretch,
-  };
 }
 
 /** The attributes that a query must read of each item so that it can make a cursor. */
@@ -139,15 +123,6 @@ export function sortedEntries<V>(map: Record<string, V> = {}): (readonly [string
   const names = Object.keys(map).sort();
   return names.map((name) => [name, map[name]!]);
 }
-
-/** The key, an absent attribute as null, and then the ties. */
-type EncodedPosition = [
-  shard: number | null,
-  meanBytes: number,
-  deviation: number,
-  stretch: number,
-  ...rest: (string | null | number)[],
-];
 
 /** The letter of the type, and the text of the value. */
 export function encodeValue(value: SortableValue): string {

@@ -2,6 +2,7 @@ import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { WrongOrderError } from '../../fan-out/fan-out-errors';
 import { BLOCK_BYTES } from '../../fan-out/read-size';
 import type { ShardPage, ShardRead, ShardReader } from '../../fan-out/shard-reader';
+import { isBehindRange } from '../../fan-out/value-range';
 import { isRecord } from '../../kernel/checks';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import { type PageTrail, trailTo } from '../../kernel/pages';
@@ -18,7 +19,7 @@ import { type IndexShard, indexShards } from './index-shard';
 import { itemBytes } from './item-bytes';
 import { compareSortKeys } from './position-order';
 import { piecesBehind, piecesBehindTies, pieceUpTo, type ShardPiece, tiesBehind } from './shard-piece';
-import { isBehindRange, type KeyTerm, rangeTerm, termBehind } from './sort-key-range';
+import { type KeyTerm, rangeTerm, termBehind } from './sort-key-range';
 import { toAttributeValue } from './sort-key-select';
 
 /** The readers of a query. */
@@ -187,7 +188,10 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   private isBehind(key: DynamoDbItem, { equal, range }: ShardPiece): boolean {
     const { sortKeyAttributes, direction } = this.query;
     const attribute = sortKeyAttributes[equal.length];
-    return attribute !== undefined && isBehindRange(key[attribute] as SortableValue, range, direction);
+    return (
+      attribute !== undefined &&
+      isBehindRange(key[attribute] as SortableValue, range, direction, compareAttributeValues)
+    );
   }
 
   private isBehindCursor(item: DynamoDbItem, { startKey }: ShardPiece): boolean {

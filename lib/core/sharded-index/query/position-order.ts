@@ -1,8 +1,8 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import type { FanOutOrder } from '../../fan-out/page-request';
 import type { TotalOrder } from '../../fan-out/total-order';
+import type { Direction } from '../../fan-out/value-range';
 import { compareAttributeValues } from './attribute-order';
-import type { Direction } from './sort-key-range';
 
 /**
  * The order of index items. A position may hold only the first attributes of a sort key: it is behind every item that

@@ -1,6 +1,6 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { InvalidCursorError } from '../../fan-out/fan-out-errors';
-import { areCounts, sealedText, unsealedValue } from '../../kernel/sealed-text';
+import { openedText } from '../../fan-out/sealed-cursor';
+import { areCounts, sealedText } from '../../kernel/sealed-text';
 import { MAX_INDEX_SHARDS } from '../../sharding/shard-count';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';
@@ -66,11 +66,10 @@ export class ReadProgress {
     const progress = new ReadProgress();
     if (text === undefined) return progress;
     const names = positionAttributes(config);
-    const encoded = unsealedValue(readOf(config, request, part), text, (value) => readProgress(names.length, value));
-    if (encoded === undefined) {
-      throw new InvalidCursorError(field, text, 'the unaltered text that the same query has returned');
-    }
-    const [begun, keys] = encoded;
+    const allowed = 'the unaltered text that the same query has returned';
+    const [begun, keys] = openedText(field, text, allowed, readOf(config, request, part), (value) =>
+      readProgress(names.length, value),
+    );
     progress.begun.push(...begun);
     for (const [number, ...values] of keys) {
       const key = values.map((value, index) => [names[index]!, decodeValue(value)] as const);

@@ -1,8 +1,9 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import type { TotalOrder } from '../../fan-out/total-order';
+import { type Direction, rangeFrom, rangeUpTo } from '../../fan-out/value-range';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
 import { type CursorPosition, isFewTies } from './cursor';
-import { type Direction, isEmptyRange, rangeFrom, rangeUpTo } from './sort-key-range';
+import { isEmptyRange } from './sort-key-range';
 import type { SortKeySelect } from './sort-key-select';
 
 /** A part of a shard that one key condition reads: the first sort key attributes are fixed, the next is in a range. */
@@ -106,7 +107,7 @@ export function pieceUpTo(
   }
   const attribute = sortKeyAttributes[equal.length];
   if (attribute === undefined) return piece;
-  const narrowed = rangeUpTo(range, item[attribute] as SortableValue, direction);
+  const narrowed = rangeUpTo(range, item[attribute] as SortableValue, direction, compareAttributeValues);
   if (isEmptyRange(narrowed)) return undefined;
   return narrowed === range ? piece : { ...piece, range: narrowed };
 }

@@ -1,3 +1,4 @@
+import { firstTextBehind } from '../../fan-out/value-range';
 import { nextNumber } from '../../kernel/decimal';
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
 
@@ -28,9 +29,6 @@ export function predecessorOf(value: SortableValue): SortableValue | undefined {
   return value.B.byteLength > 1 && value.B.at(-1) === 0 ? { B: value.B.subarray(0, -1) } : undefined;
 }
 
-const MAX_CODE_POINT = 0x10ffff;
-const BEFORE_SURROGATES = 0xd7ff;
-const BEHIND_SURROGATES = 0xe000;
 const MAX_BYTE = 0xff;
 
 /**
@@ -45,12 +43,8 @@ export function firstBehind(prefix: Prefix): Prefix | undefined {
     const last = bytes.pop();
     return last === undefined ? undefined : { B: Uint8Array.of(...bytes, last + 1) };
   }
-  // UTF-8 bytes sort like code points, and no text holds half a surrogate pair.
-  const points = Array.from(prefix.S, (character) => character.codePointAt(0)!);
-  while (points.at(-1) === MAX_CODE_POINT) points.pop();
-  const last = points.pop();
-  if (last === undefined) return undefined;
-  return { S: String.fromCodePoint(...points, last === BEFORE_SURROGATES ? BEHIND_SURROGATES : last + 1) };
+  const behind = firstTextBehind(prefix.S);
+  return behind === undefined ? undefined : { S: behind };
 }
 
 function asNumber(text: string | undefined): SortableValue | undefined {

@@ -1,20 +1,9 @@
+import type { Direction, RangeEnd, ValueRange } from '../../fan-out/value-range';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
 import { firstBehind, type Prefix, predecessorOf, successorOf } from './sort-key-neighbours';
 
-/** The direction in which a query goes through a shard: 1 is ascending. */
-export type Direction = 1 | -1;
-
-/** One end of a range. */
-export interface RangeEnd {
-  value: SortableValue;
-  inclusive: boolean;
-}
-
-/** A range of the values of one attribute. An end that is absent is open. */
-export interface SortKeyRange {
-  lower?: RangeEnd;
-  upper?: RangeEnd;
-}
+/** A range of the values of one sort key attribute. */
+export type SortKeyRange = ValueRange<SortableValue>;
 
 /** A condition of DynamoDB on one attribute. */
 export interface KeyTerm {
@@ -26,27 +15,6 @@ export interface KeyTerm {
 export function prefixRange(prefix: Prefix): SortKeyRange {
   const behind = firstBehind(prefix);
   return { lower: { value: prefix, inclusive: true }, ...(behind && { upper: { value: behind, inclusive: false } }) };
-}
-
-/** The part of a range from a value on, in the direction of the query. */
-export function rangeFrom(range: SortKeyRange, begin: RangeEnd, direction: Direction): SortKeyRange {
-  return direction === 1 ? { ...range, lower: begin } : { ...range, upper: begin };
-}
-
-/** The part of a range up to a value and including it. It is the same object if the range ends there or before. */
-export function rangeUpTo(range: SortKeyRange, value: SortableValue, direction: Direction): SortKeyRange {
-  const end = farEnd(range, direction);
-  if (end !== undefined && direction * compareAttributeValues(end.value, value) <= 0) return range;
-  const cut = { value, inclusive: true };
-  return direction === 1 ? { ...range, upper: cut } : { ...range, lower: cut };
-}
-
-/** Whether a value stands behind the range, in the direction of the query. */
-export function isBehindRange(value: SortableValue, range: SortKeyRange, direction: Direction): boolean {
-  const end = farEnd(range, direction);
-  if (end === undefined) return false;
-  const difference = direction * compareAttributeValues(value, end.value);
-  return difference > 0 || (difference === 0 && !end.inclusive);
 }
 
 /** Whether no value can be in the range. */
@@ -97,20 +65,16 @@ export function termBehind(term: KeyTerm | undefined, start: SortableValue, dire
 }
 
 /** The least value of a range with this lower end, if it can be named. */
-function leastOf({ value, inclusive }: RangeEnd): SortableValue | undefined {
+function leastOf({ value, inclusive }: RangeEnd<SortableValue>): SortableValue | undefined {
   return inclusive ? value : successorOf(value);
 }
 
-function mostOf({ value, inclusive }: RangeEnd): SortableValue | undefined {
+function mostOf({ value, inclusive }: RangeEnd<SortableValue>): SortableValue | undefined {
   return inclusive ? value : predecessorOf(value);
 }
 
-function isPrefixRange(lower: RangeEnd, upper: RangeEnd): boolean {
+function isPrefixRange(lower: RangeEnd<SortableValue>, upper: RangeEnd<SortableValue>): boolean {
   if ('N' in lower.value || !lower.inclusive || upper.inclusive) return false;
   const behind = firstBehind(lower.value);
   return behind !== undefined && compareAttributeValues(behind, upper.value) === 0;
-}
-
-function farEnd({ lower, upper }: SortKeyRange, direction: Direction): RangeEnd | undefined {
-  return direction === 1 ? upper : lower;
 }

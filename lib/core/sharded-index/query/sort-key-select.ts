@@ -3,7 +3,7 @@ import { isNumberText, isUnsafeInteger, UNSAFE_INTEGER_ALLOWED } from '../config
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { InvalidSortKeyConditionError } from '../config/sharded-index-errors';
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
-import { isEmptyRange, prefixRange, type RangeEnd, type SortKeyRange } from './sort-key-range';
+import { isEmptyRange, prefixRange, type SortKeyRange } from './sort-key-range';
 
 /**
  * A value to compare a sort key with. Write a number that JavaScript cannot hold exactly as DynamoDB writes it, with up
@@ -107,7 +107,7 @@ function condition(field: string, condition: unknown): AttributeCondition {
     }
     return { range: prefixRange(value) };
   }
-  const end: RangeEnd = { value, inclusive: kind === 'lte' || kind === 'gte' };
+  const end = { value, inclusive: kind === 'lte' || kind === 'gte' };
   return { range: kind === 'lt' || kind === 'lte' ? { upper: end } : { lower: end } };
 }
 

@@ -1,6 +1,6 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { InvalidCursorError } from '../../fan-out/fan-out-errors';
-import { sealedText, unsealedValue } from '../../kernel/sealed-text';
+import { openedText } from '../../fan-out/sealed-cursor';
+import { sealedText } from '../../kernel/sealed-text';
 import type { ShardCount, ShardedConfig, ShardedTableConfig } from '../config/sharded-index-config';
 import type { SortableValue } from '../query/attribute-order';
 import { decodeValue, encodeValue, isEncodedValue, sortedEntries } from '../query/cursor';
@@ -28,14 +28,11 @@ export function encodePoint(scanned: ScannedSegment, config: ShardedConfig, key:
 /** @throws InvalidCursorError if the text was altered, or belongs to another scan, index, shard count or segment */
 export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text: unknown): DynamoDbItem | undefined {
   if (text === undefined) return undefined;
-  const values = unsealedValue(judgingOf(scanned, config), text, (value) => {
+  const allowed = 'the unaltered resumePoint of the same function, index, shard counts and segment';
+  const values = openedText('resumeFrom', text, allowed, judgingOf(scanned, config), (value) => {
     const encoded = value as string[];
     return [0, config.tableKey.length].includes(encoded.length) && encoded.every(isEncodedValue) ? encoded : undefined;
   });
-  if (values === undefined) {
-    const allowed = 'the unaltered resumePoint of the same function, index, shard counts and segment';
-    throw new InvalidCursorError('resumeFrom', text, allowed);
-  }
   if (values.length === 0) return undefined;
   return Object.fromEntries(config.tableKey.map((name, index) => [name, decodeValue(values[index]!)]));
 }

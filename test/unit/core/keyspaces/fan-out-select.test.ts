@@ -17,12 +17,7 @@ import {
   shardColumns,
   UnknownColumnError,
 } from '../../../../lib/core';
-import { ItemSizes } from '../../../../lib/core/fan-out/item-sizes';
-import { columnValue } from '../../../../lib/core/keyspaces/column-value';
 import { cqlFailure } from '../../../../lib/core/keyspaces/cql-failure';
-import { behindAllShards } from '../../../../lib/core/keyspaces/keyed-row';
-import { encodeRowCursor } from '../../../../lib/core/keyspaces/row-cursor';
-import { rowSelect } from '../../../../lib/core/keyspaces/row-select';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
 import { keyspacesConfig } from '../../../support/keyspaces-config';
 
@@ -70,22 +65,6 @@ async function pagesOf(
   } while (cursor !== undefined);
   return pages;
 }
-
-test.each(['ascending', 'descending'] as const)(
-  'a cursor behind all shards – %s, with rows of the same key in several shards – shows no row again',
-  async (order) => {
-    const table = events(1);
-    const ties = order === 'ascending' ? -1 : 99;
-    for (let shard = 0; shard < SHARDS; shard++) table.insert({ day, shard, minute: ties, id: 1, body: 'tie' });
-    const request = { value: { day }, order };
-    const select = rowSelect(config, request);
-    const key = [ties, 1].map((value, column) => columnValue('key', config.clusteringColumns[column]!, value));
-    const end = { shard: behindAllShards(select), item: { key }, firstOfItsKind: 1, sizes: new ItemSizes(100, 0) };
-    const { rows } = await fanOutSelect(table, config, { ...request, cursor: encodeRowCursor(config, select, end) });
-    const ids = Array.from({ length: 40 }, (_, id) => id);
-    expect(rows.map(({ id }) => id)).toEqual(order === 'ascending' ? ids : ids.toReversed());
-  },
-);
 
 describe('the statements', () => {
   test('ask the shard of the cursor for a row more, if it begins with the row of the cursor', async () => {

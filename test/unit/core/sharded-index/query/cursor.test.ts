@@ -1,4 +1,4 @@
-import { type DynamoDbItem, type FanOutRequest, fanOutQuery, type SortableValue } from '../../../../../lib/core';
+import type { DynamoDbItem, FanOutRequest, SortableValue } from '../../../../../lib/core';
 import { ItemSizes } from '../../../../../lib/core/fan-out/item-sizes';
 import {
   type CursorPosition,
@@ -8,8 +8,6 @@ import {
   UNKNOWN_TIES,
 } from '../../../../../lib/core/sharded-index/query/cursor';
 import { tiesBefore } from '../../../../../lib/core/sharded-index/query/cursor-ties';
-import { behindAllShards } from '../../../../../lib/core/sharded-index/query/position-order';
-import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { indexConfig } from '../../../../support/index-config';
 
 const config = indexConfig({ tableKey: ['id'], sortKeyAttributes: ['at'] });
@@ -45,36 +43,6 @@ describe('a cursor', () => {
     expect(decodeCursor(config, { ...filter({ ':b': b, ':a': a }), cursor })).toMatchObject({ shard: 3 });
     expect(() => decodeCursor(config, { ...filter({ ':a': b, ':b': a }), cursor })).toThrow('cursor must be');
   });
-});
-
-describe('a cursor behind all shards', () => {
-  const shards = { default: { write: 4, read: 4 } };
-  const jobs = indexConfig({ shards });
-
-  test.each([
-    ['ascending', [3, 4, 5, 6, 7]],
-    ['descending', [5, 4, 3, 2, 1]],
-  ] as const)(
-    '%s – items of several shards tie with it – the next page shows no item again',
-    async (order, behindTies) => {
-      const index = new FakeIndex(jobs);
-      const ties = order === 'ascending' ? '1' : '9';
-      const put = (jobId: string, shard: number, createdAt: string) =>
-        index.put({
-          jobId: { S: jobId },
-          status: { S: 'a' },
-          shard: { N: String(shard) },
-          createdAt: { N: createdAt },
-        });
-      for (let shard = 0; shard < 4; shard++) put(`tie-${shard}`, shard, ties);
-      for (const number of behindTies) put(`job-${number}`, number % 4, String(number + 1));
-      const request = { value: 'a', order };
-      const end = { shard: behindAllShards(order), item: { jobId: { S: 'tie-2' }, createdAt: { N: ties } } };
-      const cursor = encodeCursor(jobs, request, end, [UNKNOWN_TIES], { sizes, stretch: 1 });
-      const { items } = await fanOutQuery(index, jobs, { ...request, cursor });
-      expect(items.map(({ jobId }) => (jobId as { S: string }).S)).toEqual(behindTies.map((number) => `job-${number}`));
-    },
-  );
 });
 
 test.each([

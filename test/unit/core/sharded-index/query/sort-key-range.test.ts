@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isBehindRange, type RangeEnd } from '../../../../../lib/core/fan-out/value-range';
 import {
   compareAttributeValues,
   type SortableValue,
@@ -10,11 +11,9 @@ import {
   successorOf,
 } from '../../../../../lib/core/sharded-index/query/sort-key-neighbours';
 import {
-  isBehindRange,
   isEmptyRange,
   type KeyTerm,
   prefixRange,
-  type RangeEnd,
   rangeTerm,
   type SortKeyRange,
   termBehind,
@@ -23,7 +22,7 @@ import {
 const S = (text: string) => ({ S: text });
 const N = (text: string): SortableValue => ({ N: text });
 const LONGEST = S('x'.repeat(1_024));
-const Y: RangeEnd = { value: S('y'), inclusive: true };
+const Y: RangeEnd<SortableValue> = { value: S('y'), inclusive: true };
 const B = (...bytes: number[]) => ({ B: Uint8Array.from(bytes) });
 
 describe('the neighbour of a value', () => {
@@ -189,7 +188,7 @@ describe('the condition that reads a range', () => {
     expect(rangeTerm(range, direction, early)).toEqual(term);
   });
 
-  test.each<[RangeEnd, RangeEnd, boolean]>([
+  test.each<[RangeEnd<SortableValue>, RangeEnd<SortableValue>, boolean]>([
     [{ value: S('a'), inclusive: true }, { value: S('a'), inclusive: true }, false],
     [{ value: S('a'), inclusive: true }, { value: S('a'), inclusive: false }, true],
     [{ value: S('a'), inclusive: false }, { value: S('a'), inclusive: true }, true],
@@ -212,7 +211,7 @@ describe('the condition that reads a range', () => {
     ['8.5', { lower: { value: N('9'), inclusive: true } }, -1, true],
     ['8.5', { lower: { value: N('9'), inclusive: true } }, 1, false],
   ])('%s stands behind %j in direction %d: %p', (value, range, direction, isBehind) => {
-    expect(isBehindRange(N(value), range, direction)).toBe(isBehind);
+    expect(isBehindRange(N(value), range, direction, compareAttributeValues)).toBe(isBehind);
   });
 
   test('names one value alone behind a start key that equals the bound which the query comes to last', () => {

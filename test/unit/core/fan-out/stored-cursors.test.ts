@@ -1,0 +1,127 @@
+import { fanOutItems, fanOutQuery } from '../../../../lib/core';
+import { fanOutSelect } from '../../../../lib/core/keyspaces';
+import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
+import { FakeIndex } from '../../../support/fakes/fake-index';
+import { indexConfig } from '../../../support/index-config';
+import { keyspacesConfig } from '../../../support/keyspaces-config';
+
+/** Applications keep cursors, so a later version of the library must open them. These were written by the first one. */
+const STORED = {
+  ascending: 'sb2AQnsSAOwNTdYsN7WaBFsyLDM0LDEsMSwiU2pvYi0yIiwiTjEiLDFd',
+  descending: 'liVNAWgjNiw2ITBCOE_mrlswLDM1LDEsMSwiU2pvYi05IiwiTjQiLDFd',
+  unordered: 'ifPDpVp0ZEG8TqzpbZpdvVswLDM0LDAsNCwiU2pvYi05IiwiTjQiXQ',
+  hidden: '7l2n-kqntbJk_UTyPt9XaVswLDIwNDgsMjA0OCwwLCJTam9iLTAiLCJOMCIsLTFd',
+  items: 'CkqyElmpvOLbFm54Yx6W1FtbMl0sW1sxLCJTam9iLTEiLCJOMCJdXV0',
+  'rows ascending': 'FtK4bInzTZ00izSZji4NwVsyLDAsMTM1LDAsIjEiLCI1Il0',
+  'rows descending': 'fL3fOnFHjcfvcnm280VcAVswLDAsMTM1LDAsIjIiLCI2Il0',
+  'rows unordered': 'YScFyB42IpQrQwwvyXu57FswLDAsMTM1LDAsIjAiLCIwIl0',
+};
+
+/** Cursors behind every item or row with their sort key, of all shards. */
+const BEHIND_ALL_SHARDS = {
+  ascending: 'mHWClVYpR7zFR6yvNvE2VVtudWxsLDAsMCwxLCJTam9iLTUiLCJOMiIsLTFd',
+  descending: 'kgK9vkxCFUZYQBGau9smb1tudWxsLDAsMCwxLCJTam9iLTUiLCJOMyIsLTFd',
+  'rows ascending': '7NDyjrSWGeMaLkemidZFiVtudWxsLDEsMTAwLDAsIjIiLCI2Il0',
+  'rows descending': 'QQy6yV5KcU-TBkg_DJIrcltudWxsLDEsMTAwLDAsIjIiLCI4Il0',
+};
+
+describe('a cursor that an application has kept', () => {
+  const shards = { default: { write: 3, read: 3 } };
+  const jobs = indexConfig({ shards });
+  const index = new FakeIndex(jobs);
+  for (let number = 0; number < 12; number++) {
+    index.put({
+      jobId: { S: `job-${number}` },
+      status: { S: 'a' },
+      shard: { N: String(number % 3) },
+      createdAt: { N: String(Math.floor(number / 2)) },
+    });
+  }
+  const request = { value: 'a' };
+  const numbers = (items: { jobId?: unknown }[]) =>
+    items.map(({ jobId }) => Number((jobId as { S: string }).S.slice(4)));
+
+  test.each([
+    ['ascending', [4, 5, 6]],
+    ['descending', [7, 6, 5]],
+    ['unordered', [1, 4, 7]],
+  ] as const)('fanOutQuery – %s – writes the same cursor and goes on behind it', async (order, next) => {
+    const page = await fanOutQuery(index, jobs, { ...request, order, limit: 4 });
+    expect(page.cursor).toBe(STORED[order]);
+    const { items } = await fanOutQuery(index, jobs, { ...request, order, limit: 3, cursor: STORED[order] });
+    expect(numbers(items)).toEqual(next);
+  });
+
+  test.each([
+    ['ascending', [6, 7, 9, 8, 10, 11]],
+    ['descending', [5, 4, 2, 3, 1, 0]],
+  ] as const)(
+    'fanOutQuery – %s – items of several shards tie with a cursor behind all shards – shows none of them',
+    async (order, next) => {
+      const { items } = await fanOutQuery(index, jobs, { ...request, order, cursor: BEHIND_ALL_SHARDS[order] });
+      expect(numbers(items)).toEqual(next);
+    },
+  );
+
+  test('fanOutQuery – a filter hides the rest of a bounded page – writes the same cursor', async () => {
+    const filter = { filterExpression: 'jobId = :id', expressionAttributeValues: { ':id': { S: 'job-11' } } };
+    const page = await fanOutQuery(index, jobs, { ...request, ...filter, maxReadUnits: 1.5, limit: 1 });
+    expect(page.cursor).toBe(STORED.hidden);
+  });
+
+  test('fanOutItems – a consumer leaves after five items – writes the same resume point', async () => {
+    const stream = fanOutItems(index, jobs, request, { concurrency: 1 });
+    for (let taken = 0; taken < 5; taken++) await stream.next();
+    expect(stream.resumePoint).toBe(STORED.items);
+    const rest = [];
+    for await (const item of fanOutItems(index, jobs, { ...request, resumeAt: STORED.items })) rest.push(item);
+    expect(numbers(rest).sort((a, b) => a - b)).toEqual([2, 4, 5, 7, 8, 10, 11]);
+  });
+
+  const blogs = keyspacesConfig({
+    tableName: 'events',
+    partitionKey: [{ name: 'day', type: 'date' }],
+    firstShard: 0,
+    clusteringColumns: [
+      { name: 'minute', type: 'int', order: 'DESC' },
+      { name: 'id', type: 'int', order: 'ASC' },
+    ],
+    shards,
+  });
+  const compare = (a: string, b: string) => Number(a) - Number(b);
+  const day = '2020-07-09';
+  const tableOfBlogs = () => {
+    const table = new FakeCassandra({
+      partitionKey: ['day', 'shard'],
+      clusteringColumns: blogs.clusteringColumns.map(({ name, order }) => ({ name, order, compare })),
+    });
+    for (let id = 0; id < 12; id++) table.insert({ day, shard: id % 3, minute: Math.floor(id / 3), id, body: 'x' });
+    return table;
+  };
+
+  test.each([
+    ['ascending', [4, 3, 8]],
+    ['descending', [7, 8, 3]],
+    ['unordered', [10, 7, 4]],
+  ] as const)('fanOutSelect – %s – writes the same cursor and goes on behind it', async (order, next) => {
+    const [table, select] = [tableOfBlogs(), { value: { day }, order }];
+    const page = await fanOutSelect(table, blogs, { ...select, limit: 4 });
+    expect(page.cursor).toBe(STORED[`rows ${order}`]);
+    const { rows } = await fanOutSelect(table, blogs, { ...select, limit: 3, cursor: STORED[`rows ${order}`] });
+    expect(rows.map(({ id }) => id)).toEqual(next);
+  });
+
+  test.each([
+    ['ascending', 6, [11, 10, 9]],
+    ['descending', 8, [3, 4, 5, 0, 1, 2]],
+  ] as const)(
+    'fanOutSelect – %s – rows of several shards tie with a cursor behind all shards – shows none of them',
+    async (order, id, next) => {
+      const table = tableOfBlogs();
+      for (let shard = 0; shard < 3; shard++) table.insert({ day, shard, minute: 2, id, body: 'tie' });
+      const cursor = BEHIND_ALL_SHARDS[`rows ${order}`];
+      const { rows } = await fanOutSelect(table, blogs, { value: { day }, order, cursor });
+      expect(rows.map((row) => row.id)).toEqual(next);
+    },
+  );
+});
