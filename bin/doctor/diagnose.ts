@@ -261,7 +261,7 @@ function tooFewShards(
   const held = config.indexName === undefined ? '' : ', and a full shard throttles the writes of the table';
   return {
     id: 'tooFewShards',
-    what: `${counted(events, 'write')}${of} refused by a hot partition: ${counted(write, 'shard')} can take ${(write * PARTITION_WRITE_UNITS).toLocaleString('en')} write units a second${held}`,
+    what: `${counted(events, 'write')}${of} throttled by a hot partition: ${counted(write, 'shard')} can take ${(write * PARTITION_WRITE_UNITS).toLocaleString('en')} write units a second${held}`,
     change:
       !('adaptive' in config) || config.adaptive === undefined
         ? `increase the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`

@@ -107,7 +107,7 @@ function streamLines(
 function packedLines({ records, recordsPacked }: StreamPlan['monthlyCost']): string[] {
   if (recordsPacked > records / 2) return [];
   return [
-    `  in full packs (aggregation: 'packed') the records cost ${dollars(recordsPacked)} instead of ${dollars(records)}`,
+    `  in full aggregates across keys (aggregation: 'packed') the records cost ${dollars(recordsPacked)} instead of ${dollars(records)}`,
   ];
 }
 

@@ -81,7 +81,7 @@ async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingT
     [RESHARDING_METRICS.strays]: Object.values(report.strays).reduce((sum, count) => sum + count, 0),
     [RESHARDING_METRICS.hiddenStrays]: report.hidden,
     [RESHARDING_METRICS.movedItems]: 'outcomes' in report ? report.outcomes.moved : 0,
-    [RESHARDING_METRICS.refusedItems]: 'outcomes' in report ? report.outcomes.refused : 0,
+    [RESHARDING_METRICS.rejectedItems]: 'outcomes' in report ? report.outcomes.refused : 0,
   });
   return { ...rest, totals, ...(report.resumePoint !== undefined && { resumePoint: report.resumePoint }) };
 }

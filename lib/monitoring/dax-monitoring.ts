@@ -140,7 +140,7 @@ function daxWidgets(cluster: IDaxCluster, alarms: DaxAlarms): Rows {
         [
           cluster.metric('ThrottledRequestCount', { label: 'throttled', period }),
           cluster.metric('FaultRequestCount', { label: 'failed by the cluster', period }),
-          cluster.metric('ErrorRequestCount', { label: 'refused, throttled ones included', period }),
+          cluster.metric('ErrorRequestCount', { label: 'rejected or throttled', period }),
         ],
         {
           leftAnnotations: [

@@ -122,12 +122,12 @@ function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
         index.metric('ConsumedReadCapacityUnits', { label: 'read units', period }),
         index.metric('OnlineIndexConsumedWriteCapacity', { label: 'write units while it is built', period }),
       ]),
-      graph('Refused by a hot partition', [
+      graph('Throttled by a hot partition', [
         index.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
         index.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
       ]),
       graph(
-        'Refused for any reason',
+        'Throttled for any reason',
         [
           index.metric('WriteThrottleEvents', { label: 'writes', period }),
           index.metric('ReadThrottleEvents', { label: 'reads', period }),

@@ -29,9 +29,9 @@ function keyspacesTableAlarms(
       ...writes,
       throttles: ofWrites(table, 'StoragePartitionThroughputCapacityExceeded'),
       consumed: table.metric('ConsumedWriteCapacityUnits', { period }),
-      label: 'writes refused by a hot partition',
+      label: 'writes throttled by a hot partition',
       description:
-        `A partition of the table ${nameOf(table)} refuses writes: it gets more than 1,000 write units a second. Amazon Keyspaces ` +
+        `A partition of the table ${nameOf(table)} throttles writes: it gets more than 1,000 write units a second. Amazon Keyspaces ` +
         'does not say which one. Count the writes that time out in your application, by value and shard: a value whose shards are ' +
         'all among them needs more shards, in the steps of even-shards reshard.' +
         seeMonitoring('write-throttles-of-a-table-of-amazon-keyspaces'),
@@ -40,9 +40,9 @@ function keyspacesTableAlarms(
       ...reads,
       throttles: ofReads(table, 'StoragePartitionThroughputCapacityExceeded'),
       consumed: table.metric('ConsumedReadCapacityUnits', { period }),
-      label: 'reads refused by a hot partition',
+      label: 'reads throttled by a hot partition',
       description:
-        `A partition of the table ${nameOf(table)} refuses reads: it gets more than 3,000 read units a second. Amazon Keyspaces does ` +
+        `A partition of the table ${nameOf(table)} throttles reads: it gets more than 3,000 read units a second. Amazon Keyspaces does ` +
         'not say which one. Look at who asks for large pages, or for a page often, and bound them with a limit. More shards do not ' +
         'help a row that is read too often: keep it in memory.' +
         seeMonitoring('read-throttles-of-a-table-of-amazon-keyspaces'),
@@ -51,24 +51,27 @@ function keyspacesTableAlarms(
 }
 
 function keyspacesTableWidgets(table: IShardedKeyspacesTable, alarms: TableAlarms): Rows {
-  const refused = (metricName: string) => [ofWrites(table, metricName, 'writes'), ofReads(table, metricName, 'reads')];
+  const throttled = (metricName: string) => [
+    ofWrites(table, metricName, 'writes'),
+    ofReads(table, metricName, 'reads'),
+  ];
   return [
     [
       graph('Units consumed', [
         table.metric('ConsumedWriteCapacityUnits', { period, label: 'write units' }),
         table.metric('ConsumedReadCapacityUnits', { period, label: 'read units' }),
       ]),
-      graph('Refused by a hot partition', refused('StoragePartitionThroughputCapacityExceeded'), {
+      graph('Throttled by a hot partition', throttled('StoragePartitionThroughputCapacityExceeded'), {
         leftAnnotations: [
           ...lines(alarms.writeThrottles, 'alarm of writes'),
           ...lines(alarms.readThrottles, 'alarm of reads'),
         ],
       }),
       graph(
-        'Refused for any reason',
+        'Throttled for any reason',
         [ofWrites(table, 'WriteThrottleEvents', 'writes'), ofReads(table, 'ReadThrottleEvents', 'reads')],
         {
-          right: refused('PerConnectionRequestRateExceeded').map((metric) =>
+          right: throttled('PerConnectionRequestRateExceeded').map((metric) =>
             metric.with({ label: `${metric.label} by a busy connection` }),
           ),
         },

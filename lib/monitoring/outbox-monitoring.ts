@@ -81,7 +81,7 @@ function outboxAlarms(
       description:
         `Rows of the outbox that ${relay.functionName} relays wait for ${props.value('maxLag').toHumanString()} or more, or nothing ` +
         'relays them. If the function fails, its log says why. If rows are parked, see the columns partition_key and ' +
-        'last_error of the table parked. If neither is so, more rows come than go: give the stream more shards if it refuses ' +
+        'last_error of the table parked. If neither is so, more rows come than go: give the stream more shards if it throttles ' +
         'records, else give the function more memory.' +
         seeMonitoring('rows-of-an-outbox-wait'),
       threshold: limit,

@@ -67,7 +67,7 @@ export interface ShardMonitoringProps {
   readonly alarmActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * What the alarms of severity `page` do besides, which call somebody at once: AWS refuses something, or something waits too long,
+   * What the alarms of severity `page` do besides, which call somebody at once: AWS throttles something, or something waits too long,
    * or will be lost. The guide to monitoring lists them.
    *
    * @default - they do only what `alarmActions` says
@@ -102,7 +102,7 @@ export interface ShardMonitoringProps {
 const FULL_WIDTH = 24;
 
 /**
- * The alarms that have come by the time the app is synthesized. Without any it draws nothing, for CloudWatch refuses a
+ * The alarms that have come by the time the app is synthesized. Without any it draws nothing, for CloudWatch rejects a
  * whole dashboard for a status of no alarms.
  */
 class AlarmStatus extends cloudwatch.AlarmStatusWidget {
@@ -201,7 +201,7 @@ export class ShardMonitoring extends Construct {
   }
 
   /**
-   * Watches a sharded index: units consumed, and what its partitions refuse.
+   * Watches a sharded index: units consumed, and what its partitions throttle.
    *
    * @param index the index, of this app or imported
    * @param options what to watch of it
@@ -213,7 +213,7 @@ export class ShardMonitoring extends Construct {
   }
 
   /**
-   * Watches a table that is sharded by its own key: units consumed, and what its partitions refuse.
+   * Watches a table that is sharded by its own key: units consumed, and what its partitions throttle.
    *
    * @param table the table, of this app or imported
    * @param options what to watch of it
@@ -225,7 +225,7 @@ export class ShardMonitoring extends Construct {
   }
 
   /**
-   * Watches a table of Amazon Keyspaces: units consumed, and what its partitions refuse.
+   * Watches a table of Amazon Keyspaces: units consumed, and what its partitions throttle.
    *
    * @param table the table, of this app or imported
    * @param options what to watch of it
@@ -384,7 +384,7 @@ export class ShardMonitoring extends Construct {
     const { alarmActions = [], pageActions = [], ticketActions = [], okActions } = this.props;
     const actions = [...alarmActions, ...(severity === 'page' ? pageActions : ticketActions)];
     alarm.addAlarmAction(...actions);
-    // CloudWatch refuses some of the other actions at the end of an alarm, and others, such as one that stops a machine, make no sense.
+    // CloudWatch rejects some of the other actions at the end of an alarm, and others, such as one that stops a machine, make no sense.
     alarm.addOkAction(...(okActions ?? actions.filter((action) => action instanceof SnsAction)));
   }
 

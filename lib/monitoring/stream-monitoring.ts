@@ -37,14 +37,14 @@ export interface StreamMonitoringOptions {
   readonly shardLevelMetrics?: boolean;
 
   /**
-   * Whether to raise an alarm when the stream refuses records in three of five minutes.
+   * Whether to raise an alarm when the stream throttles records in three of five minutes.
    *
    * @default true
    */
   readonly writeThrottleAlarm?: boolean;
 
   /**
-   * How many records the stream may refuse in a minute: 0 or more.
+   * How many records the stream may throttle in a minute: 0 or more.
    *
    * @default 0
    */
@@ -100,7 +100,7 @@ export interface StreamMonitoringOptions {
 
 /** The alarms of a stream. One that is switched off, or that the options do not ask for, is absent. */
 export interface StreamAlarms extends WatchedAlarms {
-  /** The stream refuses records. */
+  /** The stream throttles records. */
   readonly writeThrottles?: cloudwatch.Alarm;
   /** A consumer that polls the stream is behind, or nobody polls. */
   readonly iteratorAge?: cloudwatch.Alarm;
@@ -287,14 +287,16 @@ function streamWidgets(
       ),
     ],
     [
-      graph('Records refused by shard', [shards.metricWriteProvisionedThroughputExceeded({ label: SHARD_ID, period })]),
+      graph('Records throttled by shard', [
+        shards.metricWriteProvisionedThroughputExceeded({ label: SHARD_ID, period }),
+      ]),
       graph(
         'Throttles of the whole stream',
         [
-          stream.metricWriteProvisionedThroughputExceeded({ ...sum, label: 'records refused' }),
-          stream.metricReadProvisionedThroughputExceeded({ ...sum, label: 'reads refused' }),
+          stream.metricWriteProvisionedThroughputExceeded({ ...sum, label: 'records throttled' }),
+          stream.metricReadProvisionedThroughputExceeded({ ...sum, label: 'reads throttled' }),
         ],
-        { leftAnnotations: lines(alarms.writeThrottles, 'alarm of records refused') },
+        { leftAnnotations: lines(alarms.writeThrottles, 'alarm of records throttled') },
       ),
       graph(
         'How far behind consumers are',

@@ -18,11 +18,8 @@ export const SHARD_METRICS = {
       'Milliseconds',
       'how far the consumer that is furthest behind is behind the end of the shard, of those that call `GetRecords`',
     ),
-    WriteProvisionedThroughputExceeded: sum('Count', 'records that the shard has refused, given more than it takes'),
-    ReadProvisionedThroughputExceeded: sum(
-      'Count',
-      'calls of `GetRecords` that the shard has refused, asked for too much',
-    ),
+    WriteProvisionedThroughputExceeded: sum('Count', 'records that the shard throttled'),
+    ReadProvisionedThroughputExceeded: sum('Count', 'calls of `GetRecords` that the shard throttled'),
   },
 } as const satisfies MetricFamily;
 
@@ -88,7 +85,7 @@ export class StreamShardMetrics {
   }
 
   /**
-   * Records that each shard has refused because it was given more than it takes.
+   * Records that each shard throttled.
    *
    * Sum over 5 minutes by default.
    *

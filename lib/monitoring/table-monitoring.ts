@@ -119,12 +119,12 @@ function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Rows {
         sharded.table.metricConsumedWriteCapacityUnits({ ...sum, label: 'write units' }),
         sharded.table.metricConsumedReadCapacityUnits({ ...sum, label: 'read units' }),
       ]),
-      graph('Refused by a hot partition', [
+      graph('Throttled by a hot partition', [
         sharded.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
         sharded.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
       ]),
       graph(
-        'Refused for any reason',
+        'Throttled for any reason',
         [
           sharded.metric('WriteThrottleEvents', { label: 'writes', period }),
           sharded.metric('ReadThrottleEvents', { label: 'reads', period }),

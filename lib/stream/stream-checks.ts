@@ -69,7 +69,7 @@ function checkProvisioned(field: string, stream: kinesis.IStreamRef): void {
  * With another strategy Kinesis distributes the stream's records itself.
  *
  * An imported stream has no template to look at and passes. Kinesis then takes what the function sends and ignores its keys
- * (of a PutRecord it refuses `SequenceNumberForOrdering` alone); the producer looks at the stream, and stops.
+ * (of a PutRecord it rejects `SequenceNumberForOrdering` alone); the producer looks at the stream, and stops.
  *
  * @see https://docs.aws.amazon.com/streams/latest/dev/service-managed-record-distribution.html
  */

@@ -29,10 +29,7 @@ export const DAX_METRICS = {
     CPUUtilization: average('Percent', 'how busy the CPUs of the nodes are'),
     CacheMemoryUtilization: average('Percent', 'how much of the memory of the nodes their caches use'),
     EvictedSize: sum('Bytes', 'what nodes evicted from their caches to make room for others'),
-    ErrorRequestCount: sum(
-      'Count',
-      'requests that were refused because of the caller, those that the cluster throttled included',
-    ),
+    ErrorRequestCount: sum('Count', 'requests that the cluster rejected as wrong or throttled'),
   },
 } as const satisfies MetricFamily;
 
@@ -236,7 +233,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   }
 
   /**
-   * Requests that were refused because of the caller, those that the cluster throttled included.
+   * Requests that the cluster rejected as wrong or throttled.
    *
    * Sum over 5 minutes by default.
    *

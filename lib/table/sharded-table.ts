@@ -17,7 +17,7 @@ import { shardedIndexSettings } from './index/sharded-index-settings';
  *
  * - `pointInTimeRecoverySpecification`: `{ pointInTimeRecoveryEnabled: true }`, where `TableV2` has none
  * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`, which names keys that are throttled, but
- *   not those of writes that an index refuses, and costs by what it counts, where `TableV2` has none
+ *   not those of writes that an index throttles, and costs by what it counts, where `TableV2` has none
  */
 export interface ShardedTableProps extends dynamodb.TablePropsV2 {}
 
@@ -33,7 +33,7 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
  * Use it in place of `dynamodb.TableV2`, of which it has every method. It is billed on demand, retained when it leaves
  * the stack, can be restored to a point in time, and has CloudWatch name keys that are throttled (Contributor Insights, in
  * the mode that sees throttled requests alone), unless its properties say otherwise. DynamoDB does not count writes there
- * that are refused because of an index: the mode `ACCESSED_AND_THROTTLED_KEYS` names the busiest keys of an index.
+ * that are throttled because of an index: the mode `ACCESSED_AND_THROTTLED_KEYS` names the busiest keys of an index.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-indexes-gsi-sharding.html
  *

@@ -126,9 +126,9 @@ export const ITEM_MOVER_METRICS = {
     [RESHARDING_METRICS.strays]: sum('Count', 'strays of all kinds, as executions come upon them'),
     [RESHARDING_METRICS.hiddenStrays]: sum('Count', 'strays that no query finds, as executions come upon them'),
     [RESHARDING_METRICS.movedItems]: sum('Count', 'items that got their shard'),
-    [RESHARDING_METRICS.refusedItems]: sum(
+    [RESHARDING_METRICS.rejectedItems]: sum(
       'Count',
-      'strays that could not be moved, because DynamoDB refused the item, or because nobody knows its place',
+      'strays that could not be moved, because DynamoDB rejected the item or no place fits its value',
     ),
   },
 } as const satisfies MetricFamily;

@@ -100,7 +100,7 @@ describe('even-shards doctor on a local run with limits', () => {
       weight: 'refused',
       path: 'App/Jobs/byStatus',
       what: expect.stringMatching(
-        /^\d+ writes? of "busy" refused by a hot partition: 1 shard can take 1,000 write units/,
+        /^\d+ writes? of "busy" throttled by a hot partition: 1 shard can take 1,000 write units/,
       ),
       change: expect.stringMatching(/ShardCounts\.byValue\(\{ "busy": \d+ \}, \.\.\.\).*reshard --from 1 --to \d+/),
     });

@@ -104,8 +104,8 @@ export const RESHARDING_METRICS = {
   /** Strays that no query finds. */
   hiddenStrays: 'HiddenStrays',
   movedItems: 'MovedItems',
-  /** Strays that stay as they are, because DynamoDB refused the item or its value fits no key. */
-  refusedItems: 'RefusedItems',
+  /** Strays that stay as they are, because DynamoDB rejected the item or its value fits no key. */
+  rejectedItems: 'RejectedItems',
 } as const;
 
 /** Metrics of the adaptive counts of an index. Their controller writes them, while there is something to tell. */

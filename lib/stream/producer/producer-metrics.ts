@@ -9,10 +9,13 @@ export const ORDERED_PRODUCER_METRICS = {
   metrics: {
     [PRODUCER_METRICS.userRecordsReceived]: sum('Count', 'records that callers and event sources have handed over'),
     [PRODUCER_METRICS.userRecordsPut]: sum('Count', 'records that are in the stream'),
-    [PRODUCER_METRICS.userRecordsDataPut]: sum('Bytes', 'the records that are in the stream, before they are packed'),
+    [PRODUCER_METRICS.userRecordsDataPut]: sum(
+      'Bytes',
+      'the records that are in the stream, before they are aggregated',
+    ),
     [PRODUCER_METRICS.userRecordsFailed]: sum(
       'Count',
-      'records that were given up: refused by Kinesis, still unsent when the time was up, or unreadable in the message of a queue or a table',
+      'records that were given up: rejected by Kinesis, still unsent when the time was up, or unreadable in the message of a queue or a table',
     ),
     [PRODUCER_METRICS.failuresByReason]: sum(
       'Count',

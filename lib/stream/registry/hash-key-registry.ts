@@ -76,7 +76,7 @@ export interface HashKeyRegistryAttributes {
 export interface HashKeyRegistryProps extends BundledFunctionOptions {
   /**
    * The stream whose shards the owners load evenly. It may be of this app or imported, and is in the registry's own account
-   * and region. A stream with the record distribution strategy `AUTO` is refused, because it ignores explicit hash keys.
+   * and region. A stream with the record distribution strategy `AUTO` is rejected, because it ignores explicit hash keys.
    */
   readonly stream: kinesis.IStreamRef;
 
@@ -96,7 +96,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
   readonly removalPolicy?: RemovalPolicy;
 
   /**
-   * Whether DynamoDB refuses to delete the table.
+   * Whether DynamoDB rejects a request to delete the table.
    *
    * @default - true, unless the removal policy is to destroy it
    */
@@ -137,7 +137,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one, in the middle of a move that keeps order
  *
  * Who may do what: the function has an alias `query` for `get`, `list` and `plan`, and an alias `allocate` for `allocate` and
- * `get`, and refuses other actions by them. `grants` allows the invocation of one of them, or of the function itself.
+ * `get`, and rejects other actions by them. `grants` allows the invocation of one of them, or of the function itself.
  *
  * It is correct under any concurrency and wherever a function crashes, with nothing but conditional writes of single
  * items. The stream's shards are read from Kinesis for each request, never predicted. The table can be restored to a point

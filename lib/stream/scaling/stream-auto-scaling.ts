@@ -191,7 +191,7 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  * `UniformStream.autoScaleShardCount` makes one. Three alarms watch the utilization of the shards; a function asks them every minute.
  * It adds a third of the shards once three of six minutes were above the target, and doubles them if these were far above
  * it. It halves them once half an hour was below 40 % of the target, which leaves the half at most 80 % of it, and nothing
- * was refused: a hot shard refuses what the utilization does not show. Kinesis allows ten updates in 24 hours, so it
+ * was throttled: a hot shard throttles records although the utilization is low. Kinesis allows ten updates in 24 hours, so it
  * halves only if enough of them are left to double back, and keeps count in a tag of the stream. Every update divides the
  * key space evenly.
  *
@@ -309,7 +309,7 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
   private addIdleAlarm({ stream, minCapacity, scaleInPercent }: ScalingSettings) {
     return new cloudwatch.Alarm(this, 'ScaleInAlarm', {
       metric: this.utilizationUnlessThrottled(Duration.minutes(5)),
-      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} were used by less than ${scaleInPercent} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}.${SEE_GUIDE}`,
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} were used by less than ${scaleInPercent} % for half an hour, and throttled nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}.${SEE_GUIDE}`,
       threshold: scaleInPercent,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       evaluationPeriods: 6,
@@ -330,7 +330,7 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
           period,
         }),
       },
-      label: 'utilization in %, or 100 while records are refused',
+      label: 'utilization in %, or 100 while records are throttled',
       period,
     });
   }

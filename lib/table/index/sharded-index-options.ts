@@ -159,7 +159,7 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   /**
    * Whether Contributor Insights of CloudWatch show the keys of the index that are used most, or that are throttled, in the
    * region of the table. A replica takes it in its `globalSecondaryIndexOptions`. To find the keys of writes that the index
-   * refuses, name those that are used most, with the mode `ACCESSED_AND_THROTTLED_KEYS`: refused writes of an index are not
+   * throttles, name those that are used most, with the mode `ACCESSED_AND_THROTTLED_KEYS`: throttled writes of an index are not
    * counted.
    *
    * @default - the index has the setting of the table: a `ShardedTable` shows the keys whose reads are throttled
@@ -248,7 +248,7 @@ export interface ExpectedIndexTraffic {
 
   /**
    * What it holds at most, divided among the values as the writes are. DynamoDB divides a partition of more than 10 GB, and the items of
-   * one partition key with it. With a local secondary index it cannot, and refuses writes instead: so a table that has one needs
+   * one partition key with it. With a local secondary index it cannot, and rejects writes instead: so a table that has one needs
    * shards for its bytes, too.
    *
    * @default - the plan counts no shards for bytes

@@ -90,7 +90,7 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
   };
 }
 
-/** Readers that know nothing of adaptive counts refuse version 2. */
+/** Readers that know nothing of adaptive counts reject version 2. */
 function adaptive(config: ShardedIndexConfig, { tableName }: dynamodb.ITableV2, maximum: number): ShardedIndexConfig {
   return { version: 2, ...config, adaptive: { tableName, maximum } };
 }

@@ -62,7 +62,7 @@ export function keyShardingConfig(
   requireShardCounts(constructField(table, 'shardCounts'), shardCounts);
   if (shardCounts._maximum !== undefined) {
     const allowed =
-      'fixed: a new count changes the keys of items, so shardKey would refuse all items of a value that grows';
+      'fixed: a new count changes the keys of items, so shardKey would reject all items of a value that grows';
     throw new InvalidIndexConfigError(constructField(table, 'shardCounts'), 'ShardCounts.adaptive', allowed);
   }
   const strategy = itemStrategy(constructField(table, 'strategy'), options.strategy);

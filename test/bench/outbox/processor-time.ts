@@ -40,7 +40,7 @@ export async function benchProcessorTime(client: Client, relayClient: Client): P
       const { relay, server } = await timeOf(relayClient, rows, aggregation);
       const mostPerSecond = 1_000_000 / Math.max(relay, server);
       table.push([
-        `${rounded(rows)} rows${dataBytes === undefined ? '' : ' of 10 kB'}, ${rounded(keys)} key${keys === 1 ? '' : 's'}${aggregation === 'packed' ? ', packs' : ''}`,
+        `${rounded(rows)} rows${dataBytes === undefined ? '' : ' of 10 kB'}, ${rounded(keys)} key${keys === 1 ? '' : 's'}${aggregation === 'packed' ? ', aggregates across keys' : ''}`,
         rounded(relay, 1),
         rounded(server, 1),
         rounded(mostPerSecond),

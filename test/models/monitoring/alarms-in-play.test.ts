@@ -23,7 +23,7 @@ const reading = { IncomingRecords: 500 };
 
 const FAULTS: Fault[] = [
   {
-    fault: 'records are refused',
+    fault: 'records are throttled',
     alarm: 'EventsWriteThrottles',
     well: { WriteProvisionedThroughputExceeded: 0 },
     ill: () => ({ WriteProvisionedThroughputExceeded: 40 }),
@@ -184,14 +184,14 @@ const FAULTS: Fault[] = [
     within: 6,
   },
   {
-    fault: 'a partition of a table of Amazon Keyspaces refuses writes',
+    fault: 'a partition of a table of Amazon Keyspaces throttles writes',
     alarm: 'BlogsWriteThrottles',
     well: { ConsumedWriteCapacityUnits: 900 },
     ill: () => ({ StoragePartitionThroughputCapacityExceeded: 30 }),
     within: 6,
   },
   {
-    fault: 'a partition of a table of Amazon Keyspaces refuses reads',
+    fault: 'a partition of a table of Amazon Keyspaces throttles reads',
     alarm: 'BlogsReadThrottles',
     well: { ConsumedReadCapacityUnits: 900 },
     ill: () => ({ StoragePartitionThroughputCapacityExceeded: 30 }),
@@ -226,7 +226,7 @@ const FAULTS: Fault[] = [
     within: 18,
   },
   {
-    fault: 'an index with adaptive counts refuses writes',
+    fault: 'an index with adaptive counts throttles writes',
     alarm: 'ControllerThrottledAlarm',
     well: { ConsumedWriteCapacityUnits: 900 },
     ill: () => ({ WriteThrottleEvents: 30 }),

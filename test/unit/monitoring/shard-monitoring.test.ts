@@ -86,7 +86,7 @@ describe('ShardMonitoring', () => {
         'Bytes by shard',
         'Records by shard',
         'Hottest shard, times the mean',
-        'Records refused by shard',
+        'Records throttled by shard',
         'Throttles of the whole stream',
         'How far behind consumers are',
       ]);
@@ -127,7 +127,7 @@ describe('ShardMonitoring', () => {
       expectMetrics(2, Match.absent());
     });
 
-    test('raises an alarm when it refuses records in three of five minutes', () => {
+    test('raises an alarm when it throttles records in three of five minutes', () => {
       new ShardMonitoring(stack, 'Monitoring').addStream(stream);
 
       Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
@@ -250,7 +250,7 @@ describe('ShardMonitoring', () => {
         'Bytes by shard': ['60000000: limit of a shard, 1 MB a second'],
         'Records by shard': ['60000: limit of a shard, 1,000 a second'],
         'Hottest shard, times the mean': ['1: perfectly even', '1.05: alarm of hash keys'],
-        'Throttles of the whole stream': ['0: alarm of records refused'],
+        'Throttles of the whole stream': ['0: alarm of records throttled'],
         'How far behind consumers are': ['3600000: alarm'],
       });
     });
@@ -318,7 +318,7 @@ describe('ShardMonitoring', () => {
   });
 
   describe('of an index', () => {
-    test('draws what it consumes and refuses, apart from its table', () => {
+    test('draws what it consumes and throttles, apart from its table', () => {
       new ShardMonitoring(stack, 'Monitoring').addIndex(index);
 
       const drawn = widgets(stack).flatMap(({ properties }) => properties.metrics ?? []);

@@ -38,10 +38,10 @@ function titlesOf(stack: Stack): string[] {
   );
 }
 
-test('a table has graphs of its units and of what its partitions refuse, and alarms of both', () => {
+test('a table has graphs of its units and of what its partitions throttle, and alarms of both', () => {
   const { stack, table, monitoring } = watched();
   const { writeThrottles, readThrottles } = monitoring.addTable(table, { maxWriteThrottles: 10, maxReadThrottles: 20 });
-  expect(titlesOf(stack)).toEqual(['Alarms', 'Units consumed', 'Refused by a hot partition', 'Refused for any reason']);
+  expect(titlesOf(stack)).toEqual(['Alarms', 'Units consumed', 'Throttled by a hot partition', 'Throttled for any reason']);
   expect([writeThrottles, readThrottles].map((alarm) => alarm!.toAnnotation().value)).toEqual([10, 20]);
   expect(monitoring.alarms).toEqual([writeThrottles, readThrottles]);
 });
@@ -66,11 +66,11 @@ test('the alarms of a table can be switched off one by one', () => {
   expect([monitoring.addTable(table, off), monitoring.addKeyspacesTable(blogs, off)]).toEqual([{}, {}]);
 });
 
-test('a table of Amazon Keyspaces has graphs of its units and of what its partitions refuse, and alarms of both', () => {
+test('a table of Amazon Keyspaces has graphs of its units and of what its partitions throttle, and alarms of both', () => {
   const { stack, blogs, monitoring } = watched();
   const options = { maxWriteThrottles: 10, maxReadThrottles: 20 };
   const { writeThrottles, readThrottles } = monitoring.addKeyspacesTable(blogs, options);
-  expect(titlesOf(stack)).toEqual(['Alarms', 'Units consumed', 'Refused by a hot partition', 'Refused for any reason']);
+  expect(titlesOf(stack)).toEqual(['Alarms', 'Units consumed', 'Throttled by a hot partition', 'Throttled for any reason']);
   expect([writeThrottles, readThrottles].map((alarm) => alarm!.toAnnotation().value)).toEqual([10, 20]);
 });
 
@@ -96,7 +96,7 @@ test('an alarm of a table of Amazon Keyspaces looks at the operations that write
   ]);
 });
 
-test('a cluster of DAX has graphs of its caches, of what it refuses, of its CPU and of its memory', () => {
+test('a cluster of DAX has graphs of its caches, of what it throttles, of its CPU and of its memory', () => {
   const { stack, cluster, monitoring } = watched();
   const { throttles, faults, cpu, memory } = monitoring.addDaxCluster(cluster, {
     maxThrottledRequests: 5,

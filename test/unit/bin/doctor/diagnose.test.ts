@@ -228,7 +228,7 @@ describe('throttled requests', () => {
       weight: 'refused',
       throttling: { operation: direction.slice(0, -1), cause, events: 7 },
     });
-    expect(diagnosis!.what).toMatch(new RegExp(`^7 ${direction} (were throttled|refused by a hot partition)`));
+    expect(diagnosis!.what).toMatch(new RegExp(`^7 ${direction} (were throttled|throttled by a hot partition)`));
     expect(diagnosis!.change).toMatch(advice);
     const holdsUp = kind === 'index' && direction === 'writes';
     expect(/throttles (these writes|the writes of the table)/.test(diagnosis!.what)).toBe(holdsUp);

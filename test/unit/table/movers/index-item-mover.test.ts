@@ -102,7 +102,7 @@ test('metrics are of the index, whichever function writes them', () => {
     [resharding.metricHiddenStrays(), 'HiddenStrays'],
     [resharding.metric('Strays'), 'Strays'],
     [resharding.metric('MovedItems'), 'MovedItems'],
-    [resharding.metric('RefusedItems'), 'RefusedItems'],
+    [resharding.metric('RejectedItems'), 'RejectedItems'],
     [resharding.metric('ItemsScanned'), 'ItemsScanned'],
   ] as const;
   for (const [metric, name] of metrics) {
