@@ -2,15 +2,15 @@ import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-
 import { LOCAL_REGION } from './assembly/emulated-types';
 import { fittingItem } from './fitting-item';
 import { LOCAL_CREDENTIALS } from './functions/lambda-environment';
-import { knownConfigs } from './known-configs';
 import type { LocalStack } from './run-local';
+import { shardedConfigs } from './sharded-configs';
 
 /**
  * The lines of a program that writes an item of this run and reads it back in order, with all values filled in: to run in a project that has this
  * package and the clients of DynamoDB. Undefined for an app that has nothing sharded.
  */
 export function firstProgram(stack: Pick<LocalStack, 'functions' | 'tables' | 'endpoints'>): string[] | undefined {
-  const configs = knownConfigs(stack.functions, stack.tables).map(({ config }) => config);
+  const configs = shardedConfigs(stack).map(({ config }) => config);
   const config = configs.find((each) => !isAdaptive(each)) ?? configs[0];
   if (config === undefined) return undefined;
   const item = fittingItem(stack, [config], { n: 1, run: 'first-' });

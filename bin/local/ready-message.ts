@@ -2,17 +2,15 @@ import type { LocalResource } from './assembly/deployment-plan';
 import type { LocalConsole } from './console/console-server';
 import { firstProgram } from './first-program';
 import { sampleValue } from './fitting-item';
-import { knownConfigs } from './known-configs';
 import { parkingsOf } from './parkings';
 import { indexesOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
 import { samplePayloads } from './sample-payloads';
+import { type Sharded, shardedConfigs } from './sharded-configs';
 
 /** The line that `--json` prints when everything is ready. */
-export function readyLine(
-  { endpoints, functions, streams, tables, keyspaces }: LocalStack,
-  localConsole?: LocalConsole,
-): string {
+export function readyLine(stack: LocalStack, localConsole?: LocalConsole): string {
+  const { endpoints, functions, streams, tables, keyspaces } = stack;
   return JSON.stringify({
     ready: true,
     endpoints,
@@ -21,8 +19,13 @@ export function readyLine(
     streams: namesByPath(streams),
     tables: namesByPath(tables),
     ...(keyspaces && { keyspacesTables: namesByPath(keyspaces.tables) }),
-    indexes: Object.fromEntries(knownConfigs(functions, tables).map(({ path, config }) => [path, config])),
+    indexes: Object.fromEntries(shardedConfigs(stack).map((sharded) => [pathOf(sharded), sharded.config])),
   });
+}
+
+/** The construct path of the table, and the name of the index behind it: `Orders/Table/byStatus`. */
+function pathOf({ path, config }: Sharded): string {
+  return config.indexName === undefined ? path : `${path}/${config.indexName}`;
 }
 
 function namesByPath(resources: readonly Pick<LocalResource, 'path' | 'name'>[]): Record<string, string> {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { variableName } from '../../lib/core/contract/function-environment';
 import { UsageError } from '../flags';
 import { clientEnvironment } from './functions/lambda-environment';
-import { knownConfigs } from './known-configs';
 import type { LocalStack } from './run-local';
+import { configsByVariable } from './sharded-configs';
 
 /**
  * Runs a command as an application of the stack: its SDK finds the local endpoints, and it is told of each sharded index and table as
@@ -38,10 +38,10 @@ const NO_ACCOUNT = {
   AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: undefined,
 };
 
-function variables({ functions, tables }: LocalStack): Record<string, string> {
-  const ofFunctions = functions.map(({ path, name }): [string, string] => [functionVariable(path), name]);
-  const ofConfigs = knownConfigs(functions, tables).map(({ path, variable, config }): [string, string] => [
-    variable ?? variableName(path.split('/').at(-1)!),
+function variables(stack: LocalStack): Record<string, string> {
+  const ofFunctions = stack.functions.map(({ path, name }): [string, string] => [functionVariable(path), name]);
+  const ofConfigs = configsByVariable(stack).map(({ path, variable, config }): [string, string] => [
+    variable ?? variableName(config.indexName ?? path.split('/').at(-1)!),
     JSON.stringify(config),
   ]);
   return Object.fromEntries([...ofFunctions, ...ofConfigs]);

@@ -2,10 +2,10 @@ import type { IndexShards } from '../../../lib/core/sharded-index/config/sharded
 import { HASH_KEY_SPACE, hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { placeOf, STATEMENTS } from '../limits/dynamodb-gate';
 import type { Load } from '../limits/traffic';
+import type { Sharded } from '../sharded-configs';
 import type { ValueHistory } from './count-history';
 import { entryOf, type IndexEntry } from './index-entry';
 import type { LoadRun } from './load-runs';
-import type { Sharded } from './sharded-configs';
 import { type ConsumerState, consumerStates } from './stream-consumers';
 import type { WatchedStack } from './watched-stack';
 

@@ -3,9 +3,9 @@ import { deaggregate } from '../../../lib/core/consumer';
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { producersOf } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
+import { shardedConfigs } from '../sharded-configs';
 import { putItems } from './load-items';
 import { type LoadWatch, Pace } from './load-pace';
-import { shardedConfigs } from './sharded-configs';
 
 /**
  * How records are put. `producer`: by the app's producer function. `registry`: by that function, with an owner of its

@@ -4,10 +4,10 @@ import { DynamoDbRegistryStore } from '../../../lib/core/registry/dynamodb-regis
 import type { Gates } from '../limits/gates';
 import { type Parking, parkingsOf } from '../parkings';
 import type { LocalStack } from '../run-local';
+import { type Sharded, shardedConfigs } from '../sharded-configs';
 import { CountHistory } from './count-history';
 import { HashKeyNames } from './hash-key-names';
 import { LoadRuns } from './load-runs';
-import { type Sharded, shardedConfigs } from './sharded-configs';
 
 /** A stack, with everything that the local console remembers about it or polls. */
 export class WatchedStack {
