@@ -81,7 +81,7 @@ export interface UniformStreamProps {
    * without an explicit hash key the centre of its key's bucket. Pass the number on to whatever else writes to the stream (`hashBuckets`), and do
    * not change it while keys must keep their order: another number moves keys to other shards.
    *
-   * @default - the MD5 of a partition key decides its shard; a producer with `packing` takes 256
+   * @default - the MD5 of a partition key decides its shard; a producer with `aggregationAcrossKeys` takes 256
    */
   readonly hashBuckets?: number;
 

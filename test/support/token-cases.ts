@@ -354,7 +354,7 @@ export const tokenCases: TokenCase[] = [
   },
   {
     name: 'OrderedProducerFunctionProps.linger',
-    give: (stack) => producer(stack, { packing: true, linger: Duration.millis(token()) }),
+    give: (stack) => producer(stack, { aggregationAcrossKeys: true, linger: Duration.millis(token()) }),
   },
   {
     name: 'OrderedProducerFunctionProps.requestTimeout',

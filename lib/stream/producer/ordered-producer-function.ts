@@ -72,7 +72,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   }
 
   /**
-   * Records that were given up: refused by Kinesis, still unsent when the time was up, or unreadable in the message
+   * Records that were given up: rejected by Kinesis, still unsent when the time was up, or unreadable in the message
    * of a queue or a table.
    *
    * Sum over 5 minutes by default.
@@ -135,14 +135,14 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   /**
    * The stream to write to, of this app or imported. The function looks it up by its name, so it is in the function's own
    * account and region. It is a `kinesis.Stream`, or a `kinesis.CfnStream`; on the customer-managed key of a `CfnStream`,
-   * allow the function yourself. A stream with the record distribution strategy `AUTO` is refused: it ignores partition
+   * allow the function yourself. A stream with the record distribution strategy `AUTO` is rejected: it ignores partition
    * keys and explicit hash keys, so no order can be kept.
    */
   readonly stream: kinesis.IStreamRef;
 
   /**
    * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
-   * stream. The function refuses a larger record by itself, instead of sending what Kinesis would refuse. Give it where the
+   * stream. The function rejects a larger record without sending it. Give it where the
    * stream does not say its limit: for a `kinesis.Stream` that is imported, or where the limit of the stream is a token.
    *
    * @default - the limit of the stream if it is of this app, or an `IUniformStream`; else 1 MiB
@@ -151,7 +151,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly maxRecordSize?: Size;
 
   /**
-   * Whether consecutive records of a partition key, put by one invocation, are packed into one Kinesis record, in
+   * Whether consecutive records of a partition key, put by one invocation, share one Kinesis record, in
    * the format of the Kinesis Producer Library. A key with many records then moves many times as fast, and they cost
    * less. Consumers must take records apart again, with `deaggregate` of `cdk-even-shards/consumer` or the Kinesis Client
    * Library; Lambda does not by itself.
@@ -166,10 +166,10 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    *
    * @default false
    */
-  readonly packing?: boolean;
+  readonly aggregationAcrossKeys?: boolean;
 
   /**
-   * How long a record may wait for others to share a Kinesis record with. With `packing` only. Less than `timeout` less
+   * How long a record may wait for others to share a Kinesis record with. With `aggregationAcrossKeys` only. Less than `timeout` less
    * 1 second: the function sends nothing in the last second of an invocation.
    *
    * @default - a record does not wait: it is sent with those that are there
@@ -180,7 +180,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * How many hash buckets the stream has: a power of two from 2 to 65,536. A record without an explicit hash key goes to
    * the centre of its key's bucket. An `IUniformStream` has a `hashBuckets` of its own. All producers of a key must agree on it.
    *
-   * @default - the `hashBuckets` of the stream. If it has none, 256 with `packing`; without `packing`, the MD5 of a
+   * @default - the `hashBuckets` of the stream. If it has none, 256 with `aggregationAcrossKeys`; without `aggregationAcrossKeys`, the MD5 of a
    *   partition key decides its shard
    */
   readonly hashBuckets?: number;
@@ -214,13 +214,13 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * Keys are remembered for a minute. When an owner is moved to another key, its records may go to the old shard for as
    * long.
    *
-   * @default - records with a `hashKeyOwner` are refused
+   * @default - records with a `hashKeyOwner` are rejected
    */
   readonly hashKeyRegistry?: IHashKeyRegistry;
 
   /**
    * Whether an owner that the registry does not know gets a key when it is first seen. If not, the records of such an
-   * owner are refused: allocate keys to owners when you set them up.
+   * owner are rejected: allocate keys to owners when you set them up.
    *
    * @default true
    */
@@ -397,13 +397,22 @@ interface ProducerSettings extends OrderedStreamSettings {
 }
 
 function producerSettings(producer: IConstruct, given: OrderedProducerFunctionProps): ProducerSettings {
-  const { stream, aggregation, packing, linger, sequence, hashKeyRegistry, allocateHashKeys = true } = given;
+  const {
+    stream,
+    aggregation,
+    aggregationAcrossKeys,
+    linger,
+    sequence,
+    hashKeyRegistry,
+    allocateHashKeys = true,
+  } = given;
   const props = Props.of(producer, given);
-  if (linger !== undefined && !packing) throw props.refusal('linger', linger.toString(), 'absent without packing');
+  if (linger !== undefined && !aggregationAcrossKeys)
+    throw props.refusal('linger', linger.toString(), 'absent without aggregationAcrossKeys');
   if (hashKeyRegistry !== undefined) checkRegistry(producer, hashKeyRegistry, stream);
   return {
     ...orderedStreamSettings(producer, 'stream', stream, given),
-    aggregation: packing ? 'packed' : aggregation ? 'true' : undefined,
+    aggregation: aggregationAcrossKeys ? 'packed' : aggregation ? 'true' : undefined,
     lingerMs: props.milliseconds('linger'),
     requestTimeoutMs: props.milliseconds('requestTimeout'),
     sequence: sequence || undefined,

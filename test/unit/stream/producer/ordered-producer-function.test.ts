@@ -40,12 +40,12 @@ describe('OrderedProducerFunction', () => {
     ['neither if both are off', { aggregation: false, sequence: false }, {}],
     [
       'packs',
-      { packing: true, hashBuckets: 64 },
+      { aggregationAcrossKeys: true, hashBuckets: 64 },
       { EVEN_SHARDS_AGGREGATION: 'packed', EVEN_SHARDS_HASH_BUCKETS: '64' },
     ],
     [
       'packs that wait for company, and requests that do not wait for long',
-      { packing: true, linger: Duration.millis(5), requestTimeout: Duration.seconds(2) },
+      { aggregationAcrossKeys: true, linger: Duration.millis(5), requestTimeout: Duration.seconds(2) },
       { EVEN_SHARDS_AGGREGATION: 'packed', EVEN_SHARDS_LINGER_MS: '5', EVEN_SHARDS_REQUEST_TIMEOUT_MS: '2000' },
     ],
   ])('is told of aggregation and sequences: %s', (_, props, variables) => {
@@ -70,13 +70,13 @@ describe('OrderedProducerFunction', () => {
 
   test.each([
     [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
-    [{ linger: Duration.millis(5) }, 'linger must be absent without packing, got "Duration.millis(5)"'],
+    [{ linger: Duration.millis(5) }, 'linger must be absent without aggregationAcrossKeys, got "Duration.millis(5)"'],
     [
-      { packing: true, linger: Duration.seconds(59) },
+      { aggregationAcrossKeys: true, linger: Duration.seconds(59) },
       'linger must be less than 59000 ms, which is timeout less 1000 ms, got "59000 ms"',
     ],
     [
-      { packing: true, linger: Duration.millis(2_000), timeout: Duration.seconds(3) },
+      { aggregationAcrossKeys: true, linger: Duration.millis(2_000), timeout: Duration.seconds(3) },
       'linger must be less than 2000 ms, which is timeout less 1000 ms, got "2000 ms"',
     ],
   ])('refuses %j', (props, message) => {
