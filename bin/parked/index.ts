@@ -1,10 +1,10 @@
-import { DynamoDbParkingStore, type ParkedKeys, type ParkingTableClient } from '../../lib/core/consumer';
+import { type BaseParkingStore, DynamoDbParkingStore, type ParkingTableClient } from '../../lib/core/consumer';
 import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { askingAccount } from '../deployed-stack/account-error';
 import { awsClients } from '../deployed-stack/aws-clients';
 import { endpointOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
-import { type ParkedLine, parkedReport } from './parked-report';
+import { type PrintedKey, parkedReport } from './parked-report';
 
 const COMMAND = 'even-shards parked';
 
@@ -80,20 +80,24 @@ function isAction(action: string): action is keyof typeof ACTIONS {
   return Object.hasOwn(ACTIONS, action);
 }
 
-async function list(store: ParkedKeys, { json, payload }: { json: boolean; payload: boolean }): Promise<void> {
-  const keys: ParkedLine[] = [];
-  for await (const key of store.keys()) {
-    const { partitionKey, first, next, since, tries, lastError, dead } = key;
-    const line: ParkedLine = { partitionKey, records: next - first, since: new Date(since), tries, lastError, dead };
-    if (payload)
-      for await (const { data } of store.records({ ...key, next: Math.min(next, first + 1) }))
-        line.payload = Buffer.from(data).toString();
-    keys.push(line);
+async function list(store: BaseParkingStore, { json, payload }: { json: boolean; payload: boolean }): Promise<void> {
+  const keys: PrintedKey[] = [];
+  for await (const key of store.parked()) {
+    keys.push(payload ? { ...key, payload: await payloadOf(store, key.partitionKey) } : key);
   }
   keys.sort((a, b) => a.since.getTime() - b.since.getTime());
   if (json) for (const key of keys) print(JSON.stringify(key));
   else print(parkedReport(keys, Date.now()));
   if (keys.some(({ dead }) => dead)) process.exitCode = EXIT_DEAD;
+}
+
+/** The data of the record that holds a key up, as text. Undefined if no record of the key waits any more. */
+async function payloadOf(store: BaseParkingStore, partitionKey: string): Promise<string | undefined> {
+  const key = (await store.find([partitionKey])).get(partitionKey);
+  if (key === undefined) return undefined;
+  const firstRecord = { ...key, next: Math.min(key.next, key.first + 1) };
+  for await (const { data } of store.records(firstRecord)) return Buffer.from(data).toString();
+  return undefined;
 }
 
 function dynamoDb(endpoint?: string): ParkingTableClient {

@@ -1,12 +1,9 @@
+import type { ParkedKeyReport } from '../../lib/core/consumer';
+
 /** A parked key as the command prints it. */
-export interface ParkedLine {
-  partitionKey: string;
-  records: number;
-  since: Date;
-  tries: number;
-  lastError: string | undefined;
-  dead: boolean;
-  payload?: string;
+export interface PrintedKey extends ParkedKeyReport {
+  /** The data of the first record that waits, as text. Present with `--payload`. */
+  payload?: string | undefined;
 }
 
 const MINUTE_MS = 60_000;
@@ -14,14 +11,14 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** The keys as lines for a terminal, the one that is held up the longest first. */
-export function parkedReport(keys: readonly ParkedLine[], now: number): string[] {
+export function parkedReport(keys: readonly PrintedKey[], now: number): string[] {
   if (keys.length === 0) return ['no key is parked'];
   const dead = keys.filter((key) => key.dead).length;
   const total = `${keys.length} ${keys.length === 1 ? 'key is' : 'keys are'} parked, ${dead} of them dead`;
   return [total, ...keys.flatMap((key) => linesOf(key, now))];
 }
 
-function linesOf({ partitionKey, records, since, tries, lastError, dead, payload }: ParkedLine, now: number): string[] {
+function linesOf({ partitionKey, records, since, tries, lastError, dead, payload }: PrintedKey, now: number): string[] {
   const waits = `${records} ${records === 1 ? 'record waits' : 'records wait'}`;
   const held = `for ${ageText(now - since.getTime())}, ${tries} ${tries === 1 ? 'try' : 'tries'}`;
   const lines = ['', `${partitionKey}${dead ? '  DEAD' : ''}`, `  ${waits} ${held}`];

@@ -85,8 +85,8 @@ describe('DynamoDbParkingStore', () => {
 
   test('remembers what a place was passed, and never goes back', async () => {
     const store = new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: 'pass' });
-    await store.pass('a', { series: 's', number: '005' });
-    await store.pass('a', { series: 's', number: '003' });
+    await store.markHandled('a', { series: 's', number: '005' });
+    await store.markHandled('a', { series: 's', number: '003' });
     const { Item } = await dynamodb.getItem({
       TableName: PARKING_TABLE,
       Key: { id: { S: '["pass","done","a"]' }, part: { S: 's' } },

@@ -1,5 +1,6 @@
 import { backoffMs } from '../kernel/backoff';
 import { SHORTEST_TIMER_MS } from '../kernel/clock';
+import { deferred } from '../kernel/deferred';
 import { sleepUnlessAborted } from '../kernel/pause';
 import type { Semaphore } from '../kernel/semaphore';
 import { parseFence } from '../stream-format/fence';
@@ -10,13 +11,7 @@ import { AttemptOnce, saysDone } from './once';
 import { mayBeHalfDone } from './parked-key-changes';
 import type { ParkedRecord } from './parking-store';
 import { positionForHandler, positionInParkedKey, type SequencePosition, sourceOf } from './sequence-position';
-
-/** How long the work of one invocation may go on. */
-export interface WorkTime {
-  /** Aborts when nothing new may begin. */
-  readonly signal: AbortSignal;
-  readonly attemptTimeoutMs: number;
-}
+import type { WorkTime } from './work-time';
 
 /** An attempt that did not succeed. */
 export interface FailedAttempt {
@@ -53,7 +48,7 @@ class UnsettledCallError extends Error {
 const BACKOFF_BASE_MS = 100;
 const BACKOFF_CAP_MS = 2_000;
 
-/** How long a handler may take to heed its signal. */
+/** How long a handler may take to end after its signal aborts. */
 const GRACE_MS = 100;
 
 /** Attempts whose handlers still run although nobody waits for them any more, by partition key. */
@@ -80,6 +75,7 @@ export interface HandlersWork {
 
 /** An attempt whose handler is at work. */
 class Running {
+  readonly outcome = deferred<Outcome>();
   /** Resolves when the handler has ended, even if nobody waits for it any more. */
   handled!: Promise<void>;
   /** Why nobody waits for the handler any more, unless it ends at once. */
@@ -93,7 +89,6 @@ class Running {
   constructor(
     readonly record: ParkedRecord,
     readonly attempt: number,
-    readonly resolve: (outcome: Outcome) => void,
     readonly work: HandlersWork | undefined,
   ) {}
 
@@ -135,10 +130,9 @@ export class Attempts {
   }
 
   attempt(record: ParkedRecord, attempt: number, work?: HandlersWork): Promise<Outcome> {
-    return new Promise((resolve) => {
-      const running = new Running(record, attempt, resolve, work);
-      this.slots.acquire(() => this.begin(running));
-    });
+    const running = new Running(record, attempt, work);
+    this.slots.acquire(() => this.begin(running));
+    return running.outcome.promise;
   }
 
   /** Waits before the next attempt, unless the time is over. */
@@ -198,7 +192,7 @@ export class Attempts {
       const fence = parseFence(data);
       if (fence === undefined) await this.handleOne(running, userRecord, position);
       else {
-        await parking.pass(record.partitionKey, position);
+        await parking.markHandled(record.partitionKey, position);
         if (fence.side === 'end') await parking.endMove(moveOfSource(source, { moveId: fence.moveId, partitionKey }));
       }
     }
@@ -236,7 +230,7 @@ export class Attempts {
     this.running.delete(running);
     if (running.work !== undefined) running.work.busyMs += this.settings.clock.now() - running.startedAt;
     this.slots.release();
-    running.resolve(outcome);
+    running.outcome.resolve(outcome);
   }
 
   /** Schedules one timer for all attempts, because a timer for each record would cost too much. */

@@ -1,3 +1,4 @@
+import { checkNotNegative, checkPositive, checkWhole } from '../kernel/checks';
 import { type Clock, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import type { UserRecord } from './deaggregate';
@@ -66,7 +67,7 @@ export interface OrderedConsumerOptions {
    */
   retryMs?: number;
   /**
-   * The most keys of which this process remembers what has taken effect, to drop copies without asking anybody. It remembers
+   * The most keys of which this process remembers what has taken effect, to drop duplicates without a request. It remembers
    * the latest keys, in 32 MB at most.
    * @default 100000
    */
@@ -127,29 +128,48 @@ export function consumerSettings(handle: RecordHandler, options: OrderedConsumer
   if (onCorrupt !== 'throw' && onCorrupt !== 'raw') {
     throw new InvalidArgumentError('onCorrupt', onCorrupt, "'throw' or 'raw'");
   }
-  const { attempts = 3, concurrency = 10, maxTries = 100, maxKeys = 100_000 } = options;
-  const { attemptTimeoutMs, maxAgeMs = DAY_MS, retryMs = 30_000, maxMoveWaitMs = 60_000 } = options;
-  checkWhole({ attempts }, 2);
-  checkWhole({ concurrency, maxTries, maxKeys }, 1);
-  checkMs({ maxAgeMs, retryMs, ...(attemptTimeoutMs !== undefined && { attemptTimeoutMs }) });
-  if (!(maxMoveWaitMs >= 0)) {
-    throw new InvalidArgumentError('maxMoveWaitMs', maxMoveWaitMs, 'a number of milliseconds, 0 or more');
-  }
-  checkEnds({ attemptTimeoutMs, maxMoveWaitMs });
-  return {
+  const settings: ConsumerSettings = {
     ...options,
-    ...{ attempts, concurrency, maxTries, maxKeys, attemptTimeoutMs, maxAgeMs, retryMs, maxMoveWaitMs, onCorrupt },
-    random: options.random ?? Math.random,
-    clock: options.clock ?? systemClock,
-    timeOfDay: options.timeOfDay ?? Date.now,
+    handle,
+    attempts: options.attempts ?? 3,
+    concurrency: options.concurrency ?? 10,
+    attemptTimeoutMs: options.attemptTimeoutMs,
+    maxTries: options.maxTries ?? 100,
+    maxAgeMs: options.maxAgeMs ?? DAY_MS,
+    retryMs: options.retryMs ?? 30_000,
+    maxKeys: options.maxKeys ?? 100_000,
+    onCorrupt,
+    maxMoveWaitMs: options.maxMoveWaitMs ?? 60_000,
     onFailure: listener(options.onFailure),
     onDead: listener(options.onDead),
     onLetGo: listener(options.onLetGo),
-    handle,
+    random: options.random ?? Math.random,
+    clock: options.clock ?? systemClock,
+    timeOfDay: options.timeOfDay ?? Date.now,
   };
+  checkNumbers(settings);
+  return settings;
 }
 
-/** Tells a listener. What it throws is written to the log, and no record waits for it. */
+function checkNumbers(settings: ConsumerSettings): void {
+  const { attempts, concurrency, maxTries, maxKeys, attemptTimeoutMs, maxAgeMs, retryMs, maxMoveWaitMs } = settings;
+  checkWhole('attempts', attempts, 2);
+  checkWhole('concurrency', concurrency, 1);
+  checkWhole('maxTries', maxTries, 1);
+  checkWhole('maxKeys', maxKeys, 1);
+  // A lease of a key must outlast an attempt and end after a crash, and no key may wait for a move for ever.
+  if (attemptTimeoutMs !== undefined) checkPositive('attemptTimeoutMs', attemptTimeoutMs);
+  checkNotNegative('maxMoveWaitMs', maxMoveWaitMs);
+  checkAboveZero('maxAgeMs', maxAgeMs);
+  checkAboveZero('retryMs', retryMs);
+}
+
+/** Infinity is allowed. */
+function checkAboveZero(field: string, value: number): void {
+  if (!(value > 0)) throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
+}
+
+/** Calls a listener. An error of the listener is written to the log, and no record waits for it. */
 function listener<T>(listen: ((what: T) => void | Promise<void>) | undefined) {
   return async (what: T): Promise<void> => {
     try {
@@ -158,25 +178,4 @@ function listener<T>(listen: ((what: T) => void | Promise<void>) | undefined) {
       console.error(error);
     }
   };
-}
-
-function checkWhole(fields: Record<string, number>, least: number): void {
-  for (const [field, value] of Object.entries(fields)) {
-    if (!Number.isInteger(value) || value < least) {
-      throw new InvalidArgumentError(field, value, `a whole number, at least ${least}`);
-    }
-  }
-}
-
-function checkMs(fields: Record<string, number>): void {
-  for (const [field, value] of Object.entries(fields)) {
-    if (!(value > 0)) throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
-  }
-}
-
-/** A lease of a key must outlast an attempt and end after a crash, and no key waits for a move for ever. */
-function checkEnds(fields: Record<string, number | undefined>): void {
-  for (const [field, value] of Object.entries(fields)) {
-    if (value === Infinity) throw new InvalidArgumentError(field, value, 'a finite number of milliseconds');
-  }
 }

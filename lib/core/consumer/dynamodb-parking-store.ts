@@ -7,17 +7,20 @@ import { backoffMs } from '../kernel/backoff';
 import { systemClock } from '../kernel/clock';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
+import { pages } from '../kernel/pages';
 import { sleepUnlessAborted } from '../kernel/pause';
 import { Semaphore } from '../kernel/semaphore';
+import { BaseParkingStore } from './base-parking-store';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { eitherNumber, eitherString } from './either-value';
 import type { FencedMove, MoveProgress } from './fenced-move';
-import { ParkedRows, type StorageKey } from './parked-rows';
+import { ParkedRecords, type StorageKey } from './parked-records';
 import { ParkingMarks, partOf } from './parking-marks';
 import { ParkingMoves } from './parking-moves';
-import { type ParkedKey, ParkedKeys, type ParkedRecord, type ReadOptions } from './parking-store';
+import type { ParkedKey, ParkedRecord, ReadOptions } from './parking-store';
 import {
   itemIn,
+  itemsIn,
   PARKING_TABLE_TIME_TO_LIVE,
   type ParkingItem,
   type ParkingTableClient,
@@ -71,11 +74,11 @@ class ParkingThrottledError extends EvenShardsError {
  * Keeps parked keys in a DynamoDB table, for a consumer of several processes or functions. While no key is parked, a batch
  * costs one strongly consistent read of an item of less than 4 KB. The construct `OrderedStreamConsumer` makes such a table.
  */
-export class DynamoDbParkingStore extends ParkedKeys {
+export class DynamoDbParkingStore extends BaseParkingStore {
   readonly consumer: string;
   private readonly tableName: string;
   private readonly rememberSeconds: number;
-  private readonly rows: ParkedRows;
+  private readonly parkedRecords: ParkedRecords;
   private readonly marks: ParkingMarks;
   private readonly moves: ParkingMoves;
   /** An outage can fail the records of thousands of keys at once. The client of the SDK sends 50 requests at a time. */
@@ -122,7 +125,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     this.consumer = consumer;
     this.tableName = tableName;
     this.rememberSeconds = rememberDays * SECONDS_PER_DAY;
-    this.rows = new ParkedRows(client, tableName, consumer);
+    this.parkedRecords = new ParkedRecords(client, tableName, consumer);
     this.marks = new ParkingMarks(client, tableName, this.id('marks'));
     this.moves = new ParkingMoves(client, tableName, consumer);
   }
@@ -164,7 +167,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
   }
 
   records(key: ParkedKey): AsyncGenerator<ParkedRecord> {
-    return this.rows.records(key.partitionKey, key.first, key.next, key.storageKey as StorageKey);
+    return this.parkedRecords.records(key.partitionKey, key.first, key.next, key.storageKey as StorageKey);
   }
 
   async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
@@ -174,7 +177,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
       key.revision === undefined ? await this.park(saved, appended) : await this.write(saved, key.revision, appended);
     if (!isSaved) return undefined;
     // The removal of the key deletes the items that stay in the table.
-    if (appended.length === 0) await this.rows.deleteRead(key.first, storageKey).catch(() => {});
+    if (appended.length === 0) await this.parkedRecords.deleteRead(key.first, storageKey).catch(() => {});
     return saved;
   }
 
@@ -182,13 +185,13 @@ export class DynamoDbParkingStore extends ParkedKeys {
     const { partitionKey } = key;
     const storageKey = key.storageKey as StorageKey;
     let { revision } = key;
-    const left = await this.rows.names(storageKey);
+    const left = await this.parkedRecords.names(storageKey);
     if (left.length > 0) {
       // With a new revision, no write that has begun before can make these items count.
       const saved = await this.save(key);
       if (saved === undefined) return (await this.readOne(partitionKey)) === undefined;
       revision = saved.revision;
-      await this.rows.delete(storageKey, left);
+      await this.parkedRecords.delete(storageKey, left);
     }
     const isRemoved = await this.ifUnchanged(
       this.client.deleteItem({
@@ -199,13 +202,13 @@ export class DynamoDbParkingStore extends ParkedKeys {
     );
     // An answer may have been lost: then the key is gone, and the second attempt finds nothing to delete.
     if (!isRemoved && (await this.readOne(partitionKey)) !== undefined) return false;
-    this.rows.forget(storageKey);
+    this.parkedRecords.forget(storageKey);
     const part = partOf(partitionKey);
     if (await this.isEmpty(part)) await this.removeMark(part);
     return true;
   }
 
-  async pass(partitionKey: string, position: SequencePosition): Promise<void> {
+  async markHandled(partitionKey: string, position: SequencePosition): Promise<void> {
     const { Update } = this.onceItem(partitionKey, position);
     const { ReturnValuesOnConditionCheckFailure: _, ...update } = Update;
     await this.ifUnchanged(this.client.updateItem(update));
@@ -267,7 +270,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     records: readonly ParkedRecord[],
   ): Promise<boolean> {
     const { partitionKey, next } = saved;
-    const groups = this.rows.itemsOf(saved.storageKey as StorageKey, next - records.length, records);
+    const groups = this.parkedRecords.itemsOf(saved.storageKey as StorageKey, next - records.length, records);
     const last = groups.pop() ?? [];
     let before = revision;
     for (const group of groups) {
@@ -275,7 +278,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
       const now = randomUUID();
       const key =
         before === undefined
-          ? this.putOf({ ...saved, revision: now, next: saved.first, past: {}, dead: false })
+          ? this.putOf({ ...saved, revision: now, next: saved.first, parkedUpTo: {}, dead: false })
           : this.revisionOf(partitionKey, before, now);
       if (!(await this.transact([key, ...this.putsOf(group)]))) return false;
       before = now;
@@ -349,22 +352,19 @@ export class DynamoDbParkingStore extends ParkedKeys {
     const expressions = builder.request({
       KeyConditionExpression: `${builder.name(PK)} = ${builder.value({ S: this.id('keys', part) })}`,
     });
-    let start: object | undefined;
-    do {
-      const { Items, LastEvaluatedKey }: { Items?: object[]; LastEvaluatedKey?: object } = Object(
-        await this.client.query({
+    const pagesOfPart = pages(
+      'Query',
+      (start: object | undefined) =>
+        this.client.query({
           TableName: this.tableName,
           ConsistentRead: true,
           ...(expressions as Required<typeof expressions>),
           ...(limit !== undefined && { Limit: limit }),
           ...(start && { ExclusiveStartKey: start }),
         }),
-      );
-      // An answer without items would be taken for a part in which no key is parked.
-      if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
-      yield* Items as DynamoDbItem[];
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
+      (page) => page.LastEvaluatedKey,
+    );
+    for await (const page of pagesOfPart) yield* itemsIn(page);
   }
 
   /** @throws ParkingThrottledError if DynamoDB has not read all keys, again and again or until the signal is aborted */

@@ -4,20 +4,23 @@ import type { SequencePosition } from './sequence-position';
 /** Few sources write a key at a time: the producers of the moment, and one or two shards. */
 const MOST_SERIES = 32;
 
-/** The highest number of each series, for the series that were written last. */
-export function raised(past: Record<string, string>, positions: readonly SequencePosition[]): Record<string, string> {
-  const entries = new Map(Object.entries(past));
+/** The highest number of each series in `before` and `positions`, for the series that were written last. */
+export function highestNumbers(
+  before: Record<string, string>,
+  positions: readonly SequencePosition[],
+): Record<string, string> {
+  const entries = new Map(Object.entries(before));
   for (const { series, number } of positions) {
-    const before = entries.get(series);
+    const known = entries.get(series);
     entries.delete(series);
-    entries.set(series, before !== undefined && before > number ? before : number);
+    entries.set(series, known !== undefined && known > number ? known : number);
   }
   return Object.fromEntries([...entries].slice(-MOST_SERIES));
 }
 
-/** Whether the consumer has gone past one of the positions. */
-export function isPast(past: Record<string, string>, positions: readonly SequencePosition[]): boolean {
-  return positions.some(({ series, number }) => Object.hasOwn(past, series) && number <= past[series]!);
+/** Whether one of the positions is not above the highest number of its series. */
+export function isCovered(highest: Record<string, string>, positions: readonly SequencePosition[]): boolean {
+  return positions.some(({ series, number }) => Object.hasOwn(highest, series) && number <= highest[series]!);
 }
 
 /** The name of a series, which all keys share that have positions in it. */
@@ -29,16 +32,16 @@ interface Series {
 /** The most bytes that this process remembers. The sizes are an estimate of the memory that V8 needs. */
 const MOST_BYTES = 32_000_000;
 const KEY_BYTES = 200;
-const PLACE_BYTES = 110;
+const POSITION_BYTES = 110;
 const SERIES_BYTES = 160;
 
 /**
  * The positions whose effects this process has seen, for the keys that it has seen last. It is bounded in keys, and in bytes: a key
  * that many short-lived producers write has many series.
  */
-export class PassedPlaces {
+export class HandledPositions {
   /**
-   * The highest position of each series: the series and its number in turns, the one that was raised last at the end. Most keys
+   * The highest position of each series: the series and its number in turns, the series that was written last at the end. Most keys
    * have one or two, and searching them takes less time than building a map.
    */
   private readonly keys: RecentMap<string, (Series | string)[]>;
@@ -62,17 +65,17 @@ export class PassedPlaces {
     const known = this.keys.get(partitionKey);
     let highest = known ?? [];
     if (known === undefined) this.bytes += KEY_BYTES + 2 * partitionKey.length;
-    for (const position of positions) highest = this.raise(highest, position);
+    for (const position of positions) highest = this.withPosition(highest, position);
     this.keys.set(partitionKey, highest);
     while (this.keys.size > this.maxKeys || (this.bytes > this.maxBytes && this.keys.size > 1)) this.forgetOldest();
   }
 
-  private raise(highest: (Series | string)[], { series: name, number }: SequencePosition): (Series | string)[] {
+  private withPosition(highest: (Series | string)[], { series: name, number }: SequencePosition): (Series | string)[] {
     const at = indexOf(highest, name);
     if (at < 0) {
       const isFull = highest.length === 2 * MOST_SERIES;
-      if (isFull) this.release(highest[0] as Series, highest[1] as string);
-      return [...(isFull ? highest.slice(2) : highest), this.use(name, number), number];
+      if (isFull) this.releaseSeries(highest[0] as Series, highest[1] as string);
+      return [...(isFull ? highest.slice(2) : highest), this.useSeries(name, number), number];
     }
     const series = highest[at]!;
     const before = highest[at + 1] as string;
@@ -82,7 +85,7 @@ export class PassedPlaces {
     return highest;
   }
 
-  private use(name: string, number: string): Series {
+  private useSeries(name: string, number: string): Series {
     let series = this.series.get(name);
     if (series === undefined) {
       series = { name, keys: 0 };
@@ -90,13 +93,13 @@ export class PassedPlaces {
       this.bytes += SERIES_BYTES + 2 * name.length;
     }
     series.keys += 1;
-    this.bytes += PLACE_BYTES + number.length;
+    this.bytes += POSITION_BYTES + number.length;
     return series;
   }
 
-  private release(series: Series, number: string): void {
+  private releaseSeries(series: Series, number: string): void {
     series.keys -= 1;
-    this.bytes -= PLACE_BYTES + number.length;
+    this.bytes -= POSITION_BYTES + number.length;
     if (series.keys > 0) return;
     this.series.delete(series.name);
     this.bytes -= SERIES_BYTES + 2 * series.name.length;
@@ -105,7 +108,7 @@ export class PassedPlaces {
   private forgetOldest(): void {
     const [partitionKey, highest] = this.keys.shift()!;
     this.bytes -= KEY_BYTES + 2 * partitionKey.length;
-    for (let at = 0; at < highest.length; at += 2) this.release(highest[at] as Series, highest[at + 1] as string);
+    for (let at = 0; at < highest.length; at += 2) this.releaseSeries(highest[at] as Series, highest[at + 1] as string);
   }
 }
 

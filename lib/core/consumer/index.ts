@@ -9,6 +9,7 @@ export { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 export { type Fence, parseFence } from '../stream-format/fence';
 export type { HashKeyRange } from '../stream-format/hash-key-ranges';
 export type { RecordSequence } from '../stream-format/record-sequence';
+export { BaseParkingStore } from './base-parking-store';
 export {
   CorruptAggregateError,
   CorruptParkedRecordError,
@@ -28,18 +29,11 @@ export {
   type InvocationContext,
   OrderedConsumer,
   type ProcessOptions,
-  type RetryEvent,
+  type ReplayEvent,
   type WorkOptions,
 } from './ordered-consumer';
-export {
-  type ParkedKey,
-  type ParkedKeyReport,
-  ParkedKeys,
-  type ParkedRecord,
-  type ParkingStore,
-  type ReadOptions,
-} from './parking-store';
+export type { ParkedKey, ParkedKeyReport, ParkedRecord, ParkingStore, ReadOptions } from './parking-store';
 export type { ParkingExpression, ParkingItem, ParkingTableClient, ParkingWrite } from './parking-table';
-export type { RetrySummary } from './retry';
+export type { ReplaySummary } from './replay';
 export type { SequencePosition } from './sequence-position';
 export type { ShardRecord, StreamEvent } from './shard-record';

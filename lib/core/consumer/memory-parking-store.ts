@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from '../kernel/errors';
 import { RecentMap } from '../kernel/recent-map';
+import { BaseParkingStore } from './base-parking-store';
 import type { FencedMove, MoveProgress } from './fenced-move';
-import { type ParkedKey, ParkedKeys, type ParkedRecord } from './parking-store';
+import type { ParkedKey, ParkedRecord } from './parking-store';
 
 interface Parked {
   key: ParkedKey;
@@ -16,7 +17,7 @@ const MOST_MOVES = 10_000;
  * Keeps parked keys in memory: for tests, and for a consumer of one process that reads its shards again from the beginning
  * when it starts again. What is parked is lost with the process.
  */
-export class MemoryParkingStore extends ParkedKeys {
+export class MemoryParkingStore extends BaseParkingStore {
   readonly consumer = 'memory';
   private readonly parkedKeys = new Map<string, Parked>();
   private readonly moves = new RecentMap<string, MoveProgress>(MOST_MOVES);
@@ -63,7 +64,7 @@ export class MemoryParkingStore extends ParkedKeys {
     return true;
   }
 
-  async pass(): Promise<void> {}
+  async markHandled(): Promise<void> {}
 
   async endMove(move: FencedMove): Promise<void> {
     this.updateMove(move, { hasEnded: true });

@@ -1,8 +1,8 @@
 import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION, METRICS_NAMESPACE } from '../contract/function-metrics';
-import type { RetrySummary } from './retry';
+import type { ReplaySummary } from './replay';
 
 /** What is parked, as a line for the log. */
-export function parkedMetrics(consumer: string, { stillParked, dead, oldestMs }: RetrySummary): string {
+export function parkedMetrics(consumer: string, { stillParked, dead, oldestMs }: ReplaySummary): string {
   return metricLine(consumer, [
     [CONSUMER_METRICS.parkedKeys, 'Count', stillParked],
     [CONSUMER_METRICS.deadKeys, 'Count', dead],

@@ -1,6 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import { InvalidArgumentError } from '../kernel/errors';
-import { UnendedAttempts, type WorkTime } from './attempts';
+import { UnendedAttempts } from './attempts';
 import { Batch } from './batch';
 import {
   type ConsumerSettings,
@@ -8,13 +7,14 @@ import {
   type OrderedConsumerOptions,
   type RecordHandler,
 } from './consumer-options';
-import { PassedPlaces } from './handled-positions';
+import { HandledPositions } from './handled-positions';
 import { batchMetrics, parkedMetrics } from './metric-lines';
-import { Retry, type RetrySummary } from './retry';
+import { Replay, type ReplaySummary } from './replay';
 import { eventBatch, type ShardRecord, type SourceBatch, type StreamEvent, sourceBatch } from './shard-record';
+import { openTime, type WorkTime, withinInvocation } from './work-time';
 
 /** The event that the schedule of the retrier gives the function. */
-export interface RetryEvent {
+export interface ReplayEvent {
   retryParked: true;
 }
 
@@ -52,20 +52,8 @@ export interface BatchProgress {
   problems: unknown[];
 }
 
-/**
- * An invocation stops handling records this long before its end, or a fifth of its time if that is less, so that it can
- * park and answer.
- */
-const RESERVE_MS = 5_000;
-const RESERVE_SHARE = 0.2;
-/** It answers in any case this long before its end, or a fiftieth of its time if that is less. */
-const LAST_ANSWER_MS = 500;
-const LAST_ANSWER_SHARE = 0.02;
 /** A batch that takes this long writes why. When a consumer is behind, most of its batches do. */
 const LONG_BATCH_MS = 100;
-const ATTEMPTS_IN_TIME = 3;
-const DEFAULT_ATTEMPT_TIMEOUT_MS = 30_000;
-const DEFAULT_LEASE_MS = 60_000;
 
 /**
  * Handles the records of a stream's shards: the records of each key in order, one at a time, and different keys at the same
@@ -84,13 +72,13 @@ const DEFAULT_LEASE_MS = 60_000;
  */
 export class OrderedConsumer {
   private readonly settings: ConsumerSettings;
-  private readonly passed: PassedPlaces;
+  private readonly handled: HandledPositions;
   private readonly unended = new UnendedAttempts();
 
   /** @throws InvalidArgumentError that names the option that is out of its bounds */
   constructor(handle: RecordHandler, options: OrderedConsumerOptions) {
     this.settings = consumerSettings(handle, options);
-    this.passed = new PassedPlaces(this.settings.maxKeys);
+    this.handled = new HandledPositions(this.settings.maxKeys);
   }
 
   /**
@@ -103,26 +91,35 @@ export class OrderedConsumer {
    * @throws what the parking store throws, if the retrier cannot read or write it
    */
   readonly handler = async (
-    event: StreamEvent | RetryEvent,
+    event: StreamEvent | ReplayEvent,
     context: InvocationContext,
-  ): Promise<BatchResponse | RetrySummary> => {
-    if (Object(event).retryParked === true) {
-      const summary = await this.inTime(context, (time) => this.retry(time));
-      console.log(parkedMetrics(this.settings.parking.consumer, summary));
-      return summary;
-    }
-    if (!Array.isArray(Object(event).Records)) {
+  ): Promise<BatchResponse | ReplaySummary> => {
+    const isReplay = Object(event).retryParked === true;
+    if (!isReplay && !Array.isArray(Object(event).Records)) {
       throw new InvalidArgumentError('event', event, 'the event of a stream, or { "retryParked": true }');
     }
-    const batch = eventBatch(event as StreamEvent);
+    if (typeof Object(context).getRemainingTimeInMillis !== 'function') {
+      throw new InvalidArgumentError('context', context, "Lambda's context, with getRemainingTimeInMillis()");
+    }
+    return isReplay ? this.handleReplayEvent(context) : this.handleStreamEvent(event as StreamEvent, context);
+  };
+
+  private async handleReplayEvent(context: InvocationContext): Promise<ReplaySummary> {
+    const summary = await this.inTime(context, (time) => this.replay(time));
+    console.log(parkedMetrics(this.settings.parking.consumer, summary));
+    return summary;
+  }
+
+  private async handleStreamEvent(event: StreamEvent, context: InvocationContext): Promise<BatchResponse> {
+    const batch = eventBatch(event);
     const { clock, concurrency, parking } = this.settings;
     const startedAt = clock.now();
-    const { comesAgain, problems, busyMs } = await this.inTime(context, (time) => this.run(batch, time));
+    const { comesAgain, problems, busyMs } = await this.inTime(context, (time) => this.processBatch(batch, time));
     const ms = clock.now() - startedAt;
     if (ms >= LONG_BATCH_MS) console.log(batchMetrics(parking.consumer, { ms, busyMs, concurrency }));
     for (const problem of problems) console.error(problem);
     return { batchItemFailures: comesAgain === undefined ? [] : [{ itemIdentifier: comesAgain.sequenceNumber }] };
-  };
+  }
 
   /**
    * Handles a batch of a shard, for a consumer that is no Lambda function. Then read on after the batch, or from
@@ -133,7 +130,10 @@ export class OrderedConsumer {
    */
   async process(records: Iterable<ShardRecord>, options: ProcessOptions): Promise<BatchProgress> {
     const { source, signal }: Partial<ProcessOptions> = Object(options);
-    const { busyMs: _, ...progress } = await this.run(sourceBatch(source, records), this.openTime(signal));
+    const { busyMs: _, ...progress } = await this.processBatch(
+      sourceBatch(source, records),
+      openTime(this.settings.attemptTimeoutMs, signal),
+    );
     return progress;
   }
 
@@ -143,64 +143,31 @@ export class OrderedConsumer {
    *
    * @throws what the parking store throws, after the keys that could be tried
    */
-  retryParked({ signal }: WorkOptions = {}): Promise<RetrySummary> {
-    return this.retry(this.openTime(signal));
+  retryParked({ signal }: WorkOptions = {}): Promise<ReplaySummary> {
+    return this.replay(openTime(this.settings.attemptTimeoutMs, signal));
   }
 
-  private async run(
+  private async processBatch(
     { source, records }: SourceBatch,
-    time: WorkTime & { over?: Promise<void> },
+    time: WorkTime,
   ): Promise<BatchProgress & { busyMs: readonly number[] }> {
-    const batch = new Batch(this.settings, this.passed, this.unended, time, { source, records });
+    const batch = new Batch(this.settings, this.handled, this.unended, time, { source, records });
     const problems: unknown[] = [];
-    const work = batch.run().then(
+    const work = batch.process().then(
       (found) => void problems.push(...found),
       (error) => void problems.push(error),
     );
     await (time.over === undefined ? work : Promise.race([work, time.over]));
-    const { firstToComeAgain: first, busyMs } = batch;
-    return first === undefined ? { problems, busyMs } : { comesAgain: records[first]!, problems, busyMs };
+    const { firstUnfinished, busyMs } = batch;
+    if (firstUnfinished === undefined) return { problems, busyMs };
+    return { comesAgain: records[firstUnfinished]!, problems, busyMs };
   }
 
-  private retry(time: WorkTime & { leaseMs: number }): Promise<RetrySummary> {
-    return new Retry(this.settings, this.passed, this.unended, time).run();
+  private replay(time: WorkTime): Promise<ReplaySummary> {
+    return new Replay(this.settings, this.handled, this.unended, time).replayKeys();
   }
 
-  private openTime(signal = new AbortController().signal): WorkTime & { leaseMs: number } {
-    const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS } = this.settings;
-    setMaxListeners(0, signal);
-    return { signal, attemptTimeoutMs, leaseMs: Math.max(DEFAULT_LEASE_MS, 2 * attemptTimeoutMs) };
-  }
-
-  /** Limits work to the time of an invocation, less what the invocation keeps to park and to answer. */
-  private async inTime<T>(
-    context: InvocationContext,
-    work: (time: WorkTime & { leaseMs: number; over: Promise<void> }) => Promise<T>,
-  ): Promise<T> {
-    if (typeof Object(context).getRemainingTimeInMillis !== 'function') {
-      throw new InvalidArgumentError('context', context, "Lambda's context, with getRemainingTimeInMillis()");
-    }
-    const { clock, attemptTimeoutMs } = this.settings;
-    const allMs = context.getRemainingTimeInMillis();
-    const usableMs = allMs - Math.min(RESERVE_MS, allMs * RESERVE_SHARE);
-    const controller = new AbortController();
-    // Each key that waits listens to the signal, and Node.js would warn of a leak.
-    setMaxListeners(0, controller.signal);
-    const cancelStop = clock.schedule(() => controller.abort(), usableMs);
-    let cancelOver = (): void => {};
-    const over = new Promise<void>((resolve) => {
-      cancelOver = clock.schedule(resolve, allMs - Math.min(LAST_ANSWER_MS, allMs * LAST_ANSWER_SHARE));
-    });
-    try {
-      return await work({
-        signal: controller.signal,
-        attemptTimeoutMs: attemptTimeoutMs ?? usableMs / ATTEMPTS_IN_TIME,
-        leaseMs: allMs,
-        over,
-      });
-    } finally {
-      cancelStop();
-      cancelOver();
-    }
+  private inTime<T>(context: InvocationContext, work: (time: WorkTime) => Promise<T>): Promise<T> {
+    return withinInvocation(context.getRemainingTimeInMillis(), this.settings, work);
   }
 }

@@ -1,8 +1,8 @@
 import { EvenShardsError } from '../kernel/errors';
 import { OnceRepeatedError } from './consumer-errors';
 import type { ConsumerSettings } from './consumer-options';
-import { raised } from './handled-positions';
-import { type ParkedKey, type ParkedRecord, reportOf } from './parking-store';
+import { highestNumbers } from './handled-positions';
+import { type ParkedKey, type ParkedRecord, parkedKeyReport } from './parking-store';
 
 const LONGEST_RETRY_MS = 15 * 60_000;
 const MOST_ERROR_CHARACTERS = 300;
@@ -10,14 +10,22 @@ const MOST_ERROR_CHARACTERS = 300;
 /** A key that holds no record yet. */
 export function newParkedKey(partitionKey: string, now: number): ParkedKey {
   return {
-    ...{ partitionKey, first: 0, next: 0, past: {}, since: now, tries: 0, retries: 0, dueAt: now, dead: false },
+    partitionKey,
+    first: 0,
+    next: 0,
+    parkedUpTo: {},
+    since: now,
+    tries: 0,
+    retries: 0,
+    dueAt: now,
+    dead: false,
   };
 }
 
 /** The key with further records after those that wait. */
 export function withAppended(key: ParkedKey, records: readonly ParkedRecord[]): ParkedKey {
-  const past = records.reduce((before, { positions }) => raised(before, positions), key.past);
-  return { ...key, next: key.next + records.length, past };
+  const parkedUpTo = records.reduce((before, { positions }) => highestNumbers(before, positions), key.parkedUpTo);
+  return { ...key, next: key.next + records.length, parkedUpTo };
 }
 
 /** The key after some of its records were done. */
@@ -50,9 +58,9 @@ export function mayBeHalfDone(error: unknown): boolean {
   }
 }
 
-/** Tells that a key is dead if it was not before. */
-export function tellIfDead(before: ParkedKey | undefined, after: ParkedKey, { onDead }: ConsumerSettings): void {
-  if (after.dead && !before?.dead) onDead(reportOf(after));
+/** Calls `onDead` if a key is dead that was not dead before. */
+export function notifyIfDead(before: ParkedKey | undefined, after: ParkedKey, { onDead }: ConsumerSettings): void {
+  if (after.dead && !before?.dead) onDead(parkedKeyReport(after));
 }
 
 function errorText(error: unknown): string {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { DynamoDbItem } from '../aws-client/attribute-value';
 import { ExpressionBuilder } from '../aws-client/expression';
+import { type Deferred, deferred } from '../kernel/deferred';
 import {
   itemIn,
   type ParkingItem,
@@ -24,8 +25,7 @@ export interface ParkingPeriod {
 interface PartToMark {
   readonly part: string;
   readonly token: string;
-  resolve(): void;
-  reject(error: unknown): void;
+  readonly written: Deferred<void>;
 }
 
 /**
@@ -126,10 +126,10 @@ export class ParkingMarks {
   }
 
   private mark(part: string, token: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ part, token, resolve, reject });
-      if (!this.isWriting) void this.writeAll();
-    });
+    const written = deferred();
+    this.waiting.push({ part, token, written });
+    if (!this.isWriting) void this.writeAll();
+    return written.promise;
   }
 
   private async writeAll(): Promise<void> {
@@ -138,10 +138,10 @@ export class ParkingMarks {
       const parts = this.waiting.splice(0, PARTS_OF_A_WRITE);
       await this.write(parts).then(
         () => {
-          for (const { resolve } of parts) resolve();
+          for (const { written } of parts) written.resolve();
         },
         (error) => {
-          for (const { reject } of parts) reject(error);
+          for (const { written } of parts) written.reject(error);
         },
       );
     }

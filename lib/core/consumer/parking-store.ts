@@ -2,7 +2,7 @@ import type { UserRecord } from './deaggregate';
 import type { FencedMove, MoveProgress } from './fenced-move';
 import type { SequencePosition } from './sequence-position';
 
-/** A user record that waits, with the positions by which its copies are recognised. */
+/** A user record that waits, with the positions by which its duplicates are recognised. */
 export interface ParkedRecord extends UserRecord {
   /** The positions of the record. The one that its producer gave comes first. */
   positions: SequencePosition[];
@@ -22,8 +22,8 @@ export interface ParkedKey {
   first: number;
   /** The number of the record that comes next. */
   next: number;
-  /** The highest number of each series that was parked. With it, a copy is not appended again. */
-  past: Record<string, string>;
+  /** The highest number of each series that was parked. With it, a duplicate is not appended. */
+  parkedUpTo: Record<string, string>;
   /** When its present first record became the first one, in milliseconds since 1970. */
   since: number;
   /** How often its first record was tried. The count begins anew when somebody resumes the key. */
@@ -69,11 +69,11 @@ export interface ParkingStore {
   save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
   /** Ends the parking of a key without records. Returns false if somebody else has changed the key. */
   remove(key: ParkedKey): Promise<boolean>;
-  /** Remembers that the consumer has gone past a position, although no effect was saved with it. */
-  pass(partitionKey: string, position: SequencePosition): Promise<void>;
+  /** Remembers that the consumer has handled a position, although no effect was saved with it. */
+  markHandled(partitionKey: string, position: SequencePosition): Promise<void>;
   /**
    * The item that a transaction must include to take effect once, as the AWS SDK writes it: an `Update` of an item of this key and
-   * series, whose attribute `number` it raises, and which its failed condition returns.
+   * series, whose attribute `number` it increases, and which its failed condition returns.
    */
   onceItem(partitionKey: string, position: SequencePosition): object;
   /** Records that a move has ended. A caller repeats the call if its response was lost. */
@@ -100,70 +100,15 @@ export interface ParkedKeyReport {
   dead: boolean;
 }
 
-/** What people do with parked keys. */
-export abstract class ParkedKeys implements ParkingStore {
-  abstract readonly consumer: string;
-  abstract find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
-  abstract keys(): AsyncIterable<ParkedKey>;
-  abstract records(key: ParkedKey): AsyncIterable<ParkedRecord>;
-  abstract save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
-  abstract remove(key: ParkedKey): Promise<boolean>;
-  abstract pass(partitionKey: string, position: SequencePosition): Promise<void>;
-  abstract onceItem(partitionKey: string, position: SequencePosition): object;
-  abstract endMove(move: FencedMove): Promise<void>;
-  abstract waitForMove(move: FencedMove, waitedMs: number): Promise<MoveProgress>;
-
-  /** Every key that is set aside, in no order. */
-  async *parked(): AsyncGenerator<ParkedKeyReport> {
-    for await (const key of this.keys()) yield reportOf(key);
-  }
-
-  /**
-   * Lets the retrier try a key at once, dead or not, with as many tries before it is dead as a key that was just parked.
-   *
-   * @returns false if the key is not parked
-   */
-  resume(partitionKey: string): Promise<boolean> {
-    return this.goOn(partitionKey, ({ first }) => first);
-  }
-
-  /**
-   * Leaves out the record that holds a key up, for good, and lets the retrier try the one behind it at once. If the key is
-   * tried at this moment, the record may take effect nevertheless.
-   *
-   * @returns false if the key is not parked
-   */
-  skip(partitionKey: string): Promise<boolean> {
-    return this.goOn(partitionKey, ({ first, next }) => Math.min(next, first + 1));
-  }
-
-  /**
-   * Deletes every record of a key that waits, for good. Later records of it are handled as they come.
-   *
-   * @returns false if the key is not parked
-   */
-  drop(partitionKey: string): Promise<boolean> {
-    return this.goOn(partitionKey, ({ next }) => next);
-  }
-
-  private async goOn(partitionKey: string, firstLeft: (key: ParkedKey) => number): Promise<boolean> {
-    for (;;) {
-      const found = (await this.find([partitionKey])).get(partitionKey);
-      if (found === undefined) return false;
-      const { lastError, ...key } = found;
-      const first = firstLeft(found);
-      const now = Date.now();
-      const saved = await this.save({
-        ...key,
-        ...(first === found.first && lastError !== undefined && { lastError }),
-        ...{ first, tries: 0, retries: 0, dead: false, since: now, dueAt: now },
-      });
-      if (saved !== undefined && (saved.first < saved.next || (await this.remove(saved)))) return true;
-    }
-  }
-}
-
-export function reportOf({ partitionKey, first, next, since, tries, lastError, dead }: ParkedKey): ParkedKeyReport {
+export function parkedKeyReport({
+  partitionKey,
+  first,
+  next,
+  since,
+  tries,
+  lastError,
+  dead,
+}: ParkedKey): ParkedKeyReport {
   const report = { partitionKey, records: next - first, since: new Date(since), tries, dead };
   return lastError === undefined ? report : { ...report, lastError };
 }

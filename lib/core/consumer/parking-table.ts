@@ -63,3 +63,14 @@ export function itemIn(response: unknown): DynamoDbItem | undefined {
   if (typeof response !== 'object' || response === null) throw new IncompleteAnswerError('GetItem', 'an object');
   return (response as { Item?: DynamoDbItem }).Item;
 }
+
+/**
+ * The items of a response to Query.
+ *
+ * @throws IncompleteAnswerError without items, which would look like a partition in which nothing is parked
+ */
+export function itemsIn(response: unknown): DynamoDbItem[] {
+  const { Items } = Object(response);
+  if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
+  return Items;
+}

@@ -153,7 +153,7 @@ const parkedKey = (partitionKey: string): ParkedKey => ({
   partitionKey,
   first: 0,
   next: 0,
-  past: {},
+  parkedUpTo: {},
   since: 0,
   tries: 0,
   retries: 0,

@@ -62,7 +62,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
     };
   };
   const newKey = (partitionKey: string): ParkedKey => ({
-    ...{ partitionKey, first: 0, next: 0, past: {}, since: 1, tries: 0, retries: 0, dueAt: 1, dead: false },
+    ...{ partitionKey, first: 0, next: 0, parkedUpTo: {}, since: 1, tries: 0, retries: 0, dueAt: 1, dead: false },
   });
   for (let step = 0; step < steps; step++) {
     const partitionKey = pick(KEYS);

@@ -187,7 +187,7 @@ class Readers {
   private store(name: string): ParkingStore {
     const store: ParkingStore = new MemoryParkingStore();
     store.onceItem = (_, position) => ({ position });
-    store.pass = async (_, position) => {
+    store.markHandled = async (_, position) => {
       await this.step(name, 'passes a fence', 'effects');
       this.increase(position);
     };

@@ -7,7 +7,7 @@ import {
   type ParkingItem,
   type ParkingTableClient,
 } from '../../../../lib/core/consumer';
-import type { ParkedKeys } from '../../../../lib/core/consumer/parking-store';
+import type { BaseParkingStore } from '../../../../lib/core/consumer/base-parking-store';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../../lib/core/contract/function-environment';
 import { PARKING_METHODS, ParkingTable } from '../../../support/fakes/parking-table';
 
@@ -18,14 +18,14 @@ function storeOn(table: ParkingTable, answers: Partial<ParkingTableClient> = {})
 }
 
 const parkedKey = (partitionKey: string, next: number): ParkedKey => ({
-  ...{ partitionKey, first: 0, next, past: {}, since: 0, tries: 2, retries: 0, dueAt: 0, dead: false },
+  ...{ partitionKey, first: 0, next, parkedUpTo: {}, since: 0, tries: 2, retries: 0, dueAt: 0, dead: false },
 });
 const record = (partitionKey: string, text: string, more: Partial<ParkedRecord> = {}): ParkedRecord => ({
   ...{ partitionKey, data: Buffer.from(text), subSequenceNumber: 0, positions: [{ series: 's', number: text }] },
   ...more,
 });
 
-async function recordsOf(store: ParkedKeys, key: ParkedKey): Promise<ParkedRecord[]> {
+async function recordsOf(store: BaseParkingStore, key: ParkedKey): Promise<ParkedRecord[]> {
   const records: ParkedRecord[] = [];
   for await (const each of store.records(key)) records.push(each);
   return records;
@@ -330,7 +330,7 @@ describe('the store of a function', () => {
   });
 });
 
-test.each<[string, () => ParkedKeys]>([
+test.each<[string, () => BaseParkingStore]>([
   ['DynamoDbParkingStore', () => storeOn(new ParkingTable())],
   ['MemoryParkingStore', () => new MemoryParkingStore()],
 ])('of two who change a key in a %s, one is told that the other has', async (_, made) => {

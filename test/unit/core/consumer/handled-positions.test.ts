@@ -1,4 +1,4 @@
-import { isPast, PassedPlaces, raised } from '../../../../lib/core/consumer/handled-positions';
+import { HandledPositions, highestNumbers, isCovered } from '../../../../lib/core/consumer/handled-positions';
 import type { SequencePosition } from '../../../../lib/core/consumer/sequence-position';
 
 const MOST_SERIES = 32;
@@ -6,7 +6,7 @@ const MOST_SERIES = 32;
 /** What a process remembers of a key, and what is kept with a parked key. */
 const memories = {
   process: () => {
-    const passed = new PassedPlaces(1);
+    const passed = new HandledPositions(1);
     return {
       add: (position: SequencePosition) => passed.add('key', [position]),
       has: (position: SequencePosition) => passed.has('key', [position]),
@@ -16,9 +16,9 @@ const memories = {
     let past: Record<string, string> = {};
     return {
       add: (position: SequencePosition) => {
-        past = raised(past, [position]);
+        past = highestNumbers(past, [position]);
       },
-      has: (position: SequencePosition) => isPast(past, [position]),
+      has: (position: SequencePosition) => isCovered(past, [position]),
     };
   },
 };
@@ -50,7 +50,7 @@ describe('the memory of a process is bounded in bytes', () => {
     { series: `producer/${'0'.repeat(38)}/${producer}${'p'.repeat(30)}`, number: `003:${100 + key}` },
     { series: 'shard/shardId-000000000000', number: `056:${'4'.repeat(56)}.0000000000` },
   ];
-  const known = (passed: PassedPlaces, producers: number): number =>
+  const known = (passed: HandledPositions, producers: number): number =>
     Array.from({ length: 2_000 }, (_, key) => passed.has(`key ${key}`, placesOf(key, producers - 1))).filter(Boolean)
       .length;
 
@@ -58,7 +58,7 @@ describe('the memory of a process is bounded in bytes', () => {
     [1, 150, 300],
     [40, 20, 60],
   ])('add – keys that %d producers write – remembers the last %d to %d keys', (producers, least, most) => {
-    const passed = new PassedPlaces(100_000, BYTES);
+    const passed = new HandledPositions(100_000, BYTES);
     for (let key = 0; key < 2_000; key++) {
       for (let producer = 0; producer < producers; producer++) passed.add(`key ${key}`, placesOf(key, producer));
     }
@@ -68,7 +68,7 @@ describe('the memory of a process is bounded in bytes', () => {
   });
 
   test('add – one key with a very long name – remembers that key', () => {
-    const passed = new PassedPlaces(100_000, BYTES);
+    const passed = new HandledPositions(100_000, BYTES);
     passed.add('k'.repeat(BYTES), placesOf(1, 1));
     expect(passed.has('k'.repeat(BYTES), placesOf(1, 1))).toBe(true);
     passed.add('other', placesOf(2, 1));
@@ -76,7 +76,7 @@ describe('the memory of a process is bounded in bytes', () => {
   });
 
   test('add – each key has series of its own that are forgotten with it – remembers as many keys as before', () => {
-    const passed = new PassedPlaces(100_000, BYTES);
+    const passed = new HandledPositions(100_000, BYTES);
     for (let key = 0; key < 20_000; key++) passed.add(`key ${key}`, placesOf(key, key));
     const rest = Array.from({ length: 20_000 }, (_, key) => passed.has(`key ${key}`, placesOf(key, key)));
     expect(rest.filter(Boolean).length).toBeGreaterThan(100);

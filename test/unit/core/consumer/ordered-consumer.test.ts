@@ -531,7 +531,7 @@ describe('a key that moves', () => {
 
   test('goes past its end fence, and handles nothing that its producer wrote before and that comes behind', async () => {
     const w = world();
-    const pass = jest.spyOn(w.parking, 'pass');
+    const pass = jest.spyOn(w.parking, 'markHandled');
     const fence = sequenced('a3', fenceData({ moveId: 'm', side: 'end' }));
     const behind = ['a2', 'a4'].map((name) => ({
       ...sequenced(name, Buffer.from(name)),
@@ -784,7 +784,7 @@ describe('the retrier', () => {
     const fence = { partitionKey: 'a', data: fenceData({ moveId: 'm', side: 'end' }), subSequenceNumber: 0 };
     await w.parking.save({ ...key!, next: 2 }, [{ ...fence, positions: [{ series: 's', number: '7' }] }]);
     w.clock.nowMs += MINUTE_MS;
-    const pass = jest.spyOn(w.parking, 'pass');
+    const pass = jest.spyOn(w.parking, 'markHandled');
     expect(await w.retry()).toMatchObject({ keys: 1, records: 2 });
     expect(w.effects).toEqual(['a1']);
     expect(pass).toHaveBeenCalledWith('a', { series: 's', number: '7' });

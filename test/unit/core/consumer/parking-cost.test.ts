@@ -31,7 +31,7 @@ function countedStore(): { store: DynamoDbParkingStore; cost: Cost } {
 }
 
 const parkedKey = (partitionKey: string) => ({
-  ...{ partitionKey, first: 0, next: 1, past: {}, since: 0, tries: 2, retries: 0, dueAt: 0, dead: false },
+  ...{ partitionKey, first: 0, next: 1, parkedUpTo: {}, since: 0, tries: 2, retries: 0, dueAt: 0, dead: false },
 });
 const record = (partitionKey: string) => ({
   ...{ partitionKey, data: Buffer.from('x'), subSequenceNumber: 0, positions: [{ series: 's', number: '1' }] },

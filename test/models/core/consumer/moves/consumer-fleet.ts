@@ -147,7 +147,7 @@ export class ConsumerFleet {
       records: (key) => parking.records(key),
       save: (key, appended) => call(() => parking.save(key, appended)),
       remove: (key) => call(() => parking.remove(key)),
-      pass: (key, position) => call(async () => void this.increase(nameOf(key, position), position.number)),
+      markHandled: (key, position) => call(async () => void this.increase(nameOf(key, position), position.number)),
       onceItem: (key, position) => ({ name: nameOf(key, position), number: position.number }),
       endMove: (move) => call(() => parking.endMove(move)),
       waitForMove: (move, waitedMs) => call(() => parking.waitForMove(move, waitedMs)),

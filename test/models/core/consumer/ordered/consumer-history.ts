@@ -327,7 +327,7 @@ class ConsumerHistory {
       records: (key) => table.records(key),
       save: (key: ParkedKey, appended?: readonly ParkedRecord[]) => call(() => table.save(key, appended)),
       remove: (key) => call(() => table.remove(key)),
-      pass: (partitionKey, position) => call(async () => effects.pass(partitionKey, position)),
+      markHandled: (partitionKey, position) => call(async () => effects.pass(partitionKey, position)),
       onceItem: (_, position) => ({ position }),
     };
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { ParkedRecord, ParkingItem, ParkingTableClient } from '../../../../lib/core/consumer';
-import { ParkedRows, type StorageKey } from '../../../../lib/core/consumer/parked-rows';
+import { ParkedRecords, type StorageKey } from '../../../../lib/core/consumer/parked-records';
 import { segmentBytes } from '../../../../lib/core/consumer/parked-segment';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 
@@ -21,7 +21,7 @@ function pagedRows(itemsOfAPage = 10) {
       return table.query({ ...input, Limit: Math.min(input.Limit ?? itemsOfAPage, itemsOfAPage) });
     },
   };
-  const rows = new ParkedRows(client as ParkingTableClient, 'Parked', 'c');
+  const rows = new ParkedRecords(client as ParkingTableClient, 'Parked', 'c');
   const write = (groups: ParkingItem[][]) => {
     for (const Item of groups.flat()) table.putItem({ TableName: 'Parked', Item });
   };

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDbItem } from '../aws-client/attribute-value';
 import { ExpressionBuilder } from '../aws-client/expression';
-import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
+import { pages } from '../kernel/pages';
 import { RecentMap } from '../kernel/recent-map';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { recordsOfSegment, segmentBytes, segmentsOf } from './parked-segment';
 import type { ParkedRecord } from './parking-store';
 import {
+  itemsIn,
   type ParkingItem,
   type ParkingTableClient,
   PARKING_TABLE_KEY as PK,
@@ -55,7 +56,7 @@ const MOST_KEYS_REMEMBERED = 256;
  * An item is written in a transaction that changes the item of its key. So an item never exists without a key that names its
  * partition, and the key's removal finds it. A write that needs several transactions counts when its last item is there.
  */
-export class ParkedRows {
+export class ParkedRecords {
   private readonly read = new RecentMap<string, ReadSegment[]>(MOST_KEYS_REMEMBERED);
 
   constructor(
@@ -172,23 +173,23 @@ export class ParkedRows {
       KeyConditionExpression: `${builder.name(PK)} = ${builder.value(this.keyOf(storageKey, '')[PK])}`,
       ...(namesOnly && { ProjectionExpression: builder.name(SK) }),
     });
-    let start: object | undefined;
     let limit = namesOnly ? MOST_ITEMS_OF_A_PAGE : 1;
-    do {
-      const { Items, LastEvaluatedKey }: { Items?: object[]; LastEvaluatedKey?: object } = Object(
-        await this.client.query({
+    const pagesOfKey = pages(
+      'Query',
+      (start: object | undefined) =>
+        this.client.query({
           TableName: this.tableName,
           ConsistentRead: true,
           ...(expressions as Required<typeof expressions>),
           ...(limit < MOST_ITEMS_OF_A_PAGE && { Limit: limit }),
           ...(start && { ExclusiveStartKey: start }),
         }),
-      );
-      if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
-      yield* Items as DynamoDbItem[];
+      (page) => page.LastEvaluatedKey,
+    );
+    for await (const page of pagesOfKey) {
+      yield* itemsIn(page);
       limit *= 2;
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
+    }
   }
 
   private keyOf({ id }: StorageKey, name: string): ParkingItem {
