@@ -23,8 +23,8 @@ async function idsOf(rows: AsyncIterable<Record<string, unknown>>): Promise<unkn
 }
 
 describe('fanOutRows', () => {
-  test.each([1, 7, 1_000])('has all rows in one order, %d at a time', async (limit) => {
-    expect(await idsOf(fanOutRows(events(50), config, { ...request, limit }))).toEqual([...Array(50).keys()]);
+  test('has all rows in one order, page by page', async () => {
+    expect(await idsOf(fanOutRows(events(50), config, { ...request, limit: 7 }))).toEqual([...Array(50).keys()]);
   });
 
   test('reads a page only when the consumer has taken the one before', async () => {

@@ -121,6 +121,19 @@ describe('cachedQueryClient', () => {
     expect(await ids(client)).toContain('999');
   });
 
+  test('cachedQueryClient – a fresh query while the same query is under way – later queries wait for the fresh response', async () => {
+    const answers: ((output: IndexQueryOutput) => void)[] = [];
+    const query = () => new Promise<IndexQueryOutput>((resolve) => answers.push(resolve));
+    const client = cachedQueryClient({ query }, { get: () => undefined, set: () => undefined });
+    const [input, ask] = [{ TableName: 'Blogs' } as IndexQueryInput, (at: number) => ({ Items: [], ScannedCount: at })];
+    const [first, second] = [client.query(input), client.fresh.query(input)];
+    answers[0]!(ask(1));
+    await first;
+    const third = client.query(input);
+    answers[1]!(ask(2));
+    expect(await Promise.all([second, third])).toEqual([ask(2), ask(2)]);
+  });
+
   test('keeps no failure, and no answer that says nothing', async () => {
     const table = blogs(5);
     const answers: (IndexQueryOutput | Error)[] = [new Error('down'), {}, { ScannedCount: 0 }];

@@ -166,9 +166,12 @@ describe('maxReadUnits', () => {
     for (const { Limit } of index.requests) expect(Limit).toBeLessThanOrEqual(20);
   });
 
-  test.each([0, -1, Number.NaN, '5', null])('must be a number greater than 0: %p', async (maxReadUnits) => {
-    const page = fanOutQuery(filled(5, 1, 1), timeIndex(5), { maxReadUnits } as never);
-    await expect(page).rejects.toThrow(InvalidArgumentError);
-    await expect(page).rejects.toThrow('maxReadUnits must be a number of read units greater than 0');
-  });
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
+    'must be a number greater than 0: %p',
+    async (maxReadUnits) => {
+      const page = fanOutQuery(filled(5, 1, 1), timeIndex(5), { maxReadUnits } as never);
+      await expect(page).rejects.toThrow(InvalidArgumentError);
+      await expect(page).rejects.toThrow('maxReadUnits must be a number of read units greater than 0');
+    },
+  );
 });

@@ -215,13 +215,6 @@ describe('a consumer', () => {
 });
 
 describe('a shard that fails', () => {
-  test('is read again', async () => {
-    const jobs = new Jobs(4, 100, {}, (shard, nth) => (shard === 2 && nth < 3 ? throttle() : 1));
-    const { numbers, error } = await jobs.read();
-    expect(error).toBeUndefined();
-    expect(inOrder(numbers)).toEqual(upTo(100));
-  });
-
   test('ends the stream with its own error when the attempts are used up', async () => {
     const jobs = new Jobs(4, 100, {}, (shard) => (shard === 2 ? throttle() : 1));
     const { error } = await jobs.read({}, { attempts: 3 });

@@ -5,7 +5,6 @@ import {
   fanOutQuery,
   type IndexQueryInput,
   type ShardedIndexConfig,
-  ShardsUnavailableError,
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
@@ -42,8 +41,6 @@ function oneDay(config: ShardedIndexConfig, count: number, options?: FakeIndexOp
 }
 
 const idsOf = ({ items }: FanOutPage): string[] => items.map(({ id }) => (id as { S: string }).S);
-const shardOf = ({ ExpressionAttributeValues: values }: IndexQueryInput): number =>
-  Number(values[Object.keys(values).find((placeholder) => placeholder.startsWith(':evenShards'))!].N);
 
 /** All pages of a query. */
 async function pagesOf(index: FakeIndex, config: ShardedIndexConfig, request: FanOutRequest): Promise<FanOutPage[]> {
@@ -61,57 +58,6 @@ const unitsOf = (pages: readonly FanOutPage[]): number =>
   pages.reduce((sum, { stats }) => sum + stats.consumedReadUnits, 0);
 
 describe('a deadline among ties', () => {
-  const CASES: [string, string[], FanOutRequest][] = [
-    ['a tie-breaker', ['day', 'time'], {}],
-    ['lte', ['day'], { sortKey: { lte: DAY } }],
-    ['lt', ['day'], { sortKey: { lt: '2026-11-22' } }],
-    ['between', ['day'], { sortKey: { between: ['2026-11-01', '2026-11-30'] } }],
-    ['gte', ['day'], { sortKey: { gte: DAY } }],
-    ['beginsWith', ['day'], { sortKey: { beginsWith: '2026-' } }],
-  ];
-  const both = CASES.flatMap(([name, sortKeys, request]) =>
-    (['ascending', 'descending'] as const).map((order) => [name, sortKeys, { ...request, order }] as const),
-  );
-
-  test.each(both)('never shows an item twice: %s %p %j', async (_, sortKeys, request) => {
-    const config = configOf(2, [...sortKeys]);
-    const index = oneDay(config, 20, { pageItems: 3 });
-    const clock = new VirtualClock();
-    let hanging = false;
-    const reads = [0, 0];
-    const client = {
-      query: async (input: IndexQueryInput) => {
-        const shard = shardOf(input);
-        const nth = reads[shard]!++;
-        await clock.sleep(hanging && shard === (request.order === 'ascending' ? 0 : 1) && nth > 0 ? 5_000 : 1);
-        return index.query(input);
-      },
-    };
-    const ask = (limit: number, cursor?: string) => {
-      reads.fill(0);
-      return clock.runUntil(fanOutQuery(client, config, { ...request, limit, cursor }, { clock, deadlineMs: 1_000 }));
-    };
-    const shown: string[] = [];
-    let cursor: string | undefined;
-    const first = await ask(16);
-    shown.push(...idsOf(first));
-    cursor = first.cursor;
-    hanging = true;
-    for (let page = 0; cursor !== undefined && page < 20; page++) {
-      const answer: FanOutPage | undefined = await ask(16, cursor).catch((error: unknown) => {
-        if (!(error instanceof ShardsUnavailableError)) throw error;
-        return undefined;
-      });
-      hanging = false;
-      if (answer === undefined) continue;
-      shown.push(...idsOf(answer));
-      cursor = answer.cursor;
-    }
-    expect(cursor).toBeUndefined();
-    expect(shown).toHaveLength(20);
-    expect(new Set(shown).size).toBe(20);
-  });
-
   test('always comes to an end where every answer takes 400 ms and a page 1 s', async () => {
     const config = configOf(2, ['day', 'time']);
     const index = oneDay(config, 40, { pageItems: 4 });

@@ -66,11 +66,6 @@ describe('fanOutQuery', () => {
       });
     });
 
-    test('finds the same events unordered', async () => {
-      const { items } = await fanOutQuery(seedEvents(), byTime, { ...firstTwelveHours, order: 'unordered' });
-      expect(ids(items).sort()).toEqual(Array.from({ length: 48 }, (_, number) => `event-${number}`).sort());
-    });
-
     test('reads the newest first in descending order, page by page', async () => {
       const read = await pages(seedEvents(), byTime, { order: 'descending', limit: 30 });
       expect(read.map(({ length }) => length)).toEqual([30, 30, 30, 10]);

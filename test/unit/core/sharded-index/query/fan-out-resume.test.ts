@@ -70,35 +70,6 @@ function slow(index: FakeIndex, ms: (input: IndexQueryInput) => number): QueryCl
 describe('fanOutItems', () => {
   const CASES = randomRuns(200);
 
-  test(`goes on behind what the consumer has taken, in ${CASES} random cases of streams that are left`, async () => {
-    for (let seed = 0; seed < CASES; seed++) {
-      const random = seededRandom(seed);
-      const below = (count: number): number => Math.floor(random() * count);
-      const config = configOf(1 + below(8), 1 + below(8));
-      const count = below(120);
-      const index = jobs(config, count, { pageItems: 1 + below(10), falseLastKeys: random() < 0.5 });
-      const totalSegments = 1 + below(4);
-      const taken: number[] = [];
-      for (let segment = 0; segment < totalSegments; segment++) {
-        const request: FanOutItemsRequest = { values: VALUES, segment, totalSegments, projection: ['jobId'] };
-        let resumeAt: string | undefined;
-        for (let first = true; first || resumeAt !== undefined; first = false) {
-          const stream = fanOutItems(index, config, { ...request, resumeAt }, { concurrency: 1 + below(4) });
-          const leaveAfter = random() < 0.2 ? Number.POSITIVE_INFINITY : 1 + below(20);
-          let received = 0;
-          for await (const item of stream) {
-            taken.push(numberOf(item));
-            received += 1;
-            if (received === leaveAfter) break;
-          }
-          resumeAt = stream.resumePoint;
-          expect(stream.stats.itemsRead).toBeGreaterThanOrEqual(received);
-        }
-      }
-      expect([seed, sorted(taken)]).toEqual([seed, upTo(count)]);
-    }
-  });
-
   test('has a resume point with a key for each shard in flight, however many shards there are', async () => {
     const config = configOf(500, 1);
     const index = jobs(config, 4_000, { pageItems: 1 });
@@ -106,27 +77,6 @@ describe('fanOutItems', () => {
     for (let taken = 0; taken < 900; taken++) await stream.next();
     expect(stream.resumePoint!.length).toBeLessThan(5 * 60 + 100);
     await stream.return();
-  });
-
-  test('goes on after a deadline and after an error', async () => {
-    const config = configOf(4, 1);
-    const index = jobs(config, 200, { pageItems: 5 });
-    const client = slow(index, () => 10);
-    const taken: number[] = [];
-    let resumeAt: string | undefined;
-    let streams = 0;
-    do {
-      const stream = fanOutItems(client, config, { value: 'open', resumeAt }, { clock: client.clock, deadlineMs: 45 });
-      const reading = (async () => {
-        for await (const item of stream) taken.push(numberOf(item));
-      })();
-      const error = await client.clock.runUntil(reading.catch((thrown: unknown) => thrown));
-      if (error !== undefined) expect(error).toBeInstanceOf(ShardsUnavailableError);
-      resumeAt = stream.resumePoint;
-      streams += 1;
-    } while (resumeAt !== undefined);
-    expect(streams).toBe(2);
-    expect(sorted(taken)).toEqual(upTo(200).filter((number) => number % 2 === 0));
   });
 
   test('goes on behind the last item that a limit has let through, though the answer had more', async () => {

@@ -7,9 +7,7 @@ import {
   type ShardedConfig,
   type ShardedTableConfig,
 } from '../../../../../lib/core';
-import { ItemSizes } from '../../../../../lib/core/fan-out/item-sizes';
 import { checkedRequest } from '../../../../../lib/core/sharded-index/query/checked-request';
-import { encodeCursor } from '../../../../../lib/core/sharded-index/query/cursor';
 import { indexReaders } from '../../../../../lib/core/sharded-index/query/index-shard-reader';
 import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-bytes';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
@@ -91,50 +89,6 @@ test('an answer needs no count beside its items, and may say that nothing follow
   );
   expect(page).toMatchObject({ itemsRead: 3, itemsHidden: 2, consumedReadUnits: 0 });
   expect(page).not.toHaveProperty('next');
-});
-
-describe('a shard', () => {
-  const byTimeAndId = { ...byTime, sortKeyAttributes: ['at', 'id'] };
-  const behind = (item: DynamoDbItem, ties: number[]) =>
-    encodeCursor(byTimeAndId, {}, { item, shard: 1 }, ties, { sizes: new ItemSizes(100), stretch: 1 });
-  const answerOf = (...Items: DynamoDbItem[]) => ({ Items, ScannedCount: 1 });
-
-  test('of which nothing is wanted any more is not asked', async () => {
-    const query = async () => Promise.reject(new Error('asked'));
-    const [reader] = indexReaders(checkedRequest({ query }, byTime, { sortKey: { gt: '2026' } })).readers;
-    const page = await reader!.read({ until: { item: job('a', '2025', 1), shard: 1 } });
-    expect(page).toEqual({ items: [], itemsRead: 0, itemsHidden: 0, consumedReadUnits: 0, itemSizes: [] });
-  });
-
-  test('is not read to a place in front of the cursor, from which the next page would repeat items', async () => {
-    const request = { cursor: behind(job('b', '2026', 1), [1, 0]) };
-    const readTo = async (lastKey: DynamoDbItem) =>
-      (await pageOf(byTimeAndId, request, { ...answerOf(), LastEvaluatedKey: lastKey })).page.readTo;
-    expect(await readTo(job('a', '2026', 0))).toBeUndefined();
-    expect(await readTo(job('c', '2026', 0))).toEqual(job('c', '2026', 0));
-  });
-
-  test('leaves room for what earlier pages have read, in its first read alone', async () => {
-    const limits: unknown[] = [];
-    const query = async ({ Limit }: IndexQueryInput) => {
-      limits.push(Limit);
-      return { ...answerOf(), LastEvaluatedKey: job(`c${limits.length}`, '2026', 0) };
-    };
-    const [reader] = indexReaders(
-      checkedRequest({ query }, byTimeAndId, { cursor: behind(job('b', '2026', 1), [2, 0]) }),
-    ).readers;
-    const { next } = await reader!.read({ limit: 5 });
-    await reader!.read({ limit: 5, from: next });
-    expect(limits).toEqual([7, 5]);
-  });
-
-  test('goes on behind a page that ended between two times, at no item', async () => {
-    const request = { cursor: behind({ at: { S: '2026' } }, [-1, -1]) };
-    const next = job('a', '2027', 0);
-    const { page, asked } = await pageOf(byTimeAndId, request, answerOf(next));
-    expect(page.items).toEqual([next]);
-    expect(Object.values(asked.ExpressionAttributeValues)).toEqual([{ N: '0' }, { S: '2026' }]);
-  });
 });
 
 describe('a request', () => {

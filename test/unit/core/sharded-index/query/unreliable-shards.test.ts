@@ -101,10 +101,13 @@ describe('a shard that fails', () => {
     expect(page.stats).toMatchObject({ requests: 5, throttled: 0 });
   });
 
-  test('fails the query with its own error when the attempts are used up', async () => {
+  test.each([
+    [3, { attempts: 3 }],
+    [5, {}],
+  ])('fails the query with its own error after %d attempts with the options %j', async (attempts, options) => {
     const client = new Unreliable((shard) => (shard === 2 ? throttle() : 1));
-    await expect(client.page({ attempts: 3 })).rejects.toThrow('ProvisionedThroughputExceededException');
-    expect(client.sent.filter(({ shard }) => shard === 2)).toHaveLength(3);
+    await expect(client.page(options)).rejects.toThrow('ProvisionedThroughputExceededException');
+    expect(client.sent.filter(({ shard }) => shard === 2)).toHaveLength(attempts);
   });
 
   test.each(['fail', 'partial'] as const)('fails the query at once when nothing can fix it: %s', async (policy) => {
@@ -272,6 +275,13 @@ describe('a late answer', () => {
 });
 
 describe('concurrency', () => {
+  test('sends at most 50 requests at once by default', async () => {
+    const shards = { default: { write: 60, read: 60 } };
+    const client = new Unreliable(() => 1);
+    await client.clock.runUntil(fanOutQuery(client, { ...config, shards }, {}, { clock: client.clock }));
+    expect(client.most).toBe(50);
+  });
+
   test.each([1, 3, 4, 50])('keeps at most %d requests under way', async (concurrency) => {
     const client = new Unreliable(() => 1);
     expect(numbers(await client.page({ concurrency }))).toEqual(upTo(10));
@@ -286,13 +296,26 @@ describe('bad options', () => {
     [{ deadlineMs: -1 }, 'deadlineMs must be a number of milliseconds of at least 0, got -1'],
     [{ backoffBaseMs: Number.NaN }, 'backoffBaseMs must be a number of milliseconds of at least 0, got NaN'],
     [{ onShardFailure: 'ignore' as never }, 'onShardFailure must be fail or partial, got "ignore"'],
-    [{ hedgeBudget: 0.5 }, 'hedgeBudget must be a share of the requests, from 0 to 0.1, got 0.5'],
+    [{ backoffCapMs: -1 }, 'backoffCapMs must be a number of milliseconds of at least 0, got -1'],
+    [{ hedgeBudget: -0.01 }, 'hedgeBudget must be a share of the requests, from 0 to 0.1, got -0.01'],
+    [{ hedgeBudget: 0.11 }, 'hedgeBudget must be a share of the requests, from 0 to 0.1, got 0.11'],
+    [{ hedgeBudget: '0.05' as never }, 'hedgeBudget must be a share of the requests, from 0 to 0.1, got "0.05"'],
+    [{ history: {} as never }, 'history must be a FanOutHistory with sizesOf, got {}'],
+    [{ random: 0.5 as never }, 'random must be a function, got 0.5'],
+    [{ clock: { now: () => 0 } as never }, 'clock must be a clock with now, schedule, sleep, got '],
     [{ hedgeBudget: 0.01 }, 'history must be a FanOutHistory if hedgeBudget is greater than 0, got undefined'],
   ])('%j is refused before it reads', async (options, message) => {
     const client = new Unreliable(() => 1);
-    const query = client.page(options);
+    const query = fanOutQuery(client, config, { limit: 10 }, options);
     await expect(query).rejects.toThrow(InvalidArgumentError);
     await expect(query).rejects.toThrow(message);
+    expect(client.sent).toHaveLength(0);
+  });
+
+  test.each([null, 'fast', 5])('%j in place of options is refused before it reads', async (options) => {
+    const client = new Unreliable(() => 1);
+    const query = fanOutQuery(client, config, { limit: 10 }, options as never);
+    await expect(query).rejects.toThrow('options must be an object, got');
     expect(client.sent).toHaveLength(0);
   });
 });
