@@ -3,15 +3,14 @@ import { benchFiveProducers } from '../support/tables/producer/five-producers';
 import { benchHotKey } from '../support/tables/producer/hot-key';
 import { benchManyKeys } from '../support/tables/producer/many-keys';
 import { benchPacked } from '../support/tables/producer/packed';
-import { benchMemory } from './producer/memory';
 import { APPROACH, benchOverHttp } from './producer/over-http';
 import { serveApproach } from './producer/over-http-approaches';
 import { benchProcessorTime } from './producer/processor-time';
 import { benchPublishedFigure } from './producer/published-figure';
 
 /**
- * The ordered producer against other ways to write: throughput in virtual time on a simulated stream, processor time and
- * memory in real time on a stream that answers at once.
+ * The ordered producer against other ways to write: throughput in virtual time on a simulated stream, processor time
+ * in real time on a stream that answers at once.
  *
  *     npm run bench producer [part...]
  */
@@ -23,7 +22,6 @@ const PARTS: Record<string, () => Promise<void>> = {
   'by-chance': benchByChance,
   'over-http': () => benchOverHttp(__filename),
   'processor-time': benchProcessorTime,
-  memory: benchMemory,
   'published-figure': benchPublishedFigure,
 };
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Client, Pool, PoolClient } from 'pg';
 import { deaggregate, OrderedProducer, type PutRecordsInput } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
@@ -41,6 +42,13 @@ const statementsOn = (client: PostgresClient) => new Statements(new Connection(c
 const clock = systemClock as unknown as VirtualClock;
 
 const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 200 };
+
+/** The first SQL example behind a heading of the outbox guide. */
+function statementOfGuide(heading: string): string {
+  const guide = readFileSync('docs/guides/outbox.md', 'utf8');
+  const [, statement] = guide.slice(guide.indexOf(`\n${heading}\n`)).split(/^```sql\n|^```$/m);
+  return statement!;
+}
 
 describeOnPostgres('OutboxRelay', () => {
   let server: PostgresServer;
@@ -475,8 +483,11 @@ describeOnPostgres('OutboxRelay', () => {
       await until(async () => (await client.query('SELECT FROM outbox.parked')).rowCount === 0);
     });
 
-    test('is given up after so many tries, if one says so', async () => {
-      const kinesis = refusing('poison');
+    test('is moved to `rejected` after maxTries, and the statement of the guide puts it again', async () => {
+      let isPoisonous = true;
+      const kinesis = fakeKinesis({
+        entryFate: ({ Data }) => (isPoisonous && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
+      });
       const relay = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, maxTries: 2 }));
       for (const data of ['one', 'poison', 'three']) await put('k', data);
       await until(() => seen(kinesis, 'k').length === 2);
@@ -485,7 +496,14 @@ describeOnPostgres('OutboxRelay', () => {
       expect(rows).toEqual([
         { partition_key: 'k', data: Buffer.from('poison'), tries: 2, last_error: expect.stringContaining('refused') },
       ]);
-      expect(await relay.stop()).toMatchObject({ relayed: 2, rejections: 2, givenUp: 1 });
+
+      isPoisonous = false;
+      const [rejected] = await rowsOf('SELECT id FROM outbox.rejected');
+      await client.query(statementOfGuide('## Operating').replace('123', rejected.id));
+      await until(() => seen(kinesis, 'k').length === 3);
+      expect(seen(kinesis, 'k')).toEqual(['one', 'three', 'poison']);
+      expect(await rowsOf('SELECT id FROM outbox.rejected')).toEqual([]);
+      expect(await relay.stop()).toMatchObject({ relayed: 3, rejections: 2, givenUp: 1 });
     });
 
     test('keeps its tries when another worker goes on', async () => {
