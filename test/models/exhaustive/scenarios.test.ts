@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { explore } from './explore';
 import mutants from './mutants.json';
-import { type OutboxBounds, outboxScenario } from './outbox/outbox-scenario';
+import { outboxScenario } from './outbox/outbox-scenario';
 import { producerScenario } from './producer/producer-scenario';
 import reached from './reached.json';
 import { ledgerScenario } from './registry/ledger-scenario';
@@ -40,29 +40,6 @@ test('runs that are left out end like others that are not', async () => {
 const committed = (...rows: string[]) => ({ rows, ends: 'commit' }) as const;
 const OUTBOX = { workers: 1, writers: [committed('a1')], ended: 1, batchRows: 1, rowsOfAKey: 1, fates: [], faults: 0 };
 
-test.each([
-  ['two workers', { workers: 2 }],
-  ['two workers, one crashes', { workers: 2, fates: ['crashes'], faults: ['worker 1 crashes'] }],
-  ['a commit comes late', { ended: 0 }],
-  ['a slot is emptied', { rotates: true }],
-] satisfies [string, Partial<OutboxBounds>][])(
-  'an outbox ends like one in which workers also look where nothing has changed, and each can be the first: %s',
-  async (name, bounds) => {
-    const endsOf = async (isRedundant: boolean): Promise<[runs: number, ends: string[]]> => {
-      const ends = new Set<string>();
-      const onEnd = (rows: string): void => void ends.add(rows);
-      const scenario = outboxScenario(name, { ...OUTBOX, ...bounds, isRedundant, onEnd });
-      const { runs, pruned, isComplete } = await explore(scenario);
-      expect(isComplete).toBe(true);
-      return [runs + pruned, [...ends].sort()];
-    };
-    const [[some, endsOfSome], [all, endsOfAll]] = [await endsOf(false), await endsOf(true)];
-    expect(endsOfSome).toEqual(endsOfAll);
-    expect(some).toBeLessThan(all);
-  },
-  120_000,
-);
-
 /** Small ones, of each domain whose scenarios say their states. */
 const SMALL = [
   ...['strays, a writer puts', 'strays, two writers, item by item', 'a table moves, a writer updates'].map(
@@ -98,26 +75,6 @@ test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
       expect(some).toMatchObject({ covered: all.runs, depth: all.depth, isComplete: true });
       expect(some.runs).toBeLessThan(all.runs);
     }
-  },
-  120_000,
-);
-
-/** Larger ones, of which all runs would take too long. */
-test.each([
-  'a reshard, by one shard',
-  'ledgers, two allocate for one owner',
-  'ledgers, one rebalances, an administrator moves',
-  'ledgers, one allocates, one releases',
-  'strays, a writer changes and deletes',
-  'adaptive counts, a raiser after another',
-  'the outbox, rows are refused',
-])(
-  'steps that need not be taken in a state, because another order says where they lead, would lead there: %s',
-  async (name) => {
-    const scenario = SCENARIOS.find((each) => each.name === name)!;
-    const [some, all] = [await explore(scenario), await explore(scenario, { prune: false })];
-    expect(some).toMatchObject({ covered: all.covered, depth: all.depth, isComplete: true });
-    expect(some.pruned).toBeLessThanOrEqual(all.pruned);
   },
   120_000,
 );

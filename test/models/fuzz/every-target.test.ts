@@ -14,7 +14,7 @@ test(
       await fuzz.stop();
     }
     expect(failures).toEqual([]);
-    expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 22 : 20);
+    expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 21 : 19);
   },
   randomRunsTimeout(300_000),
 );

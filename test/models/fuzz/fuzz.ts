@@ -5,7 +5,6 @@ import { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { INPUT_TARGETS } from './inputs';
 import { KEYSPACES_TARGET } from './keyspaces';
-import { KEYSPACES_TABLE_TARGET } from './keyspaces-tables';
 import { OutboxTargets } from './outbox';
 import { Watchdog } from './watchdog';
 
@@ -21,15 +20,12 @@ interface FuzzOptions {
   only?: string | undefined;
   /** Is told of each failure at once. */
   onFailure: (failure: FuzzFailure) => void;
-  /** Other targets than those of the library. */
-  targets?: readonly FuzzTarget[];
-  /** A case that takes so long, and much longer than any does on a busy machine, hangs. */
-  mostSeconds?: number;
 }
 
 /** Cases wait more than they work: for services that are slow, or that say nothing. */
 const CASES_AT_ONCE = 4;
 
+/** A case that takes longer hangs. This is much longer than any case takes on a busy machine. */
 const MOST_SECONDS = 90;
 
 /**
@@ -39,23 +35,19 @@ const MOST_SECONDS = 90;
 export class Fuzz {
   /** Cases played, by target. */
   readonly cases: Record<string, number> = {};
-  private readonly watchdog: Watchdog;
+  private readonly watchdog = new Watchdog(MOST_SECONDS);
 
   private constructor(
     private readonly targets: readonly FuzzTarget[],
     private readonly options: FuzzOptions,
     private readonly outbox?: OutboxTargets,
-  ) {
-    this.watchdog = new Watchdog(options.mostSeconds ?? MOST_SECONDS);
-  }
+  ) {}
 
   static async start(options: FuzzOptions): Promise<Fuzz> {
-    if (options.targets !== undefined) return new Fuzz(options.targets, options);
     const outbox = hasPostgres ? new OutboxTargets() : undefined;
     const targets = [
       ...FUNCTION_TARGETS,
       KEYSPACES_TARGET,
-      KEYSPACES_TABLE_TARGET,
       ...ADAPTIVE_TARGETS,
       ...(outbox?.targets ?? []),
       ...INPUT_TARGETS,

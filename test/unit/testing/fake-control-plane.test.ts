@@ -1,6 +1,6 @@
 import type { Shard } from '@aws-sdk/client-kinesis';
 import fc from 'fast-check';
-import { HASH_KEY_SPACE, uniformRanges } from '../../../lib/core';
+import { uniformRanges } from '../../../lib/core';
 import { FakeControlPlane, type FakeControlPlaneOptions } from '../../../lib/testing/fake-control-plane';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
@@ -16,29 +16,7 @@ function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
   return { clock, kinesis, update };
 }
 
-const numberOf = (shardId: string | undefined) => Number(shardId?.slice('shardId-'.length));
-
 describe('FakeControlPlane', () => {
-  test('goes from 4 to 3 shards as observed on AWS: eleven shard ids, of which 6, 9 and 10 stay open', async () => {
-    const { clock, kinesis, update } = setUp({ shardCount: 4 });
-    await update(3);
-    await clock.runOut();
-    expect(kinesis.openShards.map(({ shardId }) => numberOf(shardId))).toEqual([6, 9, 10]);
-    const { Shards } = await clock.runUntil(kinesis.listShards({ StreamName: 'Events' }));
-    const lineage = (shard: Shard) => [numberOf(shard.ParentShardId), numberOf(shard.AdjacentParentShardId)];
-    expect(Shards!.map(lineage).slice(4)).toEqual([
-      [1, Number.NaN],
-      [1, Number.NaN],
-      [0, 4],
-      [2, Number.NaN],
-      [2, Number.NaN],
-      [5, 7],
-      [8, 3],
-    ]);
-    const closed = Shards!.filter(({ SequenceNumberRange }) => SequenceNumberRange!.EndingSequenceNumber !== undefined);
-    expect(closed).toHaveLength(8);
-  });
-
   test('ends uniform after any update, whatever the ranges were', async () => {
     const counts = fc.integer({ min: 1, max: 40 }).chain((from) =>
       fc.record({
@@ -100,36 +78,6 @@ describe('FakeControlPlane', () => {
   test('refuses shard counts for on-demand streams', async () => {
     const { update } = setUp({ shardCount: 4, streamMode: 'ON_DEMAND' });
     await expect(update(5)).rejects.toMatchObject({ name: 'ValidationException' });
-  });
-
-  test('refuses a split at the edge of a shard, of a closed shard, and of none', async () => {
-    const { clock, kinesis } = setUp();
-    const split = (ShardToSplit: string, key: bigint) =>
-      clock.runUntil(kinesis.splitShard({ ShardToSplit, NewStartingHashKey: String(key) }));
-    const invalid = { name: 'InvalidArgumentException' };
-    await expect(split('shardId-000000000000', 1n)).rejects.toMatchObject(invalid);
-    await expect(split('shardId-000000000000', HASH_KEY_SPACE - 1n)).rejects.toMatchObject(invalid);
-    await expect(split('shardId-000000000007', 9n)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
-    await split('shardId-000000000000', 2n);
-    await clock.runOut();
-    await expect(split('shardId-000000000000', 9n)).rejects.toMatchObject(invalid);
-  });
-
-  test('merges neighbours only', async () => {
-    const { clock, kinesis } = setUp({ shardCount: 3 });
-    const merge = (a: number, b: number) =>
-      clock.runUntil(
-        kinesis.mergeShards({
-          ShardToMerge: `shardId-00000000000${a}`,
-          AdjacentShardToMerge: `shardId-00000000000${b}`,
-        }),
-      );
-    await expect(merge(0, 2)).rejects.toMatchObject({ name: 'InvalidArgumentException' });
-    await expect(merge(2, 1)).rejects.toMatchObject({ name: 'InvalidArgumentException' });
-    await merge(1, 2);
-    await clock.runOut();
-    expect(kinesis.openShards.map(({ shardId }) => numberOf(shardId))).toEqual([0, 3]);
-    expect(kinesis.openShards[1]!.parents.map(({ shardId }) => numberOf(shardId))).toEqual([1, 2]);
   });
 
   test('pages through shards, open ones alone with AT_LATEST, by tokens that expire', async () => {

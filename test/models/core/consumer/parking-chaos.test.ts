@@ -8,7 +8,7 @@ import {
 } from '../../../support/plays/parking-chaos';
 import { randomRuns, randomRunsTimeout } from '../../../support/random-runs';
 
-/** On dynalite. `npm run conformance dynamodb` plays it on DynamoDB Local. */
+/** On dynalite. */
 describe('an ordered consumer whose processes are killed while its table is throttled', () => {
   const { dynamoDb } = dynaliteForTests();
   beforeAll(() => createChaosTables(dynamoDb));

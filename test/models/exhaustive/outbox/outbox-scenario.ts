@@ -42,10 +42,6 @@ export interface OutboxBounds {
   divides?: boolean;
   /** Whether connections can fall silent, with the last statement applied or not. */
   fallSilent?: boolean;
-  /** Whether runs are played that show nothing new: workers look again in vain, and each can be the first. @default false */
-  isRedundant?: boolean;
-  /** Is told the rows of each end: those seen, those left in the outbox, and how far positions came. */
-  onEnd?(rows: string): void;
   /** So many things go wrong in a run, or these in this order. */
   faults: number | readonly string[];
 }
@@ -125,7 +121,6 @@ class Outbox {
     await this.world.untilNothingIsLeft();
     if (this.failure !== undefined) throw new Error('no worker fails', { cause: this.failure });
     this.check();
-    this.bounds.onEnd?.(stateText([[...this.seen()].sort(), this.model.rows, [...this.refusals].sort()]));
   }
 
   /** A worker begins, or another in its place. */
@@ -138,7 +133,7 @@ class Outbox {
 
   /** Workers are alike when they start, so the first of them is the one that locks a range first. */
   whenTheFirstHasLocked(worker: Worker, then: () => void): void {
-    if (this.firstHasLocked || this.bounds.isRedundant || worker === this.workers[0]) then();
+    if (this.firstHasLocked || worker === this.workers[0]) then();
     else this.waitingForTheFirst.push(then);
   }
 
@@ -341,7 +336,6 @@ class Worker {
         reads: this.reads,
         rotates: bounds.rotates === true,
         isPatient: bounds.isPatient === true,
-        looksInVain: bounds.isRedundant === true,
         writes: () => model.transactions.writes,
         leasesShowNews: () => model.isUnbalanced(name, this.heldRanges) || (bounds.rotates === true && model.canRotate),
       },

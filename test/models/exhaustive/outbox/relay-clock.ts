@@ -36,8 +36,7 @@ interface Timer {
   readonly isOpen: () => boolean;
   /** Whether it fires as soon as it can do something. */
   readonly isPrompt: boolean;
-  /** What it is offered for: whether something has changed, or not. */
-  shows?: 'news' | 'nothing';
+  /** Takes the offer back. Undefined while nothing has changed that it could act on. */
   takeBack?: () => void;
 }
 
@@ -52,8 +51,6 @@ interface Gates {
   leasesShowNews(): boolean;
   /** Whether a hot key is waited for. If not, the patience with it is over at once. */
   readonly isPatient: boolean;
-  /** Whether it also looks again where nothing has changed. */
-  readonly looksInVain: boolean;
 }
 
 /**
@@ -153,11 +150,9 @@ export class RelayClock implements Clock {
   /** Offers what can do something by now, and takes back what cannot any more. */
   reconsider(): void {
     for (const timer of this.timers) {
-      const shows = timer.isOpen() ? 'news' : this.gates.looksInVain && !timer.isPrompt ? 'nothing' : undefined;
-      if (timer.shows === shows) continue;
+      if (timer.isOpen() === (timer.takeBack !== undefined)) continue;
       timer.takeBack?.();
-      timer.shows = shows;
-      timer.takeBack = shows && this.offerTimer(timer);
+      timer.takeBack = timer.isOpen() ? this.offerTimer(timer) : undefined;
     }
   }
 
@@ -165,7 +160,7 @@ export class RelayClock implements Clock {
     const fire = (): void => this.fire(timer);
     if (timer.isPrompt) return immediately(fire);
     const footprint = { reads: timer.reads, writes: [this.worker] };
-    return this.world.offer(timer.name, footprint, fire, { mayStayAway: timer.shows === 'nothing' });
+    return this.world.offer(timer.name, footprint, fire);
   }
 
   end(): void {

@@ -351,14 +351,6 @@ describe('a pool', () => {
   });
 });
 
-test('a notification wakes a relay that sleeps', async () => {
-  const options: TunedRelayOptions = { pollMs: 3_600 * SECOND_MS };
-  const [quiet, woken] = [new StubPool(), new StubPool()];
-  const { count } = await countsOf(quiet, SECOND_MS, options);
-  const wakes = await countsOf(woken, SECOND_MS, options, () => woken.connections[0]!.emit('notification'));
-  expect(wakes.count('takeSnapshot')).toBeGreaterThan(count('takeSnapshot'));
-});
-
 test.each([
   ['one that holds a range', 3],
   ['one that holds none', 0],
@@ -367,49 +359,6 @@ test.each([
   if (rotations === 0) pool.answers.set('findFreeRanges', []);
   const { count } = await countsOf(pool, 100 * SECOND_MS);
   expect(count('rotate')).toBe(rotations);
-});
-
-test.each([
-  ['ends where each other has one range', 1, true],
-  ['waits where another has two, which gives one back', 2, false],
-])('a worker without a range that should not stand by %s', async (_, ranges, ends) => {
-  const clock = new VirtualClock();
-  const pool = new StubPool();
-  pool.answers.set('findFreeRanges', []);
-  pool.holdings = [{ is_mine: true, ranges: 0 }, { ranges: 1 }, { ranges }];
-  const abort = new AbortController();
-  clock.schedule(() => abort.abort(), 10 * SECOND_MS);
-  await clock.runUntil(relayOn(pool, clock).run({ signal: abort.signal, standsBy: false }));
-  expect(clock.now() < 10 * SECOND_MS).toBe(ends);
-});
-
-test('a worker stands by without a range, unless it is told not to', async () => {
-  const clock = new VirtualClock();
-  const pool = new StubPool();
-  pool.answers.set('findFreeRanges', []);
-  const abort = new AbortController();
-  const running = relayOn(pool, clock).run({ signal: abort.signal });
-  clock.schedule(() => abort.abort(), 5 * SECOND_MS);
-  await clock.runUntil(running);
-  expect(clock.now()).toBe(5 * SECOND_MS);
-});
-
-test('a worker takes a range that is free though another worker has none either, and the next at once', async () => {
-  const pool = new StubPool();
-  pool.holdings = [{ is_mine: true, ranges: 0 }, { ranges: 0 }];
-  const { count } = await countsOf(pool, SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
-  expect([count('lockRange'), count('findFreeRanges')]).toEqual([1, 2]);
-});
-
-test('a worker that has lost a range gives it back, goes on, and may take it again', async () => {
-  let looks = 0;
-  const pool = new StubPool((name) => {
-    // The first look finds that another worker has the range.
-    if (name === 'takeSnapshot') pool.answers.set('takeSnapshot', looks++ === 0 ? [] : NOTHING_NEW);
-    return undefined;
-  });
-  const { count } = await countsOf(pool, SECOND_MS);
-  expect([count('lockRange'), count('unlockRange')]).toEqual([2, 2]);
 });
 
 test.each([

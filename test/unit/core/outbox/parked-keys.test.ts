@@ -1,4 +1,4 @@
-import { OutboxLeaseError, type OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
+import type { OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
 import type { OutboxRow, ParkedRow } from '../../../../lib/core/outbox/outbox-row';
 import { ParkedKeys, type PutRows } from '../../../../lib/core/outbox/parked-keys';
 import type { ParkedTable } from '../../../../lib/core/outbox/parked-table';
@@ -153,26 +153,21 @@ test('ParkedKeys – one row fills what a put may read – reads the other keys 
   expect([...triedAtMs.values()].map((times) => times.length)).toEqual(Array(9).fill(1));
 });
 
-const lost = async (): Promise<never> => {
-  throw new OutboxLeaseError(1);
-};
-
 describe('the rows of a key that go to two streams', () => {
   const rowOf = (id: bigint): ParkedRow => {
     const sequence = { producerId: 'outbox', sequenceNumber: id };
     const read = { id, hasEnded: false };
     return { id, partitionKey: 'key', data: new Uint8Array(), sequence, read, tries: 0 };
   };
-  let [first, second, third] = [rowOf(1n), rowOf(2n), rowOf(3n)];
+  let [first, second] = [rowOf(1n), rowOf(2n)];
   beforeEach(() => {
-    [first, second, third] = [rowOf(1n), rowOf(2n), rowOf(3n)];
+    [first, second] = [rowOf(1n), rowOf(2n)];
   });
 
   /** Parked keys over a table, and what is put of them. */
-  function parkedOver(isRefused: (row: OutboxRow, put: number) => boolean, own: Partial<ParkedTable> = {}) {
+  function parkedOver(isRefused: (row: OutboxRow, put: number) => boolean) {
     let table: ParkedRow[] = [];
     const puts: bigint[][] = [];
-    const readBehind: bigint[] = [];
     const told: OutboxRowError[] = [];
     const withoutRow = (gone: OutboxRow) => table.filter(({ id }) => id !== gone.id);
     const clock = new VirtualClock();
@@ -181,7 +176,6 @@ describe('the rows of a key that go to two streams', () => {
         table = [...table, ...(rows as ParkedRow[])].sort((a, b) => Number(a.id - b.id));
       },
       read: async ([key], { maxRows }) => {
-        readBehind.push(key!.afterId);
         const found = table.filter(({ id }) => id > key!.afterId).slice(0, maxRows);
         await clock.sleep(1);
         return { rows: found, unreadKeys: [] };
@@ -192,7 +186,6 @@ describe('the rows of a key that go to two streams', () => {
       countTries: async ([{ row } = { row: first }]) => {
         table = table.map((each) => (each.id === row.id ? { ...each, tries: each.tries + 1 } : each));
       },
-      ...own,
     };
     const put: PutRows = async (rows, ends) => {
       const going = rows.filter((row) => ends.mayGo(row));
@@ -230,45 +223,14 @@ describe('the rows of a key that go to two streams', () => {
       await clock.runUntil(running);
     };
     const left = () => table.map(({ id }) => id);
-    return { parked, puts, clock, untilEmpty, all, left, readBehind, told };
+    return { parked, puts, clock, untilEmpty, all, left, told };
   }
 
   test('are tried one by one until the one that was to blame is gone', async () => {
     const { all, puts, told } = parkedOver((row, put) => put === 1 || (row.id === 2n && put === 3));
-    await all([first, second, third, rowOf(4n)]);
+    await all([first, second, rowOf(3n), rowOf(4n)]);
     expect(puts).toEqual([[1n, 2n, 3n, 4n], [1n], [2n], [2n], [3n, 4n]]);
     expect(told.map(({ id }) => id)).toEqual([2n]);
-  });
-
-  test('are parked when they are rejected, while nothing else happens, and are tried one by one', async () => {
-    const { parked, puts, clock, untilEmpty } = parkedOver(() => false);
-    const running = parked.run();
-    await clock.runUntil(clock.sleep(10));
-    for (const row of [first, second]) parked.reject(row);
-    await clock.runUntil(untilEmpty());
-    parked.stop();
-    await clock.runUntil(running);
-    expect(puts).toEqual([[1n], [2n]]);
-  });
-
-  test.each<[string, Partial<ParkedTable>]>([
-    ['parks', { park: lost }],
-    ['reads parked rows', { read: lost }],
-  ])('end their range where another worker has it when this one %s', async (_, own) => {
-    const { parked, clock } = parkedOver(() => false, own);
-    parked.reject(first);
-    await expect(clock.runUntil(parked.run())).rejects.toThrow(OutboxLeaseError);
-  });
-
-  test('are all put, though one stream takes a later row than the other refuses', async () => {
-    const { parked, puts, clock, untilEmpty, left } = parkedOver((row, put) => put === 1 && row === first);
-    for (const row of [first, second]) parked.expect(row);
-    await parked.park([first, second]);
-    const running = parked.run();
-    await clock.runUntil(untilEmpty());
-    parked.stop();
-    await clock.runUntil(running);
-    expect([puts, left()]).toEqual([[[1n, 2n], [1n]], []]);
   });
 
   test('that are refused while their range ends are not counted: another worker may have them', async () => {
@@ -320,36 +282,6 @@ describe('the rows of a key that go to two streams', () => {
     parked.stop();
     await clock.runUntil(running);
     expect([puts.flat(), left()]).toEqual([[1n, 1n, 1n, 2n], []]);
-  });
-
-  test('are all put, though some come to the table when a later one is gone', async () => {
-    const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
-    for (const row of [first, second, third]) parked.expect(row);
-    await parked.park([third]);
-    const running = parked.run();
-    await clock.runUntil(clock.sleep(10));
-    await parked.park([first, second]);
-    await clock.runUntil(untilEmpty());
-    parked.stop();
-    await clock.runUntil(running);
-    expect([puts, left()]).toEqual([[[3n], [1n, 2n]], []]);
-  });
-
-  test('are read no more when none is in the table but one is still to be parked', async () => {
-    const { parked, puts, clock, untilEmpty, readBehind } = parkedOver(() => false);
-    for (const row of [first, second]) parked.expect(row);
-    await parked.park([first]);
-    const running = parked.run();
-    await clock.runUntil(clock.sleep(100));
-    const readsBefore = readBehind.length;
-    await parked.park([second]);
-    await clock.runUntil(untilEmpty());
-    parked.stop();
-    await clock.runUntil(running);
-    // The first read finds the row, the second that there is no other.
-    expect([readsBefore, puts]).toEqual([2, [[1n], [2n]]]);
-    // What is gone is not looked through again.
-    expect(readBehind).toEqual([0n, 1n, 1n, 2n]);
   });
 });
 

@@ -7,22 +7,6 @@ const sink = (skipRejected = false): RecordSink => ({
 });
 const rowOf = (id: bigint, topic?: string) => ({ id, partitionKey: 'key', topic }) as OutboxRow;
 
-test('one producer takes all rows, whatever their topic', () => {
-  const producer = sink();
-  const streams = new Streams(producer);
-  const rows = [rowOf(1n, 'a'), rowOf(2n)];
-  expect(streams.divide(rows)).toEqual([[producer, rows]]);
-});
-
-test('the producer of a topic takes its rows, in order', () => {
-  const [a, b] = [sink(), sink()];
-  const streams = new Streams({ a, b });
-  const rows = [rowOf(1n, 'b'), rowOf(2n, 'a'), rowOf(3n, 'b')];
-  const divided = streams.divide(rows);
-  expect(divided.map(([stream]) => (stream === a ? 'a' : stream === b && 'b'))).toEqual(['b', 'a']);
-  expect(divided.map(([, own]) => own)).toEqual([[rows[0], rows[2]], [rows[1]]]);
-});
-
 test.each([
   [undefined, 'no topic'],
   ['a secret', 'another topic'],
@@ -53,9 +37,4 @@ test.each<[string, string, RecordSink | Record<string, RecordSink>]>([
 ])('refuses producers: %s', (_, field, producers) => {
   const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
   expect(() => new Streams(producers)).toThrow(refused);
-});
-
-test('says how a producer that skips what is rejected is to be made', () => {
-  const message = 'producer.skipRejected must be false: make it without skipRejected, got true';
-  expect(() => new Streams(sink(true))).toThrow(message);
 });

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { runInThisContext } from 'node:vm';
 import {
-  InvalidPartitionKeyError,
   OrderedProducer,
   ProducerAbortedError,
   ProducerClosedError,
@@ -167,13 +166,6 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['a0']);
   });
 
-  test('rejects an invalid record and goes on', async () => {
-    const { clock, producer } = producerOnFakeStream();
-    const summary = await clock.runUntil(producer.putAll([record(''), record('b')]));
-    expect(summary).toMatchObject({ delivered: 1, rejected: 1 });
-    expect(summary.firstRejection!.error).toBeInstanceOf(InvalidPartitionKeyError);
-  });
-
   test.each([
     ['null', null, 'INVALID_ARGUMENT'],
     ['undefined', undefined, 'INVALID_ARGUMENT'],
@@ -311,18 +303,6 @@ describe('OrderedProducer.putAll', () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  test('sends nothing more of a failed key even when answers come within microtasks', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({
-      roundTripMs: () => 0,
-      entryFate: ({ Data }) => (String(Data) === 'a0' ? 'refused' : 'stored'),
-    });
-    const source = async function* () {
-      for (const name of ['a0', 'a1', 'a2', 'b0']) yield record(name[0]!, name);
-    };
-    expect(await clock.runUntil(producer.putAll(source()))).toMatchObject({ delivered: 1, rejected: 3 });
-    expect(kinesis.allData()).toEqual(['b0']);
-  });
-
   test('throws what its observer throws, after the records pulled so far have ended', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 2 });
     let pulled = 0;
@@ -338,26 +318,6 @@ describe('OrderedProducer.putAll', () => {
     expect(pulled).toBeLessThan(10);
     expect(kinesis.allData()).toHaveLength(pulled + 1);
     await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
-  });
-
-  test('tells its source when it pulls no further', async () => {
-    const { clock, producer } = producerOnFakeStream();
-    let told = false;
-    function* source() {
-      try {
-        yield record('');
-        yield record('b');
-      } finally {
-        told = true;
-      }
-    }
-    const observer = {
-      rejected: () => {
-        throw new Error('observer broke');
-      },
-    };
-    await expect(clock.runUntil(producer.putAll(source(), observer))).rejects.toThrow('observer broke');
-    expect(told).toBe(true);
   });
 
   test('stops pulling when the signal aborts', async () => {

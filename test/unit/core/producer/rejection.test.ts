@@ -188,15 +188,6 @@ describe('a rejection', () => {
       expect(clock.nowMs).toBe(300);
       await expect(clock.runUntil(first)).resolves.toMatchObject({ attempts: 1 });
     });
-
-    test('takes one timer, and leaves none behind', async () => {
-      const { clock, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 60_000 });
-      const schedule = jest.spyOn(clock, 'schedule');
-      await clock.runUntil(producer.put(record('a')));
-      expect(schedule.mock.calls.filter(([, delayMs]) => delayMs <= 1 || delayMs === 60_000)).toHaveLength(1);
-      await clock.runOut();
-      expect(clock.nowMs).toBe(20);
-    });
   });
 });
 
