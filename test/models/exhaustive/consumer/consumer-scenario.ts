@@ -369,17 +369,17 @@ class Process {
     return where;
   }
 
-  /** Between two batches it knows what it has passed, and nothing else, unless a handler goes on. */
+  /** Between two batches it knows which positions it has handled, and nothing else, unless a handler goes on. */
   rest(): void {
     if (this.running.size > 0) return;
     this.steps = 0;
     this.play.forget(this.name);
-    this.play.hear(this.name, this.passed());
+    this.play.hear(this.name, this.handledPositions());
   }
 
-  private passed(): unknown {
-    const { passed } = Object(this.consumer) as { passed: { keys: Iterable<unknown> } };
-    return JSON.parse(JSON.stringify([...passed.keys]));
+  private handledPositions(): unknown {
+    const { handled } = Object(this.consumer) as { handled: { keys: Iterable<unknown> } };
+    return JSON.parse(JSON.stringify([...handled.keys]));
   }
 
   async mayEnd(where: string): Promise<void> {
