@@ -120,17 +120,6 @@ test('control calls are limited by account, stream or shard, and others not at a
   expect(taken('SubscribeToShard', SHARD)).toBe(2_000);
 });
 
-test('any number of partition keys needs no more memory than those that were written within a second', () => {
-  let nowMs = 0;
-  const limits = new DynamoDbLimits({ now: () => nowMs });
-  for (let key = 0; key < 50_000; key++) {
-    nowMs += 1;
-    limits.takeWrite([{ ...TABLE, key: `${key}`, units: 1 }]);
-  }
-  const { buckets } = limits as unknown as { buckets: { buckets: Map<string, unknown> } };
-  expect(buckets.buckets.size).toBeLessThanOrEqual(10_000);
-});
-
 test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a scale of %d is refused', (scale) => {
   const error = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'scale' });
   expect(() => new KinesisLimits({ now: () => 0, scale })).toThrow(error);

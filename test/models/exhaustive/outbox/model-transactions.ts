@@ -24,9 +24,6 @@ export interface ModelTransaction {
   readonly levels: [Level, ...Level[]];
 }
 
-/** What is wrong with the model on purpose. */
-export type WrongRule = 'xmax is the next id' | 'savepoints have no ids';
-
 /**
  * Which ids Postgres gives to transactions, and what a snapshot says of them:
  *
@@ -41,10 +38,7 @@ export class ModelTransactions {
   private readonly open = new Set<ModelTransaction>();
   private latestCompletedXid: number;
 
-  constructor(
-    private nextXid: number,
-    private readonly wrong?: WrongRule,
-  ) {
+  constructor(private nextXid: number) {
     this.latestCompletedXid = nextXid - 1;
   }
 
@@ -60,7 +54,7 @@ export class ModelTransactions {
 
   /** The text of `pg_current_snapshot()`. */
   get snapshot(): string {
-    const xmax = this.wrong === 'xmax is the next id' ? this.nextXid : this.latestCompletedXid + 1;
+    const xmax = this.latestCompletedXid + 1;
     const running = [...this.open].flatMap(({ levels }) => levels[0].xid ?? []);
     const xip = running.filter((xid) => xid < xmax).sort((a, b) => a - b);
     return `${xip[0] ?? xmax}:${xmax}:${xip.join()}`;
@@ -74,8 +68,7 @@ export class ModelTransactions {
 
   /** A statement that writes. @returns the id of the transaction */
   write({ levels }: ModelTransaction): number {
-    const ofSavepoints = this.wrong === 'savepoints have no ids' ? [] : levels.slice(1);
-    for (const each of [levels[0], ...ofSavepoints]) each.xid ??= this.give();
+    for (const each of levels) each.xid ??= this.give();
     return levels[0].xid!;
   }
 

@@ -1,6 +1,6 @@
 import { OUTBOX_SCHEMA_VERSION, type PostgresQuery } from '../../../../lib/core/outbox';
 import { statementName } from '../../../support/postgres/outbox-statements';
-import { type ModelRow, type ModelTransaction, ModelTransactions, type WrongRule } from './model-transactions';
+import { type ModelRow, type ModelTransaction, ModelTransactions } from './model-transactions';
 
 interface Range {
   readonly number: number;
@@ -43,8 +43,6 @@ interface OutboxModelOptions {
   nextXid?: number;
   /** Whether what the relay writes takes ids, too, as it does in Postgres. @default false: there are fewer states */
   relayTakesIds?: boolean;
-  /** What is wrong on purpose. */
-  wrong?: WrongRule;
   /** Hears of each row that is removed from where it would be sent again. */
   onRemoved?(row: ModelRow): void;
   /** Hears of each row that is passed, and of which nothing is noted. */
@@ -83,7 +81,7 @@ export class OutboxModel {
 
   constructor(private readonly options: OutboxModelOptions = {}) {
     this.ranges = divided(options.ranges ?? 1);
-    this.transactions = new ModelTransactions(options.nextXid ?? 10, options.wrong);
+    this.transactions = new ModelTransactions(options.nextXid ?? 10);
   }
 
   /** All that any answer depends on. */

@@ -2,7 +2,6 @@ import { Connection } from '../../../../lib/core/outbox/connection';
 import type { PostgresClient, PostgresQuery } from '../../../../lib/core/outbox/postgres-client';
 import { relaySettings } from '../../../../lib/core/outbox/relay-options';
 import { RelaySession } from '../../../../lib/core/outbox/relay-session';
-import { inTransaction } from '../../../../lib/core/outbox/session-settings';
 import { Statements } from '../../../../lib/core/outbox/statements';
 import { VirtualClock } from '../../../../lib/testing';
 import { statementName } from '../../../support/postgres/outbox-statements';
@@ -209,19 +208,4 @@ test('a session whose process changes while the relay runs is refused', async ()
   await clock.runUntil(session.checkLock());
   current = two;
   await expect(clock.runUntil(session.checkLock())).rejects.toMatchObject(refusal('several sessions'));
-});
-
-describe('a transaction with the settings of the relay', () => {
-  test('has them until it ends', async () => {
-    const { statements, sent, clock } = sessionOn(new ServerProcess(1));
-    expect(await clock.runUntil(inTransaction(statements, 1_000, async () => 7))).toBe(7);
-    expect(sent).toEqual(['BEGIN', 'applySettings', 'COMMIT']);
-  });
-
-  test('is rolled back if the work in it fails', async () => {
-    const { statements, sent, clock } = sessionOn(new ServerProcess(1));
-    const failed = inTransaction(statements, 1_000, () => Promise.reject(new Error('no')));
-    await expect(clock.runUntil(failed)).rejects.toThrow('no');
-    expect(sent.at(-1)).toBe('ROLLBACK');
-  });
 });

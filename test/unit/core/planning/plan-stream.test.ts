@@ -275,10 +275,7 @@ describe('planStream', () => {
       { bytesPerSecond: undefined, recordSizes: [{ bytes: 1, share: 0 }] },
       'recordSizes must be an array of at least one size with a share above 0',
     ],
-    [{ headRoom: 1 }, 'headRoom must be a number from 0 to 0.9, got 1'],
     [{ consumers: 1.5 }, 'consumers must be a whole number from 0 to 1000, got 1.5'],
-    [{ keys: 0 }, 'keys must be a whole number from 1 to 100000, got 0'],
-    [{ hottestKeyShare: 2 }, 'hottestKeyShare must be a number from 0 to 1, got 2'],
     [{ averageOfPeak: 0 }, 'averageOfPeak must be a number above 0, got 0'],
     [{ prices: { shardHour: -1 } }, 'prices.shardHour must be a number of at least 0, got -1'],
     [

@@ -98,26 +98,10 @@ describe('reshardStream', () => {
     expect(kinesis.calls).toEqual(['describeStreamSummary', 'listShards']);
   });
 
-  test('ends even from any count to any other up to 64, within the rules, whatever fails on the way', async () => {
-    for (let from = 1; from <= 64; from += 1) {
-      for (let to = 1; to <= 64; to += 1) {
-        const random = seededRandom(from * 100 + to);
-        const callFate = (): CallFate => (random() < 0.15 ? failures[Math.floor(random() * 3)]! : 'answered');
-        const { kinesis, clock, time } = setUp({ shardCount: from, callFate, roundTripMs: () => 0 });
-        await clock.runUntil(
-          untilItSucceeds(() => reshardStream(kinesis, { streamName: 'Events', shardCount: to }, time)),
-        );
-        if (kinesis.openShards.length !== to || skewOf(ranges(kinesis)) > MAX_SKEW) {
-          throw new Error(`from ${from} to ${to} it ended with ${kinesis.openShards.length} shards`);
-        }
-      }
-    }
-  }, 60_000);
-
   test(
-    'ends even between larger counts too, within the rules',
+    'ends even between any counts, within the rules',
     async () => {
-      const counts = fc.integer({ min: 65, max: 1_500 });
+      const counts = fc.integer({ min: 1, max: 1_500 });
       await fc.assert(
         fc.asyncProperty(counts, counts, async (from, to) => {
           const { kinesis, reshard } = setUp({ shardCount: from, roundTripMs: () => 0 });
