@@ -1,11 +1,7 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { localClients } from '../../bin/local/emulators/clients';
 import { playConsumerOfSources } from '../support/plays/consumer-of-sources';
-import {
-  createConsumerTables,
-  type DynamoDbConsumerFacts,
-  playConsumerOnDynamoDb,
-} from '../support/plays/consumer-on-dynamodb';
+import { createConsumerTables } from '../support/plays/consumer-tables';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
@@ -22,24 +18,6 @@ describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions'
     dynamodb?.destroy();
     await stop?.();
   });
-
-  test(
-    'applies each record once and in order, whatever crashes, fails, is lost, or runs twice',
-    async () => {
-      const all: DynamoDbConsumerFacts[] = [];
-      for (let seed = 0; seed < randomRuns(40); seed++) {
-        try {
-          all.push(await playConsumerOnDynamoDb(dynamodb, seed));
-        } catch (error) {
-          throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
-        }
-      }
-      for (const fact of ['crashes', 'lostAnswers', 'refusedCalls', 'parked', 'twoAtOnce'] as const) {
-        expect({ fact, isInSome: all.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });
-      }
-    },
-    randomRunsTimeout(900_000),
-  );
 
   test(
     'applies each record of several sources once, and in the order of its source and key',

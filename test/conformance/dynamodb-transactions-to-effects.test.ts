@@ -5,7 +5,7 @@ import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator
 import { DynamoDbParkingStore } from '../../lib/core/consumer';
 import { migrateOutbox } from '../../lib/core/outbox';
 import { startFaultyKinesis } from '../support/fakes/faulty-kinesis';
-import { createConsumerTables, EFFECTS_TABLE } from '../support/plays/consumer-on-dynamodb';
+import { createConsumerTables, EFFECTS_TABLE } from '../support/plays/consumer-tables';
 import { PARKING_TABLE } from '../support/plays/parking-stores';
 import { type Effects, playTransactionsToEffects, SHARDS, STREAM } from '../support/plays/transactions-to-effects';
 import { hasPostgres, PostgresServer } from '../support/postgres/postgres-server';

@@ -1,6 +1,6 @@
 import { DynamoDbParkingStore } from '../../lib/core';
 import { dynaliteForTests } from '../support/dynalite';
-import { createConsumerTables } from '../support/plays/consumer-on-dynamodb';
+import { createConsumerTables } from '../support/plays/consumer-tables';
 import { PARKING_TABLE } from '../support/plays/parking-stores';
 
 /** With the real SDK, and an emulated table. */

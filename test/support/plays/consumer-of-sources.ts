@@ -12,7 +12,7 @@ import {
 } from '../../../lib/core/consumer';
 import { AggregateBuilder } from '../../../lib/core/producer/aggregate-builder';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { EFFECTS_TABLE } from './consumer-on-dynamodb';
+import { EFFECTS_TABLE } from './consumer-tables';
 import { type HostileFacts, HostileProcess } from './hostile-process';
 import { PARKING_TABLE } from './parking-stores';
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { MemoryParkingStore } from '../../../../lib/core/consumer';
 import { consumerSettings, type OrderedConsumerOptions } from '../../../../lib/core/consumer/consumer-options';
-import { systemClock } from '../../../../lib/core/kernel/clock';
 
 const settingsOf = (options: Partial<OrderedConsumerOptions>) =>
   consumerSettings(() => {}, { parking: new MemoryParkingStore(), ...options });
@@ -14,10 +13,6 @@ const documented = [
 
 test.each(documented)('$name is $value by default, as its documentation says', ({ name, value }) => {
   expect(settingsOf({})[name]).toBe(value);
-});
-
-test('time and chance are those of the system by default', () => {
-  expect(settingsOf({})).toMatchObject({ clock: systemClock, timeOfDay: Date.now, random: Math.random });
 });
 
 test.each([

@@ -24,15 +24,6 @@ const memories = {
 };
 
 describe.each(Object.entries(memories))('a %s', (_, memory) => {
-  test('remembers the highest number of each series, whichever came last', () => {
-    const { add, has } = memory();
-    for (const [series, number] of ['a2', 'b1', 'a1', 'b3', 'b2', 'b2']) add({ series: series!, number: number! });
-    const passed = ['a1', 'a2', 'a3', 'b3', 'b4', 'c1'].map(([series, number]) =>
-      has({ series: series!, number: number! }),
-    );
-    expect(passed).toEqual([true, true, false, true, false, false]);
-  });
-
   test(`remembers the ${MOST_SERIES} series that were written last`, () => {
     const { add, has } = memory();
     const positions = Array.from({ length: MOST_SERIES + 1 }, (__, index) => ({ series: `s${index}`, number: '2' }));
@@ -73,12 +64,5 @@ describe('the memory of a process is bounded in bytes', () => {
     expect(passed.has('k'.repeat(BYTES), placesOf(1, 1))).toBe(true);
     passed.add('other', placesOf(2, 1));
     expect(passed.has('k'.repeat(BYTES), placesOf(1, 1))).toBe(false);
-  });
-
-  test('add – each key has series of its own that are forgotten with it – remembers as many keys as before', () => {
-    const passed = new HandledPositions(100_000, BYTES);
-    for (let key = 0; key < 20_000; key++) passed.add(`key ${key}`, placesOf(key, key));
-    const rest = Array.from({ length: 20_000 }, (_, key) => passed.has(`key ${key}`, placesOf(key, key)));
-    expect(rest.filter(Boolean).length).toBeGreaterThan(100);
   });
 });

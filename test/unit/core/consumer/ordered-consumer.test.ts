@@ -394,14 +394,6 @@ test('the signal of a handler that has ended aborts no more', async () => {
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false]);
 });
 
-test('once names the place of the record', async () => {
-  const w = world({}, async (_, { once }) => void once([]));
-  const item = jest.spyOn(w.parking, 'onceItem').mockReturnValue({} as never);
-  expect(await w.deliver(['a1'])).toEqual([]);
-  const series = `shard/${sourceName(SOURCE)}/shardId-000000000000`;
-  expect(item.mock.calls).toEqual([['a', { series, number: expect.stringContaining('1') }]]);
-});
-
 describe('whatever a handler throws', () => {
   const revoked = Proxy.revocable(new Error('gone'), {});
   revoked.revoke();
@@ -759,22 +751,6 @@ describe('the retrier', () => {
     },
   );
 
-  test('waits twice as long after each retry, and at most a quarter of an hour', async () => {
-    // Half of the chance is 0.75 of the time.
-    const w = world({ retryMs: MINUTE_MS });
-    w.poison.add('a1');
-    await w.deliver(['a1']);
-    const waits: number[] = [];
-    for (let retry = 0; retry < 6; retry++) {
-      for await (const { dueAt } of w.parking.keys()) {
-        waits.push((dueAt - w.clock.now()) / 0.75 / MINUTE_MS);
-        w.clock.nowMs = dueAt;
-      }
-      await w.retry();
-    }
-    expect(waits).toEqual([1, 2, 4, 8, 15, 15]);
-  });
-
   test('passes a fence that was parked, and does not handle it', async () => {
     const w = world();
     w.poison.add('a1');
@@ -860,14 +836,6 @@ describe('the retrier', () => {
     });
     expect(await w.retry()).toMatchObject({ keys: 0, records: 0, stillParked: 1 });
     expect(w.effects).toEqual([]);
-  });
-
-  test('lets go of the signal that it was given', async () => {
-    const w = world();
-    const { signal } = new AbortController();
-    const nothing = { keys: 0, records: 0, stillParked: 0, dead: 0, oldestMs: 0 };
-    expect(await w.clock.runUntil(w.consumer.retryParked({ signal }))).toEqual(nothing);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('has tried the keys that it was told of when it throws what it could not read', async () => {
@@ -1005,9 +973,6 @@ describe('a person', () => {
 });
 
 test.each([
-  ['attempts', { attempts: 1 }],
-  ['concurrency', { concurrency: 0 }],
-  ['retryMs', { retryMs: 0 }],
   ['onCorrupt', { onCorrupt: 'skip' as never }],
   ['parking', { parking: {} as never }],
   ['parking', { parking: { find: () => {} } as never }],

@@ -77,72 +77,11 @@ test('records – after writes that ended early and deletions that ended early �
   await fc.assert(play, { numRuns: 40 });
 });
 
-test.each([
-  [10_000, 300, 3],
-  [1_000, 4_000, 2],
-  [200, 20_000, 3],
-  [1, 10 * 2 ** 20, 4],
-])(
-  'itemsOf – %d records of %d bytes – divides them into %d transactions that DynamoDB accepts',
-  (count, bytes, groups) => {
-    const found = pagedRows().rows.itemsOf(PLACE, 0, recordsFrom(0, count, bytes));
-    expect(found.length).toBe(groups);
-    for (const group of found) {
-      expect(group.length).toBeLessThan(100);
-      expect(group.reduce((sum, item) => sum + item.bytes.B.length, 0)).toBeLessThan(3.7e6);
-      for (const item of group) expect(item.bytes.B.length).toBeLessThan(390_000);
-    }
-  },
-);
-
 test('records – the first one is read – reads one item', async () => {
   const { rows, write, queries } = pagedRows();
   write(rows.itemsOf(PLACE, 0, recordsFrom(0, 1_000, 300)));
   for await (const _ of rows.records('k', 0, 1_000, PLACE)) break;
   expect(queries).toMatchObject([{ Limit: 1, ConsistentRead: true }]);
-});
-
-test('deleteRead – some records of an item are done – keeps the item until all are done', async () => {
-  const { rows, table, write, read } = pagedRows();
-  write(rows.itemsOf(PLACE, 0, recordsFrom(0, 3, 20_000)));
-  await read(0, 3);
-  await rows.deleteRead(0, PLACE);
-  expect(table.all).toHaveLength(3);
-  await rows.deleteRead(2, PLACE);
-  expect(table.all.map(({ part }) => Number(part.S.slice(0, 12)))).toEqual([2]);
-});
-
-test('deleteRead – a process ended before it deleted items – deletes what the next read finds', async () => {
-  const { rows, table, write, read } = pagedRows();
-  write(rows.itemsOf(PLACE, 0, recordsFrom(0, 3, 20_000)));
-  await read(2, 3);
-  await rows.deleteRead(3, PLACE);
-  expect(table.all).toEqual([]);
-});
-
-test.each([
-  ['first', 0],
-  ['second', 1],
-  ['last', -1],
-])(
-  'records – a process ended after it deleted the %s item of a record that was done – returns the others',
-  async (_, at) => {
-    const { rows, table, write, read } = pagedRows();
-    write(rows.itemsOf(PLACE, 0, recordsFrom(0, 1, 1_000_000)));
-    const done = table.all.at(at)!;
-    write(rows.itemsOf(PLACE, 1, recordsFrom(1, 2, 1_000_000)));
-    table.deleteItem({ Key: { id: done.id, part: done.part } } as never);
-    expect(numbersOf(await read(1, 3))).toEqual([1, 2]);
-    await expect(read(0, 3)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
-  },
-);
-
-test('names – a write has ended early – names its items, too', async () => {
-  const { rows, table, write } = pagedRows();
-  const [group] = rows.itemsOf(PLACE, 0, recordsFrom(0, 1, 4_000_000));
-  write([group!]);
-  await rows.delete(PLACE, await rows.names(PLACE));
-  expect(table.all).toEqual([]);
 });
 
 test('records – a record fills its items to the last byte – reads it', async () => {

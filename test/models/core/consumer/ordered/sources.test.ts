@@ -7,7 +7,7 @@ import {
   playConsumerOfSources,
   type SourcesFacts,
 } from '../../../../support/plays/consumer-of-sources';
-import { createConsumerTables } from '../../../../support/plays/consumer-on-dynamodb';
+import { createConsumerTables } from '../../../../support/plays/consumer-tables';
 import { describeOnPostgres } from '../../../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../../../support/postgres/postgres-server';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
