@@ -171,13 +171,6 @@ describe("put – with aggregation: 'packed'", () => {
       expect(clock.nowMs).toBeGreaterThanOrEqual(31);
     });
 
-    test('waits equally long at any time of the clock', async () => {
-      const { clock, producer } = packedProducer({}, { lingerMs: 5 });
-      clock.nowMs = 1_000_000;
-      await clock.runUntil(producer.put(record(A)));
-      expect(clock.nowMs).toBe(1_000_025);
-    });
-
     test('sends throttled records again in one aggregate', async () => {
       let throttles = 1;
       const entryFate = () => (throttles-- > 0 ? 'throttled' : 'stored');
