@@ -46,28 +46,28 @@ export function bestBuffered<T>({ buffers, compare, page }: PageState<T>): BestB
   return { items, bytes, worst: undefined, longer: [] };
 }
 
-/** A shard that may hold further items of a page, and how many places of the page they may take. */
+/** A shard that may hold further items of a page, and how many of them the page may take. */
 export interface UnfinishedShard<T> {
   buffer: ShardBuffer<T>;
-  places: number;
+  wanted: number;
 }
 
 /**
- * The shards that may hold further items of a page, in the order of their frontiers. A shard has at most as many of them as
- * the page has places after the shard's frontier. The page must have a bound.
+ * The shards that may hold further items of a page, in the order of their frontiers. The page takes at most as
+ * many items of a shard as it has room for after the shard's frontier. The page must have a bound.
  */
 export function openShards<T>(
   { buffers, compare, page }: PageState<T>,
   { items, worst }: BestBuffered<T>,
 ): UnfinishedShard<T>[] {
   const room = worst === undefined ? (page.room ?? page.expected!) : items.length;
-  // While only bytes bound the page, the number of its places is a guess.
+  // While only bytes bound the page, the number of items that it has room for is a guess.
   const least = worst === undefined && page.room === undefined ? 1 : 0;
   return buffers
     .filter(({ readable }) => readable)
-    .map((buffer) => ({ buffer, places: Math.max(least, room - countUpTo(items, buffer.frontier, compare)) }))
-    .filter(({ places }) => places > 0)
-    .sort((a, b) => b.places - a.places);
+    .map((buffer) => ({ buffer, wanted: Math.max(least, room - countUpTo(items, buffer.frontier, compare)) }))
+    .filter(({ wanted }) => wanted > 0)
+    .sort((a, b) => b.wanted - a.wanted);
 }
 
 /** How many of the sorted items are not after `bound`. 0 if there is no bound. */

@@ -22,7 +22,7 @@ export interface PageBounds<T> {
  */
 const OWN_STRETCHES = 2;
 
-/** A page while it is being filled. It holds each item once, at the first place where a read found it. */
+/** A page while it is being filled. It holds each item once, at the first position where a read found it. */
 export class PageInProgress<T> {
   readonly positions: Position<T>[] = [];
   /** How far all shards were read, if that is after the last item. A filter can hide the items between. */

@@ -1,5 +1,5 @@
 /**
- * The place of an item in the answer over all shards. Items are ordered by their sort key, then by their shard, then as
+ * The position of an item in the items of all shards. Items are ordered by their sort key, then by their shard, then as
  * their shard stores them. Only the store knows that last order: a query cannot compare by it, but only go on after an
  * item.
  */

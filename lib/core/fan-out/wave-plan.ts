@@ -73,7 +73,7 @@ function boundedReads<T>(
   const ahead = Math.ceil(AHEAD * leastBlocks);
   const share = Math.max(1, Math.floor(ahead / others.length)) * itemsInBlock(sizes);
   const read = readUpTo(worst);
-  return [read(first, first.places), ...others.slice(0, ahead).map((shard) => read(shard, share))];
+  return [read(first, first.wanted), ...others.slice(0, ahead).map((shard) => read(shard, share))];
 }
 
 /**
@@ -88,7 +88,7 @@ function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards
 /**
  * The reads of a wave where the shards hold runs. The first wave asks every shard for a block. The first items of the
  * shards then tell in which order the runs come. So a later wave asks the shards with the first frontiers for a run each.
- * These are as many shards as the page has places for runs, or only the first shard as long as the length of no run is
+ * These are as many shards as the page has room for runs, or only the first shard as long as the length of no run is
  * known.
  *
  * The page cannot go on without the shard with the first frontier. So it is asked for all that it can have, unless its run
@@ -106,20 +106,20 @@ function runReads<T>(
 
   const [first, ...others] = open;
   if (first === undefined) return [];
-  const length = page.stretch ?? first.places;
-  const runs = Math.ceil(first.places / length);
+  const length = page.stretch ?? first.wanted;
+  const runs = Math.ceil(first.wanted / length);
   const run = Math.ceil(length);
   return [
-    read(first, worst === undefined ? Math.max(block, run) : first.places),
+    read(first, worst === undefined ? Math.max(block, run) : first.wanted),
     ...others.slice(0, runs - 1).map((shard) => read(shard, Math.max(block, run - shard.buffer.bufferedCount))),
   ];
 }
 
 /** Makes reads that end with the worst item that the page can still have. */
 function readUpTo<T>(worst: Position<T> | undefined) {
-  return ({ buffer, places }: UnfinishedShard<T>, items: number): BufferRead<T> => ({
+  return ({ buffer, wanted }: UnfinishedShard<T>, items: number): BufferRead<T> => ({
     buffer,
-    limit: evaluatedFor(Math.min(places, items), buffer),
+    limit: evaluatedFor(Math.min(wanted, items), buffer),
     until: worst,
   });
 }

@@ -55,9 +55,9 @@ export function withLongTimes(rows: readonly CqlRow[], columns: readonly string[
 }
 
 /** The texts that stand for values in a statement, and the parameters that the driver sends with it. */
-export function placesOf(values: readonly unknown[]): { places: string[]; parameters: unknown[] } {
+export function placeholdersOf(values: readonly unknown[]): { placeholders: string[]; parameters: unknown[] } {
   return {
-    places: values.map((value) => (value instanceof LongTime ? value.literal : '?')),
+    placeholders: values.map((value) => (value instanceof LongTime ? value.literal : '?')),
     parameters: values.filter((value) => !(value instanceof LongTime)),
   };
 }

@@ -1,7 +1,7 @@
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, type StatementOptions } from './cql-client';
 import { isRefusal } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
-import { hasLostTime, placesOf } from './long-time';
+import { hasLostTime, placeholdersOf } from './long-time';
 import { selectRows } from './select-rows';
 import { quoted } from './select-statement';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
@@ -175,8 +175,8 @@ export class RowMover {
   /** Inserts the row, and returns whether there was no row with its key. */
   private insert(row: CqlRow): Promise<boolean> {
     const names = [...this.key, ...this.columns.filter((name) => !isNull(row[name]))];
-    const { places, parameters } = placesOf(names.map((name) => row[name]));
-    const query = `INSERT INTO ${this.table} (${names.map(quoted).join(', ')}) VALUES (${places.join(', ')}) IF NOT EXISTS`;
+    const { placeholders, parameters } = placeholdersOf(names.map((name) => row[name]));
+    const query = `INSERT INTO ${this.table} (${names.map(quoted).join(', ')}) VALUES (${placeholders.join(', ')}) IF NOT EXISTS`;
     return this.isApplied(query, parameters);
   }
 
@@ -214,8 +214,8 @@ export class RowMover {
 
 /** `column = value` for each of the columns. */
 function equalities(names: readonly string[], row: CqlRow): { terms: string[]; parameters: unknown[] } {
-  const { places, parameters } = placesOf(names.map((name) => row[name] ?? null));
-  return { terms: names.map((name, index) => `${quoted(name)} = ${places[index]}`), parameters };
+  const { placeholders, parameters } = placeholdersOf(names.map((name) => row[name] ?? null));
+  return { terms: names.map((name, index) => `${quoted(name)} = ${placeholders[index]}`), parameters };
 }
 
 function isNull(value: unknown): boolean {

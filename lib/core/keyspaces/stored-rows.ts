@@ -1,6 +1,6 @@
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow } from './cql-client';
 import { isRefusal } from './cql-failure';
-import { placesOf } from './long-time';
+import { placeholdersOf } from './long-time';
 import { incompleteRows } from './select-rows';
 import { quoted } from './select-statement';
 import { selectWholeRows } from './select-whole-rows';
@@ -82,8 +82,8 @@ export class StoredRows {
 
 /** The condition that names one row, and its parameters. */
 export function whereKey(key: readonly string[], row: CqlRow): { where: string; parameters: unknown[] } {
-  const { places, parameters } = placesOf(key.map((name) => row[name]));
-  return { where: key.map((name, index) => `${quoted(name)} = ${places[index]}`).join(' AND '), parameters };
+  const { placeholders, parameters } = placeholdersOf(key.map((name) => row[name]));
+  return { where: key.map((name, index) => `${quoted(name)} = ${placeholders[index]}`).join(' AND '), parameters };
 }
 
 function storedRow(answer: CqlRow, timed: readonly string[]): StoredRow {

@@ -7,7 +7,7 @@ import { shardsOfValue } from './shards-of-value';
 /** One shard of one value of a table. */
 export interface TableShard {
   /**
-   * The place of the shard in the order of the query: what the shard column holds, plus n times 10,000 for the n-th value,
+   * The position of the shard in the order of the query: what the shard column holds, plus n times 10,000 for the n-th value,
    * counted from 0. So no number depends on the shard count of another value, and a count may change between two pages.
    */
   number: number;

@@ -30,7 +30,7 @@ function isShort(number: string): boolean {
 }
 
 /**
- * UTF-8 bytes sort like code points. The operator `<` compares UTF-16 units, which differ in one place: there,
+ * UTF-8 bytes sort like code points. The operator `<` compares UTF-16 units, which differ in one case: there,
  * surrogates (code points from U+10000) come before U+E000 to U+FFFF, and here they come after.
  */
 function compareUtf8(a: string, b: string): number {

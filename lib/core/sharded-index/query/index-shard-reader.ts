@@ -148,7 +148,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
 
   /**
    * The merge, the cursor and the next read all go on behind an item, or behind LastEvaluatedKey. If an item came later in the
-   * response than its place, they would miss it.
+   * response than in its position, they would miss it.
    */
   private checkOrder(startKey: DynamoDbItem | undefined, { items, lastKey }: CompleteAnswer): void {
     const { sortKeyAttributes, direction } = this.query;
@@ -295,7 +295,7 @@ function isMoved(config: ShardedConfig, item: DynamoDbItem, cursor: CursorPositi
   return known && same(identity[0]!) && valueInKey(config, item) === valueInKey(config, cursor.item);
 }
 
-/** The attributes that a query must read of each item to go on behind it, and to recognise it at another place. */
+/** The attributes that a query must read of each item to go on behind it, and to recognise it at another position. */
 function attributesToRead(config: ShardedConfig): string[] {
   return isTableConfig(config) ? [...positionAttributes(config), ...config.shardedBy] : positionAttributes(config);
 }

@@ -5,7 +5,7 @@ import type { RequestedValue } from './fan-out-request';
 /** One shard of one value of an index. */
 export interface IndexShard extends RequestedValue {
   /**
-   * The place of the shard in the order of the query. The shards of the n-th value, from 0, have the numbers from n times
+   * The position of the shard in the order of the query. The shards of the n-th value, from 0, have the numbers from n times
    * 10,000 on. So no number depends on the shard count of another value, and a count may change between two pages.
    */
   number: number;

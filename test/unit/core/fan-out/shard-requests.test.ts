@@ -82,32 +82,6 @@ describe('requests that are closed', () => {
     expect(left.size).toBe(0);
   });
 
-  test('have forgotten what was answered, what failed, and the waits that are over', async () => {
-    let cancelled = 0;
-    const clock = new VirtualClock();
-    const counting: Clock = {
-      now: () => clock.now(),
-      sleep: (ms) => clock.sleep(ms),
-      schedule: (callback, delayMs) => {
-        const cancel = clock.schedule(callback, delayMs);
-        return () => {
-          cancelled += 1;
-          cancel();
-        };
-      },
-    };
-    const sent: ShardRead<string>[] = [];
-    const failsOnce = (read: ShardRead<string>) =>
-      sent.push(read) === 1 ? Promise.reject(new Error('try again')) : Promise.resolve(ANSWER);
-    const options = { clock: counting, history: quickHistory(), hedgeBudget: 0.01 };
-    const { buffers, requests } = requestsOf([failsOnce], options);
-    await clock.runUntil(requests.fill({ buffer: buffers[0]! }));
-    expect(cancelled).toBe(2);
-    requests.close();
-    expect(cancelled).toBe(2);
-    expect(sent.map(({ signal }) => signal!.aborted)).toEqual([false, false]);
-  });
-
   test('count no throttle any more', async () => {
     const throttled = (_: unknown, clock: VirtualClock) =>
       clock.sleep(200).then(() => Promise.reject(new Error('slow')));
@@ -138,14 +112,6 @@ describe('requests that are closed', () => {
     expect(buffers[0]!.bufferedCount).toBe(0);
     expect(stats).toMatchObject({ requests: 1, waves: 1, itemsRead: 0, consumedReadUnits: 0 });
   });
-});
-
-test('as many reads are sent at once as the concurrency says, wave after wave', async () => {
-  const { clock, buffers, requests } = requestsOf([10, 10, 10].map(answerAfter), { concurrency: 2 });
-  for (const endMs of [20, 40]) {
-    await clock.runUntil(requests.wave(buffers.map((buffer) => ({ buffer }))));
-    expect(clock.now()).toBe(endMs);
-  }
 });
 
 describe('a late read', () => {
@@ -180,30 +146,5 @@ describe('a late read', () => {
     expect(observed.mock.calls.map(([ms]) => ms)).toEqual([2, 2, 2, 5]);
     await clock.runUntil(requests.wave(reads));
     expect(clock.now()).toBe(7);
-  });
-
-  test('that fails says nothing of how long an answer takes', async () => {
-    const history = quickHistory();
-    const observed = jest.spyOn(history, 'observeLatency');
-    const failing = () => Promise.reject(new Error('try again'));
-    const { clock, buffers, requests } = requestsOf([failing], { history, hedgeBudget: 0.01, attempts: 1 });
-    await expect(clock.runUntil(requests.fill({ buffer: buffers[0]! }))).rejects.toThrow('try again');
-    expect(observed).not.toHaveBeenCalled();
-  });
-});
-
-test('the cost of a query is what its answers have cost', async () => {
-  const hiding = { ...ANSWER, itemsRead: 3, itemsHidden: 2 };
-  const { clock, buffers, stats, requests } = requestsOf([async () => ANSWER, async () => hiding], {});
-  await clock.runUntil(requests.wave(buffers.map((buffer) => ({ buffer }))));
-  expect(stats).toEqual({
-    shards: 2,
-    requests: 2,
-    waves: 1,
-    throttled: 0,
-    hedged: 0,
-    itemsRead: 4,
-    itemsHidden: 2,
-    consumedReadUnits: 1,
   });
 });

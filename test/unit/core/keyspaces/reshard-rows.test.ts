@@ -395,19 +395,6 @@ test('a scan keeps to its budget of rows, of which requests use the time, and en
   expect(clock.now() - before).toBeCloseTo(9_300, 5);
 });
 
-test('a scan that is aborted before it begins sends nothing, and goes on from the begin', async () => {
-  const table = filled();
-  const { resumePoint } = await findStrayRows(table, five, { signal: AbortSignal.abort() });
-  expect(table.sent).toEqual([]);
-  const asked: unknown[] = [];
-  const execute: CqlClient['execute'] = async (_query, _parameters, { pageState }) => {
-    asked.push(pageState);
-    return { rows: [] };
-  };
-  await findStrayRows(clientOf(execute), five, { resumeFrom: resumePoint });
-  expect(asked).toEqual([undefined]);
-});
-
 test('a table without strays has a report of rows alone', async () => {
   expect(await reshardRows(filled(), five)).toEqual({
     rowsScanned: ROWS,

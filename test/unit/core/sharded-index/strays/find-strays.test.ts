@@ -13,6 +13,7 @@ import {
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../../support/fakes/fake-table';
+import { invoices } from '../../../../support/fakes/invoices';
 import { indexConfig } from '../../../../support/index-config';
 
 const byStatus = indexConfig({
@@ -289,21 +290,13 @@ describe('findStrays', () => {
     expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
-  test('fails at a page that leads to itself, which it would read for ever', async () => {
+  test.each([1, 3])('findStrays – %d pages lead to one another in a circle – fails', async (pages) => {
+    let scans = 0;
     const client = {
-      scan: async () => ({ Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey: { id: { S: 'o-1' } } }),
+      scan: async () => ({ Items: [], LastEvaluatedKey: { id: { S: `o-${scans++ % pages}` } } }),
     };
     const failure = await findStrays(client, byStatus).catch((error) => error);
     expect(failure).toBeInstanceOf(StrayScanError);
-    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-  });
-
-  test('fails at pages that lead to one another', async () => {
-    let scans = 0;
-    const client = {
-      scan: async () => ({ Items: [], LastEvaluatedKey: { id: { S: `o-${scans++ % 3}` } } }),
-    };
-    const failure = await findStrays(client, byStatus).catch((error) => error);
     expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
     expect(scans).toBeLessThan(20);
   });
@@ -391,6 +384,25 @@ describe('findStrays refuses, before it reads', () => {
     for (const [config, options] of others) {
       await expect(findStrays(table, config, options)).rejects.toBeInstanceOf(InvalidCursorError);
     }
+  });
+
+  test('the resume point of a table whose items can have the shards of an earlier count', async () => {
+    const items = new FakeTable(invoices.tableKey);
+    const { resumePoint } = await findStrays(items, invoices, { signal: AbortSignal.abort() });
+    const since = { ...invoices, shards: { default: { ...invoices.shards.default, since: 1 } } };
+    await expect(findStrays(items, since, { resumeFrom: resumePoint! })).rejects.toBeInstanceOf(InvalidCursorError);
+  });
+
+  test('no resume point for the order in which the counts by value are written', async () => {
+    const [a, b] = [
+      { write: 2, read: 2 },
+      { write: 3, read: 3 },
+    ];
+    const counted = (byValue: object): ShardedIndexConfig =>
+      ({ ...byStatus, shards: { ...byStatus.shards, byValue } }) as ShardedIndexConfig;
+    const { resumePoint } = await findStrays(table, counted({ a, b }), { signal: AbortSignal.abort() });
+    const rest = await findStrays(table, counted({ b, a }), { resumeFrom: resumePoint! });
+    expect(rest.itemsScanned).toBe(50);
   });
 
   test('a document client, and an invalid configuration', async () => {

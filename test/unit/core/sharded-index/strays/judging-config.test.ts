@@ -7,7 +7,6 @@ import {
   type ShardedIndexConfig,
   type StrayScanError,
 } from '../../../../../lib/core';
-import { JudgingConfig } from '../../../../../lib/core/sharded-index/strays/judging-config';
 import { FakeTable } from '../../../../support/fakes/fake-table';
 import { indexConfig } from '../../../../support/index-config';
 
@@ -26,23 +25,6 @@ const counted = (count: number, byValue: Record<string, number> = {}): ShardedIn
 const sourceOf = (count: () => ShardedIndexConfig): ShardedConfigSource => ({
   initial: counted(1),
   forReading: async () => count(),
-});
-
-describe('the configuration by which items are judged', () => {
-  test.each<[string, ShardedIndexConfig[], boolean]>([
-    ['of counts that stay', [counted(4), counted(4), counted(4)], false],
-    ['of counts that grow', [counted(2), counted(4), counted(4, { open: 6 })], false],
-    ['of a count that falls', [counted(4), counted(2)], true],
-    ['of a value that falls', [counted(2, { open: 5 }), counted(2, { open: 4 })], true],
-    ['of a value that falls back to the others', [counted(2, { open: 5 }), counted(2)], true],
-    ['of a count that falls and grows again', [counted(4), counted(2), counted(4)], true],
-  ])('%s: tells once whether one has fallen', async (_, configs, fell) => {
-    const moments = [...configs];
-    const judging = new JudgingConfig(sourceOf(() => moments.shift()!));
-    for (const config of configs) expect(await judging.ofTheMoment()).toEqual(config);
-    expect([judging.takeFall(), judging.takeFall()]).toEqual([fell, false]);
-    expect(judging.initial).toEqual(counted(1));
-  });
 });
 
 describe('reshardItems by the counts of the moment', () => {
