@@ -152,7 +152,7 @@ export class Attempts {
     }
   }
 
-  /** @param before an attempt of an earlier invocation, or of a retry, that still runs: it could take effect after this one */
+  /** @param before an attempt of an earlier invocation, or of a replay, that still runs: it could take effect after this one */
   private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
     await before;
     let outcome: Outcome = 'unfinished';

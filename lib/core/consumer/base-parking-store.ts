@@ -28,7 +28,7 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Lets the retrier try a key at once, dead or not, with as many tries before it is dead as a key that was just parked.
+   * Lets the next replay try a key, dead or not, with as many tries before it is dead as a key that was just parked.
    *
    * @returns false if the key is not parked
    */
@@ -37,7 +37,7 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Leaves out the record that holds a key up, for good, and lets the retrier try the one behind it at once. If the key is
+   * Leaves out the record that holds a key up, for good, and lets the next replay try the record behind it. If the key is
    * tried at this moment, the record may take effect nevertheless.
    *
    * @returns false if the key is not parked

@@ -179,7 +179,7 @@ export class Batch {
     const isParked = attempt >= attempts || !hasEnded || isFinal;
     onFailure({ partitionKey, attempt, error, isParked });
     if (!isParked) return undefined;
-    const failure = { tries: wasCalled ? attempt : attempt - 1, error, isRetry: false };
+    const failure = { tries: wasCalled ? attempt : attempt - 1, error, isReplay: false };
     return afterFailure(newParkedKey(partitionKey, timeOfDay()), failure, this.settings);
   }
 

@@ -62,7 +62,7 @@ export interface OrderedConsumerOptions {
    */
   maxAgeMs?: number;
   /**
-   * How long a parked key waits for its first retry, in milliseconds. The time doubles with each retry, up to 15 minutes.
+   * How long a parked key waits for its first replay, in milliseconds. The time doubles with each replay, up to 15 minutes.
    * @default 30000
    */
   retryMs?: number;

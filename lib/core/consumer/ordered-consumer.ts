@@ -57,7 +57,7 @@ const LONG_BATCH_MS = 100;
 
 /**
  * Handles the records of a stream's shards: the records of each key in order, one at a time, and different keys at the same
- * time. A key whose record fails is set aside alone, with all that follows, and retried in order; no other key waits for
+ * time. A key whose record fails is set aside alone, with all that follows, and replayed in order; no other key waits for
  * it, and no record is lost.
  *
  *     const consumer = new OrderedConsumer(async (record) => apply(record), { parking });
@@ -83,12 +83,12 @@ export class OrderedConsumer {
 
   /**
    * Handles an event of Lambda: a batch of a stream, or `{ "retryParked": true }` of the retrier's schedule. It needs
-   * `ReportBatchItemFailures` in the event source mapping. It is bound, so that you can export it. A retry writes the metrics
+   * `ReportBatchItemFailures` in the event source mapping. It is bound, so that you can export it. A replay writes the metrics
    * of parked keys to the log, as a line in CloudWatch's embedded metric format, and a batch of 100 ms or more writes how busy
    * its handlers and its longest key were.
    *
    * @throws InvalidArgumentError for an event that no stream sends, and for a context without the time that is left
-   * @throws what the parking store throws, if the retrier cannot read or write it
+   * @throws what the parking store throws, if a replay cannot read or write it
    */
   readonly handler = async (
     event: StreamEvent | ReplayEvent,

@@ -38,17 +38,17 @@ export function afterDone(key: ParkedKey, first: number, now: number): ParkedKey
 /** The key after an attempt at its first record has failed. */
 export function afterFailure(
   key: ParkedKey,
-  { tries, error, isRetry }: { tries: number; error: unknown; isRetry: boolean },
+  { tries, error, isReplay }: { tries: number; error: unknown; isReplay: boolean },
   { timeOfDay, retryMs, random, maxTries, maxAgeMs }: ConsumerSettings,
 ): ParkedKey {
   const now = timeOfDay();
-  const retries = key.retries + (isRetry ? 1 : 0);
+  const retries = key.retries + (isReplay ? 1 : 0);
   const waitMs = Math.min(LONGEST_RETRY_MS, retryMs * 2 ** retries) * (0.5 + random() / 2);
   const dead = key.dead || mayBeHalfDone(error) || tries >= maxTries || now - key.since >= maxAgeMs;
   return { ...key, tries, retries, dueAt: now + Math.round(waitMs), dead, lastError: errorText(error) };
 }
 
-/** Whether a part of the record may have taken effect, so that a retry could only hide the rest. */
+/** Whether a part of the record may have taken effect, so that a replay could only hide the rest. */
 export function mayBeHalfDone(error: unknown): boolean {
   try {
     return error instanceof OnceRepeatedError;

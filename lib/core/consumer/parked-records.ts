@@ -44,7 +44,7 @@ const MOST_BYTES = 3_600_000;
 const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const WRITES_AT_ONCE = 8;
-/** A read begins with one item and doubles, so that a retry that fails at its first record reads little. */
+/** A read begins with one item and doubles, so that a replay that fails at its first record reads little. */
 const MOST_ITEMS_OF_A_PAGE = 64;
 /** For so many keys this process remembers the items that it has read, to delete them without another read. */
 const MOST_KEYS_REMEMBERED = 256;

@@ -14,7 +14,7 @@ interface RecordHead {
   isCorrupt?: true;
 }
 
-/** Many small records share an item. A retry that fails at its first record reads one item, so an item is not large. */
+/** Many small records share an item. A replay that fails at its first record reads one item, so an item is not large. */
 const SEGMENT_BYTES = 32_000;
 const BYTES_BESIDE_DATA = 500;
 /** The limits of a group. One transaction can write a group, because it has less than 4 MB and 100 items. */

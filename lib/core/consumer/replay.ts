@@ -139,7 +139,7 @@ export class Replay {
         const turn = await save((behind) => {
           // Meanwhile a person has skipped the record.
           if (behind.first > first) return released(behind);
-          return released(afterFailure(behind, { tries, error, isRetry: true }, settings));
+          return released(afterFailure(behind, { tries, error, isReplay: true }, settings));
         });
         if (turn.key !== undefined) notifyIfDead(leased, turn.key, settings);
         return turn;
