@@ -253,16 +253,6 @@ describe('OrderedProducer', () => {
       const put = new OrderedProducer(client, { streamName: 'Events', clock }).put(record('a'));
       await expect(clock.runUntil(put)).rejects.toMatchObject({ problem: 'rejected after 1 attempt(s): Refused: ' });
     });
-
-    test('sends again when an answer does not fit its request', async () => {
-      let answers = 0;
-      const clock = new VirtualClock();
-      const client = {
-        putRecords: async () => (answers++ === 0 ? {} : { Records: [{ ShardId: 's', SequenceNumber: '1' }] }),
-      };
-      const producer = new OrderedProducer(client, { streamName: 'Events', clock });
-      expect(await clock.runUntil(producer.put(record('a')))).toMatchObject({ attempts: 2 });
-    });
   });
 
   describe('flush, close and abort', () => {
