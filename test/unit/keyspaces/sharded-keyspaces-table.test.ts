@@ -14,7 +14,7 @@ import {
   type ShardedKeyspacesTableProps,
   ShardingStrategy,
 } from '../../../lib';
-import { InvalidArgumentError, InvalidTableConfigError } from '../../../lib/core';
+import { InvalidTableConfigError } from '../../../lib/core';
 
 const blogs: ShardedKeyspacesTableProps = {
   keyspaceName: 'tracker',
@@ -163,19 +163,6 @@ describe('permissions', () => {
     ).toEqual(['cassandra:Modify', 'cassandra:Select', 'cassandra:Select', 'cassandra:Select']);
   });
 
-  test.each(['bindWriter', 'bindReader'] as const)('%s refuses a function of another region', (bind) => {
-    const { stack, table } = stackWith();
-    const far = new Stack(stack.node.root as App, 'Far', { env: { account: '111111111111', region: 'us-east-1' } });
-    const bound = new LambdaFunction(far, 'It', {
-      runtime: Runtime.NODEJS_24_X,
-      handler: 'x',
-      code: Code.fromInline('x'),
-    });
-    expect(() => table[bind](bound)).toThrow(
-      `Far/It: ${bind} must be the table blogs of the account and region aws://111111111111/us-east-1`,
-    );
-  });
-
   test('are the same for a table that exists', () => {
     const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
     const table = ShardedKeyspacesTable.fromTableAttributes(stack, 'Blogs', {
@@ -255,28 +242,6 @@ describe('bad properties', () => {
     expect(() => stackWith(props)).toThrow(InvalidTableConfigError);
     expect(() => stackWith(props)).toThrow(message);
     expect(() => stackWith(props)).toThrow('Stack/Blogs: ');
-  });
-
-  test.each([Duration.seconds(630_720_001), Duration.millis(1_500)])(
-    '%# a time to live out of its bounds is refused',
-    (ttl) => {
-      expect(() => stackWith({ defaultTimeToLive: ttl })).toThrow(
-        'Stack/Blogs: defaultTimeToLive must be at most 7300 days, in whole seconds, got',
-      );
-      templateOf({ defaultTimeToLive: Duration.seconds(630_720_000) });
-    },
-  );
-
-  test.each<[() => unknown, string]>([
-    [() => KeyspacesCapacity.constant(0), 'capacityUnits must be a whole number of at least 1, got 0'],
-    [() => KeyspacesCapacity.autoscaled({ minCapacity: 9, maxCapacity: 5 }), 'minCapacity must be at most maxCapacity'],
-    [
-      () => KeyspacesCapacity.autoscaled({ maxCapacity: 5, targetUtilizationPercent: 95 }),
-      'targetUtilizationPercent must be a number from 20 to 90, got 95',
-    ],
-  ])('%# a capacity outside its bounds is refused', (make, message) => {
-    expect(make).toThrow(InvalidArgumentError);
-    expect(make).toThrow(message);
   });
 });
 

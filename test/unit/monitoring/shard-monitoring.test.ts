@@ -458,22 +458,6 @@ describe('ShardMonitoring', () => {
     );
   });
 
-  test.each<[string, (monitoring: ShardMonitoring) => unknown, string]>([
-    ['maxWriteThrottles', (it) => it.addStream(stream, { maxWriteThrottles: -1 }), 'at least 0, got -1'],
-    ['maxWriteThrottles', (it) => it.addIndex(index, { maxWriteThrottles: Number.NaN }), 'at least 0, got NaN'],
-    [
-      'maxSkew',
-      (it) => it.addStream(stream, { reconciliation: stream.addReconciliation(), maxSkew: 0.9 }),
-      'at least 1, got 0.9',
-    ],
-    ['maxMessages', (it) => it.addDeadLetterQueue(new Queue(stack, 'Q'), { maxMessages: -1 }), 'at least 0, got -1'],
-  ])('refuses a threshold that means nothing: %s', (option, add, problem) => {
-    const monitoring = new ShardMonitoring(stack, 'Monitoring');
-
-    expect(() => add(monitoring)).toThrow(`EvenShards/Monitoring: ${option} must be a number of ${problem}`);
-    expect(monitoring.alarms).toEqual([]);
-  });
-
   test('shows the alarms first, and has each of them act', () => {
     const topic = new Topic(stack, 'Topic');
     const monitoring = new ShardMonitoring(stack, 'Monitoring', {

@@ -41,7 +41,12 @@ function titlesOf(stack: Stack): string[] {
 test('a table has graphs of its units and of what its partitions throttle, and alarms of both', () => {
   const { stack, table, monitoring } = watched();
   const { writeThrottles, readThrottles } = monitoring.addTable(table, { maxWriteThrottles: 10, maxReadThrottles: 20 });
-  expect(titlesOf(stack)).toEqual(['Alarms', 'Units consumed', 'Throttled by a hot partition', 'Throttled for any reason']);
+  expect(titlesOf(stack)).toEqual([
+    'Alarms',
+    'Units consumed',
+    'Throttled by a hot partition',
+    'Throttled for any reason',
+  ]);
   expect([writeThrottles, readThrottles].map((alarm) => alarm!.toAnnotation().value)).toEqual([10, 20]);
   expect(monitoring.alarms).toEqual([writeThrottles, readThrottles]);
 });
@@ -70,7 +75,12 @@ test('a table of Amazon Keyspaces has graphs of its units and of what its partit
   const { stack, blogs, monitoring } = watched();
   const options = { maxWriteThrottles: 10, maxReadThrottles: 20 };
   const { writeThrottles, readThrottles } = monitoring.addKeyspacesTable(blogs, options);
-  expect(titlesOf(stack)).toEqual(['Alarms', 'Units consumed', 'Throttled by a hot partition', 'Throttled for any reason']);
+  expect(titlesOf(stack)).toEqual([
+    'Alarms',
+    'Units consumed',
+    'Throttled by a hot partition',
+    'Throttled for any reason',
+  ]);
   expect([writeThrottles, readThrottles].map((alarm) => alarm!.toAnnotation().value)).toEqual([10, 20]);
 });
 
@@ -139,24 +149,6 @@ test('what is drawn of DAX are metrics that AWS documents, of the whole cluster'
   ]);
   expect(new Set(drawn.map(([name]) => name))).toEqual(new Set(METRICS_OF_DAX));
   expect(new Set(drawn.map(([, dimension]) => dimension))).toEqual(new Set(['ClusterId']));
-});
-
-test.each<[string, (on: ReturnType<typeof watched>) => unknown]>([
-  ['maxWriteThrottles', ({ monitoring, table }) => monitoring.addTable(table, { maxWriteThrottles: -1 })],
-  ['maxReadThrottles', ({ monitoring, table }) => monitoring.addTable(table, { maxReadThrottles: -1 })],
-  [
-    'maxThrottledRequests',
-    ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxThrottledRequests: -1 }),
-  ],
-  ['maxFaults', ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxFaults: -1 })],
-  [
-    'maxCpuUtilizationPercent',
-    ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxCpuUtilizationPercent: -1 }),
-  ],
-])('refuses a threshold that means nothing: %s', (option, add) => {
-  const on = watched();
-  expect(() => add(on)).toThrow(`EvenShards/Monitoring: ${option} must be a number of at least 0, got -1`);
-  expect(on.monitoring.alarms).toEqual([]);
 });
 
 test('raises no alarms where they are switched off', () => {

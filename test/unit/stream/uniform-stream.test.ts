@@ -4,7 +4,6 @@ import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { StreamReshardingProvider, UniformStream } from '../../../lib';
-import { InvalidShardCountError } from '../../../lib/core/kernel/errors';
 
 describe('UniformStream', () => {
   let stack: Stack;
@@ -50,13 +49,6 @@ describe('UniformStream', () => {
       expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
     });
 
-    test.each([
-      [{ hashBuckets: 100 }, 'Imported: hashBuckets must be a power of two from 2 to 65536, got 100'],
-      [{ maxRecordSize: Size.mebibytes(11) }, 'Imported: maxRecordSize must be 1 MiB to 10 MiB, in whole KiB'],
-    ])('is refused with %j', (attributes, message) => {
-      expect(() => imported(attributes)).toThrow(message);
-    });
-
     test('lets whatever writes to it use its key', () => {
       const encryptionKey = kms.Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:111111111111:key/1');
       const role = new Role(stack, 'Role', { assumedBy: new AccountRootPrincipal() });
@@ -100,20 +92,6 @@ describe('UniformStream', () => {
     expect(new UniformStream(stack, 'Events', { shardCount: 4, maxRecordSize }).maxRecordSize).toBe(maxRecordSize);
 
     Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { MaxRecordSizeInKiB: kibibytes });
-  });
-
-  test.each<[Size, string]>([
-    [Size.kibibytes(1_023), '1 MiB to 10 MiB, in whole KiB, got "1047552 bytes"'],
-    [Size.kibibytes(10_241), '1 MiB to 10 MiB, in whole KiB, got "10486784 bytes"'],
-    [Size.bytes(1_048_577), '1 MiB to 10 MiB, in whole KiB, got "1048577 bytes"'],
-    [
-      Size.mebibytes(Lazy.number({ produce: () => 4 })),
-      'given as Size.kibibytes, where only the deployment knows it, got "a token"',
-    ],
-  ])('fails for a record size limit of %s', (maxRecordSize, message) => {
-    const make = () => new UniformStream(stack, 'Events', { shardCount: 4, maxRecordSize });
-
-    expect(make).toThrow(`EvenShards/Events: maxRecordSize must be ${message}`);
   });
 
   test.each([
@@ -164,18 +142,6 @@ describe('UniformStream', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: shardCount });
   });
 
-  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 10_001])(
-    'fails for a shard count of %d',
-    (shardCount) => {
-      const construct = () => new UniformStream(stack, 'Events', { shardCount });
-
-      expect(construct).toThrow(InvalidShardCountError);
-      expect(() => new UniformStream(stack, 'Other', { shardCount })).toThrow(
-        `EvenShards/Other: shardCount must be a whole number from 1 to 10000${shardCount === 10_001 ? ', the most that Kinesis takes a stream to' : ''}, got ${shardCount}`,
-      );
-    },
-  );
-
   test('leaves a shard count that only synthesis or deployment knows alone', () => {
     new UniformStream(stack, 'Events', { shardCount: Lazy.number({ produce: () => 7 }) });
 
@@ -200,12 +166,6 @@ describe('UniformStream', () => {
         attribute('OpenShardCount'),
         attribute('Skew'),
       ]);
-    });
-
-    test('fails for one that no stream can have', () => {
-      expect(() => new UniformStream(stack, 'Events', { shardCount: 4, deployedShardCount: 0 })).toThrow(
-        'EvenShards/Events: deployedShardCount must be a whole number from 1 to 10000, got 0',
-      );
     });
   });
 

@@ -179,14 +179,6 @@ describe('DaxCluster', () => {
   });
 
   test.each<[string, () => unknown, string]>([
-    ['nothing to read', () => cluster({}), 'Cache: indexes must be at least one sharded index or table'],
-    ['no node', () => cluster({ tables: [invoices()], nodes: 0 }), 'nodes must be a whole number from 1 to 11'],
-    ['twelve nodes', () => cluster({ tables: [invoices()], nodes: 12 }), 'nodes must be a whole number from 1 to 11'],
-    [
-      'a time to live of 0, which would not mean the same for both caches',
-      () => cluster({ tables: [invoices()], queryTimeToLive: Duration.millis(0) }),
-      'queryTimeToLive must be at least 1 millisecond',
-    ],
     [
       'a table of another region',
       () =>

@@ -511,15 +511,3 @@ test('an import names what exists, and grants on it', () => {
     },
   });
 });
-
-test.each([
-  ['startingPosition', { startingPosition: undefined as never }],
-  ['retryInterval', { retryInterval: Duration.seconds(30) }],
-  ['retryInterval', { retryInterval: Duration.minutes(16) }],
-  ['batchSize', { batchSize: 0 }],
-  ['batchSize', { batchSize: 10_001 }],
-  ['parallelizationFactor', { parallelizationFactor: 11 }],
-  ['consumerName', { consumerName: '' }],
-])('refuses a wrong %s', (property, props) => {
-  expect(() => consumer(() => props)).toThrow(new RegExp(`INVALID_ARGUMENT.*${property}`));
-});

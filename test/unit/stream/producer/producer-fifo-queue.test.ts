@@ -157,21 +157,6 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
   });
 
   test.each<[ProducerFifoQueueOptions, Duration | undefined, string]>([
-    [{ maxReceiveCount: 0 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 0'],
-    [{ maxReceiveCount: 1_001 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 1001'],
-    [{ maxConcurrency: 1 }, undefined, 'maxConcurrency must be a whole number from 2 to 1000, got 1'],
-    [{ maxConcurrency: 1_001 }, undefined, 'maxConcurrency must be a whole number from 2 to 1000, got 1001'],
-    [{ maxReceiveCount: 1.5 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 1.5'],
-    [
-      { visibilityTimeout: Duration.seconds(59) },
-      undefined,
-      'visibilityTimeout must be 1 minute to 12 hours: the minimum is the function\'s timeout, got "59 seconds"',
-    ],
-    [
-      { visibilityTimeout: Duration.hours(13) },
-      undefined,
-      'visibilityTimeout must be 1 minute to 12 hours: the minimum is the function\'s timeout, got "13 hours"',
-    ],
     [
       {},
       Duration.seconds(Lazy.number({ produce: () => 30 })),

@@ -122,16 +122,6 @@ describe('OrderedProducerFunction.addTableStream', () => {
     });
   });
 
-  test.each([
-    [Duration.seconds(59), true, '1 minute to 1 day, got "59 seconds"'],
-    [Duration.hours(25), true, '1 minute to 1 day, got "1 day 1 hour"'],
-    [Duration.hours(1), false, 'absent without an onFailure, got "Duration.hours(1)"'],
-  ])('fails for a record age of %s (with a place for failures: %s)', (maxRecordAge, hasPlace, message) => {
-    const onFailure = hasPlace ? new SqsDlq(new Queue(stack, 'Failures')) : undefined;
-
-    expect(() => add({ maxRecordAge, onFailure })).toThrow(`EvenShards/Producer: maxRecordAge must be ${message}`);
-  });
-
   test('takes filters, a batching window, a parallelization factor, and may be switched off', () => {
     const mapping = add({
       batchSize: 10_000,
@@ -150,19 +140,5 @@ describe('OrderedProducerFunction.addTableStream', () => {
     });
     expect(stack.resolve(mapping.eventSourceMappingId)).toEqual({ Ref: expect.any(String) });
     expect(mapping.eventSourceMappingArn).toContain('event-source-mapping');
-  });
-
-  test.each<[Partial<ProducerTableStreamOptions>, string]>([
-    [{ batchSize: 0 }, 'batchSize must be a whole number from 1 to 10000, got 0'],
-    [{ batchSize: 10_001 }, 'batchSize must be a whole number from 1 to 10000, got 10001'],
-    [{ batchSize: 1.5 }, 'batchSize must be a whole number from 1 to 10000, got 1.5'],
-    [{ parallelizationFactor: 0 }, 'parallelizationFactor must be a whole number from 1 to 10, got 0'],
-    [{ parallelizationFactor: 11 }, 'parallelizationFactor must be a whole number from 1 to 10, got 11'],
-    [{ maxBatchingWindow: Duration.minutes(6) }, 'maxBatchingWindow must be at most 5 minutes, got "6 minutes"'],
-    [{ maxRecordAge: Duration.millis(1) }, 'maxRecordAge must be 1 minute to 1 day, got "1 millisecond"'],
-  ])('fails for %j', (props, message) => {
-    const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
-
-    expect(() => add({ onFailure, ...props })).toThrow(`EvenShards/Producer: ${message}`);
   });
 });

@@ -196,15 +196,6 @@ describe('HashKeyRegistry', () => {
     });
   });
 
-  test('fails for a stream of another region', () => {
-    const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
-    const streamArn = 'arn:aws:kinesis:eu-north-1:111111111111:stream/events';
-    const imported = kinesis.Stream.fromStreamArn(here, 'Imported', streamArn);
-    expect(() => new HashKeyRegistry(here, 'Registry', { stream: imported })).toThrow(
-      'Here/Registry: stream must be a stream of the account and region aws://',
-    );
-  });
-
   describe('and a stream whose records Kinesis distributes itself', () => {
     const onDemand = () => new kinesis.Stream(stack, 'OnDemand', { streamMode: kinesis.StreamMode.ON_DEMAND });
     const setAuto = ({ node }: kinesis.Stream) =>
@@ -302,17 +293,6 @@ describe('HashKeyRegistry', () => {
       Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
         Environment: { Variables: { EVEN_SHARDS_REGISTRY_FUNCTION_NAME: { 'Fn::Select': [6, parts] } } },
       });
-    });
-
-    test.each([
-      ['region', functionArn.replace('eu-west-1', 'eu-north-1')],
-      ['account', functionArn.replace('111111111111', '222222222222')],
-    ])('is no registry for a producer of another %s', (_, elsewhere) => {
-      const hashKeyRegistry = imported({ functionArn: elsewhere });
-
-      expect(() => new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry })).toThrow(
-        'EvenShards/Producer: hashKeyRegistry must be a registry of the account and region aws://',
-      );
     });
 
     test('is no registry for a producer of another stream', () => {

@@ -5,7 +5,6 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { StreamReconciliation, UniformStream } from '../../../../lib';
-import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/kernel/errors';
 import { readableTemplate } from '../../../support/readable-template';
 
 describe('StreamReconciliation', () => {
@@ -73,25 +72,9 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('fails to repair a stream whose count nobody has declared', () => {
-    const stream = kinesis.Stream.fromStreamArn(
-      stack,
-      'Events',
-      'arn:aws:kinesis:eu-west-1:111111111111:stream/events',
-    );
-    const construct = (id: string) => () => new StreamReconciliation(stack, id, { stream, repair: true });
-
-    expect(construct('Drift')).toThrow(
-      'EvenShards/Drift: repair must be false without a shardCount, which says what to repair the stream to, got true',
-    );
-    expect(construct('Again')).toThrow(InvalidArgumentError);
-  });
-
-  test('fails for a count that no stream can have, and for an on-demand stream', () => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+  test('fails for an on-demand stream', () => {
     const onDemand = new kinesis.Stream(stack, 'OnDemand', { streamMode: kinesis.StreamMode.ON_DEMAND });
 
-    expect(() => new StreamReconciliation(stack, 'A', { stream, shardCount: 0 })).toThrow(InvalidShardCountError);
     expect(() => new StreamReconciliation(stack, 'B', { stream: onDemand })).toThrow(/B: stream.streamMode must be/);
   });
 

@@ -2,7 +2,7 @@ import { App, Lazy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { StreamResharding, UniformStream } from '../../../../lib';
-import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/kernel/errors';
+import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 import { readableTemplate } from '../../../support/readable-template';
 
 const RESOURCE = 'Custom::EvenShardsStreamShardCount';
@@ -56,16 +56,6 @@ describe('StreamResharding', () => {
     });
   });
 
-  test.each([0, 10_001, 2.5])('fails for a count of %d', (shardCount) => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    const construct = (id: string) => () => new StreamResharding(stack, id, { stream, shardCount });
-
-    expect(construct('Resharding')).toThrow(
-      `EvenShards/Resharding: shardCount must be a whole number from 1 to 10000${shardCount === 10_001 ? ', the most that Kinesis takes a stream to' : ''}, got ${shardCount}`,
-    );
-    expect(construct('Again')).toThrow(InvalidShardCountError);
-  });
-
   test('leaves a count that only deployment knows to the function', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     new StreamResharding(stack, 'Resharding', { stream, shardCount: Lazy.number({ produce: () => 7 }) });
@@ -82,14 +72,6 @@ describe('StreamResharding', () => {
         'and may be set to ignore partition keys and explicit hash keys (record distribution AUTO), got "ON_DEMAND"',
     );
     expect(construct('Again')).toThrow(InvalidArgumentError);
-  });
-
-  test('fails for a stream of another region', () => {
-    const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
-    const streamArn = 'arn:aws:kinesis:eu-north-1:111111111111:stream/events';
-    const stream = kinesis.Stream.fromStreamArn(here, 'Imported', streamArn);
-
-    expect(() => new StreamResharding(here, 'Resharding', { stream, shardCount: 8 })).toThrow(InvalidArgumentError);
   });
 
   test('alone, is this template', () => {

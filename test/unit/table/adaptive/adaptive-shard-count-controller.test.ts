@@ -1,4 +1,4 @@
-import { App, Duration, Stack } from 'aws-cdk-lib';
+import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -41,19 +41,6 @@ describe('a AdaptiveShardCountController', () => {
       /INVALID_INDEX_CONFIG.*ShardCounts\.adaptive/,
     );
   });
-
-  test.each([Duration.seconds(119), Duration.millis(1_500)])(
-    'refuses a time in which no count can be raised: %s',
-    (timeout) => {
-      const { stack, index } = stackWith();
-      expect(() => new AdaptiveShardCountController(stack, 'Controller', { index, timeout })).toThrow(
-        /INVALID_ARGUMENT.*timeout must be at least 2 minutes/,
-      );
-      expect(
-        () => new AdaptiveShardCountController(stack, 'Enough', { index, timeout: Duration.minutes(2) }),
-      ).not.toThrow();
-    },
-  );
 
   test('is watched beside its index', () => {
     const { stack, index } = stackWith();

@@ -3,7 +3,6 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { ItemVersion, KeyShardedTable, ShardCounts, TableItemMover, type TableItemMoverProps } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core';
 import { definitionOf, reshardingStack } from '../../../support/stacks/resharding-stack';
 
 function stackWith(props: Partial<TableItemMoverProps> = {}): { stack: Stack; resharding: TableItemMover } {
@@ -74,12 +73,4 @@ test('metrics are of the table', () => {
     metricName: 'HiddenStrays',
     dimensions: [{ name: 'TableName', value: { Ref: expect.stringMatching(/^Table/) } }],
   });
-});
-
-test.each(['', 7 as never])('refuses %p as the name of a version', (name) => {
-  expect(() => ItemVersion.attribute(name)).toThrow(InvalidArgumentError);
-});
-
-test('refuses a budget of 0, as the resharding of an index does', () => {
-  expect(() => stackWith({ writeUnitsPerSecond: 0 })).toThrow('writeUnitsPerSecond must be a number above 0');
 });

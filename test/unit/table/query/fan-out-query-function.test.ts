@@ -99,13 +99,6 @@ describe('FanOutQueryFunction', () => {
     });
   });
 
-  test('fails without an index', () => {
-    const construct = (id: string) => () => new FanOutQueryFunction(stack, id, { indexes: [] });
-
-    expect(construct('Query')).toThrow('EvenShards/Query: indexes must be at least one sharded index or table, got []');
-    expect(construct('Again')).toThrow(InvalidArgumentError);
-  });
-
   test('fails for two indexes of the same name', () => {
     const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
     const sameName = other.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });

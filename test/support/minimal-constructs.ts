@@ -1,0 +1,125 @@
+import type { Stack } from 'aws-cdk-lib';
+import { AttributeType, StreamViewType } from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { type IStream, Stream } from 'aws-cdk-lib/aws-kinesis';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import {
+  CqlType,
+  DaxCluster,
+  FanOutQueryFunction,
+  IndexItemMover,
+  ItemVersion,
+  KeyspacesBilling,
+  KeyspacesCapacity,
+  OrderedProducerFunction,
+  OrderedStreamConsumer,
+  OutboxRelayDatabase,
+  OutboxRelayFunction,
+  ShardCounts,
+  ShardedKeyspacesTable,
+  type ShardedKeyspacesTableProps,
+  ShardedTable,
+  TableItemMover,
+} from '../../lib';
+import { invoiceTable } from './fakes/invoice-table';
+
+// Constructs with as few properties as they need. Each takes further properties.
+
+export function imported(stack: Stack, id = 'Imported'): IStream {
+  return Stream.fromStreamArn(stack, id, 'arn:aws:kinesis:eu-west-1:111111111111:stream/events');
+}
+
+export function producer(stack: Stack, settings: object = {}): OrderedProducerFunction {
+  return new OrderedProducerFunction(stack, 'Producer', { stream: imported(stack), ...settings });
+}
+
+export function consumer(stack: Stack, settings: object): OrderedStreamConsumer {
+  const handler = new lambda.Function(stack, 'Application', {
+    runtime: lambda.Runtime.NODEJS_LATEST,
+    handler: 'index.handler',
+    code: lambda.Code.fromInline('exports.handler = async () => {};'),
+  });
+  const startingPosition = lambda.StartingPosition.TRIM_HORIZON;
+  return new OrderedStreamConsumer(stack, 'Consumer', {
+    handler,
+    stream: imported(stack),
+    startingPosition,
+    ...settings,
+  });
+}
+
+export function table(stack: Stack): ShardedTable {
+  const partitionKey = { name: 'jobId', type: AttributeType.STRING };
+  return new ShardedTable(stack, 'Jobs', { partitionKey, dynamoStream: StreamViewType.NEW_IMAGE });
+}
+
+const status = { name: 'status', type: AttributeType.STRING };
+
+export function index(stack: Stack, shardCounts: ShardCounts, expectedTraffic?: object, options: object = {}) {
+  return table(stack).addShardedIndex({
+    indexName: 'byStatus',
+    valueAttribute: status,
+    shardCounts,
+    ...(expectedTraffic && { expectedTraffic: { writesPerSecond: 100_000, ...expectedTraffic } }),
+    ...options,
+  });
+}
+
+export function query(stack: Stack, settings: object = {}, shardCounts = ShardCounts.uniform(2)): FanOutQueryFunction {
+  return new FanOutQueryFunction(stack, 'Query', { indexes: [index(stack, shardCounts)], ...settings });
+}
+
+export function keyspacesTable(stack: Stack, props: Partial<ShardedKeyspacesTableProps> = {}): ShardedKeyspacesTable {
+  return new ShardedKeyspacesTable(stack, 'Blogs', {
+    keyspaceName: 'tracker',
+    tableName: 'blogs',
+    partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'id', cqlType: CqlType.TIMEUUID }],
+    shardCounts: ShardCounts.uniform(4),
+    ...props,
+  });
+}
+
+export function provisioned(stack: Stack, readCapacity: () => KeyspacesCapacity): ShardedKeyspacesTable {
+  const writeCapacity = KeyspacesCapacity.constant(10);
+  return keyspacesTable(stack, {
+    billing: KeyspacesBilling.provisioned({ readCapacity: readCapacity(), writeCapacity }),
+  });
+}
+
+export function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
+  const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-1',
+    availabilityZones: ['eu-west-1a'],
+    privateSubnetIds: ['subnet-1'],
+  });
+  const cluster = rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
+    clusterIdentifier: 'database',
+    clusterResourceIdentifier: 'cluster-1',
+    clusterEndpointAddress: 'database.cluster-1.eu-west-1.rds.amazonaws.com',
+    port: 5432,
+  });
+  const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
+  return new OutboxRelayFunction(stack, 'Relay', { stream: imported(stack), database, vpc, ...settings });
+}
+
+export function resharding(stack: Stack, settings: object): IndexItemMover {
+  const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
+  return new IndexItemMover(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
+}
+
+export function tableItemMover(stack: Stack, settings: object): TableItemMover {
+  const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
+  const table = invoiceTable(stack);
+  return new TableItemMover(stack, 'It', { table, itemVersion: ItemVersion.none(), ...budgets, ...settings });
+}
+
+export function dax(stack: Stack, settings: object): DaxCluster {
+  const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-1',
+    availabilityZones: ['eu-west-1a'],
+    privateSubnetIds: ['subnet-1'],
+  });
+  return new DaxCluster(stack, 'Cache', { vpc, indexes: [index(stack, ShardCounts.uniform(2))], ...settings });
+}

@@ -1,0 +1,306 @@
+import { App, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
+import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
+import * as events from 'aws-cdk-lib/aws-events';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import {
+  AdaptiveShardCountController,
+  type DaxCluster,
+  ItemVersion,
+  KeyspacesCapacity,
+  type ProducerFifoQueueOptions,
+  type ProducerTableStreamOptions,
+  ShardCounts,
+  ShardMonitoring,
+  StreamAutoScaling,
+  StreamReconciliation,
+  StreamResharding,
+  UniformStream,
+} from '../../../lib';
+import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
+import { invoiceTable } from '../../support/fakes/invoice-table';
+import {
+  consumer,
+  dax,
+  imported,
+  index,
+  keyspacesTable,
+  producer,
+  query,
+  relay,
+  resharding,
+  tableItemMover,
+} from '../../support/minimal-constructs';
+
+type Case = readonly [wrong: object, error: string];
+
+const WHOLE = 'must be a whole number from';
+const MOST_SHARDS = 'from 1 to 10000, the most that Kinesis takes a stream to, got 10001';
+const noShardCounts = (field: string): Case[] => [
+  ...[0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map(
+    (count): Case => [{ [field]: count }, `${field} ${WHOLE} 1 to 10000, got ${count}`],
+  ),
+  [{ [field]: 10_001 }, `${field} must be a whole number ${MOST_SHARDS}`],
+];
+
+/** Builds a construct with properties that are right, apart from those of a case. */
+const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) => unknown, cases: readonly Case[]]> = {
+  UniformStream: [
+    (stack, wrong) => new UniformStream(stack, 'It', { shardCount: 5, ...wrong }),
+    [
+      ...noShardCounts('shardCount'),
+      [{ deployedShardCount: 0 }, `deployedShardCount ${WHOLE} 1 to 10000, got 0`],
+      [{ hashBuckets: 16 }, 'hashBuckets must be at least 20, four for each of the shards, got 16'],
+      [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
+      [{ maxRecordSize: Size.kibibytes(1_023) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB, got "1047552'],
+      [{ maxRecordSize: Size.kibibytes(10_241) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB, got "10486784'],
+      [
+        { maxRecordSize: Size.mebibytes(Lazy.number({ produce: () => 4 })) },
+        'maxRecordSize must be given as Size.kibibytes, where only the deployment knows it, got "a token"',
+      ],
+      [{ maxRecordSize: Size.bytes(1_048_577) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB, got "1048577'],
+      [
+        { expectedTraffic: { recordsPerSecond: 1, bytesPerSecond: 1, headRoom: 1 } },
+        'expectedTraffic.headRoom must be a number from 0 to 0.9, got 1',
+      ],
+    ],
+  ],
+  'UniformStream.fromUniformStreamAttributes': [
+    (stack, wrong) => {
+      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+      return UniformStream.fromUniformStreamAttributes(stack, 'It', { streamArn, ...wrong });
+    },
+    [
+      [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
+      [{ maxRecordSize: Size.mebibytes(11) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB'],
+    ],
+  ],
+  StreamResharding: [
+    (stack, wrong) => new StreamResharding(stack, 'It', { stream: imported(stack), shardCount: 4, ...wrong }),
+    noShardCounts('shardCount'),
+  ],
+  StreamReconciliation: [
+    (stack, wrong) => new StreamReconciliation(stack, 'It', { stream: imported(stack), ...wrong }),
+    [
+      ...noShardCounts('shardCount'),
+      [
+        { repair: true },
+        'repair must be false without a shardCount, which says what to repair the stream to, got true',
+      ],
+    ],
+  ],
+  StreamAutoScaling: [
+    (stack, wrong) =>
+      new StreamAutoScaling(stack, 'It', { stream: imported(stack), minCapacity: 2, maxCapacity: 4, ...wrong }),
+    [
+      [{ minCapacity: 0 }, `minCapacity ${WHOLE} 1 to 10000, got 0`],
+      [{ maxCapacity: 10_001 }, `maxCapacity must be a whole number ${MOST_SHARDS}`],
+      [{ minCapacity: 8 }, 'minCapacity must be at most maxCapacity, 4, got 8'],
+      ...[0, 101].map(
+        (percent): Case => [
+          { targetUtilizationPercent: percent },
+          `targetUtilizationPercent must be a number above 0, at most 100, got ${percent}`,
+        ],
+      ),
+    ],
+  ],
+  OrderedProducerFunction: [
+    producer,
+    [
+      ...[0, 1_047_552, 1_048_576.5, 10_486_784, Number.NaN].map(
+        (bytes): Case => [
+          { maxRecordSize: Size.bytes(bytes) },
+          `maxRecordSize must be 1 MiB to 10 MiB, in whole bytes, got "${bytes} bytes"`,
+        ],
+      ),
+      [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
+      [{ linger: Duration.millis(5) }, 'linger must be absent without aggregationAcrossKeys, got "Duration.millis(5)"'],
+      [
+        { aggregationAcrossKeys: true, linger: Duration.seconds(59) },
+        'linger must be less than 59000 ms, which is timeout less 1000 ms, got "59000 ms"',
+      ],
+      [
+        { aggregationAcrossKeys: true, linger: Duration.millis(2_000), timeout: Duration.seconds(3) },
+        'linger must be less than 2000 ms, which is timeout less 1000 ms, got "2000 ms"',
+      ],
+    ],
+  ],
+  'OrderedProducerFunction.addFifoQueue': [
+    (stack, wrong) => producer(stack).addFifoQueue('Queue', wrong as ProducerFifoQueueOptions),
+    [
+      ...[0, 1.5, 1_001].map((n): Case => [{ maxReceiveCount: n }, `maxReceiveCount ${WHOLE} 1 to 1000, got ${n}`]),
+      ...[1, 1_001].map((n): Case => [{ maxConcurrency: n }, `maxConcurrency ${WHOLE} 2 to 1000, got ${n}`]),
+      ...['59 seconds', '13 hours'].map(
+        (text): Case => [
+          { visibilityTimeout: text === '59 seconds' ? Duration.seconds(59) : Duration.hours(13) },
+          `visibilityTimeout must be 1 minute to 12 hours: the minimum is the function's timeout, got "${text}"`,
+        ],
+      ),
+    ],
+  ],
+  'OrderedProducerFunction.addTableStream': [
+    (stack, wrong) => {
+      const partitionKey = { name: 'jobId', type: AttributeType.STRING };
+      const table = Table.fromTableAttributes(stack, 'Jobs', {
+        tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/jobs',
+        tableStreamArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/jobs/stream/1',
+      });
+      const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
+      return producer(stack).addTableStream({ table, partitionKey, onFailure, ...wrong } as ProducerTableStreamOptions);
+    },
+    [
+      ...[0, 1.5, 10_001].map((n): Case => [{ batchSize: n }, `batchSize ${WHOLE} 1 to 10000, got ${n}`]),
+      ...[0, 11].map((n): Case => [{ parallelizationFactor: n }, `parallelizationFactor ${WHOLE} 1 to 10, got ${n}`]),
+      [{ maxBatchingWindow: Duration.minutes(6) }, 'maxBatchingWindow must be at most 5 minutes, got "6 minutes"'],
+      [{ maxRecordAge: Duration.millis(1) }, 'maxRecordAge must be 1 minute to 1 day, got "1 millisecond"'],
+      [{ maxRecordAge: Duration.seconds(59) }, 'maxRecordAge must be 1 minute to 1 day, got "59 seconds"'],
+      [{ maxRecordAge: Duration.hours(25) }, 'maxRecordAge must be 1 minute to 1 day, got "1 day 1 hour"'],
+      [
+        { maxRecordAge: Duration.hours(1), onFailure: undefined },
+        'maxRecordAge must be absent without an onFailure, got "Duration.hours(1)"',
+      ],
+    ],
+  ],
+  OrderedStreamConsumer: [
+    consumer,
+    [
+      [{ startingPosition: undefined }, 'startingPosition must be'],
+      [{ retryInterval: Duration.seconds(30) }, 'retryInterval must be'],
+      [{ retryInterval: Duration.minutes(16) }, 'retryInterval must be'],
+      [{ batchSize: 0 }, 'batchSize must be'],
+      [{ batchSize: 10_001 }, 'batchSize must be'],
+      [{ parallelizationFactor: 11 }, 'parallelizationFactor must be'],
+      [{ consumerName: '' }, 'consumerName must be'],
+    ],
+  ],
+  OutboxRelayFunction: [
+    relay,
+    [
+      [{ timeout: Duration.seconds(59) }, 'timeout must be'],
+      [{ timeout: Duration.minutes(16) }, 'timeout must be'],
+      [{ maxTries: 0 }, 'maxTries must be'],
+      [{ maxTries: 1.5 }, 'maxTries must be'],
+      [{ reservedConcurrentExecutions: 0 }, 'reservedConcurrentExecutions must be'],
+      [{ maxRecordSize: Size.mebibytes(11) }, 'maxRecordSize must be'],
+      [{ cloudEvents: { source: '' } }, 'cloudEvents.source must be'],
+      [{ cloudEvents: { source: '/', defaultType: '' } }, 'cloudEvents.defaultType must be'],
+      ...['My-schema', '1st', 'a'.repeat(41), 'pg_outbox', 'user'].map(
+        (schema): Case => [{ schema }, 'schema must be'],
+      ),
+      ...[
+        events.Schedule.rate(Duration.minutes(61)),
+        events.Schedule.rate(Duration.hours(2)),
+        events.Schedule.rate(Duration.days(1)),
+        events.Schedule.cron({ minute: '*/5', hour: '8-18' }),
+        events.Schedule.cron({ weekDay: 'MON-FRI' }),
+        events.Schedule.cron({ minute: '0', hour: '*/2' }),
+        events.Schedule.expression('at(2026-11-20T13:00:00)'),
+      ].map((schedule): Case => [{ schedule }, 'schedule must be']),
+    ],
+  ],
+  FanOutQueryFunction: [query, [[{ indexes: [] }, 'indexes must be at least one sharded index or table, got []']]],
+  AdaptiveShardCountController: [
+    (stack, wrong) =>
+      new AdaptiveShardCountController(stack, 'It', { index: index(stack, ShardCounts.adaptive()), ...wrong }),
+    [
+      [{ timeout: Duration.seconds(119) }, 'timeout must be at least 2 minutes'],
+      [{ timeout: Duration.millis(1_500) }, 'timeout must be at least 2 minutes'],
+    ],
+  ],
+  IndexItemMover: [
+    resharding,
+    [
+      [{ readUnitsPerSecond: 0 }, 'readUnitsPerSecond must be a number above 0'],
+      [{ writeUnitsPerSecond: -1 }, 'writeUnitsPerSecond must be a number above 0'],
+      [{ segments: 0 }, `segments ${WHOLE} 1 to 256, got 0`],
+      [{ segments: 257 }, `segments ${WHOLE} 1 to 256, got 257`],
+      [
+        { timeout: Duration.seconds(30) },
+        'timeout must be at least 1 minute: an invocation has to get on with its segment, got "30 seconds"',
+      ],
+    ],
+  ],
+  TableItemMover: [tableItemMover, [[{ writeUnitsPerSecond: 0 }, 'writeUnitsPerSecond must be a number above 0']]],
+  DaxCluster: [
+    dax,
+    [
+      [{ indexes: undefined }, 'indexes must be at least one sharded index or table'],
+      [{ nodes: 0 }, `nodes ${WHOLE} 1 to 11`],
+      [{ nodes: 12 }, `nodes ${WHOLE} 1 to 11`],
+      [{ queryTimeToLive: Duration.millis(0) }, 'queryTimeToLive must be at least 1 millisecond'],
+    ],
+  ],
+  ShardedKeyspacesTable: [
+    keyspacesTable,
+    [Duration.seconds(630_720_001), Duration.millis(1_500)].map((defaultTimeToLive) => [
+      { defaultTimeToLive },
+      'defaultTimeToLive must be at most 7300 days, in whole seconds, got',
+    ]),
+  ],
+  'ShardMonitoring.addStream': [
+    (stack, wrong) => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+      return new ShardMonitoring(stack, 'It').addStream(stream, {
+        reconciliation: stream.addReconciliation(),
+        ...wrong,
+      });
+    },
+    [
+      [{ maxWriteThrottles: -1 }, 'maxWriteThrottles must be a number of at least 0, got -1'],
+      [{ maxSkew: 0.9 }, 'maxSkew must be a number of at least 1, got 0.9'],
+    ],
+  ],
+  'ShardMonitoring.addIndex': [
+    (stack, wrong) => new ShardMonitoring(stack, 'It').addIndex(index(stack, ShardCounts.uniform(2)), wrong),
+    [[{ maxWriteThrottles: Number.NaN }, 'maxWriteThrottles must be a number of at least 0, got NaN']],
+  ],
+  'ShardMonitoring.addTable': [
+    (stack, wrong) => new ShardMonitoring(stack, 'It').addTable(invoiceTable(stack), wrong),
+    ['maxWriteThrottles', 'maxReadThrottles'].map((name) => [
+      { [name]: -1 },
+      `${name} must be a number of at least 0, got -1`,
+    ]),
+  ],
+  'ShardMonitoring.addDaxCluster': [
+    (stack, wrong) => new ShardMonitoring(stack, 'It').addDaxCluster(dax(stack, {}) as DaxCluster, wrong),
+    ['maxThrottledRequests', 'maxFaults', 'maxCpuUtilizationPercent'].map((name) => [
+      { [name]: -1 },
+      `${name} must be a number of at least 0, got -1`,
+    ]),
+  ],
+  'ShardMonitoring.addDeadLetterQueue': [
+    (stack, wrong) => new ShardMonitoring(stack, 'It').addDeadLetterQueue(new Queue(stack, 'Queue'), wrong),
+    [[{ maxMessages: -1 }, 'maxMessages must be a number of at least 0, got -1']],
+  ],
+};
+
+/** Values that belong to no construct yet. */
+const VALUES: typeof CONSTRUCTS = {
+  'ItemVersion.attribute': [
+    (_, { name }: { name?: string }) => ItemVersion.attribute(name!),
+    [
+      [{ name: '' }, 'must be'],
+      [{ name: 7 }, 'must be'],
+    ],
+  ],
+  'KeyspacesCapacity.autoscaled': [
+    (_, wrong) => KeyspacesCapacity.autoscaled({ maxCapacity: 5, ...wrong }),
+    [
+      [{ minCapacity: 9 }, 'minCapacity must be at most maxCapacity'],
+      [{ targetUtilizationPercent: 95 }, 'targetUtilizationPercent must be a number from 20 to 90, got 95'],
+    ],
+  ],
+  'KeyspacesCapacity.constant': [
+    (_, { capacityUnits }: { capacityUnits?: number }) => KeyspacesCapacity.constant(capacityUnits!),
+    [[{ capacityUnits: 0 }, 'capacityUnits must be a whole number of at least 1, got 0']],
+  ],
+};
+
+describe.each([...Object.entries(CONSTRUCTS), ...Object.entries(VALUES)])('%s', (name, [build, cases]) => {
+  test.each(cases)('with %p – fails with an error that names the property – %s', (wrong, error) => {
+    const act = () => build(new Stack(new App(), 'EvenShards'), wrong);
+    expect(act).toThrow(InvalidArgumentError);
+    expect(act).toThrow(error);
+    if (name in CONSTRUCTS) expect(act).toThrow(/^\[INVALID_\w+\] EvenShards\/[\w/]+: /);
+  });
+});
