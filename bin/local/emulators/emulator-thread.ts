@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { deferred } from '../../../lib/core/kernel/deferred';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { threadFile } from '../thread-file';
 
@@ -64,11 +65,10 @@ export async function startEmulator({ name, source, entry, environment }: Emulat
     stopping = true;
     await worker.terminate();
   };
-  const failure = new Promise<never>((_, reject) => {
-    const fail = (what: string) => stopping || reject(new EmulatorFailedError(name, what, lastOutput()));
-    worker.once('error', (error) => fail(`failed with ${error.message}`));
-    worker.once('exit', (code) => fail(`ended with exit code ${code}`));
-  });
+  const { promise: failure, reject } = deferred<never>();
+  const fail = (what: string) => stopping || reject(new EmulatorFailedError(name, what, lastOutput()));
+  worker.once('error', (error) => fail(`failed with ${error.message}`));
+  worker.once('exit', (code) => fail(`ended with exit code ${code}`));
   // Callers that wait for the failure see it. If nobody waits, it must not end the process.
   failure.catch(() => {});
   try {

@@ -1,3 +1,4 @@
+import { type Deferred, deferred } from '../../../lib/core/kernel/deferred';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { FunctionThread, type InvocationResult, type LogSink } from './function-thread';
@@ -16,7 +17,7 @@ const MAX_POOL = 8;
 export class FunctionPool {
   private readonly threads = new Set<FunctionThread>();
   private readonly idle: FunctionThread[] = [];
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting: Deferred<void>[] = [];
   private stopped = false;
 
   constructor(
@@ -37,7 +38,7 @@ export class FunctionPool {
   async stop(): Promise<void> {
     this.stopped = true;
     // Nobody else would wake them: a turn comes when an invocation ends, and no more invocations begin.
-    for (const wake of this.waiting.splice(0)) wake();
+    for (const turn of this.waiting.splice(0)) turn.resolve();
     await Promise.all([...this.threads].map((thread) => thread.stop()));
   }
 
@@ -47,8 +48,14 @@ export class FunctionPool {
       const thread = this.idle.pop() ?? this.start();
       if (thread?.alive) return thread;
       if (thread !== undefined) this.threads.delete(thread);
-      else await new Promise<void>((resolve) => this.waiting.push(resolve));
+      else await this.turn();
     }
+  }
+
+  private turn(): Promise<void> {
+    const turn = deferred();
+    this.waiting.push(turn);
+    return turn.promise;
   }
 
   private start(): FunctionThread | undefined {
@@ -61,6 +68,6 @@ export class FunctionPool {
   private release(thread: FunctionThread): void {
     if (thread.alive) this.idle.push(thread);
     else this.threads.delete(thread);
-    this.waiting.shift()?.();
+    this.waiting.shift()?.resolve();
   }
 }

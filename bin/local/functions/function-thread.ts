@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
+import { deferred } from '../../../lib/core/kernel/deferred';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { threadFile } from '../thread-file';
 import {
@@ -73,17 +74,14 @@ export class FunctionThread {
     await this.worker.terminate();
   }
 
-  private nextAnswer(requestId: string, limitMs: number): Promise<HostAnswer> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        resolve({ type: 'failed', error: timedOut(requestId, limitMs) });
-        void this.stop();
-      }, limitMs);
-      this.settle = (answer) => {
-        clearTimeout(timer);
-        resolve(answer);
-      };
-    });
+  private async nextAnswer(requestId: string, limitMs: number): Promise<HostAnswer> {
+    const { promise, resolve } = deferred<HostAnswer>();
+    this.settle = resolve;
+    const timer = setTimeout(() => {
+      resolve({ type: 'failed', error: timedOut(requestId, limitMs) });
+      void this.stop();
+    }, limitMs);
+    return promise.finally(() => clearTimeout(timer));
   }
 
   private end(error: FunctionErrorPayload): void {
