@@ -11,7 +11,7 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
-import { type Throttler, type Throttling, throttlingsOf } from './throttling';
+import { type Throttling, throttlingsOf } from './throttling';
 
 /**
  * How serious a problem is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is
@@ -175,64 +175,67 @@ function throttled(path: string, { id, what, change, operation, cause, events }:
 }
 
 function ofIndex(index: IndexObservation): Diagnosis[] {
-  const { path, config, status, throughput, hiddenItems = 0, unsortedItems = 0, valuesAtMaximum } = index;
-  const { read } = config.shards.default;
-  const { peakUnits } = throughput.writes;
-  const throttler: Throttler = { kind: config.indexName === undefined ? 'table' : 'index', shardsRead: read };
+  return [...ofHiddenItems(index), ...ofIndexThroughput(index), ...ofIndexState(index), ...ofIdleIndexShards(index)];
+}
+
+function ofHiddenItems({ path, config, hiddenItems = 0, unsortedItems = 0 }: IndexObservation): Diagnosis[] {
   const found: Diagnosis[] = [];
-  const say: Say = (id, weight, what, change) => found.push({ id, weight, path, what, change });
   if (hiddenItems > 0) {
-    say(
-      'strays',
-      'loss',
-      `no query finds ${counted(hiddenItems, 'item')}: they have no shard, or that of another count`,
-      'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover',
-    );
+    const what = `no query finds ${counted(hiddenItems, 'item')}: they have no shard, or that of another count`;
+    const change =
+      'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover';
+    found.push({ id: 'strays', weight: 'loss', path, what, change });
   }
   if (unsortedItems > 0) {
     const sortKey = config.sortKeyAttributes.join(' or ');
-    say(
-      'noSortKey',
-      'loss',
-      `no query finds ${counted(unsortedItems, 'item')} without ${sortKey}, which is the sort key of the index`,
-      `find the writer that leaves ${sortKey} out, then set it, or give the index sparse: true if these items are meant to be missing`,
-    );
-  }
-  for (const throttling of throttlingsOf(throttler, throughput)) {
-    // The one cause against which more shards help.
-    const isOfShards = throttling.cause === 'keyRange' && throttling.operation === 'write';
-    found.push(throttled(path, isOfShards ? { ...throttling, ...tooFewShards(index, throttling.events) } : throttling));
-  }
-  if (!throughput.isMeasured) found.push(notMeasured(path, `the ${throttler.kind}`));
-  if (valuesAtMaximum > 0) {
-    say(
-      'valuesAtMaximum',
-      'limit',
-      `${counted(valuesAtMaximum, 'value')} would need more shards than the maximum`,
-      'increase maximum of ShardCounts.adaptive',
-    );
-  }
-  if (status !== undefined && status !== 'ACTIVE') {
-    say(
-      'notActive',
-      'refused',
-      `the index is ${status}: queries of it fail or miss items`,
-      'wait until it is ACTIVE before readers ask it',
-    );
-  }
-  // Fewer shards would concentrate reads that a partition already throttles.
-  if (peakUnits !== undefined && throughput.writes.throttled === 0 && throughput.reads.throttled === 0) {
-    const enough = Math.max(1, suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 }));
-    if (read >= 4 && enough <= read * IDLE) {
-      say(
-        'idleIndexShards',
-        'cost',
-        `the busiest minute has written ${rounded(peakUnits)} units a second, and each ordered page asks ${read} shards, half a read unit each at least`,
-        `decrease the shardCounts to ${enough} in the steps that \`npx even-shards reshard --from ${read} --to ${enough}\` lists`,
-      );
-    }
+    const what = `no query finds ${counted(unsortedItems, 'item')} without ${sortKey}, which is the sort key of the index`;
+    const change = `find the writer that leaves ${sortKey} out, then set it, or give the index sparse: true if these items are meant to be missing`;
+    found.push({ id: 'noSortKey', weight: 'loss', path, what, change });
   }
   return found;
+}
+
+function ofIndexThroughput(index: IndexObservation): Diagnosis[] {
+  const { path, config, throughput } = index;
+  const kind = config.indexName === undefined ? 'table' : 'index';
+  const found = throttlingsOf({ kind, shardsRead: config.shards.default.read }, throughput).map((throttling) => {
+    // The one cause against which more shards help.
+    const isOfShards = throttling.cause === 'keyRange' && throttling.operation === 'write';
+    return throttled(path, isOfShards ? { ...throttling, ...tooFewShards(index, throttling.events) } : throttling);
+  });
+  return throughput.isMeasured ? found : [...found, notMeasured(path, `the ${kind}`)];
+}
+
+function ofIndexState({ path, status, valuesAtMaximum }: IndexObservation): Diagnosis[] {
+  const found: Diagnosis[] = [];
+  if (valuesAtMaximum > 0) {
+    const what = `${counted(valuesAtMaximum, 'value')} would need more shards than the maximum`;
+    found.push({
+      id: 'valuesAtMaximum',
+      weight: 'limit',
+      path,
+      what,
+      change: 'increase maximum of ShardCounts.adaptive',
+    });
+  }
+  if (status !== undefined && status !== 'ACTIVE') {
+    const what = `the index is ${status}: queries of it fail or miss items`;
+    const change = 'wait until it is ACTIVE before readers ask it';
+    found.push({ id: 'notActive', weight: 'refused', path, what, change });
+  }
+  return found;
+}
+
+function ofIdleIndexShards({ path, config, throughput: { writes, reads } }: IndexObservation): Diagnosis[] {
+  const { read } = config.shards.default;
+  const { peakUnits } = writes;
+  // Fewer shards would concentrate reads that a partition already throttles.
+  if (peakUnits === undefined || writes.throttled > 0 || reads.throttled > 0) return [];
+  const enough = Math.max(1, suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 }));
+  if (read < 4 || enough > read * IDLE) return [];
+  const what = `the busiest minute has written ${rounded(peakUnits)} units a second, and each ordered page asks ${read} shards, half a read unit each at least`;
+  const change = `decrease the shardCounts to ${enough} in the steps that \`npx even-shards reshard --from ${read} --to ${enough}\` lists`;
+  return [{ id: 'idleIndexShards', weight: 'cost', path, what, change }];
 }
 
 function tooFewShards(

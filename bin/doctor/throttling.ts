@@ -5,7 +5,7 @@ import { counted } from '../plain-text';
 import type { Throughput, Traffic } from './observations';
 
 /** The table or the index that throttles requests. */
-export interface Throttler {
+interface Throttler {
   readonly kind: 'index' | 'table';
   /** How many shards a page reads. Absent for a table that is not sharded by its own key. */
   readonly shardsRead?: number;
