@@ -28,7 +28,7 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'lib/core/consumer/dynamodb-parking-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/consumer/metric-lines.ts': 'a metric has the time',
   'lib/core/consumer/parking-marks.ts': 'all processes of a consumer compare when a token ends',
-  'lib/core/consumer/parking-store.ts': 'a store keeps since when a key is parked',
+  'lib/core/consumer/base-parking-store.ts': 'a store keeps since when a key is parked',
   'lib/core/aws-client/light-request.ts': 'a signature has the time',
   'lib/core/registry/dynamodb-registry-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/resharding/reshard-stream.ts': 'a stream carries times in tags',
