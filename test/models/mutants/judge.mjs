@@ -51,6 +51,7 @@ export async function judge(suites, mutants, workers, say) {
 /** Which tests reach a mutant, as they run without any, and whether it is in what is computed only when a file is loaded. */
 async function baseline(suites) {
   const host = await startHost(suites);
+  if (host.reached === undefined) throw new Error(`the suites do not load without a mutant: ${host.problem}`);
   const { runs } = await host.ask({ baseline: true }, WHOLE_MS);
   await host.end();
   for (const { name, failure } of runs)
@@ -118,6 +119,7 @@ async function startHost(suites, constant = -1) {
   return {
     ask,
     reached: loaded.reached,
+    problem: loaded.by ?? loaded.outcome,
     verdictOn: (number, tests) => (loaded.outcome === undefined ? ask({ number, tests }, PAUSE_MS) : loaded),
     end,
   };
