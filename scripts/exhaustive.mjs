@@ -7,8 +7,8 @@
 // With --update it writes how far each scenario came into test/models/exhaustive/reached.json, and the table of the README beside it from
 // that. With --reached it only compares the two.
 //
-// With --mutants it breaks one rule after another, as test/models/exhaustive/mutants.json says. The named scenario must find the named
-// promise broken, after as many schedules as the list says. The module is replaced while esbuild reads it: no file changes. The table
+// With --mutants it applies each rule mutant of test/models/exhaustive/mutants.json, one at a time. The scenario of the mutant must then
+// find its promise broken, after the number of schedules in the list. The module is replaced while esbuild reads it: no file changes. The table
 // of the README must be the same as the list. --at-most leaves out mutants that take more schedules. --update writes the schedules
 // into the list and the table.
 import { spawn } from 'node:child_process';

@@ -91,7 +91,7 @@ export class Props<P extends object> {
     return `${this.prefix}${name}`;
   }
 
-  /** The value of a property that has no bounds of its own. */
+  /** The value of a property, without a check of bounds. */
   public value<K extends keyof P & string>(name: K): P[K] {
     return this.given[name] ?? (this.defaults[name] as P[K]);
   }

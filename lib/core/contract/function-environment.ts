@@ -61,7 +61,7 @@ export const SEQUENCE = 'EVEN_SHARDS_SEQUENCE';
 /** Producer: how many hash buckets the stream has, if its keys go to hash buckets. */
 export const HASH_BUCKETS = 'EVEN_SHARDS_HASH_BUCKETS';
 
-/** Producer: how long a record may wait for others to share an aggregate with, in milliseconds. */
+/** Producer: how long a record may wait until its aggregate is full, in milliseconds. */
 export const LINGER_MS = 'EVEN_SHARDS_LINGER_MS';
 
 /** Producer: how long a request to the stream may take, in milliseconds. */

@@ -16,7 +16,7 @@ interface ParkedKey {
   pending: number;
   /** Whether the table may have rows of the key that are to be read. It has none while the first row is still to be parked. */
   mayHaveRows: boolean;
-  /** The lowest number of the rows that this worker has parked since it last read the key. */
+  /** This worker has parked rows of the key since it last read them. The lowest number of these rows. */
   newFromId?: bigint;
   /** The rows up to this number, except new ones, are out of the table. Reads begin after it, and so skip dead rows. */
   afterId: bigint;

@@ -71,7 +71,7 @@ export interface RelayTuning {
   batchBytes: number;
   /** How often the relay looks for rows while there are none and no notification comes. */
   pollMs: number;
-  /** How often progress is saved. The next worker sends the rows again that a worker sent after its last save. */
+  /** How often progress is saved. If a worker stops, the next one sends the rows after the last save again. */
   saveMs: number;
   /** How often slots are rotated, and emptied when their rows are relayed. */
   rotateMs: number;

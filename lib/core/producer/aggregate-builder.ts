@@ -55,8 +55,8 @@ interface AggregateBuilderOptions {
  * Aggregates records into one Kinesis record, in the format of the Kinesis Producer Library: consecutive records of one
  * partition key, or runs of records of several keys. All have the same explicit hash key, or none has an explicit hash key.
  *
- * The Kinesis record has that hash key, so it is stored where each of its records would be, and a reshard cannot divide it. A
- * single record stays as it is, unless the aggregate is for several keys, or the record has a sequence or begins as an
+ * The Kinesis record has the hash key of its records. So it is in the shard in which each of them would be, before and after a
+ * reshard. A single record stays as it is, unless the aggregate is for several keys, or the record has a sequence or begins as an
  * aggregate does.
  *
  * Sizes are exact and counted as records are added; data are copied once, when the aggregate is built.

@@ -63,7 +63,7 @@ export interface OrderedProducerOptions {
    */
   hashBuckets?: number;
   /**
-   * How long a record may wait for other records to share an aggregate with, in milliseconds, with `packed` only. Fewer and
+   * How long a record may wait until its aggregate is full, in milliseconds, with `packed` only. Fewer and
    * larger Kinesis records cost less, and each record is stored up to that much later. It must be less than
    * `maxRecordAgeMs`, because a record that fills no aggregate would expire before it is sent.
    * @default 0: a record shares an aggregate with the records that are ready at its turn

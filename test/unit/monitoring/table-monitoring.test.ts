@@ -38,7 +38,7 @@ function titlesOf(stack: Stack): string[] {
   );
 }
 
-test('a table has graphs of its units and of what its partitions throttle, and alarms of both', () => {
+test('a watched table – has graphs and alarms of its capacity units and of its throttled requests', () => {
   const { stack, table, monitoring } = watched();
   const { writeThrottles, readThrottles } = monitoring.addTable(table, { maxWriteThrottles: 10, maxReadThrottles: 20 });
   expect(titlesOf(stack)).toEqual([
@@ -71,7 +71,7 @@ test('the alarms of a table can be switched off one by one', () => {
   expect([monitoring.addTable(table, off), monitoring.addKeyspacesTable(blogs, off)]).toEqual([{}, {}]);
 });
 
-test('a table of Amazon Keyspaces has graphs of its units and of what its partitions throttle, and alarms of both', () => {
+test('a watched table of Amazon Keyspaces – has graphs and alarms of its capacity units and of its throttled requests', () => {
   const { stack, blogs, monitoring } = watched();
   const options = { maxWriteThrottles: 10, maxReadThrottles: 20 };
   const { writeThrottles, readThrottles } = monitoring.addKeyspacesTable(blogs, options);
