@@ -1,6 +1,6 @@
 import { BalancedKeyAllocator, hashPartitionKey, shardIndexOf, shardsForOverload, uniformRanges } from '../../lib/core';
 import { moreThan } from '../../lib/core/planning/largest-load';
-import { writeGuideTable } from '../support/guide-table';
+import { printTable } from '../support/guide-table';
 
 /**
  * The exact probability of an overloaded partition, against the textbook's dynamic programme, which takes one partition
@@ -56,12 +56,7 @@ const rows = CASES.map(([shards, partitions]) => {
     difference.toExponential(0),
   ];
 });
-writeGuideTable(
-  'docs/guides/planning.md',
-  'npm run bench planning',
-  ['', 'by halves', 'one by one (baseline)', 'ratio', 'difference'],
-  rows,
-);
+printTable(['', 'by halves', 'one by one (baseline)', 'ratio', 'difference'], rows);
 
 console.log('\nshardsForOverload at 5 %, in milliseconds');
 for (const partitions of [10, 100, 1_000]) {

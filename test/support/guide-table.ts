@@ -2,11 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Prints a table and writes it into a guide, between `<!-- begin: COMMAND -->` and `<!-- end -->`: the first column is text, the others are numbers. */
 export function writeGuideTable(guide: string, command: string, header: readonly string[], rows: string[][]): void {
+  writeGuideBlock(guide, command, printTable(header, rows));
+}
+
+/** Prints a table in Markdown: the first column is text, the others are numbers. */
+export function printTable(header: readonly string[], rows: string[][]): string {
   const table = [header, ['---', ...Array(header.length - 1).fill('---:')], ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
   console.log(table);
-  writeGuideBlock(guide, command, table);
+  return table;
 }
 
 /** Writes Markdown into a guide in place of what the command has written there before. */

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keys } from '../../bin/keys';
 import { plan } from '../../bin/plan';
-import { simulate } from '../../bin/simulate';
 import { repositoryEvents } from './tables/repository-events';
 
 /** A command line that a guide shows, with what it prints. */
@@ -37,13 +36,10 @@ export const TRANSCRIPTS: readonly Transcript[] = [
       run: (folder) => keys(flags.replace('keys.txt', fileOf(folder, 'keys.txt', KEYS_OF_THE_ARTICLE)).split(' ')),
     }),
   ),
-  ...['overload --partitions 10', 'overload --partitions 10 --overload 0.2'].map(
-    (flags): Transcript => ({ guide: 'planning', line: `plan ${flags}`, run: () => plan(flags.split(' ')) }),
-  ),
   {
     guide: 'planning',
-    line: 'simulate --keys 14 --key-format number --shards 2 --doublings 0',
-    run: () => simulate('--keys 14 --key-format number --shards 2 --doublings 0'.split(' ')),
+    line: 'plan overload --partitions 10',
+    run: () => plan(['overload', '--partitions', '10']),
   },
 ];
 
