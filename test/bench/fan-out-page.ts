@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { writeGuideTable } from '../support/guide-table';
+import { printTable } from '../support/guide-table';
 import { APPROACHES, LIMIT, serveApproach, type Timing, type Turn } from './fan-out-page/approaches';
 import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
 
 /**
  * Wall time and CPU time of one ordered page over N shards, by who asks the shards: against a stub in another process
  * that answers over TLS after a few milliseconds. Each way of asking has a process of its own, so that it does not pay for
- * the garbage of another, and takes its turn in every round. It writes the table of the guide.
+ * the garbage of another, and takes its turn in every round.
  *
  *     npm run bench fan-out-page [rounds] [latency in ms] [part of a name...]
  */
@@ -34,7 +34,7 @@ async function compare(rounds: number, latencyMs: number, parts: readonly string
   const rows = names.map((name, row) => [name, ...timings.map((each) => cellOf(each[row]!, each[sdk]))]);
   const header = ['', ...SHARDS.map((shards) => `N = ${shards}: wall, CPU`)];
   if (parts.length > 0) return console.table([header, ...rows]);
-  writeGuideTable('docs/guides/sharded-tables.md', 'npm run bench fan-out-page', header, rows);
+  printTable(header, rows);
 }
 
 async function takeTurns(children: readonly ChildProcess[], shards: number, rounds: number): Promise<Timing[]> {

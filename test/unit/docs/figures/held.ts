@@ -9,7 +9,7 @@ import {
   STREAM_SHARD_METRICS,
 } from '../../../../lib/core/contract/function-metrics';
 import { LARGEST_RECORD_OF_EVENT_KIB, MOST_EVENT_BYTES } from '../../../../lib/core/contract/kinesis-event';
-import { overloadProbability, planHotItem, planIndex, suffixRange } from '../../../../lib/core/planning';
+import { overloadProbability, planIndex, suffixRange } from '../../../../lib/core/planning';
 import { LIST_PRICES } from '../../../../lib/core/planning/list-prices';
 import { SHARD_LIMITS } from '../../../../lib/core/planning/plan-stream';
 import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS } from '../../../../lib/core/planning/suffix-range';
@@ -58,10 +58,7 @@ const READ_TOGETHER = n(core('adaptive-counts/adaptive-index', 'READ_TOGETHER'))
 const dailyUnits = (values: number) => (values / 20) * (86_400_000 / REFRESH_AFTER_MS);
 const dollars = (units: number, digits = 2) => ((units / 1e6) * LIST_PRICES.millionReadUnits).toFixed(digits);
 
-const pageUnits = (shards: number) => shards / 2;
 const shardsOn = (writesPerSecond: number, partitions: number) => planIndex({ writesPerSecond, partitions }).shards;
-
-const hot = planHotItem({ readsPerSecond: 50_000, itemKb: 5, caches: 40 });
 
 export const HELD: Readonly<Record<string, readonly string[]>> = {
   'adaptive-counts.md': [
@@ -221,9 +218,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `That partition takes ${n(PARTITION_WRITE_UNITS)} write units a second`,
     `take ${n(PARTITION_WRITE_UNITS * suffixRange({ writesPerSecond: 5_000, itemKb: 1 }))} writes of 1 KB a second`,
     `more than ${core('sharded-index/strays/item-transfer', 'MAX_COMPARED')} attributes`,
-    `what 100 identical requests for the first transactions of an invoice in 5 shards cost: ${100 * pageUnits(5)} read units without a cache, ${pageUnits(5)} with one`,
     `takes ${n(PARTITION_READ_UNITS)} read units a second`,
-    `more than these ${n(PARTITION_READ_UNITS)} units (here it needs ${n(hot.readUnitsPerSecond)}), and how many units are left with caches of a second (here ${hot.cachedReadUnitsPerSecond})`,
     `Both defaults are ${core('fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `which is ${declared('lib/table/dax-cluster.ts', 'timeToLive')} minutes unless you set it`,
   ],
