@@ -147,8 +147,4 @@ describe('a plan to adopt an index on a table that has items', () => {
       { action: 'deploy', shards, to: 'readers', reason: expect.any(String) },
     ]);
   });
-
-  test('needs a valid target', () => {
-    expect(() => planIndexReshard(undefined, { default: 0 })).toThrow('target.default');
-  });
 });

@@ -11,7 +11,6 @@ import {
   type ShardedTableConfig,
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
-import { adaptiveConfig } from '../../../../support/fakes/adaptive-config';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 
 const config: ShardedTableConfig = {
@@ -175,40 +174,6 @@ describe('cachedQueryClient', () => {
     for (let limit = 1; limit <= 60; limit++) await fanOutQuery(client, config, { value: 'monday', limit });
     expect(cache.calculatedSize).toBeLessThanOrEqual(10_000);
     expect(cache.size).toBeGreaterThan(0);
-  });
-
-  test('asks the shards that a value grows to between two pages, and takes the others from the cache', async () => {
-    const index = new FakeIndex(adaptiveConfig);
-    const put = (number: number, shard: number) =>
-      index.put({
-        orderId: { S: `o-${number}` },
-        status: { S: 'open' },
-        createdAt: { S: String(number).padStart(3, '0') },
-        byStatusShard: { S: `open#${shard}` },
-      });
-    for (let number = 0; number < 40; number += 2) put(number, 0);
-    let shards = 1;
-    const source = {
-      initial: adaptiveConfig,
-      forReading: async () => {
-        const { version: _version, adaptive: _adaptive, ...fixed } = adaptiveConfig;
-        return { ...fixed, shards: { default: { write: shards, read: shards } } };
-      },
-    };
-    const client = cachedQueryClient(index, newCache());
-    const all = { value: 'open' };
-    const first = await fanOutQuery(client, source, { ...all, limit: 10 });
-    await fanOutQuery(client, source, all);
-    [shards] = [2];
-    for (let number = 1; number < 40; number += 2) put(number, 1);
-    const page = await fanOutQuery(client, source, all);
-    expect(page.items.map(({ createdAt }) => (createdAt as { S: string }).S)).toEqual(
-      Array.from({ length: 40 }, (_, number) => String(number).padStart(3, '0')),
-    );
-    expect(page.stats.consumedReadUnits).toBe(0.5);
-    const rest = await fanOutQuery(client, source, { ...all, cursor: first.cursor });
-    const last = (first.items.at(-1)!.createdAt as { S: string }).S;
-    expect(rest.items).toHaveLength(39 - Number(last));
   });
 
   test('keeps the answer of a shard that a deadline left out, for the page after', async () => {

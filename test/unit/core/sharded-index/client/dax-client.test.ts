@@ -110,11 +110,6 @@ describe('a client of DAX', () => {
     expect(await page).toMatchObject({ missingShards: [1] });
   });
 
-  test('without a query is refused before it is asked', async () => {
-    const client = { batchGet: () => undefined, batchGetItem: () => undefined };
-    await expect(fanOutQuery(client as never, config, {})).rejects.toThrow('client must be a client with query');
-  });
-
   test('finds no strays: its document client scans into plain objects', async () => {
     await expect(findStrays(new DaxDocument(jobs()) as never, config)).rejects.toThrow(
       'client must be a client with scan',

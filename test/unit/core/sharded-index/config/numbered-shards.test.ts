@@ -74,13 +74,6 @@ describe('an index with shards numbered', () => {
     index.put(stored);
     expect((await fanOutQuery(index, config, { value: 'a#b' })).items).toEqual([stored]);
   });
-
-  test('in a fixed width: other digits are malformed', () => {
-    const config: ShardedIndexConfig = { ...byStatus, shardWidth: 2 };
-    const keys: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'open' }, createdAt: { N: '1' } };
-    const item = { ...keys, statusShard: { S: 'open#1' } };
-    expect(indexStrayOf(config, item)).toMatchObject({ reason: 'malformed' });
-  });
 });
 
 test('a table that is sharded by its own key takes a width and a prefix as well', () => {

@@ -79,34 +79,6 @@ test('a page without a history asks by the sizes that its cursor carries', async
   expect(await secondOf()).toEqual(await secondOf(new FanOutHistory()));
 });
 
-test('the page behind a change from runs to items at random takes at most four more waves, and the next one no more', async () => {
-  for (const [shards, limit, bytes] of [
-    [10, 25, 4_000],
-    [20, 50, 4_000],
-    [100, 100, 4_000],
-    [20, 100, 1_000],
-    [100, 100, 500],
-  ] as const) {
-    const wavesOf = async (runs: number): Promise<number[]> => {
-      const random = seededRandom(1);
-      const index = filled(shards, 6 * limit, bytes - 34, (number) =>
-        number < runs ? (Math.floor(number / 40) * 7) % shards : Math.floor(random() * shards),
-      );
-      const history = new FanOutHistory();
-      const waves: number[] = [];
-      for (let cursor: string | undefined, page = 0; page < 5; page++) {
-        const answer = await fanOutQuery(index, timeIndex(shards), { limit, cursor }, { history });
-        waves.push(answer.stats.waves);
-        cursor = answer.cursor;
-      }
-      return waves.slice(3);
-    };
-    const [[first, second], atRandom] = [await wavesOf(3 * limit), await wavesOf(0)];
-    expect(first).toBeLessThanOrEqual(Math.max(...atRandom) + 4);
-    expect(second).toBeLessThanOrEqual(Math.max(...atRandom) + 1);
-  }
-});
-
 /** A client that answers all requests of a wave together, and keeps what each wave has cost. */
 class WaveByWave implements QueryClient {
   readonly waves: { units: number; items: number; requests: number }[] = [];
@@ -186,12 +158,5 @@ describe('a page of one shard after the other', () => {
     const { stats } = await pageOf(40, 20, 20, 'nothing has this');
     expect(stats).toMatchObject({ itemsRead: 800, itemsHidden: 800 });
     expect(stats.waves).toBeLessThanOrEqual(8);
-  });
-
-  test('asks the shards behind the first together for what it wants', async () => {
-    const { index } = await pageOf(40, 20, 20, 'nothing has this');
-    const [first, ...others] = index.requests.map(({ Limit }) => Limit!);
-    expect(first).toBe(20);
-    expect(others.some((limit) => limit < 20)).toBe(true);
   });
 });

@@ -4,7 +4,6 @@ import {
   fanOutQuery,
   InvalidArgumentError,
   InvalidCursorError,
-  InvalidIndexConfigError,
   InvalidIndexValueError,
   InvalidSortKeyConditionError,
   type ShardedConfig,
@@ -79,12 +78,6 @@ describe('fanOutQuery', () => {
       const found = (await pages(seedEvents(), byTime, { ...request, limit: 3 })).flatMap(ids);
       expect(found).toHaveLength(10);
       expect([found.at(0), found.at(-1)]).toEqual([`event-${first}`, `event-${last}`]);
-    });
-
-    test('has the events at both ends of a range between two bounds', async () => {
-      const between: [string, string] = ['2020-01-01T00:15:00.000Z', '2020-01-01T00:45:00.000Z'];
-      const found = await pages(seedEvents(), byTime, { sortKey: { between }, limit: 2 });
-      expect(found.flatMap(ids)).toEqual(['event-1', 'event-2', 'event-3']);
     });
 
     test('puts small service pages together', async () => {
@@ -181,16 +174,6 @@ describe('fanOutQuery', () => {
     }
   });
 
-  test('fails when a shard fails', async () => {
-    const index = seedEvents();
-    const query = index.query.bind(index);
-    index.query = async (input) => {
-      if (index.requests.length === 3) throw new Error('shard down');
-      return query(input);
-    };
-    await expect(fanOutQuery(index, byTime, {})).rejects.toThrow('shard down');
-  });
-
   describe('cursor', () => {
     const config: ShardedIndexConfig = { ...byStatus, shards: { default: { write: 200, read: 200 } } };
 
@@ -234,6 +217,22 @@ describe('fanOutQuery', () => {
       await expect(fanOutQuery(new FakeIndex(config), config, request)).resolves.toBeDefined();
     });
 
+    test('is accepted if the placeholders of the filter are written in another order', async () => {
+      const filter = (expressionAttributeValues: FanOutRequest['expressionAttributeValues']): FanOutRequest => ({
+        ...{ value: 'a', limit: 1, expressionAttributeValues },
+        filterExpression: '#id BETWEEN :a AND :b',
+        expressionAttributeNames: { '#id': 'jobId' },
+      });
+      const [a, b] = [{ S: '0' }, { S: '9' }];
+      const cursor = await cursorOf(filter({ ':a': a, ':b': b }));
+      expect(cursor).toBeDefined();
+      const index = new FakeIndex(config);
+      await expect(fanOutQuery(index, config, { ...filter({ ':b': b, ':a': a }), cursor })).resolves.toBeDefined();
+      await expect(fanOutQuery(index, config, { ...filter({ ':a': b, ':b': a }), cursor })).rejects.toThrow(
+        InvalidCursorError,
+      );
+    });
+
     test('is refused with any single character changed, added or removed', async () => {
       const cursor = await cursorOf({ value: 'a', limit: 1 });
       const index = new FakeIndex(config);
@@ -258,7 +257,6 @@ describe('fanOutQuery', () => {
         InvalidIndexValueError,
         'value must be a non-empty string, a finite number or { N: digits } because index byStatus is keyed by status, got undefined',
       ],
-      ['no number', byStatus, { value: Number.NaN }, InvalidIndexValueError, 'got NaN'],
       [
         'a value that its shard makes too long for a key',
         { ...byStatus, keyLayout: 'single-attribute' },
@@ -287,7 +285,6 @@ describe('fanOutQuery', () => {
         InvalidArgumentError,
         'true, false or absent, got "yes"',
       ],
-      ['an empty value', byStatus, { value: '' }, InvalidIndexValueError, 'got ""'],
       [
         'a missing value of a table',
         invoices,
@@ -295,7 +292,6 @@ describe('fanOutQuery', () => {
         InvalidIndexValueError,
         'because table Invoices is keyed by InvoiceNumber',
       ],
-      ['a value of another type', byStatus, { value: true }, InvalidIndexValueError, 'got true'],
       [
         'a value the index does not have',
         byTime,
@@ -304,8 +300,6 @@ describe('fanOutQuery', () => {
         'value must be absent because index byTime covers the whole table, got "a"',
       ],
       ['a limit of 0', byTime, { limit: 0 }, InvalidArgumentError, 'limit must be a whole number of at least 1, got 0'],
-      ['a negative limit', byTime, { limit: -5 }, InvalidArgumentError, 'got -5'],
-      ['a fractional limit', byTime, { limit: 1.5 }, InvalidArgumentError, 'got 1.5'],
       [
         'an unknown order',
         byTime,
@@ -319,56 +313,6 @@ describe('fanOutQuery', () => {
         { sortKey: { gt: 'a', lt: 'b' } },
         InvalidSortKeyConditionError,
         'sortKey must be an object with exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
-      ],
-      [
-        'bytes in place of a condition on an attribute',
-        byTime,
-        { sortKey: { createdAt: Buffer.of(1) } },
-        InvalidSortKeyConditionError,
-        'sortKey must be an object with exactly one of eq,',
-      ],
-      [
-        'no sort-key condition',
-        byTime,
-        { sortKey: null },
-        InvalidSortKeyConditionError,
-        'sortKey must be an object with',
-      ],
-      [
-        'no condition on an attribute',
-        byTime,
-        { sortKey: { createdAt: null } },
-        InvalidSortKeyConditionError,
-        'sortKey must be an object with',
-      ],
-      [
-        'a configuration that is none',
-        { ...byTime, tableKey: [] },
-        {},
-        InvalidIndexConfigError,
-        'config.tableKey must be',
-      ],
-      ['a sort-key condition of no kind', byTime, { sortKey: {} }, InvalidSortKeyConditionError, 'got {}'],
-      [
-        'an unknown sort-key condition',
-        byTime,
-        { sortKey: { ne: 'a' } },
-        InvalidSortKeyConditionError,
-        'got {"ne":"a"}',
-      ],
-      [
-        'a between of one bound',
-        byTime,
-        { sortKey: { between: ['a'] } },
-        InvalidSortKeyConditionError,
-        'sortKey.between must be an array of the lower bound and the upper bound',
-      ],
-      [
-        'a between of two types',
-        byTime,
-        { sortKey: { between: ['a', 1] } },
-        InvalidSortKeyConditionError,
-        'an array of two bounds of the same type',
       ],
       [
         'a between whose bounds are the wrong way round',
@@ -391,24 +335,13 @@ describe('fanOutQuery', () => {
         InvalidSortKeyConditionError,
         'sortKey.eq must be a non-empty string',
       ],
-      ...[
-        null,
-        true,
-        Number.NaN,
-        {},
-        { N: 'ten' },
-        { N: '' },
-        { N: 7 },
-        { B: 'AA==' },
-        { B: new Uint8Array() },
-        { S: 'a', N: '1' },
-      ].map((operand): [string, ShardedConfig, object, typeof InvalidSortKeyConditionError, string] => [
-        `the sort key ${JSON.stringify(operand)}`,
+      [
+        'a sort key that is no number',
         byTime,
-        { sortKey: { gte: operand } },
+        { sortKey: { gte: { N: 'ten' } } },
         InvalidSortKeyConditionError,
         'sortKey.gte must be a non-empty string, a finite number, binary, or an attribute value of type S, N or B',
-      ]),
+      ],
       [
         'a sort-key condition without a sort key',
         { ...byTime, sortKeyAttributes: [] },
@@ -416,8 +349,6 @@ describe('fanOutQuery', () => {
         InvalidSortKeyConditionError,
         'index byTime has no sort key',
       ],
-      ['a projection of no name', byTime, { projection: [''] }, InvalidArgumentError, 'got [""]'],
-      ['a projection of no text', byTime, { projection: [5] }, InvalidArgumentError, 'got [5]'],
       [
         'an empty projection',
         byTime,
@@ -425,24 +356,20 @@ describe('fanOutQuery', () => {
         InvalidArgumentError,
         'projection must be a non-empty array of attribute names',
       ],
-      ...['address.city', 'tags[0]', '#city'].map(
-        (path): [string, ShardedConfig, object, typeof InvalidArgumentError, string] => [
-          `a projection of ${path}`,
-          byTime,
-          { projection: ['id', path] },
-          InvalidArgumentError,
-          'attribute names of the top level, without a dot, "[" or a leading "#"',
-        ],
-      ),
-      ...[2 ** 53, -(2 ** 60), 1e300].map(
-        (number): [string, ShardedConfig, object, typeof InvalidSortKeyConditionError, string] => [
-          `the sort key ${number}, which JavaScript does not hold exactly`,
-          byTime,
-          { sortKey: { between: [{ N: '1' }, number] } },
-          InvalidSortKeyConditionError,
-          'sortKey.between must be a number below 2^53, or the digits of a larger one as { N: digits }',
-        ],
-      ),
+      [
+        'a projection of a nested attribute',
+        byTime,
+        { projection: ['id', 'address.city'] },
+        InvalidArgumentError,
+        'attribute names of the top level, without a dot, "[" or a leading "#"',
+      ],
+      [
+        'a sort key that a JavaScript number cannot hold exactly',
+        byTime,
+        { sortKey: { between: [{ N: '1' }, 2 ** 53] } },
+        InvalidSortKeyConditionError,
+        'sortKey.between must be a number below 2^53, or the digits of a larger one as { N: digits }',
+      ],
       ['an empty filter', byTime, { filterExpression: ' ' }, InvalidArgumentError, 'filterExpression must be'],
       [
         'placeholders without a filter',
@@ -471,20 +398,6 @@ describe('fanOutQuery', () => {
         { filterExpression: ':a', expressionAttributeValues: { ':a': 'text' } },
         InvalidArgumentError,
         'expressionAttributeValues[:a] must be an attribute value of one type, such as {"S":"text"}, nested at most 32 levels deep, got "text"',
-      ],
-      [
-        'a value of an unknown type',
-        byTime,
-        { filterExpression: ':a', expressionAttributeValues: { ':a': { X: 1 } } },
-        InvalidArgumentError,
-        'got {"X":1}',
-      ],
-      [
-        'a value of nothing',
-        byTime,
-        { filterExpression: ':a', expressionAttributeValues: { ':a': null } },
-        InvalidArgumentError,
-        'got null',
       ],
       [
         'values of nothing',

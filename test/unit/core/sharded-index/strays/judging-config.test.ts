@@ -50,17 +50,6 @@ describe('reshardItems by the counts of the moment', () => {
     for (const item of items.items.values()) expect(shardOf(item)).toMatch(/^open#[01]$/);
   });
 
-  test('begins again each time, however often a count is lowered and raised', async () => {
-    const items = table();
-    const source = sourceOf(() => counted([2, 5].includes(items.scans.length) ? 2 : 4));
-    expect((await reshardItems(items, source)).resumePoint).toBeUndefined();
-    expect(items.scans.map((scan) => scan.ExclusiveStartKey === undefined)).toEqual([
-      ...[true, false],
-      ...[true, false, false],
-      ...[true, false, false],
-    ]);
-  });
-
   test('begins again behind a failure, too', async () => {
     const items = table();
     const onStray = () => {

@@ -1,4 +1,4 @@
-import { type ShardedTableConfig, shardAttributes } from '../../../../../lib/core';
+import type { ShardedTableConfig } from '../../../../../lib/core';
 import { keyStrayOf } from '../../../../../lib/core/sharded-index/strays/key-stray';
 
 const invoices: ShardedTableConfig = {
@@ -26,10 +26,4 @@ const reasons = (config: ShardedTableConfig) =>
 test('an item of a random shard is at its place in every shard of writers, and hidden in one that nobody reads', () => {
   const random: ShardedTableConfig = { ...invoices, strategy: 'random', shardedBy: [] };
   expect(reasons(random)).toEqual(['malformed, hidden', undefined, undefined, 'misplaced', 'outOfRange, hidden']);
-});
-
-test('an item of a calculated shard is at its place in that shard alone', () => {
-  const own = shardAttributes(invoices, { number: '7', line: 'a' }).number;
-  const elsewhere = ['malformed, hidden', 'misplaced', 'misplaced', 'misplaced', 'outOfRange, hidden'];
-  expect(reasons(invoices)).toEqual(elsewhere.map((reason, shard) => (own === `7-${shard}` ? undefined : reason)));
 });

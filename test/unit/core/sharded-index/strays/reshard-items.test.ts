@@ -257,23 +257,12 @@ describe('reshardItems', () => {
 
   test.each<[string, object]>([
     ['a callback that is none', { onStray: 5 }],
-    ['progress that nobody is told', { onProgress: 'log' }],
     ['a write budget of 0', { writeUnitsPerSecond: 0 }],
-    ['a negative write budget', { writeUnitsPerSecond: -5 }],
     ['no concurrency', { concurrency: 0 }],
-    ['a segment out of range', { segment: 1 }],
   ])('refuses %s, and writes nothing', async (_, options) => {
     const table = tableOf(3);
     await expect(reshardItems(table, byStatus, options)).rejects.toBeInstanceOf(InvalidArgumentError);
     expect([table.scans, table.updates]).toEqual([[], []]);
-  });
-
-  test.each<[string, () => Promise<unknown>, string]>([
-    ['a configuration', () => reshardItems(tableOf(0), { ...byStatus, tableKey: [] }), 'config.tableKey must be'],
-    ['options', () => reshardItems(tableOf(1), byStatus, 5 as never), 'options must be an object, got 5'],
-    ['no options', () => findStrays(tableOf(1), byStatus, null as never), 'options must be an object, got null'],
-  ])('refuses %s that cannot be', async (_, call, message) => {
-    await expect(call()).rejects.toThrow(message);
   });
 
   test('refuses the resume point of findStrays, which has moved nothing', async () => {

@@ -64,14 +64,6 @@ describe('the key of an item', () => {
 });
 
 describe('while the count grows from 5 to 6', () => {
-  test('an item can be at the place of each count, and is at most at one place that the counts between do not have', () => {
-    for (const transaction of transactions) {
-      const keys = shardKeys(grown, '121212', transaction);
-      const places = [6, 5].map((count) => `121212-${1 + calculatedShard(transaction.ClientTransactionId, count)}`);
-      expect(keys.map(({ InvoiceNumber }) => InvoiceNumber)).toEqual([...new Set(places)]);
-    }
-  });
-
   test('the places are those of every count between', () => {
     const wide = invoices({ write: 40, read: 64, since: 3 });
     for (const transaction of transactions) {
@@ -235,7 +227,6 @@ describe('refused by name', () => {
 
   test.each<[string, () => unknown, new (...args: never[]) => Error, string]>([
     ['no value', () => shardKey(five, undefined as never, key), InvalidIndexValueError, 'value must be a non-empty'],
-    ['an empty value', () => shardKey(five, '', key), InvalidIndexValueError, 'value must be a non-empty'],
     [
       'a value with the separator, such as one with its shard',
       () => shardKey(five, '121212-3', key),
@@ -279,44 +270,6 @@ describe('refused by name', () => {
       () => transactPut(random, { InvoiceNumber: '121212', ...key }, { ifAbsent: true }),
       InvalidArgumentError,
       'ifAbsent must be false',
-    ],
-    [
-      'a configuration without a value attribute',
-      () => shardKey({ ...five, valueAttribute: undefined as never }, '1', key),
-      InvalidIndexConfigError,
-      'config.valueAttribute must be the name of the attribute that holds the value',
-    ],
-    [
-      'a separator with digits',
-      () => shardKey({ ...five, separator: '-0' }, '1', key),
-      InvalidIndexConfigError,
-      'config.separator must be a text without digits',
-    ],
-    ['no separator', () => shardKey({ ...five, separator: '' }, '1', key), InvalidIndexConfigError, 'config.separator'],
-    ['half a shard', () => shardKey({ ...five, firstShard: 0.5 }, '1', key), InvalidIndexConfigError, 'firstShard'],
-    [
-      'a table without a sort key',
-      () => shardKey({ ...five, tableKey: ['InvoiceNumber'] }, '1', key),
-      InvalidIndexConfigError,
-      'config.tableKey must be the partition key and the sort key',
-    ],
-    [
-      'another sort key than that of the table',
-      () => shardKey({ ...five, sortKeyAttributes: ['at'] }, '1', key),
-      InvalidIndexConfigError,
-      'config.sortKeyAttributes must be the sort key, ClientTransactionId',
-    ],
-    [
-      'nothing that decides the shard',
-      () => shardKey({ ...five, shardedBy: [] }, '1', key),
-      InvalidIndexConfigError,
-      'config.shardedBy',
-    ],
-    [
-      'a first count above the count of writers',
-      () => shardKey(invoices({ write: 5, read: 6, since: 6 }), '1', key),
-      InvalidIndexConfigError,
-      'config.shards.default.since must be at most the write count, 5',
     ],
   ])('%s', (_, call, error, message) => {
     expect(call).toThrow(error);

@@ -1,4 +1,3 @@
-import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import {
   InvalidArgumentError,
   type ShardedIndexConfig,
@@ -141,8 +140,6 @@ describe('shardBatches of a table that is sharded by its own key', () => {
     ['no shard', { day: '2026-11-21' }, '"2026-11-21"'],
     ['a shard that no reader asks', { day: '2026-11-21#5' }, '"2026-11-21#5"'],
     ['two separators', { day: '2026-11#21#1' }, '"2026-11#21#1"'],
-    ['no text', { day: 7 }, '7'],
-    ['nothing', {}, 'undefined'],
   ])('refuses a key with %s, which no item has, and so does an update, which would create it', (_, wrong, got) => {
     const allowed = `a value and a shard from 0 to 4, such as "value#0", as shardKey and items that were read have it, got ${got}`;
     const keyOf = { ...key, ...wrong };
@@ -205,15 +202,6 @@ describe('shardUpdate with an expression of the caller', () => {
   test('needs no changes beside it', () => {
     const expression = { UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } };
     expect(shardUpdate([byStatus], key, {}, expression)).toEqual(expression);
-  });
-
-  test('takes numbers of every kind as a value', () => {
-    const shards = [7, 7n, NumberValue.from('7')].map(
-      (status) => Object.values(shardUpdate([byStatus], key, { set: { status } }).ExpressionAttributeValues!)[1],
-    );
-    expect(new Set(shards).size).toBe(1);
-    const large = shardAttributes(byStatus, { ...order, status: NumberValue.from('12345678901234567890') });
-    expect(large.statusShard).toMatch(/^12345678901234567890#\d$/);
   });
 
   test('changes what decides no shard of a table that is sharded by its own key', () => {

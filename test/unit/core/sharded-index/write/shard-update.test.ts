@@ -126,7 +126,6 @@ describe('shardUpdate', () => {
     ['an attribute that is set to nothing', { set: { status: undefined } }],
     ['another table key', { set: { jobId: 'job-2' } }],
     ['a shard of its own', { set: { status: 'failed', byStatusShard: 7 } }],
-    ['a shard that is removed', { remove: ['byStatusShard'] }],
   ])('refuses %s', (_, changes) => {
     expect(() => shardUpdate([byStatus], key, changes)).toThrow(InvalidArgumentError);
   });
@@ -134,9 +133,6 @@ describe('shardUpdate', () => {
   test.each<[unknown, string]>([
     [null, 'expression must be an object, got null'],
     [{ UpdateExpression: null }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
-    [{ UpdateExpression: 'SET =5' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
-    [{ UpdateExpression: 'SET [0] = :a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
-    [{ UpdateExpression: 'REMOVE .a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
     [{ ExpressionAttributeNames: null }, 'expression.ExpressionAttributeNames must be an object from placeholder'],
     [{ ExpressionAttributeValues: 5 }, 'expression.ExpressionAttributeValues must be an object from placeholder'],
   ])('refuses the expression %j', (expression, message) => {
@@ -145,50 +141,33 @@ describe('shardUpdate', () => {
     expect(update).toThrow(message);
   });
 
-  test.each([
-    'SET note = :n REMOVE#s',
-    'SET#s=:n',
-    'set note = :n\nremove #s.a[1]',
-    'ADD note :n,#s :n',
-    'REMOVE note,status',
-  ])('refuses the expression %j, which changes the value of an index', (UpdateExpression) => {
-    const expression = {
-      UpdateExpression,
-      ExpressionAttributeNames: { '#s': 'status' },
-      ExpressionAttributeValues: { ':n': 1 },
-    };
-    expect(() => shardUpdate([byStatus], key, {}, expression)).toThrow(
-      'expression.UpdateExpression must be clauses that leave keys, shards and values of indexes as they are',
-    );
-  });
+  test.each(['SET note = :n REMOVE#s', 'SET#s=:n', 'REMOVE note,status'])(
+    'refuses the expression %j, which changes the value of an index',
+    (UpdateExpression) => {
+      const expression = {
+        UpdateExpression,
+        ExpressionAttributeNames: { '#s': 'status' },
+        ExpressionAttributeValues: { ':n': 1 },
+      };
+      expect(() => shardUpdate([byStatus], key, {}, expression)).toThrow(
+        'expression.UpdateExpression must be clauses that leave keys, shards and values of indexes as they are',
+      );
+    },
+  );
+
+  test.each(['SET note = :n, REMOVE owner', 'SET add = :n', 'SET note = (:n', 'ADD note', 'SET note = "text"'])(
+    'refuses the expression %j, which DynamoDB would refuse',
+    (UpdateExpression) => {
+      expect(() => shardUpdate([byStatus], key, {}, { UpdateExpression })).toThrow(
+        'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses',
+      );
+    },
+  );
 
   test.each([
-    'SET note = :n, REMOVE owner',
-    'SET note :n',
-    'SET add = :n',
-    'SET :n = :n',
-    'REMOVE note[x]',
-    'SET note = (:n',
-    'SET note = list_append(:n, :n',
-    'SET note = :n + ',
-    'SET note = :n owner = :n',
-    'REMOVE note SET',
-    'ADD note',
-    'SET note = "text"',
-    'SET note = :n; REMOVE status',
-  ])('refuses the expression %j, which DynamoDB would refuse', (UpdateExpression) => {
-    expect(() => shardUpdate([byStatus], key, {}, { UpdateExpression })).toThrow(
-      'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses',
-    );
-  });
-
-  test.each([
-    'SET note = :n + :m',
     'SET note = note - :n',
     'SET note = (note + :n) - :m',
-    'SET note = other.list[1].name',
     'SET note.list[0] = if_not_exists(other.list[1], :n)',
-    'ADD note :n',
   ])('takes the expression %j as it is', (UpdateExpression) => {
     const ExpressionAttributeValues = { ':n': 1, ':m': 2 };
     const update = shardUpdate([byStatus], key, {}, { UpdateExpression, ExpressionAttributeValues });

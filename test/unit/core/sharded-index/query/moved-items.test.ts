@@ -1,0 +1,65 @@
+import { type DynamoDbItem, fanOutQuery, type ShardedTableConfig } from '../../../../../lib/core';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { invoices } from '../../../../support/fakes/invoices';
+import { indexConfig } from '../../../../support/index-config';
+
+const byTime = indexConfig({
+  shards: { default: { write: 2, read: 2 } },
+  strategy: 'random',
+  valueAttribute: undefined,
+  sortKeyAttributes: ['at'],
+  tableKey: ['id'],
+});
+const job = (id: string, at: string, shard: number): DynamoDbItem => ({
+  id: { S: id },
+  at: { S: at },
+  shard: { N: String(shard) },
+});
+
+describe('the item of a cursor that has moved to a later shard', () => {
+  test('is not shown again, and others of its sort key are', async () => {
+    const index = new FakeIndex(byTime);
+    index.put(job('a', '2026', 0));
+    index.put(job('b', '2026', 1));
+    const { items, cursor } = await fanOutQuery(index, byTime, { limit: 1 });
+    expect(items).toEqual([job('a', '2026', 0)]);
+    index.put(job('a', '2026', 1));
+    expect((await fanOutQuery(index, byTime, { cursor })).items).toEqual([job('b', '2026', 1)]);
+  });
+
+  test.each<[string, Partial<ShardedTableConfig>, boolean]>([
+    ['is not shown again, of a table whose sort key decides the shard', {}, false],
+    ['may be another item where further attributes decide the shard, and is shown', { shardedBy: ['client'] }, true],
+    ['is another item where shards are drawn at random, and is shown', { strategy: 'random', shardedBy: [] }, true],
+  ])('%s', async (_, change, shown) => {
+    const config: ShardedTableConfig = { ...invoices, ...change };
+    const at = (shard: number, value = '7'): DynamoDbItem => ({
+      InvoiceNumber: { S: `${value}-${shard}` },
+      ClientTransactionId: { S: 't' },
+      client: { S: 'c' },
+    });
+    const index = new FakeIndex(config);
+    index.put(at(1));
+    index.put(at(2, '8'));
+    const { cursor } = await fanOutQuery(index, config, { values: ['7', '8'], limit: 1 });
+    index.delete(at(1));
+    index.put(at(3));
+    const { items } = await fanOutQuery(index, config, { values: ['7', '8'], cursor });
+    expect(items).toEqual([...(shown ? [at(3)] : []), at(2, '8')]);
+  });
+});
+
+test('fanOutQuery – items whose table keys differ in one attribute or in its type – returns each item', async () => {
+  const config = indexConfig({ tableKey: ['tenant', 'id'], sortKeyAttributes: [], valueAttribute: undefined });
+  const keys: DynamoDbItem[] = [
+    { tenant: { S: 'a' }, id: { S: 'bc' } },
+    { tenant: { S: 'ab' }, id: { S: 'c' } },
+    { tenant: { S: 'ab' }, id: { N: '1' } },
+    { tenant: { S: 'ab' }, id: { N: '2' } },
+    { tenant: { S: 'ab' }, id: { B: Uint8Array.of(1) } },
+    { tenant: { S: 'ab' }, id: { B: Uint8Array.of(2) } },
+  ];
+  const index = new FakeIndex(config);
+  for (const key of keys) index.put({ ...key, shard: { N: '0' } });
+  expect((await fanOutQuery(index, config, {})).items).toHaveLength(keys.length);
+});
