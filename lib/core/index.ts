@@ -1,4 +1,4 @@
-/** `cdk-even-shards/core`: every door but `cdk-even-shards/testing`, in one. */
+/** `cdk-even-shards/core`: the exports of all other entry points, except `cdk-even-shards/testing`. */
 export * from './adaptive-counts';
 export * from './consumer';
 export * from './keyspaces';

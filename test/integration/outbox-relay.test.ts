@@ -417,7 +417,7 @@ describeOnPostgres('OutboxRelay', () => {
         });
         await expect(start(relay).ended).rejects.toMatchObject({
           code: 'OUTBOX_CONNECTION',
-          cause: { message: 'no answer within 50 ms' },
+          cause: { message: 'no response within 50 ms' },
         });
       },
     );

@@ -1,33 +1,35 @@
 import { type Clock, systemClock } from './clock';
 import { deferred } from './deferred';
 
-/** What can end a call before its answer comes. */
+/** The limits of a call. */
 export interface CallLimit {
-  /** The most milliseconds that the call may take, by this clock. */
+  /** The timeout of the call, in milliseconds of `clock`. */
   readonly ms: number;
   readonly clock?: Clock;
-  /** Shortens the time of each call to `ms`, from the moment when `signal` aborts. */
+  /** When this signal aborts, the remaining time of the call becomes `ms`, or the timeout of the call if that is shorter. */
   readonly shortened?: { readonly signal: AbortSignal; readonly ms: number };
-  /** Aborts the call. The client's own error then says so. */
+  /** Aborts the call, which then fails with the client's own error. */
   readonly signal?: AbortSignal;
 }
 
-/** A call had no answer in its time. It may have been applied. It has the name that the SDK's own time-outs have. */
+/**
+ * A call got no response in time. The service may have applied it. The error has the name of the AWS SDK's own timeout errors.
+ */
 class CallTimeoutError extends Error {
   override readonly name = 'TimeoutError';
 
   constructor(ms: number) {
-    super(`no answer within ${ms} ms`);
+    super(`no response within ${ms} ms`);
   }
 }
 
 /**
- * Makes a call, and gives it up when its time is over, even if its client ignores the abort.
+ * Makes a call with a timeout, even if the client ignores the abort signal.
  *
- * `AbortSignal.any` would not do: Node.js forgets a time-out that only another signal knows when it collects garbage.
- * Source: nodejs/node, issues 57736 and 65995.
+ * `AbortSignal.any` does not work here: Node.js can garbage-collect a timeout signal that only the combined signal
+ * refers to. Source: nodejs/node, issues 57736 and 65995.
  *
- * @throws CallTimeoutError if there is no answer in time; what comes later is dropped
+ * @throws CallTimeoutError if there is no response in time; a later response is ignored
  */
 export async function callWithin<T>(
   { ms, clock = systemClock, signal, shortened }: CallLimit,
@@ -37,23 +39,23 @@ export async function callWithin<T>(
   const abort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort);
-  const silence = deferred<never>();
-  const giveUpAfter = (limitMs: number): (() => void) =>
+  const timeout = deferred<never>();
+  const startTimeout = (limitMs: number): (() => void) =>
     clock.schedule(() => {
       const error = new CallTimeoutError(limitMs);
-      // This comes before the abort, because the client's own error for the abort would not say why.
-      silence.reject(error);
+      // Reject before the abort: the client's own error for the abort does not name the timeout.
+      timeout.reject(error);
       controller.abort(error);
     }, limitMs);
   const shortestMs = shortened ? Math.min(ms, shortened.ms) : ms;
-  let cancel = giveUpAfter(shortened?.signal.aborted ? shortestMs : ms);
+  let cancel = startTimeout(shortened?.signal.aborted ? shortestMs : ms);
   const shorten = (): void => {
     cancel();
-    cancel = giveUpAfter(shortestMs);
+    cancel = startTimeout(shortestMs);
   };
   shortened?.signal.addEventListener('abort', shorten);
   try {
-    return await Promise.race([call({ abortSignal: controller.signal }), silence.promise]);
+    return await Promise.race([call({ abortSignal: controller.signal }), timeout.promise]);
   } finally {
     cancel();
     signal?.removeEventListener('abort', abort);

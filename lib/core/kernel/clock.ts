@@ -1,9 +1,9 @@
 /**
- * A source of elapsed time. Every engine of this library reads the time from a clock, waits by it and sets its timers
- * with it. Pass one of your own in tests and simulations, such as `VirtualClock` of `cdk-even-shards/testing`.
+ * A source of elapsed time. All engines of this library read the time and set timers through a clock. Pass your own
+ * clock in tests and simulations, such as `VirtualClock` of `cdk-even-shards/testing`.
  */
 export interface Clock {
-  /** Milliseconds since an arbitrary start. It never goes backwards, even if someone sets the time of day. */
+  /** Milliseconds since an arbitrary start. It never goes backwards, even if the system time is set back. */
   now(): number;
   /** Calls `callback` once after `delayMs` milliseconds, unless you call the returned function first. */
   schedule(callback: () => void, delayMs: number): () => void;
@@ -11,7 +11,7 @@ export interface Clock {
   sleep(delayMs: number): Promise<void>;
 }
 
-/** The longest delay of a timer of Node.js, in milliseconds: a timer with a longer delay fires at once. */
+/** The longest delay of a timer of Node.js, in milliseconds: a timer with a longer delay fires immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
@@ -20,7 +20,7 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
  */
 export const SHORTEST_TIMER_MS = 1;
 
-/** The clock of the system. A delay may be longer than the longest timer, which is 25 days. */
+/** The system clock. A delay may be longer than 25 days, which is the longest delay of a timer of Node.js. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   schedule(callback, delayMs) {

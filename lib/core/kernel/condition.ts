@@ -1,6 +1,6 @@
 import { type Deferred, deferred } from './deferred';
 
-/** Lets callers wait until shared state changes. A caller that wakes checks the state, and waits again if it must. */
+/** Lets callers wait until shared state changes. A caller must check the state after each change, and may have to wait again. */
 export class Condition {
   private next: Deferred<void> | undefined;
 

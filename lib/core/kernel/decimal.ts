@@ -1,14 +1,13 @@
 import { describeValue, EvenShardsError } from './errors';
 
 /**
- * A decimal number as its sign, the position of its first digit, and its digits: 0.00120 is 1, -2, "12". Zero has sign
- * 0.
+ * A decimal number: its sign, the position of its first digit, and its digits. For example, 0.00120 is 1, -2, "12". The
+ * sign of zero is 0.
  */
 export interface Decimal {
   readonly sign: -1 | 0 | 1;
   /**
-   * How many digits the number has before its decimal point, counted from its first digit that is not zero; negative for
-   * zeros after the point.
+   * The number of digits before the decimal point, without leading zeros. Negative: the number of zeros directly after the point.
    */
   readonly exponent: number;
   /** The digits without zeros at either end. */
@@ -25,12 +24,12 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
   return (a.exponent - b.exponent || Number(a.digits > b.digits) - Number(a.digits < b.digits)) * a.sign;
 }
 
-/** A decimal number without an exponent and without needless zeros, as DynamoDB returns it: 1e3 becomes 1000. */
+/** A decimal number without an exponent and without leading and trailing zeros, as DynamoDB returns it: 1e3 becomes 1000. */
 export function plainDecimal(text: string): string {
   return decimalText(parseDecimal(text));
 }
 
-/** The one text of a number: only digits, or with an exponent if more than `mostZeros` would stand before or after its digits. */
+/** The canonical text of a number. It has an exponent only if the plain notation needs more than `mostZeros` extra zeros. */
 export function decimalText({ sign, exponent, digits }: Decimal, mostZeros = Number.POSITIVE_INFINITY): string {
   if (sign === 0) return '0';
   const minus = sign < 0 ? '-' : '';
@@ -41,13 +40,14 @@ export function decimalText({ sign, exponent, digits }: Decimal, mostZeros = Num
   return `${minus}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** The numbers of DynamoDB are shorter than this. */
+/** In characters. The numbers of DynamoDB are shorter. */
 const MAX_NUMBER_LENGTH = 300;
 
 /**
- * The bytes that DynamoDB counts for a number: one, and one for each pair of digits, grouped from the decimal point, and
- * one for a minus sign. A text that is not a number counts its length. Source: the developer guide gives an approximation;
- * the authors of dynalite found the grouping and the minus sign on AWS.
+ * The bytes that DynamoDB counts for a number: one byte, one byte for each pair of digits, and one byte for a minus sign. The
+ * pairs start at the decimal point. For a text that is not a number, returns its length.
+ *
+ * Sources: the developer guide (an approximation), and the authors of dynalite, who measured the pairs and the minus sign on AWS.
  */
 export function numberBytes(text: string): number {
   const decimal = text.length > MAX_NUMBER_LENGTH ? undefined : decimalOfText(text.trim());
@@ -56,20 +56,21 @@ export function numberBytes(text: string): number {
   return 1 + Math.ceil((digits.length + Math.abs(exponent % 2)) / 2) + Number(sign < 0);
 }
 
-/** The most significant digits that DynamoDB keeps of a number. Source: the DynamoDB developer guide, "Data types". */
+/** How many significant digits a number of DynamoDB can have. Source: the DynamoDB developer guide, "Data types". */
 const MAX_DIGITS = 38;
 
 /** The smallest positive number of DynamoDB. */
 const LEAST = '1E-130';
 
-/** Nearer to zero than this exponent, the neighbours of a number could be smaller than the smallest number. */
+/** Below this exponent, the neighbour of a number could be nearer to zero than DynamoDB's smallest number. */
 const LEAST_EXPONENT = -90;
 
 /**
- * The next number that DynamoDB can hold: above `text` in direction 1, below it in direction -1. No number that it can
- * hold lies between them.
+ * The neighbour of a number among the numbers that DynamoDB can store: the next larger number for direction 1, the next
+ * smaller number for direction -1.
  *
- * @returns undefined for a number of more than 38 digits, or too near to zero or to the largest number to be sure
+ * @returns undefined if the number has more than 38 digits, or is too close to zero or to the largest number to have a
+ *   certain neighbour
  */
 export function nextNumber(text: string, direction: 1 | -1): string | undefined {
   const { sign, exponent, digits } = parseDecimal(text);
@@ -86,7 +87,7 @@ export function nextNumber(text: string, direction: 1 | -1): string | undefined 
 }
 
 /**
- * A number as JavaScript holds it, or as text if JavaScript cannot hold it exactly.
+ * Returns a JavaScript number if it is exact, otherwise the text.
  *
  * @throws EvenShardsError with the code NOT_A_NUMBER if the text is not a decimal number
  */
@@ -97,7 +98,7 @@ export function exactNumber(text: string): number | string {
   return isExact ? number : text;
 }
 
-/** DynamoDB writes no longer numbers. */
+/** In characters. DynamoDB returns no number that is longer. */
 const MAX_LENGTH = 4_096;
 
 function parseDecimal(text: string): Decimal {
@@ -112,7 +113,7 @@ function parseDecimal(text: string): Decimal {
 /** A sign, digits with a decimal point or without, and an exponent. There is at least one digit before the exponent. */
 const DECIMAL = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
 
-/** A number in decimal digits, with an exponent or without; undefined for anything else. */
+/** Parses a decimal number, with or without an exponent. Undefined if the text is not a decimal number. */
 export function decimalOfText(text: string): Decimal | undefined {
   const match = DECIMAL.exec(text);
   if (match === null) return undefined;

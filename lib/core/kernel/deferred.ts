@@ -5,7 +5,7 @@ export interface Deferred<T> {
   reject(error: unknown): void;
 }
 
-/** A promise that its creator settles later, as `Promise.withResolvers` returns it. Node.js 20 does not have that function. */
+/** A promise that its creator settles later. Node.js 20 does not have `Promise.withResolvers`. */
 export function deferred<T = void>(): Deferred<T> {
   let resolve!: Deferred<T>['resolve'];
   let reject!: Deferred<T>['reject'];

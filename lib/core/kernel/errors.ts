@@ -1,18 +1,15 @@
 /**
- * The base class of every error that this library throws. Its message starts with its code in brackets, such as
- * `[INVALID_SHARD_COUNT]`, because only the message reaches a caller in another language or process.
+ * The base class of every error that this library throws. The message starts with the code in brackets, such as
+ * `[INVALID_SHARD_COUNT]`, because a caller in another language or process gets only the message.
  */
 export class EvenShardsError extends Error {
-  /** Names the kind of error. Compare it rather than the message: a code is stable, a message may change. */
+  /** The kind of error. Compare the code, not the message: codes are stable, messages may change. */
   readonly code: string;
 
   // Properties that hold data are private and have a getter: loggers write every enumerable property of an error.
   readonly #summary: string;
 
-  /**
-   * `summary` is what a log may hold of the problem. Without it, the summary is the problem, which then must not quote
-   * data.
-   */
+  /** `summary` is the problem without user data, for logs. It is required if `problem` contains user data. */
   constructor(
     code: string,
     problem: string,
@@ -30,23 +27,25 @@ export class EvenShardsError extends Error {
   }
 
   /**
-   * The problem as a log may hold it: without the data that `problem` may quote, which is a wrong value, a key, the name of
-   * an owner, or the words of a service.
+   * The problem without user data, for logs. `problem` may contain a wrong value, a key, the name of an owner or the
+   * message of a service.
    */
   get summary(): string {
     return this.#summary;
   }
 
   /**
-   * What loggers that write errors as JSON show, such as AWS Lambda's JSON log format: the summary in place of the message,
-   * and no property with data.
+   * The error as JSON, for loggers such as AWS Lambda's JSON log format. It has the summary instead of the message, and
+   * no property with user data.
    */
   toJSON(): { errorType: string; code: string; errorMessage: string; stackTrace: string[] } {
     return { errorType: this.name, code: this.code, errorMessage: this.summary, stackTrace: framesOf(this) };
   }
 }
 
-/** The lines of the stack after the message. Empty if the stack has another message, because that one may quote data. */
+/**
+ * The lines of the stack after the message. Empty if the stack has another message, because that message may contain user data.
+ */
 export function framesOf({ stack = '', message }: Pick<Error, 'stack' | 'message'>): string[] {
   const start = stack.indexOf(message);
   if (start < 0) return [];
@@ -54,7 +53,7 @@ export function framesOf({ stack = '', message }: Pick<Error, 'stack' | 'message
   return frames.split('\n').flatMap((line) => line.trim() || []);
 }
 
-/** An argument is not one of the allowed values. The library throws this before it writes anything. */
+/** An argument is not one of the allowed values. The library throws this error before it writes anything. */
 export class InvalidArgumentError extends EvenShardsError {
   /** The `code` of the errors of this class. */
   static readonly code: string = 'INVALID_ARGUMENT';
@@ -65,7 +64,7 @@ export class InvalidArgumentError extends EvenShardsError {
     /** The name of the wrong field, as the caller wrote it. */
     readonly field: string,
     value: unknown,
-    /** What is allowed instead, in words that follow "must be". */
+    /** The allowed values, in words that follow "must be". */
     readonly allowed: string,
   ) {
     const summary = `${shortened(field)} must be ${allowed}`.replace(TOKEN, 'a token');
@@ -73,7 +72,7 @@ export class InvalidArgumentError extends EvenShardsError {
     this.#value = value;
   }
 
-  /** The wrong value. No logger writes it unless it is asked to. */
+  /** The wrong value. It is a getter, so that loggers do not write it. */
   get value(): unknown {
     return this.#value;
   }
@@ -95,8 +94,8 @@ export class InvalidHashKeyRangesError extends InvalidArgumentError {
 }
 
 /**
- * How CDK writes a value that only the deployment knows: `${Token[Name.7]}`, `#{Token[Name.7]}`, or a number about
- * -1.888e+289. Source: aws-cdk-lib, core/lib/private/encoding.
+ * The forms of an unresolved CDK token: `${Token[Name.7]}`, `#{Token[Name.7]}`, or a number about -1.888e+289. Source:
+ * aws-cdk-lib, core/lib/private/encoding.
  */
 const TOKEN = /[$#]\{Token\[[^\]]*\]\}|-1\.\d{10,16}e\+289/g;
 
@@ -104,8 +103,8 @@ const MAX_DESCRIPTION_LENGTH = 100;
 const MAX_NAME_LENGTH = 400;
 
 /**
- * A value as an error message shows it: readable, on one line, and short even if the input has a megabyte. It asks no object
- * to write itself: one of the Cassandra driver's numbers would write four hundred megabytes of zeros.
+ * A value as an error message shows it: on one line, cut to about 100 characters. It does not call the `toString`
+ * method of an object, because a number of the Cassandra driver can return 400 MB of zeros.
  */
 export function describeValue(value: unknown): string {
   const text = textOf(value);
@@ -114,15 +113,15 @@ export function describeValue(value: unknown): string {
   return `${text.slice(0, MAX_DESCRIPTION_LENGTH)}…${whole}`;
 }
 
-/** A name that the caller gave, as a message shows it. */
+/** A name from the caller, as a message shows it: cut to 400 characters. */
 export function shortened(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
-/** The square of the largest whole number whose digits a message shows. */
+/** A message shows the digits of a bigint up to 10^50, and down to -10^50. */
 const LARGEST_SQUARE = 10n ** 100n;
 
-/** The text of a value, cut off somewhere after the length that fits. */
+/** The text of a value. It stops soon after `room` characters. */
 function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
   if (typeof value === 'bigint' && value * value > LARGEST_SQUARE) return 'a long number';
@@ -133,7 +132,7 @@ function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
     if (type === Date) return JSON.stringify(value);
     if (type !== undefined && type !== Object) return `a ${type.name}`;
     let text = '';
-    // The keys of a list one by one: a list of millions has as many, and a message shows a few.
+    // Does not list all keys of an array first: an array can have millions of elements, and a message shows only a few.
     for (const key of isList ? value.keys() : Object.keys(value)) {
       if (text.length >= room) break;
       const inner = textOf((value as Record<string, unknown>)[key], room - text.length - 1);

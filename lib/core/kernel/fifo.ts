@@ -1,7 +1,9 @@
-/** A first-in, first-out queue. On average its operations take constant time: each item is turned over once. */
+/**
+ * A first-in, first-out queue. Its operations take constant time on average, because each item moves between the two arrays once.
+ */
 export class Fifo<T> {
   private arrived: T[] = [];
-  /** The items before those of `arrived`. The last of them leaves first. */
+  /** The items that arrived before the items of `arrived`, newest first. */
   private leaving: T[] = [];
 
   get length(): number {

@@ -1,4 +1,7 @@
-/** Source: the codes of Node.js that the SDK tries again after, NODEJS_TIMEOUT_ERROR_CODES and NODEJS_NETWORK_ERROR_CODES. */
+/**
+ * The error codes of Node.js after which the AWS SDK retries. Source: its NODEJS_TIMEOUT_ERROR_CODES and
+ * NODEJS_NETWORK_ERROR_CODES.
+ */
 const CODES: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -10,7 +13,7 @@ const CODES: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Whether an error with this code says that a connection was refused, was lost, or could not be made. */
+/** Whether an error with this code means that a connection failed or was lost. */
 export function isLostConnection(code: unknown): boolean {
   return CODES.has(code);
 }

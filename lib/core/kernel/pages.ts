@@ -1,9 +1,10 @@
 import { IncompleteAnswerError } from './incomplete-answer-error';
 
 /**
- * The pages that a read has passed, each by a text that names it. It keeps the last page, and a mark on an earlier page
- * that moves on at ever longer intervals. Pages that lead back to each other reach the mark again, so they are not read for
- * ever. Source: Brent, "An Improved Monte Carlo Factorization Algorithm", 1980, section 2.
+ * Detects a cycle in the pages of a read. It remembers the last page, and one earlier page as a mark, which moves after 1, 2, 4,
+ * 8 ... pages. A read in a cycle reaches the mark again, so it ends.
+ *
+ * Source: Brent, "An Improved Monte Carlo Factorization Algorithm", 1980, section 2.
  */
 export interface PageTrail {
   page: string;
@@ -13,15 +14,15 @@ export interface PageTrail {
 }
 
 /**
- * The trail to one more page.
+ * Adds a page to a trail.
  *
- * @param operation the operation of the service that is asked for pages, such as `Scan`
- * @throws IncompleteAnswerError if it leads back
+ * @param operation the operation that reads the pages, such as `Scan`
+ * @throws IncompleteAnswerError if the page is the marked page: the pages are a cycle
  */
-export function trailTo(operation: string, page: string, before: PageTrail | undefined): PageTrail {
+export function addToTrail(operation: string, page: string, before: PageTrail | undefined): PageTrail {
   if (before === undefined) return { page, mark: page, steps: 0, mostSteps: 1 };
   const { mark, mostSteps } = before;
-  if (page === mark) throw new IncompleteAnswerError(operation, 'a page that leads on');
+  if (page === mark) throw new IncompleteAnswerError(operation, 'the key of a page that was not read before');
   const steps = before.steps + 1;
   return steps < mostSteps
     ? { page, mark, steps, mostSteps }
@@ -29,12 +30,12 @@ export function trailTo(operation: string, page: string, before: PageTrail | und
 }
 
 /**
- * Reads the pages of one answer, one after the other.
+ * Reads all pages of a paged operation, one after the other.
  *
- * @param operation the operation of the service that is asked for pages, such as `Scan`
- * @param read reads the page with this start, which is a key or a token. Undefined: the first page
- * @param startOfNext the start of the next page. Undefined or null if this is the last page
- * @throws IncompleteAnswerError if a page leads back
+ * @param operation the operation that reads the pages, such as `Scan`
+ * @param read reads the page that begins at this key or token; undefined for the first page
+ * @param startOfNext the key or token of the next page; undefined or null after the last page
+ * @throws IncompleteAnswerError if the pages are a cycle
  */
 export async function* pages<Page, Start>(
   operation: string,
@@ -47,6 +48,6 @@ export async function* pages<Page, Start>(
     yield page;
     start = startOfNext(page) ?? undefined;
     if (start === undefined) return;
-    trail = trailTo(operation, JSON.stringify(start), trail);
+    trail = addToTrail(operation, JSON.stringify(start), trail);
   }
 }

@@ -1,10 +1,10 @@
 import type { Clock } from './clock';
 
-/** The caller's signal has ended the work. */
+/** The caller's signal has stopped the work. */
 export class Stopped extends Error {}
 
 /** @throws Stopped if the signal is aborted */
-export function checkGoingOn(signal: AbortSignal | undefined): void {
+export function throwIfStopped(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new Stopped();
 }
 
@@ -15,7 +15,7 @@ export function checkGoingOn(signal: AbortSignal | undefined): void {
  */
 export async function pause(delayMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   if (delayMs > 0) await sleepUnlessAborted(delayMs, clock, signal);
-  checkGoingOn(signal);
+  throwIfStopped(signal);
 }
 
 /** Waits for some milliseconds, or until the signal is aborted. */

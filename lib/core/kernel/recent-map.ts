@@ -1,10 +1,10 @@
-/** A map with a bounded number of entries. Beyond it, the map forgets the entry that was set the longest ago. */
+/** A map with a bounded number of entries. A full map drops the entry that was set the longest ago. */
 export class RecentMap<K, V> {
   private readonly entriesByAge = new Map<K, V>();
   /**
-   * An iterator that always stands before the oldest entry, because every entry that it returns is deleted. A new iterator must
-   * skip the gaps of deleted entries. An old iterator keeps in memory each table that the map has replaced since. So the map makes a
-   * new iterator when the number of changes exceeds the number of entries.
+   * Returns the oldest key next, because the map deletes every key that the iterator has returned. A new iterator for
+   * each call would be slow: it skips all deleted entries. An old iterator keeps replaced internal tables of the map in
+   * memory. So the map makes a new iterator when the number of changes exceeds the number of entries.
    */
   private oldest = this.entriesByAge.keys();
   private changes = 0;
@@ -16,7 +16,7 @@ export class RecentMap<K, V> {
     return this.entriesByAge.size;
   }
 
-  /** The entries. The one that was set last comes last. */
+  /** The entries, in the order in which they were set. */
   [Symbol.iterator](): Iterator<[K, V]> {
     return this.entriesByAge.entries();
   }
@@ -25,7 +25,7 @@ export class RecentMap<K, V> {
     return this.entriesByAge.get(key);
   }
 
-  /** Sets an entry, and makes it the last. */
+  /** Sets an entry, which becomes the newest. */
   set(key: K, value: V): void {
     this.entriesByAge.delete(key);
     this.entriesByAge.set(key, value);

@@ -1,8 +1,8 @@
 import { type BackoffOptions, backoffMs } from './backoff';
 import type { Clock } from './clock';
-import { checkGoingOn, pause } from './pause';
+import { pause, throwIfStopped } from './pause';
 
-/** How often a call is made, and how long to wait in between. */
+/** The number of attempts of a call, and the delays between them. */
 export interface RetryPolicy extends BackoffOptions {
   attempts: number;
   clock: Clock;
@@ -10,10 +10,10 @@ export interface RetryPolicy extends BackoffOptions {
 }
 
 /**
- * Makes a call, and makes it again while another attempt can overcome its failure. It waits with full jitter in between.
+ * Makes a call, and retries it after transient failures. The delays have full jitter.
  *
  * @param call gets the number of the attempt, from 1
- * @param isFinal whether every further attempt would fail, too
+ * @param isFinal whether a retry would fail with the same error
  * @throws Stopped if the signal is aborted; otherwise the error of the last attempt
  */
 export async function withRetries<T>(
@@ -26,7 +26,7 @@ export async function withRetries<T>(
     try {
       return await call(attempt);
     } catch (error) {
-      checkGoingOn(signal);
+      throwIfStopped(signal);
       if (attempt === attempts || isFinal(error)) throw error;
     }
     await pause(backoffMs(attempt, policy), clock, signal);

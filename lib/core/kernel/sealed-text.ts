@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** With this many bytes, no altered text is accepted by chance. docs/decisions says why the checksum needs no secret. */
+/** Long enough that no altered text passes by chance. docs/decisions explains why the checksum needs no secret. */
 const CHECKSUM_BYTES = 16;
 
 /**
- * A text that a caller keeps and gives back, such as a cursor. It holds a value, and a checksum over the value and over what the
- * text belongs to, such as a query.
+ * A text that a caller keeps and passes back, such as a cursor. It contains a value, and a checksum of the value and of
+ * `belongsTo`, such as a query.
  */
 export function sealedText(belongsTo: unknown, value: unknown): string {
   const payload = JSON.stringify(value);
@@ -13,8 +13,8 @@ export function sealedText(belongsTo: unknown, value: unknown): string {
 }
 
 /**
- * The value that a text holds, or undefined if the text was altered, belongs to something else, or holds a value of another shape.
- * The checksum has no secret, so anybody can make up a text of any shape.
+ * The value of a text. Undefined if the text was altered, has another `belongsTo`, or has a value of another shape. The
+ * checksum has no secret, so a caller can make a valid text with a value of any shape.
  *
  * @param read returns undefined, or throws, for a value of another shape
  */
@@ -36,7 +36,7 @@ export function unsealedValue<V>(
   }
 }
 
-/** Whether a value is an array of numbers from 0 on, such as bytes, or the numbers of shards. */
+/** Whether a value is an array of numbers of at least 0, such as bytes or shard numbers. */
 export function areCounts(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((each) => Number.isFinite(each) && each >= 0);
 }

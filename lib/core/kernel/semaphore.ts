@@ -1,6 +1,6 @@
 import { Fifo } from './fifo';
 
-/** Lets a bounded number of callers work at the same time. Callers that wait begin in the order in which they came. */
+/** Lets a bounded number of callers work at the same time. Waiting callers get a permit in the order of their calls. */
 export class Semaphore {
   private readonly waiting = new Fifo<() => void>();
 
@@ -24,7 +24,7 @@ export class Semaphore {
   release(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.permits += 1;
-    // A microtask, because `next` may release its permit at once: direct calls would nest as deep as the queue is long.
+    // A microtask, because `next` may release its permit immediately: direct calls would recurse once for each waiting caller.
     else queueMicrotask(next);
   }
 }

@@ -1,7 +1,7 @@
 import { WrongOrderError } from '../fan-out/fan-out-errors';
 import type { ShardPage, ShardRead, ShardReader } from '../fan-out/shard-reader';
 import type { TotalOrder } from '../fan-out/total-order';
-import { type PageTrail, trailTo } from '../kernel/pages';
+import { addToTrail, type PageTrail } from '../kernel/pages';
 import type { CqlClient, CqlRow } from './cql-client';
 import { compareKeys, type Keyed, type KeyedRow, keyedRow } from './keyed-row';
 import { withMilliseconds } from './long-time';
@@ -85,7 +85,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     if (rows.some((row) => this.hasTimeBeyondDates(row))) {
       ({ rows, pageState } = await selectRows(client, withMilliseconds(statement, this.timestamps), options));
     }
-    const trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, within?.trail);
+    const trail = pageState === undefined ? undefined : addToTrail('SELECT', pageState, within?.trail);
     const inOrder = this.inOrder(
       rows.flatMap((row) => keyedRow(config, tableShard.shard, row) ?? []),
       lastRow,

@@ -1,8 +1,8 @@
 import { checkFields, checkNotNegative, checkWhole } from '../kernel/checks';
 import { type Clock, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
-import { type PageTrail, trailTo } from '../kernel/pages';
-import { checkGoingOn, Stopped } from '../kernel/pause';
+import { addToTrail, type PageTrail } from '../kernel/pages';
+import { Stopped, throwIfStopped } from '../kernel/pause';
 import type { RetryPolicy } from '../kernel/retries';
 
 /** What a caller may say of a walk over a segment of a table, whatever the store. */
@@ -94,13 +94,13 @@ export async function walkSegment<Item, Start, Report extends { resumePoint?: st
   let trail: PageTrail | undefined;
   try {
     for (let [start, isComplete] = [first, false]; !isComplete; ) {
-      checkGoingOn(signal);
+      throwIfStopped(signal);
       const { items, next } = await store.readPage(start);
       const beginsAgain = await store.treatPage(items);
       start = beginsAgain ? undefined : next;
       isComplete = start === undefined && !beginsAgain;
       const point = await pointOf(start);
-      trail = start === undefined ? undefined : trailTo(operation, point, trail);
+      trail = start === undefined ? undefined : addToTrail(operation, point, trail);
       if (isComplete) delete report.resumePoint;
       else report.resumePoint = point;
       await onProgress?.(structuredClone(report));

@@ -20,7 +20,7 @@ export const MAGIC = Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2);
 
 export const DIGEST_BYTES = 16;
 
-/** More than an aggregate adds to a record: its frame, its tables and the longest sequence, in bytes. */
+/** An upper bound of the bytes that an aggregate adds to a record: frame, tables and the longest sequence. */
 export const MAX_AGGREGATE_OVERHEAD_BYTES = 4 * 1024;
 
 /** Whether data starts with the magic bytes of an aggregate. */
@@ -32,8 +32,8 @@ export function digestOf(message: Uint8Array): Buffer {
   return hash('md5', message, 'buffer');
 }
 
-/** Writes the digest of the message from `start` to `end` behind it. */
+/** Writes the digest of `data` from `start` to `end`, directly after `end`. */
 export function writeDigest(data: Buffer, start: number, end: number): void {
-  // Writing it as text takes two thirds of the time of copying a buffer.
+  // To write a latin1 text takes two thirds of the time of copying a buffer.
   data.write(hash('md5', data.subarray(start, end), 'binary'), end, 'latin1');
 }

@@ -3,16 +3,16 @@
  * hash key, the `start` fence is the first one under its new hash key.
  */
 export interface Fence {
-  /** Names one attempt at one move. Both fences of a hand-over carry the same id, of 1 to 64 characters. */
+  /** Identifies one attempt to move a partition key, in 1 to 64 characters. Both fences of a hand-over have the same id. */
   moveId: string;
   /** `end`: the last record with the old hash key. `start`: the first record with the new hash key. */
   side: 'end' | 'start';
 }
 
-/** Neither a text nor an aggregate of the Kinesis Producer Library starts with a NUL byte. */
+/** The NUL byte makes a mix-up unlikely: texts and aggregates of the Kinesis Producer Library do not start with a NUL byte. */
 const MAGIC = Buffer.from('\0even-shards-fence\0');
 
-/** The data of the record that carries a fence. */
+/** The data of a fence record. */
 export function fenceData({ moveId, side }: Fence): Uint8Array {
   return Buffer.concat([MAGIC, Buffer.from(JSON.stringify({ moveId, side }))]);
 }
@@ -20,14 +20,13 @@ export function fenceData({ moveId, side }: Fence): Uint8Array {
 const MOVE_ID = /^.{1,64}$/su;
 
 /**
- * The fence that a record carries. Use it to tell fences from your own records if you read a stream without an
- * `OrderedConsumer`.
+ * Parses a fence. Use it to recognise fences if you read a stream without an `OrderedConsumer`.
  *
  * @param data the data of one user record
- * @returns the fence, or undefined if the data is not a fence, even if it begins like one
+ * @returns the fence; undefined if the data is not a valid fence
  */
 export function parseFence(data: Uint8Array): Fence | undefined {
-  // This is asked of every record, and nearly none is a fence: its first byte tells.
+  // Almost all records are not fences, and already their first byte differs.
   if (!MAGIC.every((byte, index) => data[index] === byte)) return undefined;
   try {
     const { moveId, side } = JSON.parse(Buffer.from(data.subarray(MAGIC.length)).toString());

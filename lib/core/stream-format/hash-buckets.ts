@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
 import { InvalidArgumentError } from '../kernel/errors';
 
-/** The most hash buckets of a stream. Four for each shard of the largest stream, of 10,000 shards, are 65,536. */
+/** The most hash buckets of a stream: four for each of 10,000 shards, rounded up to a power of two. */
 const MAX_HASH_BUCKETS = 65_536;
 
-/** Enough for a stream of up to 64 shards, with four buckets for each shard. */
+/** Four buckets for each shard of a stream with 64 shards. */
 export const DEFAULT_HASH_BUCKETS = 256;
 
 const HASH_KEY_BITS = 128;
 
-/** The bits of the MD5 that a bucket's number is taken from. */
+/** The number of a bucket comes from at most this many leading bits of the MD5. */
 const MAX_BUCKET_BITS = 16;
 
 /** One of the equal parts that a stream's hash key space is divided into. */
 interface HashBucket {
-  /** Names the bucket: the partition key of the aggregates that its keys share. */
+  /** The name of the bucket, which is also the partition key of its aggregates. */
   readonly name: string;
-  /** The centre of the bucket: the explicit hash key of every record of its keys. */
+  /** The centre of the bucket, which is the explicit hash key of all records of its keys. */
   readonly hashKey: bigint;
 }
 
@@ -29,14 +29,14 @@ export function checkHashBuckets(field: string, count: unknown): void {
 }
 
 /**
- * The buckets of a stream. A key is in the bucket that holds the MD5 of the key, so it stays in its shard as long as no
- * shard ends within the bucket.
+ * The buckets of a stream. A partition key belongs to the bucket that contains its MD5. So the key stays in the shard
+ * of its MD5, unless a shard ends within the bucket.
  */
 export class HashBuckets {
   private readonly buckets: readonly HashBucket[];
   private readonly bits: number;
 
-  /** @param count a power of two, as `checkHashBuckets` lets it pass */
+  /** @param count a power of two from 2 to 65,536 */
   constructor(count: number) {
     this.bits = Math.log2(count);
     const width = 1n << BigInt(HASH_KEY_BITS - this.bits);
@@ -52,7 +52,7 @@ export class HashBuckets {
     return this.buckets[first >> (MAX_BUCKET_BITS - this.bits)]!;
   }
 
-  /** The bucket that has its centre at a hash key; undefined if none has. */
+  /** The bucket whose centre is this hash key; undefined if there is no such bucket. */
   centredAt(hashKey: bigint): HashBucket | undefined {
     const bucket = this.buckets[Number(hashKey >> BigInt(HASH_KEY_BITS - this.bits))];
     return bucket?.hashKey === hashKey ? bucket : undefined;
@@ -60,8 +60,8 @@ export class HashBuckets {
 }
 
 /**
- * The explicit hash key that a producer with `hashBuckets` gives the records of a partition key that have none of their
- * own: the centre of the key's bucket. Use it, with `shardIndexOf`, to find out which shard holds them.
+ * The explicit hash key that a producer with `hashBuckets` gives to records without an explicit hash key: the centre of
+ * the bucket of the partition key. Use it with `shardIndexOf` to find the shard of these records.
  *
  * @throws InvalidArgumentError unless `hashBuckets` is a power of two from 2 to 65,536
  */

@@ -9,16 +9,15 @@ export interface HashKeyRange {
 }
 
 /**
- * The ranges of a new stream with `shardCount` shards. Each range holds `floor(space / shardCount)` keys, and the last one
- * also takes the rest. The ranges are in ascending order.
+ * The ranges of a new stream with `shardCount` shards. Each range holds `floor(space / shardCount)` keys, and the last one also
+ * takes the rest. The ranges are in ascending order.
  *
- * Use it to reason about a stream that was created with this count. A stream that was resharded may look different: read
- * its open shards with ListShards instead.
+ * Use it for a stream that was created with this shard count and was never resharded. For other streams, read the open shards
+ * with ListShards.
  *
- * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space Partitioning"
- *   use 128
+ * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space Partitioning" use 128
  * @default space is `HASH_KEY_SPACE`
- * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000 for which the space has room
+ * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000, and not larger than the space
  */
 export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE): HashKeyRange[] {
   checkSpace(space);
@@ -31,11 +30,11 @@ export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE
 }
 
 /**
- * The 0-based index of the range that holds `hashKey`. The search is binary. Use it to find the shard of a record.
+ * The 0-based index of the range that contains `hashKey`, by binary search. Use it to find the shard of a record.
  *
  * @param ranges contiguous and ascending, as `uniformRanges` returns them
- * @throws InvalidHashKeyRangesError if the search meets a gap, an overlap or no range at all
- * @throws InvalidHashKeyError if the key lies outside every range
+ * @throws InvalidHashKeyRangesError if `ranges` is empty, or the search finds a gap or an overlap
+ * @throws InvalidHashKeyError if the key is below the first range or above the last range
  */
 export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): number {
   const [first] = ranges;
@@ -53,20 +52,16 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
     else low = middle + 1;
   }
   if (hashKey < ranges[low]!.startingHashKey) {
-    throw new InvalidHashKeyRangesError(
-      'ranges',
-      ranges,
-      `contiguous and ascending, but none of them holds ${hashKey}`,
-    );
+    throw new InvalidHashKeyRangesError('ranges', ranges, `contiguous and ascending (no range contains ${hashKey})`);
   }
   return low;
 }
 
 /**
- * A copy of `ranges` in ascending order. The ranges may be in any order: ListShards lists the shards of a resharded
- * stream by shard id.
+ * Sorts `ranges` in ascending order and checks that they cover the space. ListShards returns shards in the order of
+ * their ids, which is not ascending after a reshard.
  *
- * @param space size of the key space; together the ranges must hold each key of it once, from 0 on
+ * @param space size of the key space; exactly one range must contain each key from 0 to `space - 1`
  * @default space ends where the last range ends
  * @throws InvalidHashKeyRangesError if there is no range, if the ranges leave a gap or overlap, or if they do not reach
  *   an end of the space
@@ -78,17 +73,17 @@ export function coveringRanges(field: string, ranges: readonly HashKeyRange[], s
   if (!Array.isArray(ranges) || ranges.length === 0) fail('at least one hash key range');
   const ends = ranges.flatMap((range) => [range?.startingHashKey, range?.endingHashKey]);
   if (!ends.every((end) => typeof end === 'bigint'))
-    fail('ranges from a startingHashKey to an endingHashKey, both of them bigints');
+    fail('ranges with a startingHashKey and an endingHashKey, both bigints');
   const ascending = ranges.toSorted((a, b) => Number(a.startingHashKey - b.startingHashKey));
   let next = 0n;
   for (const { startingHashKey, endingHashKey } of ascending) {
     if (startingHashKey !== next || endingHashKey < startingHashKey) {
-      fail(`contiguous from 0, without a gap or an overlap, but ${next} is not the first key of exactly one range`);
+      fail(`contiguous from 0, without a gap or an overlap (exactly one range must start at ${next})`);
     }
     next = endingHashKey + 1n;
   }
   if (next > HASH_KEY_SPACE || (space !== undefined && next !== space)) {
-    fail(`contiguous from 0 to ${(space ?? HASH_KEY_SPACE) - 1n}, but the last one ends at ${next - 1n}`);
+    fail(`contiguous from 0 to ${(space ?? HASH_KEY_SPACE) - 1n} (the last range ends at ${next - 1n})`);
   }
   return ascending;
 }

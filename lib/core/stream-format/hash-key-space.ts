@@ -8,9 +8,8 @@ import { InvalidArgumentError, InvalidHashKeyError } from '../kernel/errors';
 export const HASH_KEY_SPACE = 2n ** 128n;
 
 /**
- * The hash key that Kinesis derives from a partition key: the MD5 of its UTF-8 bytes as an unsigned big-endian integer.
- * Use it to find out, with `shardIndexOf`, which shard holds the records of a partition key. For a record with an
- * explicit hash key, Kinesis ignores this value.
+ * The hash key that Kinesis derives from a partition key: the MD5 of its UTF-8 bytes as an unsigned big-endian integer. Use it
+ * with `shardIndexOf` to find the shard of a partition key. For a record with an explicit hash key, Kinesis ignores this value.
  *
  * @returns an integer from 0 to 2^128 - 1
  */
@@ -35,21 +34,21 @@ export function checkSpace(space: unknown): void {
 /** Source: the Kinesis API reference, PutRecordsRequestEntry. */
 const DECIMAL = /^(?:0|[1-9]\d{0,38})$/;
 
-/** The hash key that a decimal text holds. Undefined if the text does not hold a hash key. */
+/** Parses a hash key in decimal digits. Undefined if the text is not a hash key. */
 export function parseHashKey(text: string): bigint | undefined {
   const hashKey = DECIMAL.test(text) ? BigInt(text) : HASH_KEY_SPACE;
   return hashKey < HASH_KEY_SPACE ? hashKey : undefined;
 }
 
 /**
- * In a tree that halves the space, how many keys from `low` up to but not including `key` belong to no ancestor. `low`
- * belongs to one, unless the space starts there.
+ * The number of keys in the left subtree of `key`, in a tree that halves the key space. `low` is the first key of the
+ * node's range. It is the key of an ancestor and does not count, unless it is 0.
  */
 export function keysBelow(low: bigint, key: bigint): bigint {
   return low === 0n ? key : key - low - 1n;
 }
 
-/** @throws InvalidArgumentError unless a space has a key with this number, which counts from 0 */
+/** @throws InvalidArgumentError unless `n` is the 0-based number of a key of the space */
 export function checkKeyNumber(n: unknown, space: bigint): void {
   checkSpace(space);
   if (!Number.isSafeInteger(n) || (n as number) < 0 || (n as number) >= space) {

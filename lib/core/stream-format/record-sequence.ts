@@ -1,21 +1,19 @@
 /**
- * The place of a record among the records of its partition key: the producer's id, and a number that the producer
- * gives.
+ * The position of a record among the records of its partition key: the id of the producer, and a number from the producer.
  *
- * A consumer needs it to tell a record from a copy of it. Nothing else tells them apart: Kinesis gives each copy its
- * own sequence number.
+ * A consumer needs it to recognise duplicates, because Kinesis gives each duplicate its own sequence number.
  */
 export interface RecordSequence {
-  /** Names the producer, in 1 to 256 characters. A producer whose numbers start again needs a new id. */
+  /** Identifies the producer, in 1 to 256 characters. Use a new id whenever the numbers start again. */
   producerId: string;
   /**
-   * An integer from 0 to 10^40 - 1 that grows with every record of a partition key. It may skip numbers, so one series
-   * of numbers can serve any number of partition keys.
+   * An integer from 0 to 10^40 - 1 that grows with every record of a partition key. It may skip numbers, so all
+   * partition keys of a producer can share one counter.
    */
   sequenceNumber: bigint;
 }
 
-/** Every sequence number is below this one. The sequence numbers of DynamoDB Streams have up to 40 digits. */
+/** Every sequence number is smaller than this. The sequence numbers of DynamoDB Streams have up to 40 digits. */
 export const MAX_SEQUENCE_NUMBER = 10n ** 40n;
 
 /** The key of the tag that carries a sequence in an aggregate. Other readers of the format ignore tags. */

@@ -5,7 +5,7 @@ import type { ShardPage, ShardRead, ShardReader } from '../../fan-out/shard-read
 import { isBehindRange } from '../../fan-out/value-range';
 import { isRecord } from '../../kernel/checks';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
-import { type PageTrail, trailTo } from '../../kernel/pages';
+import { addToTrail, type PageTrail } from '../../kernel/pages';
 import { indexStateError } from '../client/index-state-error';
 import type { IndexQueryInput, IndexQueryOutput } from '../client/query-client';
 import { identityAttributes, valueInKey } from '../config/item-identity';
@@ -172,7 +172,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     if (before === undefined) return { piece, lastKey };
     const names = positionAttributes(this.query.config);
     const page = names.map((name) => encodeValue(lastKey[name] as SortableValue)).join();
-    return { piece, lastKey, trail: trailTo('Query', page, trail) };
+    return { piece, lastKey, trail: addToTrail('Query', page, trail) };
   }
 
   /** The items of the piece that stand behind the cursor. */

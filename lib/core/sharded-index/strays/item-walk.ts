@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { checkGoingOn, Stopped } from '../../kernel/pause';
+import { Stopped, throwIfStopped } from '../../kernel/pause';
 import { walkSegment } from '../../sharding/segment-walk';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import { strayOf } from './judge';
@@ -85,7 +85,7 @@ async function treatPage<Report extends StrayReport>(
     for (const [place, stray] of queue) {
       if (failures.length > 0) return;
       try {
-        checkGoingOn(policy.signal);
+        throwIfStopped(policy.signal);
         const tell = await treat(stray, judgedBy);
         report.strays[stray.reason] += 1;
         if (stray.hidden) report.hidden += 1;

@@ -181,7 +181,7 @@ describe('a WriteReporter', () => {
     clock.nowMs = 60_000;
     expect(await clock.runUntil(reporter.watch('open', async () => 'written'))).toBe('written');
     expect(clock.nowMs).toBe(61_000);
-    expect(problems).toMatchObject([{ name: 'TimeoutError', message: 'no answer within 1000 ms' }]);
+    expect(problems).toMatchObject([{ name: 'TimeoutError', message: 'no response within 1000 ms' }]);
   });
 
   test('refuses a value that the index cannot have, and units that are none, before it sends anything', async () => {

@@ -35,7 +35,7 @@ describe('a call within a time', () => {
       signal = abortSignal;
       return new Promise<never>(() => {});
     });
-    await expect(clock.runUntil(call)).rejects.toThrow('no answer within 100 ms');
+    await expect(clock.runUntil(call)).rejects.toThrow('no response within 100 ms');
     expect(clock.now()).toBe(100);
     expect(signal?.aborted).toBe(true);
   });
@@ -71,7 +71,7 @@ describe('a call within a time', () => {
     if (abortsAtMs === 0) abort.abort();
     else clock.schedule(() => abort.abort(), abortsAtMs);
     const call = callWithin({ ms: 30_000, clock, shortened: { signal: abort.signal, ms: 3_000 } }, unanswered);
-    await expect(clock.runUntil(call)).rejects.toThrow('no answer within 3000 ms');
+    await expect(clock.runUntil(call)).rejects.toThrow('no response within 3000 ms');
     expect(clock.now()).toBe(endsAtMs);
   });
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import { type PageTrail, pages, trailTo } from '../../../../lib/core/kernel/pages';
+import { addToTrail, type PageTrail, pages } from '../../../../lib/core/kernel/pages';
 
-const BACK = 'the answer to Scan must hold a page that leads on';
+const BACK = 'the response of Scan must contain the key of a page that was not read before';
 
 /** How many pages a read passes until it finds that they lead back: a page of number `last` leads to that of number `back`. */
 function passed(last: number, back: number): number {
   let trail: PageTrail | undefined;
   for (let page = 0, count = 0; count < 10_000; count++) {
     try {
-      trail = trailTo('Scan', `page ${page}`, trail);
+      trail = addToTrail('Scan', `page ${page}`, trail);
     } catch (error) {
       expect(error).toMatchObject({ problem: BACK });
       return count;

@@ -33,7 +33,7 @@ describe('a request that is not answered', () => {
     await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
       serviceCode: 'TimeoutError',
       mayHaveBeenWritten: true,
-      message: expect.stringContaining('no answer within 10000 ms'),
+      message: expect.stringContaining('no response within 10000 ms'),
     });
   });
 

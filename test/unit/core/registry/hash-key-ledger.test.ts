@@ -264,9 +264,9 @@ describe('HashKeyLedger', () => {
   });
 
   test.each<[keyof RegistryStore, unknown, string]>([
-    ['readHead', null, 'the answer to readHead must hold a head, or be undefined'],
-    ['writeHead', undefined, 'the answer to writeHead must hold true, false or a head'],
-    ['readEntries', undefined, 'the answer to readEntries must hold an array of entries'],
+    ['readHead', null, 'the response of readHead must contain a head, or be undefined'],
+    ['writeHead', undefined, 'the response of writeHead must contain true, false or a head'],
+    ['readEntries', undefined, 'the response of readEntries must contain an array of entries'],
   ])('refuses a store whose %s answers %p', async (method, answer, message) => {
     const store = { ...table.store(schedule, 0), [method]: async () => answer };
     await expect(new HashKeyLedger(store).allocate([{ owner: 'a' }], ranges)).rejects.toMatchObject({

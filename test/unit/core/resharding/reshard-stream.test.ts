@@ -357,7 +357,7 @@ test.each([
 ] as const)('an incomplete answer to %s is refused: %j', async (operation, answer) => {
   const { kinesis, reshard } = setUp({ shardCount: 4 });
   kinesis[operation] = async () => answer as never;
-  const message = `[INCOMPLETE_ANSWER] the answer to ${operation[0]!.toUpperCase()}${operation.slice(1)} must hold`;
+  const message = `[INCOMPLETE_ANSWER] the response of ${operation[0]!.toUpperCase()}${operation.slice(1)} must contain`;
   await expect(reshard(8)).rejects.toThrow(message);
 });
 

@@ -86,7 +86,7 @@ describe('whom the relay logs in as', () => {
     process.env.EVEN_SHARDS_DATABASE_SECRET_ARN = 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:relay';
     answer = new Promise(() => {});
     await expect(credentials(SERVER, 200)).rejects.toMatchObject({
-      message: '[DATABASE_SECRET] the secret of the database could not be read: no answer within 200 ms',
+      message: '[DATABASE_SECRET] the secret of the database could not be read: no response within 200 ms',
       cause: { name: 'TimeoutError' },
     });
     secrets.closeAllConnections();
