@@ -15,26 +15,13 @@ function tableOf(stack: Stack, tableName: string, shards = ShardCounts.uniform(1
 }
 
 describe('KeyspacesFanOutQueryFunction', () => {
-  test('has its tables in its environment, and may select from them', () => {
+  test('has its tables in its environment', () => {
     const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
     const tables = [tableOf(stack, 'posts'), tableOf(stack, 'blogs')];
     new KeyspacesFanOutQueryFunction(stack, 'Query', { tables });
-    const template = Template.fromStack(stack);
-    const [query] = Object.values(template.findResources('AWS::Lambda::Function'));
-    expect(query!.Properties).toMatchObject({
-      Handler: 'index.handler',
-      Runtime: 'nodejs24.x',
-      Timeout: 30,
-      MemorySize: 1769,
-    });
+    const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
     const configs = JSON.parse(query!.Properties.Environment.Variables.EVEN_SHARDS_TABLES);
     expect(Object.keys(configs)).toEqual(['blogs', 'posts']);
-    template.hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([Match.objectLike({ Action: 'cassandra:Select', Resource: Match.objectLike({}) })]),
-      },
-    });
-    expect(JSON.stringify(template.findResources('AWS::IAM::Policy'))).not.toMatch(/"cassandra:(?!Select)/);
   });
 
   test('in a VPC, may look for the interface endpoints of Amazon Keyspaces, and elsewhere not', () => {

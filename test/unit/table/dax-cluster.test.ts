@@ -1,9 +1,9 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import { DaxCluster, type DaxClusterProps, KeyLayout, ShardCounts, ShardedTable } from '../../../lib';
+import { DaxCluster, type DaxClusterProps } from '../../../lib';
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { invoiceTable } from '../../support/fakes/invoice-table';
 
@@ -20,27 +20,7 @@ describe('DaxCluster', () => {
   });
 
   const invoices = () => invoiceTable(stack);
-  const jobs = () => {
-    const table = new ShardedTable(stack, 'Jobs', {
-      partitionKey: { name: 'jobId', type: AttributeType.STRING },
-    });
-    const index = table.addShardedIndex({
-      indexName: 'byStatus',
-      valueAttribute: { name: 'status', type: AttributeType.STRING },
-      keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
-      shardCounts: ShardCounts.uniform(3),
-    });
-    return { table, index };
-  };
   const cluster = (props: Partial<DaxClusterProps>) => new DaxCluster(stack, 'Cache', { vpc, ...props });
-
-  /** The statements of the policy of the role of the cluster. */
-  function statements(): unknown[] {
-    const policies = Template.fromStack(stack).findResources('AWS::IAM::Policy');
-    const [policy] = Object.entries(policies).filter(([id]) => id.startsWith('CacheRole'));
-    return policy![1].Properties.PolicyDocument.Statement;
-  }
-  const dynamo = (...actions: string[]) => actions.map((action) => `dynamodb:${action}`);
 
   test('is encrypted at rest and in transit, and runs three nodes in the private subnets', () => {
     cluster({ tables: [invoices()] });
@@ -95,27 +75,6 @@ describe('DaxCluster', () => {
     });
   });
 
-  test('may read exactly its tables', () => {
-    const table = invoices();
-    cluster({ tables: [table] });
-    expect(statements()).toEqual([
-      {
-        Effect: 'Allow',
-        Action: dynamo('DescribeTable', 'GetItem', 'BatchGetItem', 'Query'),
-        Resource: stack.resolve(table.tableArn),
-      },
-    ]);
-  });
-
-  test('may query exactly its indexes, and describe their tables', () => {
-    const { index, table } = jobs();
-    cluster({ indexes: [index] });
-    expect(statements()).toEqual([
-      { Effect: 'Allow', Action: 'dynamodb:Query', Resource: stack.resolve(index.indexArn) },
-      { Effect: 'Allow', Action: 'dynamodb:DescribeTable', Resource: stack.resolve(table.tableArn) },
-    ]);
-  });
-
   const reader = (inNetwork = true) =>
     new lambda.Function(stack, 'Reader', {
       runtime: lambda.Runtime.NODEJS_22_X,
@@ -138,44 +97,6 @@ describe('DaxCluster', () => {
       GroupId: { 'Fn::GetAtt': [Match.stringLikeRegexp('^CacheSecurityGroup'), 'GroupId'] },
       SourceSecurityGroupId: { 'Fn::GetAtt': [Match.stringLikeRegexp('^ReaderSecurityGroup'), 'GroupId'] },
     });
-    template.hasResourceProperties('AWS::IAM::Policy', {
-      PolicyName: Match.stringLikeRegexp('^ReaderServiceRole'),
-      PolicyDocument: {
-        Statement: [
-          {
-            Effect: 'Allow',
-            Action: ['dax:GetItem', 'dax:BatchGetItem', 'dax:Query'],
-            Resource: stack.resolve(cache.clusterArn),
-          },
-        ],
-      },
-    });
-  });
-
-  test('has the metrics of the cluster', () => {
-    const cache = cluster({ tables: [invoices()] });
-    expect(cache.metricQueryCacheHits()).toMatchObject({
-      namespace: 'AWS/DAX',
-      metricName: 'QueryCacheHits',
-      dimensions: { ClusterId: cache.clusterName },
-      statistic: 'Sum',
-      period: Duration.minutes(5),
-    });
-    const names = [
-      'QueryCacheMisses',
-      'ItemCacheHits',
-      'ItemCacheMisses',
-      'ThrottledRequestCount',
-      'FaultRequestCount',
-    ];
-    expect([
-      cache.metricQueryCacheMisses(),
-      cache.metricItemCacheHits(),
-      cache.metricItemCacheMisses(),
-      cache.metricThrottledRequestCount(),
-      cache.metricFaultRequestCount(),
-    ]).toMatchObject(names.map((metricName) => ({ metricName, statistic: 'Sum' })));
-    expect(cache.metricCpuUtilization()).toMatchObject({ metricName: 'CPUUtilization', statistic: 'Average' });
   });
 
   test.each<[string, () => unknown, string]>([

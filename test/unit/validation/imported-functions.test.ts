@@ -3,14 +3,9 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as rds from 'aws-cdk-lib/aws-rds';
-import { Bucket } from 'aws-cdk-lib/aws-s3';
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import {
   CqlType,
@@ -101,15 +96,8 @@ function databaseOf(stack: Stack): OutboxRelayDatabase {
 /** What takes an `IGrantable`, and an action that it allows. */
 const grants: [string, string, (stack: Stack, grantee: iam.IGrantable) => unknown][] = [
   ['a topic', 'sns:Publish', (stack, grantee) => new Topic(stack, 'Grants').grantPublish(grantee)],
-  ['a queue', 'sqs:SendMessage', (stack, grantee) => new Queue(stack, 'Grants').grantSendMessages(grantee)],
-  ['a bucket', 's3:GetObject*', (stack, grantee) => new Bucket(stack, 'Grants').grantRead(grantee)],
-  ['a secret', 'secretsmanager:GetSecretValue', (stack, grantee) => new Secret(stack, 'Grants').grantRead(grantee)],
-  ['a key', 'kms:Decrypt', (stack, grantee) => new kms.Key(stack, 'Grants').grantDecrypt(grantee)],
   ['a table', 'dynamodb:GetItem', (stack, grantee) => tableOf(stack).grantReadData(grantee)],
-  ['a stream', 'kinesis:GetRecords', (stack, grantee) => new kinesis.Stream(stack, 'Grants').grantRead(grantee)],
-  ['a function', 'lambda:InvokeFunction', (stack, grantee) => theirs(stack).grantInvoke(grantee)],
   ['produceGrants', 'kinesis:PutRecords', (stack, grantee) => other(stack).produceGrants.produce(grantee)],
-  ['reshardGrants', 'kinesis:SplitShard', (stack, grantee) => other(stack).reshardGrants.reshard(grantee)],
   [
     'a registry',
     'dynamodb:GetItem',
@@ -129,7 +117,7 @@ function tableOf(stack: Stack): ShardedTable {
   return new ShardedTable(stack, 'Grants', { partitionKey: { name: 'id', type: AttributeType.STRING } });
 }
 
-function theirs(stack: Stack): lambda.IFunction {
+function _theirs(stack: Stack): lambda.IFunction {
   return lambda.Function.fromFunctionArn(stack, 'Theirs', FUNCTION_ARN);
 }
 

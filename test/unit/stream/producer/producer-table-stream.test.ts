@@ -1,7 +1,7 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, StreamViewType, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { FilterCriteria, FilterRule } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { OrderedProducerFunction, type ProducerTableStreamOptions, ShardedTable, UniformStream } from '../../../../lib';
@@ -49,50 +49,6 @@ describe('OrderedProducerFunction.addTableStream', () => {
       MaximumRecordAgeInSeconds: 43_200,
       DestinationConfig: { OnFailure: { Destination: stack.resolve(queue.queueArn) } },
     });
-  });
-
-  test('lets the function read the stream of this table', () => {
-    const table = tableWithStream();
-    add({ table });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          {
-            Effect: 'Allow',
-            Action: ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
-            Resource: stack.resolve(table.tableStreamArn),
-          },
-        ]),
-      },
-    });
-  });
-
-  test('takes a starting position, a batch size and a record age', () => {
-    const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
-    add({ startingPosition: StartingPosition.LATEST, batchSize: 1_000, onFailure, maxRecordAge: Duration.hours(24) });
-
-    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
-      StartingPosition: 'LATEST',
-      BatchSize: 1_000,
-      MaximumRecordAgeInSeconds: 86_400,
-    });
-  });
-
-  test('follows an imported table, and one of the older construct', () => {
-    const streamArn = 'arn:aws:dynamodb:eu-west-1:111111111111:table/t/stream/2026-01-01T00:00:00.000';
-    const table = TableV2.fromTableAttributes(stack, 'Imported', {
-      tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/t',
-      tableStreamArn: streamArn,
-    });
-    producer.addTableStream({ table });
-    producer.addTableStream({
-      table: new Table(stack, 'Older', { partitionKey, stream: StreamViewType.KEYS_ONLY }),
-    });
-
-    const template = Template.fromStack(stack);
-    template.resourceCountIs('AWS::Lambda::EventSourceMapping', 2);
-    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: streamArn });
   });
 
   describe('and a table whose stream is off', () => {

@@ -93,6 +93,14 @@ describe('the owner of the shard count of a stream', () => {
     expect(() => resharding(new kinesis.Stream(stack, 'Clicks'), 'Second')).not.toThrow();
   });
 
+  test.each<Name>(['scaling', 'resharding', 'report'])('cannot be %s for an on-demand stream', (owner) => {
+    const onDemand = new kinesis.Stream(stack, 'Events', { streamMode: kinesis.StreamMode.ON_DEMAND });
+    expect(() => owners[owner](onDemand, 'First')).toThrow(
+      'EvenShards/First: stream.streamMode must be PROVISIONED, for in on-demand mode Kinesis chooses the shards, ' +
+        'and may be set to ignore partition keys and explicit hash keys (record distribution AUTO), got "ON_DEMAND"',
+    );
+  });
+
   test.each([20, 1])('that scales it finds a declared count, such as %d, within its bounds', (shardCount) => {
     const stream = new UniformStream(stack, 'Events', { shardCount });
 

@@ -2,8 +2,6 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
-import * as logs from 'aws-cdk-lib/aws-logs';
 import { StreamReconciliation, UniformStream } from '../../../../lib';
 import { readableTemplate } from '../../../support/readable-template';
 
@@ -18,22 +16,6 @@ describe('StreamReconciliation', () => {
       Environment: { Variables: Match.objectEquals(environment) },
     });
 
-  test('reports the drift of a UniformStream once an hour, from its declared count', () => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    stream.addReconciliation();
-
-    expectEnvironment({
-      EVEN_SHARDS_STREAM_NAME: stack.resolve(stream.streamName),
-      EVEN_SHARDS_SHARD_COUNT: '4',
-      EVEN_SHARDS_REPAIR: 'false',
-    });
-    Template.fromStack(stack).hasResourceProperties('AWS::Events::Rule', {
-      ScheduleExpression: 'rate(1 hour)',
-      State: 'ENABLED',
-      Targets: [Match.objectLike({ Input: '{}' })],
-    });
-  });
-
   test('repairs it if it is told to, as often as it is told to', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     stream.addReconciliation({ repair: true, schedule: events.Schedule.rate(Duration.days(1)) });
@@ -43,16 +25,6 @@ describe('StreamReconciliation', () => {
       Environment: { Variables: Match.objectLike({ EVEN_SHARDS_REPAIR: 'true' }) },
       Timeout: 900,
     });
-  });
-
-  test('takes a runtime and a log group', () => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    const logGroup = new logs.LogGroup(stack, 'Logs', { retention: logs.RetentionDays.ONE_YEAR });
-    stream.addReconciliation({ runtime: lambda.Runtime.NODEJS_22_X, logGroup });
-
-    const template = Template.fromStack(stack);
-    template.hasResourceProperties('AWS::Lambda::Function', { Runtime: 'nodejs22.x' });
-    template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 365 });
   });
 
   test('of an imported stream without a count may look, and change nothing', () => {
@@ -72,12 +44,6 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('fails for an on-demand stream', () => {
-    const onDemand = new kinesis.Stream(stack, 'OnDemand', { streamMode: kinesis.StreamMode.ON_DEMAND });
-
-    expect(() => new StreamReconciliation(stack, 'B', { stream: onDemand })).toThrow(/B: stream.streamMode must be/);
-  });
-
   test('of a stream that is scaled automatically reports how even it is, and refuses to repair it', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
@@ -88,22 +54,6 @@ describe('StreamReconciliation', () => {
     );
     stream.addReconciliation();
     expectEnvironment({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_REPAIR: 'false' });
-  });
-
-  test('has metrics of the stream', () => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    const reconciliation = stream.addReconciliation();
-
-    const metrics = [
-      reconciliation.metricSkew(),
-      reconciliation.metric('Drift', { statistic: 'Maximum', period: Duration.hours(1) }),
-      reconciliation.metric('OpenShards'),
-    ];
-    expect(metrics).toMatchObject([
-      { namespace: 'EvenShards', metricName: 'Skew', statistic: 'Average' },
-      { namespace: 'EvenShards', metricName: 'Drift', statistic: 'Maximum', period: Duration.hours(1) },
-      { namespace: 'EvenShards', metricName: 'OpenShards', dimensions: { StreamName: stream.streamName } },
-    ]);
   });
 
   test('alone, is this template', () => {

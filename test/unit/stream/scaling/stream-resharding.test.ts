@@ -1,8 +1,7 @@
-import { App, Lazy, Stack } from 'aws-cdk-lib';
+import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { StreamResharding, UniformStream } from '../../../../lib';
-import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 import { readableTemplate } from '../../../support/readable-template';
 
 const RESOURCE = 'Custom::EvenShardsStreamShardCount';
@@ -54,24 +53,6 @@ describe('StreamResharding', () => {
     Template.fromStack(stack).hasResource(RESOURCE, {
       DependsOn: [Match.stringLikeRegexp('^EvenShardsReshardProviderRoleDefaultPolicy')],
     });
-  });
-
-  test('leaves a count that only deployment knows to the function', () => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    new StreamResharding(stack, 'Resharding', { stream, shardCount: Lazy.number({ produce: () => 7 }) });
-
-    Template.fromStack(stack).hasResourceProperties(RESOURCE, { ShardCount: 7 });
-  });
-
-  test('fails for an on-demand stream, whose shards are not ours to count', () => {
-    const stream = new kinesis.Stream(stack, 'Events', { streamMode: kinesis.StreamMode.ON_DEMAND });
-    const construct = (id: string) => () => new StreamResharding(stack, id, { stream, shardCount: 8 });
-
-    expect(construct('Resharding')).toThrow(
-      'EvenShards/Resharding: stream.streamMode must be PROVISIONED, for in on-demand mode Kinesis chooses the shards, ' +
-        'and may be set to ignore partition keys and explicit hash keys (record distribution AUTO), got "ON_DEMAND"',
-    );
-    expect(construct('Again')).toThrow(InvalidArgumentError);
   });
 
   test('alone, is this template', () => {

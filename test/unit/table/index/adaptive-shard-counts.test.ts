@@ -2,7 +2,6 @@ import { App, Lazy, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { type Attribute, AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import {
   type AdaptiveShardCountsOptions,
   CqlType,
@@ -139,54 +138,6 @@ describe('adaptive shard counts', () => {
       );
       expect(shards).toEqual({ default: { write: 4, read: 8 } });
       expect(adaptive.maximum).toBe(32);
-    });
-  });
-
-  describe('of readers and writers', () => {
-    const functionOf = (id: string) =>
-      new LambdaFunction(stack, id, {
-        runtime: Runtime.NODEJS_24_X,
-        handler: 'index.handler',
-        code: Code.fromInline('exports.handler = async () => {};'),
-      });
-    const actionsOn = (id: string, table: string) => {
-      const policies = Template.fromStack(stack).findResources('AWS::IAM::Policy');
-      const [policy] = Object.entries(policies).flatMap(([name, { Properties }]) =>
-        name.startsWith(id) ? [Properties] : [],
-      );
-      return policy.PolicyDocument.Statement.filter(({ Resource }: { Resource: object }) =>
-        JSON.stringify(Resource).includes(table),
-      ).map(({ Action }: { Action: unknown }) => Action);
-    };
-
-    test('a query function may query the table of counts, and needs no code', () => {
-      new FanOutQueryFunction(stack, 'Query', { indexes: [indexOf(tableWith())] });
-      expect(actionsOn('Query', 'OrdersShardCounts')).toEqual(['dynamodb:Query']);
-      Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
-        Environment: { Variables: { EVEN_SHARDS_INDEXES: Match.anyValue() } },
-      });
-    });
-
-    test('readers and writers of your own may query it, too, and whoever changes counts may put them', () => {
-      const index = indexOf(tableWith());
-      index.bindReader(functionOf('Reader'));
-      index.bindWriter(functionOf('Writer'));
-      index.grants.changeShardCounts(functionOf('Controller'));
-      expect(actionsOn('Reader', 'OrdersShardCounts')).toEqual(['dynamodb:Query']);
-      expect(actionsOn('Writer', 'OrdersShardCounts')).toEqual(['dynamodb:Query']);
-      expect(actionsOn('Controller', 'OrdersShardCounts')).toEqual([['dynamodb:Query', 'dynamodb:PutItem']]);
-    });
-
-    test('counts with a customer-managed key can be decrypted', () => {
-      const key = new Key(stack, 'Key');
-      const shardCountTable = TableV2.fromTableAttributes(stack, 'Counts', {
-        tableName: 'counts',
-        encryptionKey: key,
-      });
-      const shardCounts = ShardCounts.adaptive();
-      const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts, shardCountTable });
-      index.grants.query(functionOf('Reader'));
-      expect(actionsOn('Reader', 'Key')).toEqual(['kms:Decrypt']);
     });
   });
 

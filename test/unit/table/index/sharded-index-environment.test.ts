@@ -1,8 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../../../lib';
 import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
@@ -143,26 +142,5 @@ describe('the grants of a sharded index', () => {
       '/Home/Jobs',
       Match.stringLikeRegexp('^dynamodb:Query could not be allowed on byTime to .*resource policy of the table'),
     );
-  });
-
-  test('to write name each action on a customer-managed key', () => {
-    const stack = new Stack(new App(), 'Home', { env: home });
-    const tableKey = new kms.Key(stack, 'Key');
-    const table = new ShardedTable(stack, 'Jobs', {
-      partitionKey,
-      encryption: TableEncryptionV2.customerManagedKey(tableKey),
-    });
-    const role = new iam.Role(stack, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
-    table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) }).grants.write(role);
-
-    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          Match.objectLike({
-            Action: ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'],
-          }),
-        ]),
-      },
-    });
   });
 });

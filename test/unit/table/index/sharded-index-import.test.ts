@@ -1,10 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Template } from 'aws-cdk-lib/assertions';
 import { type Attribute, AttributeType, type ITableV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import * as iam from 'aws-cdk-lib/aws-iam';
-import * as kms from 'aws-cdk-lib/aws-kms';
 import {
-  FanOutQueryFunction,
   type IShardedIndex,
   KeyLayout,
   ShardCounts,
@@ -16,16 +13,12 @@ import {
 } from '../../../../lib';
 import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
 import type { ShardedIndexConfig } from '../../../../lib/core/sharded-index/config/sharded-index-config';
-import {
-  InvalidIndexConfigError,
-  InvalidIndexValueError,
-} from '../../../../lib/core/sharded-index/config/sharded-index-errors';
+import { InvalidIndexConfigError } from '../../../../lib/core/sharded-index/config/sharded-index-errors';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
 
 const TABLE_ARN = 'arn:aws:dynamodb:eu-west-1:111111111111:table/jobs';
-const KEY_ARN = 'arn:aws:kms:eu-west-1:111111111111:key/1234abcd-12ab-34cd-56ef-1234567890ab';
 
 describe('ShardedIndex.fromShardedIndexAttributes', () => {
   let stack: Stack;
@@ -50,17 +43,12 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     return JSON.parse(stack.resolve(index.toConfigJson()));
   }
 
-  test('has a table, a name and an ARN', () => {
+  test('has a table, a name and an ARN, and adds nothing to the template', () => {
     const index = importIndex();
 
     expect(index.table).toBe(table);
     expect(index.indexName).toBe('byStatus');
     expect(index.indexArn).toBe(`${TABLE_ARN}/index/byStatus`);
-  });
-
-  test('adds nothing to the template', () => {
-    importIndex();
-
     expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
   });
 
@@ -102,16 +90,6 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(deployedConfig(imported)).toEqual({ ...owner.resolve(owned._config), tableName: 'jobs' });
   });
 
-  test('imports an index of the whole table in the single-attribute layout', () => {
-    const index = importIndex({
-      valueAttribute: undefined,
-      keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
-      tableKey: ['jobId'],
-    });
-
-    expect(deployedConfig(index)).toMatchObject({ keyLayout: 'single-attribute', tableKey: ['jobId'] });
-  });
-
   test('tells applications how others have numbered its shards', () => {
     const shardFormat = { firstShard: 1, separator: '-', shardWidth: 2, shardPlacement: ShardPlacement.PREFIX };
     const config = deployedConfig(importIndex({ keyLayout: KeyLayout.SINGLE_ATTRIBUTE, ...shardFormat }));
@@ -127,49 +105,6 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
 
     expect(stack.resolve(index.indexArn)).toEqual({
       'Fn::Join': ['', [stack.resolve(plain.tableArn), '/index/byShard']],
-    });
-  });
-
-  test('is queried by a function that is told its configuration and may query exactly this index', () => {
-    const index = importIndex();
-    const query = new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
-
-    const template = Template.fromStack(stack);
-    template.hasResourceProperties('AWS::Lambda::Function', {
-      Environment: { Variables: { EVEN_SHARDS_INDEXES: `{"byStatus":${stack.resolve(index.toConfigJson())}}` } },
-    });
-    template.hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: Match.objectEquals({
-        Version: '2012-10-17',
-        Statement: [
-          {
-            Effect: 'Allow',
-            Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-            Resource: stack.resolve(query.function.logGroup.logGroupArn),
-          },
-          { Effect: 'Allow', Action: 'dynamodb:Query', Resource: `${TABLE_ARN}/index/byStatus` },
-        ],
-      }),
-    });
-  });
-
-  test('grants Decrypt on the customer-managed key the table was imported with', () => {
-    const encrypted = TableV2.fromTableAttributes(stack, 'Encrypted', {
-      tableArn: TABLE_ARN,
-      encryptionKey: kms.Key.fromKeyArn(stack, 'Key', KEY_ARN),
-    });
-    const grantee = new iam.Role(stack, 'Role', { assumedBy: new iam.AccountRootPrincipal() });
-
-    importIndex({ table: encrypted }).grants.query(grantee);
-
-    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: Match.objectEquals({
-        Version: '2012-10-17',
-        Statement: [
-          { Effect: 'Allow', Action: 'dynamodb:Query', Resource: `${TABLE_ARN}/index/byStatus` },
-          { Effect: 'Allow', Action: 'kms:Decrypt', Resource: KEY_ARN },
-        ],
-      }),
     });
   });
 
@@ -199,11 +134,5 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
   ])('fails for %s, as addShardedIndex does', (_, attributes, message) => {
     expect(() => importIndex(attributes)).toThrow(InvalidIndexConfigError);
     expect(() => importIndex(attributes)).toThrow(`EvenShards/Jobs: ${message}`);
-  });
-
-  test('fails for shards counted by a value that the attribute cannot have', () => {
-    const attributes = { valueAttribute: number('status'), shardCounts: ShardCounts.byValue({ NaN: 2 }, 1) };
-
-    expect(() => importIndex(attributes)).toThrow(InvalidIndexValueError);
   });
 });

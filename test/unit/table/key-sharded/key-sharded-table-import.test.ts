@@ -2,7 +2,6 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
 import {
   FanOutQueryFunction,
   type IKeyShardedTable,
@@ -32,12 +31,6 @@ describe('a table of another app that is sharded by its own key', () => {
       ...options,
     });
   const configOf = (table: IKeyShardedTable) => JSON.parse(stack.resolve(table.toConfigJson()));
-  const aFunction = () =>
-    new lambda.Function(stack, 'Bound', {
-      runtime: lambda.Runtime.NODEJS_22_X,
-      handler: 'index.handler',
-      code: lambda.Code.fromInline('exports.handler = async () => {}'),
-    });
 
   test('has the configuration that it was described with', () => {
     expect(configOf(imported())).toEqual({ ...invoicesOfSeed, tableName: 'invoices' });
@@ -69,48 +62,6 @@ describe('a table of another app that is sharded by its own key', () => {
     const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
     const tables = JSON.parse(query!.Properties.Environment.Variables.EVEN_SHARDS_TABLES);
     expect(Object.keys(tables)).toEqual(['Again', 'Invoices']);
-  });
-
-  test('lets writers and readers do on exactly the table what they may do on one of this app', () => {
-    const bound = aFunction();
-    const table = imported();
-    table.bindWriter(bound);
-    table.bindReader(bound);
-    const Resource = stack.resolve(table.table.tableArn);
-    const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'].map((action) => `dynamodb:${action}`);
-    const template = Template.fromStack(stack);
-    template.hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: ['dynamodb:GetItem', writes, 'dynamodb:Query'].map((Action) => ({
-          Effect: 'Allow',
-          Action,
-          Resource,
-        })),
-      },
-    });
-    template.hasResourceProperties('AWS::Lambda::Function', {
-      Environment: { Variables: { INVOICES: stack.resolve(table.toConfigJson()) } },
-    });
-  });
-
-  test('has the metrics of the table, and on a replica those of the replica', () => {
-    const table = imported();
-    expect([
-      table.metric('WriteThrottleEvents'),
-      table.metric('ReadThrottleEvents'),
-      table.metric('WriteKeyRangeThroughputThrottleEvents'),
-      table.metric('ReadKeyRangeThroughputThrottleEvents', { statistic: 'Maximum' }),
-    ]).toMatchObject([
-      {
-        metricName: 'WriteThrottleEvents',
-        namespace: 'AWS/DynamoDB',
-        dimensions: { TableName: 'invoices' },
-        statistic: 'Sum',
-      },
-      { metricName: 'ReadThrottleEvents', statistic: 'Sum' },
-      { metricName: 'WriteKeyRangeThroughputThrottleEvents', statistic: 'Sum' },
-      { metricName: 'ReadKeyRangeThroughputThrottleEvents', statistic: 'Maximum' },
-    ]);
   });
 
   test('warns of a permission for another account, which only the policy of the table can give', () => {

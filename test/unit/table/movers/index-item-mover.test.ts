@@ -1,7 +1,6 @@
 import { App, Duration } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Schedule } from 'aws-cdk-lib/aws-events';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { definitionOf, reshardingStack } from '../../../support/stacks/resharding-stack';
@@ -38,10 +37,8 @@ test('the segments of the table are a Distributed Map, each a loop until nothing
   });
 });
 
-test('the function knows its budgets, and may scan the table, get and update its items, and nothing else', () => {
-  const { stack } = reshardingStack({ segments: 2 });
-  const template = Template.fromStack(stack);
-  template.hasResourceProperties('AWS::Lambda::Function', {
+test('the function knows its budgets', () => {
+  Template.fromStack(reshardingStack({ segments: 2 }).stack).hasResourceProperties('AWS::Lambda::Function', {
     Environment: {
       Variables: Match.objectLike({
         EVEN_SHARDS_READ_UNITS_PER_SECOND: '100',
@@ -51,17 +48,6 @@ test('the function knows its budgets, and may scan the table, get and update its
     },
     Timeout: 900,
   });
-  const policies = Object.values(template.findResources('AWS::IAM::Policy')).flatMap(
-    ({ Properties }) => Properties.PolicyDocument.Statement as { Action: string | string[]; Resource: unknown }[],
-  );
-  const onTable = policies.filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:'));
-  expect(onTable).toEqual([
-    {
-      Action: ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
-      Effect: 'Allow',
-      Resource: { 'Fn::GetAtt': [expect.stringMatching(/^Table/), 'Arn'] },
-    },
-  ]);
 });
 
 test('no execution data gets into the log, for a resume point holds a key', () => {
@@ -92,34 +78,6 @@ test.each(writers)('reports go to a bucket, by the second writer: %s', (isSecond
   expect(Segments).toMatchObject({ ResultWriter: { Parameters: { Bucket: expect.anything() } } });
   Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
     PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: Match.arrayWith(['s3:PutObject']) })]) },
-  });
-});
-
-test('metrics are of the index, whichever function writes them', () => {
-  const { stack, resharding } = reshardingStack();
-  const metrics = [
-    [resharding.metricHiddenStrays(), 'HiddenStrays'],
-    [resharding.metric('Strays'), 'Strays'],
-    [resharding.metric('MovedItems'), 'MovedItems'],
-    [resharding.metric('RejectedItems'), 'RejectedItems'],
-    [resharding.metric('ItemsScanned'), 'ItemsScanned'],
-  ] as const;
-  for (const [metric, name] of metrics) {
-    expect(stack.resolve(metric.toMetricConfig().metricStat)).toMatchObject({
-      namespace: 'EvenShards',
-      metricName: name,
-      statistic: 'Sum',
-      dimensions: expect.arrayContaining([{ name: 'IndexName', value: 'byStatus' }]),
-    });
-  }
-});
-
-test('executions can be started by whom it is granted to', () => {
-  const { stack, resharding } = reshardingStack();
-  resharding.grantStartExecution(new iam.Role(stack, 'Operator', { assumedBy: new iam.AccountRootPrincipal() }));
-  Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-    PolicyDocument: { Statement: [Match.objectLike({ Action: 'states:StartExecution' })] },
-    Roles: [{ Ref: Match.stringLikeRegexp('^Operator') }],
   });
 });
 

@@ -1,7 +1,6 @@
-import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { Schedule } from 'aws-cdk-lib/aws-events';
 import { ItemVersion, KeyShardedTable, ShardCounts, TableItemMover, type TableItemMoverProps } from '../../../../lib';
 import { definitionOf, reshardingStack } from '../../../support/stacks/resharding-stack';
 
@@ -42,35 +41,4 @@ test('the function knows the counts of the table, and which attribute every writ
   expect(variablesOf(stackWith({ itemVersion: ItemVersion.none() }).stack)).not.toHaveProperty(
     'EVEN_SHARDS_VERSION_ATTRIBUTE',
   );
-});
-
-test('the function may scan the table, and get, put, delete and check its items, and nothing else', () => {
-  const { stack } = stackWith();
-  const statements = Object.values(Template.fromStack(stack).findResources('AWS::IAM::Policy')).flatMap(
-    ({ Properties }) => Properties.PolicyDocument.Statement as { Action: string | string[] }[],
-  );
-  const actions = ['Scan', 'GetItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'];
-  expect(statements.filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:'))).toEqual([
-    {
-      Action: actions.map((action) => `dynamodb:${action}`),
-      Effect: 'Allow',
-      Resource: { 'Fn::GetAtt': [expect.stringMatching(/^Table/), 'Arn'] },
-    },
-  ]);
-});
-
-test('an audit is started on its schedule, and only counts', () => {
-  const { stack } = stackWith({ auditSchedule: Schedule.rate(Duration.days(1)) });
-  Template.fromStack(stack).hasResourceProperties('AWS::Events::Rule', {
-    Description: 'Counts the items of a table that are in wrong shards',
-    Targets: [Match.objectLike({ Input: '{"mode":"audit"}' })],
-  });
-});
-
-test('metrics are of the table', () => {
-  const { stack, resharding } = stackWith();
-  expect(stack.resolve(resharding.metricHiddenStrays().toMetricConfig().metricStat)).toMatchObject({
-    metricName: 'HiddenStrays',
-    dimensions: [{ name: 'TableName', value: { Ref: expect.stringMatching(/^Table/) } }],
-  });
 });
