@@ -3,23 +3,27 @@ import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 import { CountsOnTheWay, checkTarget, eachCount, holdsForEachCount, type IndexShardTarget } from './shard-count-change';
 
 /**
- * One step of a change of shard counts. Begin a step only when the step before is complete everywhere.
+ * One step of a change of shard counts. Begin a step only after the step before is complete everywhere.
  *
- * - `deploy`: give these shard counts to every reader and every writer of the index, in any order, or only to those that
- *   `to` names. The step is complete when all of them have the counts, and when no write with the earlier counts, or
- *   without a shard, is still in flight.
- * - `drain`: empty these shards. The step is complete when they hold no item of the index any more, because each item
- *   was written again with its new shard attribute, as `reshardItems` does, or has expired, or was deleted.
- * - `backfill`: give every item of the table its shard. The step is complete when `reshardItems` has gone over all segments.
+ * - `deploy`: deploy these shard counts to every reader and every writer of the index, or only to those that `to`
+ *   names. The order of the deployments does not matter. The step is complete when all of them have the counts, and no
+ *   write with the earlier counts or without a shard is still in flight.
+ * - `drain`: empty these shards. The step is complete when the shards hold no items of the index. Run `reshardItems`,
+ *   which writes each item again with its new shard attribute, or wait until the items have expired or are deleted.
+ * - `backfill`: give every item of the table its shard. The step is complete when `reshardItems` has processed all
+ *   segments.
  */
 export type IndexReshardStep =
   | { action: 'deploy'; shards: IndexShards; to?: 'writers' | 'readers'; reason: string }
   | { action: 'drain'; ranges: DrainRange[]; reason: string }
   | { action: 'backfill'; reason: string };
 
-/** A range of shards to drain: of one value, or of all values that have no counts of their own. */
+/** A range of shards to drain, of one value or of all values that have no counts of their own. */
 export interface DrainRange {
-  /** The value whose shards these are. Absent: the values, or the whole table, that the default count applies to. */
+  /**
+   * The value whose shards to drain. Absent: drain the shards of the whole table, or of every value with the default
+   * count.
+   */
   value?: string;
   /** The first shard of the range, 0-based. */
   from: number;
@@ -28,19 +32,19 @@ export interface DrainRange {
 }
 
 /**
- * The steps that take an index from its deployed shard counts to new ones. Use it whenever you change the shard count
- * of an index that holds items. At every moment of the change, readers ask every shard that writers have written to, no
- * matter in which order the readers and writers take a step.
+ * Plans how to change the shard counts of an index that holds items. After each step, and while a step is being
+ * deployed, readers query every shard that writers have written to. The order in which readers and writers take a step
+ * does not matter.
  *
- * When a count grows, readers take it first. When it shrinks, readers take it last. A plan has two steps if counts only
- * grow, three if they only shrink, at most four if both happen, and none if nothing changes. To go on with an
+ * Readers take a larger count before writers, and a smaller count after writers. A plan has two steps if counts only
+ * grow, three if they only shrink, at most four if both happen, and no step if nothing changes. To continue an
  * interrupted plan, plan again from the counts that are deployed.
  *
- * @param current the counts that every reader and writer has now. Undefined: the index is adopted on a table that has items,
- *   which writers, a backfill and readers do in three steps
- * @param target the shard counts that writers will have in the end
+ * @param current the counts that every reader and writer has now. Undefined: the index is new on a table that already
+ *   has items. The plan then has three steps: writers, backfill, readers
+ * @param target the shard counts that writers have after the last step
  * @throws InvalidArgumentError if the target is not an object
- * @throws InvalidShardCountError unless every count is a whole number from 1 to 10,000
+ * @throws InvalidShardCountError if a count is not an integer from 1 to 10,000
  * @throws InvalidIndexConfigError if a read count is smaller than its write count
  */
 export function planIndexReshard(current: IndexShards | undefined, target: IndexShardTarget): IndexReshardStep[] {
@@ -66,7 +70,6 @@ export function planIndexReshard(current: IndexShards | undefined, target: Index
   return [...grown, ...used, ...drain, ...shrunk];
 }
 
-/** When the backfill begins, no more items without a shard may be written. When readers begin, none may be left. */
 function adoption(target: IndexShardTarget): IndexReshardStep[] {
   const both = (count: number): ShardCount => ({ write: count, read: count });
   const shards = eachCount({ default: both(target.default) }, target, (_, goal) => both(goal));
@@ -83,9 +86,9 @@ function adoption(target: IndexShardTarget): IndexReshardStep[] {
 }
 
 /**
- * Whether every reader and every writer may go from the current counts to the next ones in any order, and readers still ask
- * every shard that writers have written to: present readers ask the shards of future writers, and the other way around.
- * Shards that are read but not written to now count as drained.
+ * Whether readers and writers may change from the current counts to the next counts in any order. It is safe if current
+ * readers query all shards of future writers, and future readers query all shards of current writers. Shards that only
+ * readers use now must already be empty.
  */
 export function isReshardStep(current: IndexShards, next: IndexShards): boolean {
   return holdsForEachCount(current, next, (from, to) => to.write <= from.read && to.read >= from.write);

@@ -3,28 +3,28 @@ import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 import { CountsOnTheWay, checkTarget, holdsForEachCount, type IndexShardTarget } from './shard-count-change';
 
 /**
- * One step of a change of the shard counts of a table that is sharded by its own key. Begin a step only when the step
+ * One step of a change of the shard counts of a table that is sharded by its own key. Begin a step only after the step
  * before is complete everywhere.
  *
- * - `deploy`: give these shard counts to every reader and every writer of the table, in any order. The step is complete
- *   when all of them have the counts, and when no write with the earlier counts is still in flight.
- * - `move`: take each item to its place under the new count, with `reshardItems`. The step is complete when it has gone over all
- *   segments and has refused none. A table that has grown may leave this step and the next out: then a few items keep two
- *   possible places.
+ * - `deploy`: deploy these shard counts to every reader and every writer of the table, in any order. The step is
+ *   complete when all of them have the counts, and no write with the earlier counts is still in flight.
+ * - `move`: move each item to its place under the new count, with `reshardItems`. The step is complete when
+ *   `reshardItems` has processed all segments and its report counts no refused item. If the count only grew, you can
+ *   skip this step and the next. A few items then keep two possible places.
  */
 export type TableReshardStep =
   | { action: 'deploy'; shards: IndexShards; reason: string }
   | { action: 'move'; reason: string };
 
 /**
- * The steps that take a table that is sharded by its own key from its deployed shard counts to new ones. At every moment
- * of the change, each item is at one place at most, and every reader and every writer knows that place, no matter in which
- * order they take a step.
+ * Plans how to change the shard counts of a table that is sharded by its own key. Throughout the change, each item is
+ * at one place at most, and every reader and every writer knows that place. The order in which readers and writers take
+ * a step does not matter.
  *
  * @param current the counts that every reader and writer has now
- * @param target the shard counts that writers will have in the end
+ * @param target the shard counts that writers have after the last step
  * @throws InvalidArgumentError if the target is not an object
- * @throws InvalidShardCountError unless every count is a whole number from 1 to 10,000
+ * @throws InvalidShardCountError if a count is not an integer from 1 to 10,000
  * @throws InvalidIndexConfigError if a count of `current` contradicts itself
  */
 export function planTableReshard(current: IndexShards, target: IndexShardTarget): TableReshardStep[] {
@@ -47,9 +47,9 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
 }
 
 /**
- * Whether every reader and every writer may go from the current counts to the next ones in any order: with the present
- * counts they know the place where a writer with the next counts puts an item, and the other way around. Items at places
- * that are given up count as moved.
+ * Whether readers and writers may change from the current counts to the next counts in any order. It is safe if both
+ * counts know the place where a writer with the other count puts an item. The items of places that the next counts do
+ * not know must already be moved.
  */
 export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
   const knows = ({ write, read, since = write }: ShardCount, other: ShardCount) =>
@@ -61,7 +61,7 @@ function counts(write: number, read: number, since: number): ShardCount {
   return { write, read, ...(since < write && { since }) };
 }
 
-/** Whether items may be at other places than those where writers put them. */
+/** Whether an item may still be at a place that writers no longer use. */
 function isOpen({ write, read, since = write }: ShardCount): boolean {
   return since < read;
 }

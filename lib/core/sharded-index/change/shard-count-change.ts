@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../kernel/errors';
 import { checkIndexShardCount } from '../../sharding/shard-count';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 
-/** The number of shards over which writers will spread the items of each value. */
+/** The new shard counts of an index or a table: writers spread the items of a value over this number of shards. */
 export interface IndexShardTarget {
   /** The shard count of the whole table, or of every value that `byValue` does not name. From 1 to 10,000. */
   default: number;
@@ -20,15 +20,15 @@ interface CountDeployment {
   reason: string;
 }
 
-/** The counts of a change, which deployments take step by step from the present counts to a target. */
+/** The shard counts during a change: each deployment takes them closer to the target. */
 export class CountsOnTheWay {
   constructor(
-    /** The counts after the deployments so far. */
+    /** The counts after the last deployment that was added. */
     public shards: IndexShards,
     private readonly target: IndexShardTarget,
   ) {}
 
-  /** Adds the deployment of the next counts of the default and of every value, unless they change nothing. */
+  /** Adds a deployment in which the default and every value get their next count. Adds nothing if no count changes. */
   deploy(next: (now: ShardCount, goal: number) => ShardCount, reason: string): CountDeployment[] {
     const shards = eachCount(this.shards, this.target, next);
     if (isSameSharding(shards, this.shards)) return [];
@@ -37,7 +37,7 @@ export class CountsOnTheWay {
   }
 }
 
-/** New counts of the default, and of every value that has its own counts now or in the end. */
+/** Computes the next counts: for the default, and for every value that has its own counts now or in the target. */
 export function eachCount(
   now: IndexShards,
   target: IndexShardTarget,
@@ -56,7 +56,6 @@ export function eachCount(
   return distinct.length === 0 ? { default: others } : { default: others, byValue: Object.fromEntries(distinct) };
 }
 
-/** The counts of a value. */
 function countOf({ default: others, byValue }: IndexShards, value: string): ShardCount {
   return ownOr(byValue, value, others);
 }
@@ -65,7 +64,7 @@ function ownOr<V>(byValue: Record<string, V> = {}, value: string, otherwise: V):
   return Object.hasOwn(byValue, value) ? byValue[value]! : otherwise;
 }
 
-/** Whether a rule holds between the counts of two configurations: those of the default, and those of every value. */
+/** Whether a rule holds between two sets of counts, for the default and for every value. */
 export function holdsForEachCount(
   a: IndexShards,
   b: IndexShards,
@@ -89,7 +88,7 @@ export function hasFallen(before: IndexShards, now: IndexShards): boolean {
   return !holdsForEachCount(before, now, (a, b) => a.write <= b.write);
 }
 
-/** @throws InvalidArgumentError or InvalidShardCountError for something that cannot be a target */
+/** @throws InvalidArgumentError or InvalidShardCountError if the target is not an object with valid shard counts */
 export function checkTarget(target: IndexShardTarget): void {
   if (typeof target !== 'object' || target === null) {
     throw new InvalidArgumentError('target', target, 'an object with a default shard count');

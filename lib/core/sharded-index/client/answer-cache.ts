@@ -3,14 +3,14 @@ import { InvalidArgumentError } from '../../kernel/errors';
 /**
  * A cache of texts, such as the `LRUCache` of the package `lru-cache`: give it a `ttl`, and a `maxSize` in bytes.
  *
- * A cache that fails makes no query fail. If `get` throws, or returns a text that it was not given, the cache counts as
- * empty. If `set` throws, or returns a promise that rejects, the answer is used without being kept. `get` must answer at
- * once, so a cache on the network does not fit: a query refuses a `get` that returns a promise.
+ * A failing cache does not make a query fail. If `get` throws, or returns a text that `set` did not store, the cache
+ * counts as empty. If `set` throws, or returns a promise that rejects, the query uses the response without caching it.
+ * `get` must be synchronous, so a cache on the network does not fit: a query rejects a `get` that returns a promise.
  */
 export interface TextCache {
   get(key: string): string | undefined;
   /**
-   * Keeps a text. Nobody waits for what it returns.
+   * Stores a text. The caller ignores the result and does not wait for a promise.
    *
    * @param options.size the bytes that the entry takes
    */
@@ -21,16 +21,16 @@ export interface TextCache {
 const BYTES_PER_CHARACTER = 2;
 
 /**
- * Answers the same question from a cache. While a question is in flight, other callers with the same question wait for its
- * answer. A failure is not kept. Answers are kept as texts, so that their size is known and nobody can change them.
+ * Caches the responses to requests. Callers with the same request share one request in flight. Failures are not cached.
+ * Responses are stored as texts, so their size is known and no caller can modify a cached response.
  */
 export class AnswerCache<A> {
   private readonly asked = new Map<string, Promise<A>>();
 
   /**
-   * @param cache where the answers are kept
-   * @param write the text of an answer, or undefined for an answer that must not be kept
-   * @param read the answer of a text
+   * @param cache stores the responses
+   * @param write returns the text of a response, or undefined for a response that must not be cached
+   * @param read parses the text of a response
    */
   constructor(
     private readonly cache: TextCache,
@@ -39,9 +39,9 @@ export class AnswerCache<A> {
   ) {}
 
   /**
-   * The answer that is kept, if there is one.
+   * Returns the cached response, if the cache has it.
    *
-   * @throws InvalidArgumentError if the cache answers by anything else than a text, such as a promise
+   * @throws InvalidArgumentError if the cache returns something else than a text, such as a promise
    */
   kept(question: string): A | undefined {
     const text = this.textOf(question);
@@ -53,17 +53,20 @@ export class AnswerCache<A> {
     try {
       return this.read(text);
     } catch {
-      // The text is not one that this cache was given.
+      // Another program wrote this text.
       return undefined;
     }
   }
 
-  /** Asks, and keeps the answer. While a question is in flight, other callers wait for the same answer. */
+  /**
+   * Sends the request and caches the response. If the same request is in flight already, waits for its response
+   * instead.
+   */
   ask(question: string, ask: () => Promise<A>): Promise<A> {
     return this.asked.get(question) ?? this.askAnew(question, ask);
   }
 
-  /** Asks, even while the same question is in flight, and keeps the answer. */
+  /** Sends the request even if the same request is in flight, and caches the response. */
   askAnew(question: string, ask: () => Promise<A>): Promise<A> {
     const answer = ask().then((given) => {
       const text = this.write(given);
@@ -82,7 +85,7 @@ export class AnswerCache<A> {
     try {
       return this.cache.get(question);
     } catch {
-      // A cache that fails is as good as an empty one.
+      // A failing cache counts as empty.
       return undefined;
     }
   }
@@ -92,12 +95,12 @@ export class AnswerCache<A> {
     try {
       overlookRejection(this.cache.set(question, text, { size }));
     } catch {
-      // The answer is used even if the cache cannot keep it.
+      // The caller gets the response even if the cache cannot store it.
     }
   }
 }
 
-/** Without a listener, Node.js would end the process when the promise rejects. */
+/** Ignores a rejection. Otherwise Node.js would end the process. */
 function overlookRejection(result: unknown): void {
   Promise.resolve(result).catch(() => undefined);
 }

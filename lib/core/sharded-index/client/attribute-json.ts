@@ -1,14 +1,17 @@
 import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
 
-/** Attribute values as DynamoDB's JSON holds them: binary is base64 text. */
+/** Attribute values in DynamoDB's JSON: binary is base64 text. */
 export type AttributeJson = Record<string, unknown>;
 
-/** Writes an item as the JSON of a request has it. */
+/** Converts an item to the JSON of a request. */
 export function itemToJson(item: DynamoDbItem): AttributeJson {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueToJson(value)]));
 }
 
-/** Puts bytes in place of base64 text. It changes the JSON in place, which was parsed only for this. */
+/**
+ * Replaces base64 text by bytes. Modifies its argument instead of copying it, because no other code uses the parsed
+ * JSON.
+ */
 export function itemFromJson(json: AttributeJson): DynamoDbItem {
   for (const name in json) decodeBinary(json[name] as AttributeJson);
   return json as DynamoDbItem;

@@ -4,19 +4,20 @@ import { checkedQueryClient } from './checked-query-client';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 
 /**
- * A client that answers the same query from a cache, and that sends it once while several ask it. Use it for values that
- * are read far more often than they may be stale: it takes the read units of a hot shard from once a request to once a
- * time-to-live.
+ * A client that caches the responses to queries. Use it for values that are read often and may be stale for a short
+ * time. A hot shard is then read once per time-to-live instead of once per request. Concurrent callers with the same
+ * query share one request.
  *
  *     const cache = new LRUCache<string, string>({ maxSize: 50_000_000, ttl: 1_000 }); // of the package lru-cache
  *     const page = await fanOutQuery(cachedQueryClient(new DynamoDB({ maxAttempts: 1 }), cache), config, request);
  *
- * Pages are then as old as the cache allows, and their shards may be of different ages. Consistent reads always go to the
- * client. The read units of an answer from the cache are 0. `cached.fresh` is a client that asks and refreshes the cache. Pass no
- * `FanOutHistory`: the sizes that it learns change the queries, and a changed query is another question.
+ * A page can be as old as the time-to-live of the cache, and its shards can have different ages. Consistent reads
+ * always go to the client. A response from the cache reports 0 read units. `cached.fresh` is a client that always sends
+ * the query, and caches the response. Do not pass a `FanOutHistory`: its learned sizes change the queries, and a
+ * changed query is not in the cache.
  *
- * @param client sends the queries that the cache cannot answer
- * @param cache keeps the answers as texts; it bounds their bytes and their age
+ * @param client sends the queries whose responses are not cached
+ * @param cache stores the responses as texts, and bounds their bytes and their age
  */
 export function cachedQueryClient(client: QueryClient, cache: TextCache): QueryClient & { fresh: QueryClient } {
   const { get, set }: Partial<TextCache> = Object(cache);
@@ -31,7 +32,7 @@ export function cachedQueryClient(client: QueryClient, cache: TextCache): QueryC
       if (input.ConsistentRead) return sender.query(input, options);
       const kept = answers.kept(question(input));
       if (kept !== undefined) return Promise.resolve({ ...kept, ConsumedCapacity: { CapacityUnits: 0 } });
-      // Others may wait for the same answer, so the signal of one of them does not abort the query.
+      // Other callers may wait for the same response, so the signal of one caller does not abort the request.
       return unlessAborted(
         answers.ask(question(input), () => sender.query(input)),
         options?.abortSignal,
@@ -61,7 +62,10 @@ async function unlessAborted<A>(answer: Promise<A>, signal: AbortSignal | undefi
   }
 }
 
-/** An answer without what only the request that sent it may know. An answer that says nothing is not kept. */
+/**
+ * The text of a response, without the fields that describe only one request, such as its cost. A response without
+ * `ScannedCount` is incomplete and is not cached.
+ */
 function textOf({ Items, Count, ScannedCount, LastEvaluatedKey }: IndexQueryOutput): string | undefined {
   return ScannedCount === undefined
     ? undefined
@@ -74,7 +78,10 @@ function answerOf(text: string): IndexQueryOutput {
   );
 }
 
-/** JSON of bytes. A `Buffer` has written itself as an object of numbers already when a replacer sees it. */
+/**
+ * Replaces bytes by their base64 text. It reads `this[key]`, because `JSON.stringify` has already converted a `Buffer`
+ * when it passes `value`.
+ */
 function withBinary(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const given = this[key];
   return given instanceof Uint8Array ? { evenShardsBinary: Buffer.from(given).toString('base64') } : value;

@@ -2,10 +2,9 @@ import { checkClient } from '../../aws-client/client-check';
 import type { QueryClient } from './query-client';
 
 /**
- * Returns the client that queries are sent through.
- *
- * The document client of DAX takes and gives plain objects. But it extends the other client of DAX, `Dax`, whose `query`
- * takes and gives attribute values, so queries are sent through that.
+ * Checks a client, and returns the client that sends the queries. They differ only for the document client of DAX,
+ * which uses plain objects. Its base class `Dax` uses attribute values, so the queries call the `query` of the base
+ * class.
  *
  * @throws InvalidArgumentError as `checkClient` does
  */
@@ -16,7 +15,7 @@ export function checkedQueryClient(client: QueryClient): QueryClient {
   return client;
 }
 
-/** The prototype of `Dax` that a `DaxDocument` extends. It is undefined for every other client. */
+/** Returns the prototype of `Dax` if the client is a `DaxDocument`, otherwise undefined. */
 function daxPrototype(client: unknown): QueryClient | undefined {
   const given: Record<string, unknown> = Object(client);
   if (typeof given.batchGet !== 'function' || typeof given.batchGetItem !== 'function') return undefined;

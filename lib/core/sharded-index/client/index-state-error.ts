@@ -2,11 +2,11 @@ import type { EvenShardsError } from '../../kernel/errors';
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { IndexNotFoundError, IndexNotReadyError } from '../config/sharded-index-errors';
 
-/** DynamoDB returns the states of an index as a `ValidationException`. Only its message tells them apart. */
+/** DynamoDB reports both states of an index as a `ValidationException`, so only the message distinguishes them. */
 const BACKFILLING = 'Cannot read from backfilling global secondary index';
 const NO_INDEX = 'The table does not have the specified index';
 
-/** The typed error for a query that DynamoDB rejects because of the state of the index. Undefined for any other error. */
+/** Returns the typed error if DynamoDB rejected a query because of the state of the index, otherwise undefined. */
 export function indexStateError(config: ShardedConfig, error: unknown): EvenShardsError | undefined {
   const { name, code, message }: { name?: unknown; code?: unknown; message?: unknown } = Object(error);
   const is = (kind: string): boolean => name === kind || code === kind;

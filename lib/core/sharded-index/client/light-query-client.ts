@@ -16,12 +16,12 @@ export interface SdkQueryClient extends SdkClient {
   query(input: IndexQueryInput, options?: SdkRequestOptions): Promise<IndexQueryOutput>;
 }
 
-/** What one query did, for tracing. */
+/** The trace of one query. */
 export interface LightQueryTrace {
   tableName: string;
-  /** It is absent for a query of a table. */
+  /** Absent for a query of a table. */
   indexName?: string;
-  /** Whether the client of the SDK sent the query. Then the SDK's middleware has seen it too. */
+  /** Whether the client of the SDK sent the query. If it did, the SDK's middleware has seen the query too. */
   viaSdk: boolean;
   /** When the query was sent, in milliseconds since 1970. */
   startedAt: number;
@@ -31,29 +31,30 @@ export interface LightQueryTrace {
   error?: unknown;
 }
 
-/** What a light client of DynamoDB tells of its queries. */
+/** Options of a light client of DynamoDB. */
 export interface LightQueryOptions {
   /**
-   * The light client calls it after every query, whether the query succeeds or fails. Use it for tracing, because tracers
-   * that add middleware to the SDK do not see the queries of the light client. It must not throw.
+   * The light client calls this function after every query, whether the query succeeded or failed. Use it for tracing,
+   * because tracers that add middleware to the SDK do not see the queries of the light client. The function must not
+   * throw.
    * @default no calls
    */
   onQuery?(trace: LightQueryTrace): void;
 }
 
 /**
- * A client for fan-out queries that needs a third of the processor time of the AWS SDK's client. Use it for wide indexes:
- * most of the time of a wide page is processor time.
+ * A client for fan-out queries that needs a third of the processor time of the AWS SDK's client. Use it for indexes
+ * with many shards, whose pages take mostly processor time.
  *
  *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({ maxAttempts: 1 })), config, request);
  *
- * The SDK's client still decides everything: the credentials, the region, the endpoint, the sockets and the time-outs
- * are those of `dynamoDb`. If another attempt can overcome a failure, such as a throttle, the light client throws it as
- * the SDK would, so that `fanOutQuery` tries again. The light client sends every other failed query once more through
- * the SDK's client, which can fix the cause, such as a wrong clock, or throws its own error.
+ * The light client uses the credentials, the region, the endpoint, the sockets and the time-outs of `dynamoDb`. It
+ * throws a transient failure, such as a throttle, as the SDK would, and `fanOutQuery` retries the query. It sends every
+ * other failed query once more through the SDK's client. The SDK can fix some causes, such as a wrong clock; otherwise
+ * it throws its own error.
  *
- * The light client does not run the SDK's middleware: middleware that an application adds to `dynamoDb` does not see
- * these queries, and `onQuery` does. docs/decisions has the reasons and the measurements.
+ * Middleware that an application adds to `dynamoDb` does not see the queries of the light client. Use `onQuery`
+ * instead. docs/decisions has the reasons and the measurements.
  *
  * @param dynamoDb the client whose credentials, endpoint and sockets to use; keep it as long as the light client
  * @throws InvalidArgumentError if it is a document client, or has no `query`
@@ -81,8 +82,8 @@ export function lightQueryClient(dynamoDb: SdkQueryClient, { onQuery }: LightQue
 }
 
 /**
- * Sends a query through the client of the SDK. Where the SDK finds its own clock to be wrong, it corrects the clock but has
- * no attempt left with `maxAttempts: 1`, so this asks again.
+ * Sends a query through the client of the SDK. If the SDK detects a wrong clock, it corrects the clock but has no
+ * attempt left with `maxAttempts: 1`. Therefore this function sends the query again.
  */
 async function askSdk(
   dynamoDb: SdkQueryClient,

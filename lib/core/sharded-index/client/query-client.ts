@@ -1,7 +1,7 @@
 /** The input of one DynamoDB Query request for one shard of an index or a table, in the AWS SDK's terms. */
 export interface IndexQueryInput {
   TableName: string;
-  /** It is absent for a query of a table. */
+  /** Absent for a query of a table. */
   IndexName?: string;
   KeyConditionExpression: string;
   FilterExpression?: string;
@@ -14,12 +14,12 @@ export interface IndexQueryInput {
   ScanIndexForward: boolean;
   ConsistentRead?: boolean;
   Limit?: number;
-  /** Asks for the number of the items instead of the items. */
+  /** Returns the number of items instead of the items. */
   Select?: 'COUNT';
   ReturnConsumedCapacity: 'TOTAL';
 }
 
-/** The answer to one Query request, in the AWS SDK's terms. */
+/** The response to one Query request, in the AWS SDK's terms. */
 export interface IndexQueryOutput {
   Items?: object[];
   Count?: number;
@@ -34,8 +34,8 @@ export interface IndexQueryOutput {
  */
 export interface QueryClient {
   /**
-   * Sends one Query request. The query aborts the signal when it no longer needs the answer, because a hedge was faster
-   * or the page has ended.
+   * Sends one Query request. The fan-out query aborts the signal when it no longer needs the response: a hedge was
+   * faster, or the page is complete.
    */
   query(input: IndexQueryInput, options?: { abortSignal?: AbortSignal }): Promise<IndexQueryOutput>;
 }

@@ -25,15 +25,15 @@ const TRANSIENT = new Set([
 /** The fields that the SDK, or another client, sets on the error of a failed request. */
 interface RequestError {
   name?: string;
-  /** Errors of Node.js have it, and those of a client of DAX, which have no name of their own. */
+  /** Set on errors of Node.js, and on errors of a DAX client, which have no specific name. */
   code?: string;
-  /** Errors of a client of DAX have it if DAX has answered. */
+  /** Set on errors of a DAX client if DAX has responded. */
   statusCode?: number;
   $retryable?: { throttling?: boolean };
   $metadata?: { httpStatusCode?: number };
 }
 
-/** Tells what it means that a DynamoDB query failed with this error. */
+/** Classifies the error of a failed DynamoDB query. */
 export function queryFailure(error: unknown): ReadFailure {
   const { name = '', code = '', statusCode, $retryable, $metadata }: RequestError = Object(error);
   const status = Number($metadata?.httpStatusCode ?? statusCode);

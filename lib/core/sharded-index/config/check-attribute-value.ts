@@ -15,17 +15,14 @@ export function isNumberText(value: unknown): value is string {
   return typeof value === 'string' && NUMBER.test(value);
 }
 
-/** Whether an integer is beyond 2^53, where JavaScript holds only every second number or fewer: it may be another one. */
+/** Whether an integer is 2^53 or more: JavaScript may have rounded it to another integer. */
 export function isUnsafeInteger(value: unknown): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 export const UNSAFE_INTEGER_ALLOWED = 'a number below 2^53, or the digits of a larger one as { N: digits }';
 
-/**
- * @throws InvalidArgumentError unless this is an attribute value that DynamoDB could have: later code measures, signs and
- *   sends it without a further check
- */
+/** @throws InvalidArgumentError if this is not an attribute value of DynamoDB; later code does not check it again */
 export function checkAttributeValue(field: string, value: unknown): void {
   if (isValue(value, MAX_NESTING)) return;
   const allowed = `an attribute value of one type, such as {"S":"text"}, nested at most ${MAX_NESTING} levels deep`;

@@ -33,12 +33,12 @@ const FIELDS = [
 const INDEX_FIELDS = [...FIELDS, 'adaptive', 'sparse', 'longestWriteSeconds'];
 const TABLE_FIELDS = [...FIELDS, 'shardedBy'];
 
-/** The configurations that were checked. They are frozen, so they stay valid. */
+/** The configurations that were checked. They are frozen, so they cannot become invalid. */
 const CHECKED = new WeakSet<object>();
 
 /**
- * Checks a configuration at its first use, and freezes it. Otherwise each write and each query would have to check
- * thousands of values.
+ * Checks a configuration at its first use, and freezes it. Later writes and queries then skip the check, which can
+ * cover the counts of thousands of values.
  *
  * @throws InvalidIndexConfigError or InvalidShardCountError if the configuration is invalid
  */
@@ -109,8 +109,8 @@ function checkIndex(config: ShardedIndexConfig): void {
 }
 
 /**
- * @param of what errors call the configuration
- * @throws InvalidIndexConfigError unless the numbers of shards can be written and read as the configuration says
+ * @param of the name of the configuration in messages
+ * @throws InvalidIndexConfigError if the shard format is invalid, or is set for a layout that has none
  */
 export function checkShardNames(config: ShardedConfig, of = 'config'): void {
   const refuseIf = (wrong: boolean, field: keyof ShardedConfig, allowed: string): void => {
@@ -124,10 +124,10 @@ export function checkShardNames(config: ShardedConfig, of = 'config'): void {
   }
 }
 
-/** The most attributes that decide a calculated shard. */
+/** A calculated shard depends on at most this number of attributes. */
 const MAX_SHARDED_BY = 4;
 
-/** @throws InvalidIndexConfigError unless a table can be sharded by its own key as its configuration says */
+/** @throws InvalidIndexConfigError if the configuration is not valid for a table that is sharded by its own key */
 export function checkTableKey(config: ShardedTableConfig): void {
   const { tableKey, keyLayout, valueAttribute, sortKeyAttributes, shardAttribute, strategy } = config;
   const refuseIf = (wrong: boolean, field: keyof ShardedTableConfig, allowed: string): void => {
@@ -151,7 +151,10 @@ export function checkTableKey(config: ShardedTableConfig): void {
 
 const COUNTS = 'made of default and byValue, whose counts are write, read and since: update what reads it';
 
-/** @throws InvalidIndexConfigError or `InvalidShardCountError` unless readers ask every shard that writers use */
+/**
+ * @throws InvalidIndexConfigError or `InvalidShardCountError` if a count is invalid, or readers do not query every
+ *   shard that writers use
+ */
 export function checkIndexShards(field: string, shards: IndexShards): void {
   const unknown = unknownShardsField(Object(shards));
   if (unknown !== undefined) throw new InvalidIndexConfigError(field, unknown, COUNTS);
@@ -174,7 +177,7 @@ function checkCounts(field: string, count: ShardCount): void {
   }
 }
 
-/** A table may be named by its ARN. Source: the DynamoDB API reference, TableName. */
+/** The most characters of a table name, which can be an ARN. Source: the DynamoDB API reference, TableName. */
 const MAX_NAME = 1_024;
 
 function checkName(field: string, name: unknown): void {

@@ -3,8 +3,9 @@ import { isTableConfig, type ShardedConfig, type ShardedTableConfig } from './sh
 import { storedPlace } from './stored-place';
 
 /**
- * A text for each item that two items of one table share only if they are the same item. In a table that is sharded by its
- * own key, an item that moves to another shard changes its key but stays the same item.
+ * Returns a function that computes a text for each item. Two items have the same text only if they are the same item.
+ * In a table that is sharded by its own key, an item stays the same when it moves to another shard, although its key
+ * changes.
  */
 export function itemIdentity(config: ShardedConfig): (item: DynamoDbItem) => string {
   if (!isTableConfig(config) || config.strategy === 'random') return (item) => identityOf(config.tableKey, item);
@@ -18,7 +19,7 @@ export function valueInKey(config: ShardedTableConfig, item: DynamoDbItem): stri
   return storedPlace(config, key)?.value ?? key;
 }
 
-/** The attributes that, with the value, tell the items of a table from one another, whatever their shard. */
+/** The attributes that identify an item of a table together with its value. The shard is not part of the identity. */
 export function identityAttributes({ tableKey, shardedBy }: ShardedTableConfig): string[] {
   return [...new Set([tableKey[1]!, ...shardedBy])];
 }

@@ -1,18 +1,18 @@
 import { countOfValue } from '../../sharding/count-of-value';
 import type { ShardFormat } from '../../sharding/shard-format';
 
-/** How many shards writers spread new items over, and how many shards readers ask. */
+/** The shard count of a value: how many shards writers use for new items, and how many shards readers query. */
 export interface ShardCount {
   /** The number of shards that writers use, from 1 to 10,000. */
   write: number;
   /**
-   * The number of shards that readers ask, from `write` to 10,000. Readers must cover every shard that still holds an
-   * item, so it is greater than `write` while a count changes.
+   * The number of shards that readers query, from `write` to 10,000. It is greater than `write` while a count changes,
+   * because readers must query every shard that still holds an item.
    */
   read: number;
   /**
-   * Of a table that is sharded by its own key: the smallest number of shards that a writer has used for an item that is
-   * still there, from 1 to `write`. Items keep their key, so those of earlier counts stay where they are.
+   * The smallest write count of the items that still exist, from 1 to `write`. Only for a table that is sharded by its
+   * own key: there an item stays in the shard of its earlier count until `reshardItems` moves it.
    * @default `write`: the count has not grown, or every item has moved
    */
   since?: number;
@@ -23,25 +23,26 @@ export interface IndexShards {
   /** The counts of the whole table, or of every value that `byValue` does not name. */
   default: ShardCount;
   /**
-   * The counts of single values. The name of a number is what JavaScript writes for it, such as "7" or "1e+21", or its digits.
+   * The counts of single values. A number is named as JavaScript prints it, such as "7" or "1e+21", or by its digits.
    * @default every value has the default counts
    */
   byValue?: Record<string, ShardCount>;
 }
 
-/** Counts that grow while applications run. */
+/** Where the adaptive counts of an index are stored, and their maximum. */
 export interface AdaptiveCounts {
   /** The table that holds the counts of the values that have grown. */
   tableName: string;
-  /** The most shards that a value may grow to, from 1 to 10,000. It is used only where a count is raised. */
+  /** The most shards that a value may have, from 1 to 10,000. It bounds only increases of a count. */
   maximum: number;
 }
 
-/** What the configurations of sharded indexes and of tables that are sharded by their own key have in common. */
+/** The common fields of the configurations of an index and of a table that is sharded by its own key. */
 interface ShardedKeyConfig extends ShardFormat {
   /**
-   * The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1. An index with adaptive
-   * counts has 2, because a reader that knew nothing of them would overlook items.
+   * The version of this format. Readers and writers reject a version that they do not support. An index with adaptive
+   * counts has version 2: a reader that ignored the adaptive counts would miss items.
+   * @default 1
    */
   version?: 1 | 2;
   /** The name of the table. */
@@ -52,39 +53,39 @@ interface ShardedKeyConfig extends ShardFormat {
   shardAttribute: string;
   /** The attribute names of the sort key: `[]`, `[sort]` or `[sort, tie-breaker...]`. */
   sortKeyAttributes: string[];
-  /** How many shards each value has. */
+  /** The shard counts. */
   shards: IndexShards;
-  /** `calculated`: attributes of the item decide the shard. `random`: each write draws a shard. */
+  /** `calculated`: attributes of the item decide the shard. `random`: each write chooses a shard at random. */
   strategy: 'random' | 'calculated';
 }
 
 /**
- * What an application or a function must know about a sharded index to write to it and to query it. It is plain JSON:
- * the construct `ShardedIndex` emits it, and Lambda functions and applications read it.
+ * The configuration of a sharded index. Applications and functions need it to write to the index and to query it. It is
+ * plain JSON, which the construct `ShardedIndex` emits.
  *
- * A configuration is checked at its first use, and frozen: a field that is not known is refused, and so is a later change of
- * the object. To use other counts, make another object.
+ * The first use of a configuration checks and freezes it. An unknown field is rejected, and a frozen object cannot
+ * change. To use other counts, create another object.
  */
 export interface ShardedIndexConfig extends ShardedKeyConfig {
   /** The name of the index. */
   indexName: string;
   /**
-   * `multi-attribute`: the partition key of the index is [value, shard], and the shard is a number. `single-attribute`:
-   * the partition key of the index is one attribute. It holds the string "value#shard", or the number of the shard if
-   * the index has no value.
+   * `multi-attribute`: the partition key of the index has two attributes, the value and the shard number.
+   * `single-attribute`: the partition key of the index is one attribute. It holds the string "value#shard", or only the
+   * shard number if the index has no value.
    */
   keyLayout: 'multi-attribute' | 'single-attribute';
-  /** The attribute that the index is keyed by. Absent: the index covers the whole table. */
+  /** The attribute that holds the value. Absent: the index has no value and covers the whole table. */
   valueAttribute?: string;
   /**
-   * Where the counts are that values have grown to. Readers and writers use those or the counts of `shards`, whichever are
-   * larger: `AdaptiveIndex` of `cdk-even-shards/adaptive-counts` reads them.
+   * The adaptive counts of values that have grown. `AdaptiveIndex` of `cdk-even-shards/adaptive-counts` reads them. A
+   * value has its adaptive count or its count in `shards`, whichever is larger.
    * @default the counts are fixed
    */
   adaptive?: AdaptiveCounts;
   /**
-   * Whether items without the sort key may be missing from the index. DynamoDB leaves such items out of an index without an error. With
-   * `true`, writers accept them, and `findStrays` does not count them.
+   * Whether items without the sort key may be missing from the index. DynamoDB leaves such items out of an index
+   * without an error. If `true`, writers accept such items, and `findStrays` does not report them.
    * @default false: `shardAttributes` and `shardPut` reject an item that has the value but not the sort key
    */
   sparse?: boolean;
@@ -96,45 +97,46 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
 }
 
 /**
- * What an application or a function must know about a table that is sharded by its own key. The partition key of an item
- * is its value, a separator and its shard, such as `121212-3`. It is plain JSON: the construct `KeyShardedTable` emits
- * it, and Lambda functions and applications read it.
+ * The configuration of a table that is sharded by its own key. The partition key of an item is its value, a separator
+ * and its shard, such as `121212-3`. The configuration is plain JSON, which the construct `KeyShardedTable` emits.
+ * Applications and functions read it.
  */
 export interface ShardedTableConfig extends ShardedKeyConfig {
-  /** Absent: that tells the configuration of a table from that of an index. */
+  /** Always absent. An index has it. */
   indexName?: undefined;
-  /** The value and the shard are in one attribute, because the key of a table has no room for more. */
+  /** The partition key of a table is one attribute, so the value and the shard share it. */
   keyLayout: 'single-attribute';
   /**
-   * The attribute of an item that holds its value. It may be the partition key itself: then writers give an item with the
-   * value there, and `shardAttributes` puts the value with its shard in its place.
+   * The attribute of an item that holds its value. It may be the partition key itself. Writers then set the partition
+   * key to the value, and `shardAttributes` replaces it by the value and the shard.
    */
   valueAttribute: string;
-  /** The attributes that decide the calculated shard of an item, 1 to 4. `random`: none. */
+  /** The attributes that decide the calculated shard of an item, 1 to 4. Empty if the strategy is `random`. */
   shardedBy: string[];
-  /** What stands between the value and the shard. Values must not contain it. It holds no digit. */
+  /** The text between the value and the shard. It must not contain a digit, and values must not contain it. */
   separator: string;
-  /** The number of the first shard, at least 0. The others follow. */
+  /** The number of the first shard, at least 0. */
   firstShard: number;
 }
 
 /** A sharded index, or a table that is sharded by its own key. */
 export type ShardedConfig = ShardedIndexConfig | ShardedTableConfig;
 
-/** Knows the configuration of the moment of an index whose counts change. `AdaptiveIndex` is one. */
+/** Provides the current configuration of an index with adaptive counts, as `AdaptiveIndex` does. */
 export interface ShardedConfigSource {
-  /** The configuration with the counts that no value is below. */
+  /** The configuration with the initial counts, which are the smallest count of each value. */
   readonly initial: ShardedIndexConfig;
   /**
-   * A configuration by which a page that begins now finds every item.
+   * Returns the configuration for a page that begins now. Its counts cover every item.
    *
-   * @param withinMs for how long the page can wait for it, in milliseconds; absent for a page without a deadline
-   * @param values the values that the page asks for. Absent: every value may be asked for, or the index has none
+   * @param withinMs how long the page can wait for the configuration, in milliseconds; absent for a page without a
+   *   deadline
+   * @param values the values that the page reads. Absent: the page may read every value, or the index has no value
    */
   forReading(withinMs?: number, values?: readonly (string | number)[]): Promise<ShardedIndexConfig>;
 }
 
-/** Whether this is a source of configurations, and not a configuration. */
+/** Whether this is a source of configurations instead of a configuration. */
 export function isConfigSource(config: ShardedConfig | ShardedConfigSource): config is ShardedConfigSource {
   return typeof (config as Partial<ShardedConfigSource> | null)?.forReading === 'function';
 }
@@ -144,7 +146,7 @@ export function shardCountOf(config: ShardedConfig, value: string | number | und
   return countOfValue(config.shards, value);
 }
 
-/** A name that tells an index or a table from those of all other tables. */
+/** A name that identifies an index or a table among all tables. */
 export function storePath({ tableName, indexName }: ShardedConfig): string {
   return indexName === undefined ? tableName : `${tableName}/index/${indexName}`;
 }

@@ -1,6 +1,6 @@
 import { EvenShardsError, InvalidArgumentError } from '../../kernel/errors';
 
-/** The function or the application does not know an index of this name. */
+/** No index with this name is configured in the function or the application. */
 export class UnknownIndexError extends InvalidArgumentError {
   static override readonly code = 'UNKNOWN_INDEX';
 }
@@ -15,7 +15,9 @@ export class InvalidIndexValueError extends InvalidArgumentError {
   static override readonly code = 'INVALID_INDEX_VALUE';
 }
 
-/** While a shard count changes, the place of an item is not known: it can be at one of several. */
+/**
+ * The place of an item is uncertain, because the shard count is changing: the item can be at one of several places.
+ */
 export class UncertainShardError extends InvalidArgumentError {
   static override readonly code = 'UNCERTAIN_SHARD';
 }
@@ -39,7 +41,7 @@ export class IndexNotReadyError extends EvenShardsError {
   }
 }
 
-/** The table does not have the index, because nobody has created it or because it is being deleted, or there is no such table. */
+/** The index or the table does not exist, or DynamoDB is creating or deleting it. */
 export class IndexNotFoundError extends EvenShardsError {
   constructor(tableName: string, problem: string, options?: ErrorOptions) {
     super(

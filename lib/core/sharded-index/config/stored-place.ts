@@ -3,15 +3,19 @@ import { valueText } from '../../sharding/count-of-value';
 import { besideValue, SHARD_SEPARATOR, shardDigits } from '../../sharding/shard-format';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
-/** The value and the shard that one key attribute holds together. */
+/** The value and the shard in the text of a partition key. */
 interface StoredPlace {
   /** The text of the value. */
   value: string;
-  /** The 0-based shard, whatever the number of the first shard is. It is negative for a number below the first one. */
+  /**
+   * The 0-based shard: the number in the key minus `firstShard`. Negative if that number is smaller than `firstShard`.
+   */
   shard: number;
 }
 
-/** Whether one attribute holds the value and the shard. Elsewhere, the shard is a number in an attribute of its own. */
+/**
+ * Whether one attribute holds the value and the shard. Otherwise an attribute of its own holds the shard as a number.
+ */
 export function isBesideValue({ keyLayout, valueAttribute }: ShardedConfig): boolean {
   return keyLayout === 'single-attribute' && valueAttribute !== undefined;
 }
@@ -26,7 +30,7 @@ export function shardAttributeValue(
   return isBesideValue(config) ? besideValue(config, valueText(value!), firstShard + shard) : firstShard + shard;
 }
 
-/** The value and the shard in a key. Undefined for a text that no writer puts there. */
+/** Parses a partition key. Undefined for a text that no writer generates. */
 export function storedPlace(config: ShardedConfig, text: string): StoredPlace | undefined {
   const { firstShard = 0, separator = SHARD_SEPARATOR, shardPlacement } = config;
   const isPrefix = shardPlacement === 'prefix';
@@ -39,7 +43,7 @@ export function storedPlace(config: ShardedConfig, text: string): StoredPlace | 
   return isWritten && isValue ? { value, shard: Number(digits) - firstShard } : undefined;
 }
 
-/** @throws InvalidArgumentError unless the key of an item names a shard that readers ask */
+/** @throws InvalidArgumentError if the key of an item does not contain a shard that readers query */
 export function placeIn(config: ShardedTableConfig, field: string, key: object): StoredPlace {
   const { shardAttribute, firstShard } = config;
   const given = Object(key)[shardAttribute];

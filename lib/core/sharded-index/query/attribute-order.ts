@@ -9,8 +9,8 @@ export type SortableValue = { S: string } | { N: string } | { B: Uint8Array };
 export const MAX_SORT_KEY_BYTES = 1_024;
 
 /**
- * Compares two values of one sort key as DynamoDB does: strings by their UTF-8 bytes, numbers by value with all 38
- * digits, and binary by unsigned bytes. Returns a negative number, zero or a positive number, as every comparator does.
+ * Compares two values of a sort key as DynamoDB does: strings by their UTF-8 bytes, numbers by value with all 38
+ * digits, and binary by unsigned bytes. Returns a negative number, zero or a positive number.
  */
 export function compareAttributeValues(a: AttributeValue, b: AttributeValue): number {
   if ('S' in a && 'S' in b) return compareUtf8(a.S, b.S);
@@ -22,7 +22,7 @@ export function compareAttributeValues(a: AttributeValue, b: AttributeValue): nu
   );
 }
 
-/** Doubles keep the order of all decimals of up to 15 digits, and the comparison is ten times as fast. */
+/** Numbers of up to 15 digits keep their order as doubles, and comparing doubles is ten times as fast. */
 const DOUBLE_DIGITS = 15;
 
 function isShort(number: string): boolean {
@@ -30,8 +30,8 @@ function isShort(number: string): boolean {
 }
 
 /**
- * UTF-8 bytes sort like code points. The operator `<` compares UTF-16 units, which differ in one case: there,
- * surrogates (code points from U+10000) come before U+E000 to U+FFFF, and here they come after.
+ * Compares by code points, which gives the same order as comparing UTF-8 bytes. The operator `<` compares UTF-16 units
+ * instead: it sorts code points from U+10000, which are surrogates, before U+E000 to U+FFFF.
  */
 function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

@@ -9,17 +9,18 @@ import { positionOrder } from './position-order';
 import type { PieceContext } from './shard-piece';
 import { sortKeySelect } from './sort-key-select';
 
-/** A request that was checked once, and what follows from it for all shards. */
+/** A checked request, and the settings that the reads of all shards share. */
 export interface CheckedRequest extends PieceContext {
   readonly client: QueryClient;
-  /** The configuration by which the request is read. */
+  /** The configuration of the index or table at the time of the request. */
   readonly config: ShardedConfig;
   readonly request: FanOutRequest;
   readonly values: readonly RequestedValue[];
 }
 
 /**
- * Checks a request. The request has the configuration with which the index begins: `atTheMoment` replaces it.
+ * Checks a request. The result has the initial configuration of the index. `atTheMoment` replaces it with the current
+ * one.
  *
  * @throws InvalidArgumentError, or one of its subclasses, if the client, the configuration or the request is invalid
  */
@@ -30,7 +31,7 @@ export function checkedRequest(
 ): CheckedRequest {
   const checkedClient = checkedQueryClient(client);
   const config = isConfigSource(index) ? index.initial : index;
-  // `atTheMoment` checks the configuration of a source, which the source reads first.
+  // `atTheMoment` later checks the configuration that a source returns.
   if (!isConfigSource(index)) checkShardedConfig(config);
   const values = checkFanOutRequest(config, request);
   const { order = 'ascending' } = request;
@@ -49,7 +50,7 @@ export function checkedRequest(
   };
 }
 
-/** The request with the configuration of the moment, and the policy with the time that is left then. */
+/** Reads the current configuration. Returns the request with it, and the policy with the remaining time. */
 export async function atTheMoment(
   checked: CheckedRequest,
   index: ShardedConfig | ShardedConfigSource,

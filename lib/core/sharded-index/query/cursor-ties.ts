@@ -4,12 +4,13 @@ import { compareAttributeValues } from './attribute-order';
 import { type CursorPosition, UNKNOWN_TIES } from './cursor';
 
 /**
- * The `ties` of the cursor behind a page: for each sort key attribute, about how many items are before the end of the page
- * and share this attribute, and those before it, with the end. A filter hides items that a later page would read again too.
- * So each item that passes the filter counts as many times as items were read for it. If a page ends with hidden items, it
- * is not known how many of them tie.
+ * Computes the `ties` of the cursor after a page. For each sort key attribute, this is about the number of items before
+ * the end of the page that have the same values as the end, in this attribute and in all attributes before it.
  *
- * @param before the cursor of the page
+ * The next page would read these items again, including the items that a filter hides. So each visible item counts as
+ * the average number of items that were read for it. If hidden items end the page, their number of ties is unknown.
+ *
+ * @param before the cursor with which the page began
  */
 export function tiesBefore(
   sortKeyAttributes: readonly string[],

@@ -10,47 +10,44 @@ import type { SortableValue } from './attribute-order';
 import type { FanOutRequest } from './fan-out-request';
 import { behindAllShards } from './position-order';
 
-/** Where a page ended, and what the next page must know to go on from there at little cost. */
+/** The position where a page ended, and statistics that make the next page cheap. */
 export interface CursorPosition extends Position<DynamoDbItem> {
   /**
-   * The attributes of the table key and the sort key of the page's last item. If there is no table key, it holds the first
-   * attributes of the sort key, and the page ended after all items with these attributes.
+   * The table key and the sort key of the page's last item. If it has no table key, it has only the first attributes of
+   * the sort key, and the page ended after all items with these values.
    */
   item: Record<string, SortableValue>;
-  /** Whether the position is that of an item. */
+  /** Whether the page ended at an item. */
   isItem: boolean;
   /**
-   * For each sort key attribute: about how many items of all shards stand before the position and have the same value
-   * of this attribute and of those before it, or `UNKNOWN_TIES`. It decides only what the next page costs.
+   * For each sort key attribute: about how many items of all shards come before the position and have the same values
+   * in this attribute and in all attributes before it, or `UNKNOWN_TIES`. It influences only the cost of the next page.
    */
   ties: readonly number[];
-  /** The sizes of the query's items, as far as the query has read them. */
+  /** Statistics of the sizes of the items that the query has read. */
   sizes: ItemSizes;
   /** The `stretch` of the page: how many of its consecutive items came from one shard on average. */
   stretch: number;
 }
 
-/** Stands for a number of ties that is not known, and that may be large. */
+/** The number of ties is unknown and may be large. */
 export const UNKNOWN_TIES = -1;
 
-/** The name of the layout below. `decodeCursor` rejects a cursor of another layout. */
+/** The version of the cursor's layout. `decodeCursor` rejects a cursor of another version. */
 const LAYOUT = 'cursor 5';
 
-/**
- * A read of up to this many repeated items, and of those that follow, gets beyond the repeated items even if the answer is
- * small.
- */
+/** The most repeated items in one read. The read also returns the items after them, even if the response is small. */
 const MAX_REPEATS = 3;
 
-/** Whether reading this many items again is better than leaving them out with one more request of each shard. */
+/** Whether to read the tied items again. The alternative is one more request to each shard, which skips them. */
 export function isFewTies(ties: number, { sizes }: CursorPosition): boolean {
   if (ties === UNKNOWN_TIES) return false;
   return ties <= MAX_REPEATS && ties * (sizes.mean ?? BLOCK_BYTES) <= BLOCK_BYTES;
 }
 
 /**
- * The cursor behind a position: the key, with null for an absent attribute, and then the ties. It holds one key, for any
- * number of shards.
+ * Encodes the cursor after a position: the key, with null for an absent attribute, and then the ties. A cursor holds
+ * one key, whatever the number of shards.
  */
 export function encodeCursor(
   config: ShardedConfig,
@@ -96,14 +93,14 @@ export function decodeCursor(config: ShardedConfig, request: FanOutRequest): Cur
   });
 }
 
-/** The attributes that a query must read of each item so that it can make a cursor. */
+/** The attributes of an item from which a query creates a cursor. */
 export function positionAttributes(config: ShardedConfig): string[] {
   return [...new Set([...config.tableKey, ...config.sortKeyAttributes])];
 }
 
 /**
- * What makes a query this query. Two requests are the same query if they differ in nothing but the bounds of the page, the
- * projection and the cursor.
+ * The text that identifies a query. It does not contain the bounds of a page, the projection and the cursor, which may
+ * differ between the pages of a query.
  */
 export function queryText(config: ShardedConfig, request: FanOutRequest): string {
   const { value, values, sortKey, order = 'ascending', filterExpression } = request;
@@ -118,13 +115,13 @@ export function queryText(config: ShardedConfig, request: FanOutRequest): string
   ]);
 }
 
-/** The entries of a map, in one order, whatever the order in which they were written. */
+/** The entries of a map, sorted by name. */
 export function sortedEntries<V>(map: Record<string, V> = {}): (readonly [string, V])[] {
   const names = Object.keys(map).sort();
   return names.map((name) => [name, map[name]!]);
 }
 
-/** The letter of the type, and the text of the value. */
+/** Encodes a value as the letter of its type and its text. */
 export function encodeValue(value: SortableValue): string {
   if ('S' in value) return `S${value.S}`;
   return 'N' in value ? `N${value.N}` : `B${Buffer.from(value.B).toString('base64')}`;

@@ -15,10 +15,10 @@ import { indexShards } from './index-shard';
 import { IndexShardReader } from './index-shard-reader';
 import { ReadProgress } from './resume-point';
 
-/** What to count in a sharded index. */
+/** A request to count the items of a sharded index. */
 export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'maxReadUnits' | 'projection'>;
 
-/** The fields that a request for a page has and a request for a count does not have. */
+/** The fields of a query that a count does not allow. */
 const NOT_OF_COUNTS: readonly Exclude<keyof FanOutRequest, keyof FanOutCountRequest>[] = [
   'order',
   'limit',
@@ -28,32 +28,33 @@ const NOT_OF_COUNTS: readonly Exclude<keyof FanOutRequest, keyof FanOutCountRequ
 
 /** A count over all shards. */
 export interface FanOutCount {
-  /** How many items were counted, without those of the missing shards. */
+  /** The number of items, without the items of the missing shards. */
   count: number;
   /**
-   * Pass it with the same request to count the rest, and add the counts. Present only if the deadline came before all
-   * was counted. It holds one key for each shard that was counted in part, at most as many as `concurrency`.
+   * Pass it with the same request to count the remaining items, and add the counts. Present only if the deadline ended
+   * the count early. It holds one key for each shard that was counted in part, at most `concurrency` keys.
    */
   cursor?: string;
   /** The shards that the query could not read, or could read only in part. Absent if it read all of them. */
   missingShards?: number[];
-  /** The cost of the count. It is as high as that of reading the items: a count saves the transfer but no read units. */
+  /** The cost of the count. A count consumes as many read units as reading the items, and saves only the transfer. */
   stats: FanOutStats;
 }
 
 /**
- * Counts the items of all shards that meet a request. The shards are counted at the same time.
+ * Counts the items that match a request. It counts the shards in parallel.
  *
- * To ask whether there is any item, use `fanOutQuery` with `limit: 1` and `order: 'unordered'`: it asks one shard first,
- * and no other if that shard has an item.
+ * To check whether any item exists, use `fanOutQuery` with `limit: 1` and `order: 'unordered'`. It reads one shard
+ * first, and reads another shard only if the first has no matching item.
  *
  * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
  *   configuration are invalid
  * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
- * @throws WrongOrderError if a response is not in order; IndexNotReadyError while DynamoDB builds the index; IndexNotFoundError if
- *   the table does not have it
- * @throws ShardsUnavailableError if the deadline came before the first answer, or if no shard could be read
+ * @throws WrongOrderError if a response is not in order
+ * @throws IndexNotReadyError while DynamoDB builds the index
+ * @throws IndexNotFoundError if the index or the table does not exist
+ * @throws ShardsUnavailableError if the deadline passed before the first response, or if no shard could be read
  */
 export async function fanOutCount(
   client: QueryClient,

@@ -22,18 +22,18 @@ import { projectedItem } from './projected-item';
 import { ReadProgress } from './resume-point';
 
 /**
- * What to stream from a sharded index: a request without an order and without a cursor. `limit` bounds all items
- * together.
+ * A request to stream items from a sharded index. It has no order and no cursor. `limit` bounds the number of items of
+ * the whole stream.
  */
 export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'cursor' | 'maxReadUnits'> {
   /**
-   * The `resumePoint` of an earlier stream of the same request and segment. The stream goes on behind it.
-   * @default the begin
+   * The `resumePoint` of an earlier stream of the same request and segment. The stream continues after it.
+   * @default the stream begins with the first item
    */
   resumeAt?: string;
   /**
-   * Which of `totalSegments` parts of the shards to read, from 0. Several workers with a segment each read everything
-   * once.
+   * Which of the `totalSegments` parts of the shards to read, from 0. If each worker reads another segment, together
+   * they read every item once.
    * @default 0
    */
   segment?: number;
@@ -46,45 +46,50 @@ export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'curso
 
 /** A stream of items. */
 export interface FanOutItemStream extends AsyncGenerator<DynamoDbItem, void, undefined> {
-  /** The cost of what was read so far. */
+  /** The cost of all requests until now. */
   readonly stats: Readonly<FanOutStats>;
   /**
-   * Where the stream goes on behind the last item that the consumer has taken: pass it as `resumeAt`. It stays valid when
-   * shard counts change. It holds one key for each shard that was read in part, at most as many as `concurrency`.
-   * Undefined after everything was taken.
+   * The position after the last item that the consumer has received. Pass it as `resumeAt` to continue the stream
+   * there. It stays valid when shard counts change. It holds one key for each shard that was read in part, at most
+   * `concurrency` keys. Undefined after the last item of the stream.
    */
   readonly resumePoint: string | undefined;
 }
 
-/** The table keys of so many items are kept to recognise an item that is read twice. Usual keys take 10 to 20 MB. */
+/**
+ * The stream remembers the keys of this number of items to recognise an item that it reads twice. Typical keys take 10
+ * to 20 MB.
+ */
 const RECENT_KEYS = 100_000;
 
 /**
- * Streams the items of all shards of an index as their pages arrive, in no order. Use it to read a whole index, or much
- * of it, as fast as the consumer can take the items. To show pages, or to read a few items, use `fanOutQuery`.
+ * Streams the items of all shards of an index, unordered, as their pages arrive. Use it to read a whole index, or a
+ * large part of an index, as fast as the consumer can process the items. To show pages, or to read a few items, use
+ * `fanOutQuery`.
  *
  *     for await (const item of fanOutItems(client, config, { value: 'failed' })) await handle(item);
  *
- * The stream reads up to `concurrency` shards at once, and reads on only as the consumer takes items. It holds at most
- * `concurrency` + 1 pages of DynamoDB, of up to 1 MB each. It reads nothing before the consumer asks for the first
- * item. When the consumer leaves the loop, the stream aborts the requests in flight.
+ * The stream reads up to `concurrency` shards in parallel, and sends requests only as fast as the consumer takes items.
+ * It holds at most `concurrency` + 1 pages of DynamoDB, of up to 1 MB each. The first request is sent when the consumer
+ * requests the first item. When the consumer leaves the loop, the stream aborts the requests in flight.
  *
- * An item that stays in its shard comes exactly once. An item that moves to another shard while the stream runs can be
- * read twice. The stream then recognises it by its table key and leaves it out, if fewer than 100,000 other items came
- * between the two reads; otherwise the item comes twice. The stream misses an item that moves from a part that is still
- * to be read to a part that was read already.
+ * The stream returns an item exactly once if the item stays in its shard. If an item moves to another shard while the
+ * stream runs, the stream can read it twice. The stream then recognises the table key and skips the duplicate, unless
+ * 100,000 or more other items came between the two reads. The stream misses an item that moves from an unread part of
+ * the index to a part that was already read.
  *
- * `deadlineMs` is the time from the request for the first item to the last item; the consumer's time counts too. With
- * `onShardFailure: 'partial'` the stream returns the items of the other shards first and then throws. After a failure,
- * `resumePoint` says where another stream goes on.
+ * `deadlineMs` bounds the time from the request for the first item until the last item, including the time that the
+ * consumer takes. With `onShardFailure: 'partial'` the stream returns the items of all other shards first and then
+ * throws. To continue after a failure, pass `resumePoint` to another stream.
  *
- * @throws InvalidArgumentError, or one of its subclasses, from the call itself, if the request, the options or the
+ * @throws InvalidArgumentError, or one of its subclasses, before streaming, if the request, the options or the
  *   configuration are invalid
  * @throws the client's error, while streaming, if a shard cannot be read and `onShardFailure` is `fail`
- * @throws WrongOrderError if a response is not in order; IndexNotReadyError while DynamoDB builds the index; IndexNotFoundError if
- *   the table does not have it
+ * @throws WrongOrderError if a response is not in order
+ * @throws IndexNotReadyError while DynamoDB builds the index
+ * @throws IndexNotFoundError if the index or the table does not exist
  * @throws ShardsUnavailableError, while streaming, at the deadline or after a partial read; it names the shards that
- *   were not read to their end
+ *   were not read completely
  */
 export function fanOutItems(
   client: QueryClient,
@@ -162,7 +167,7 @@ async function* itemsOf(
         progress.readTo(shard, Object.fromEntries(names.map((name) => [name, item[name]!])));
         yield projectedItem(item, projection);
       }
-      // If the limit cuts an answer short, the stream goes on after the last item that was taken.
+      // If the limit ends the stream within a response, the resume point is the last item that the consumer received.
       if (wanted === 0) break;
       const lastKey = IndexShardReader.lastKeyOf(next);
       if (lastKey !== undefined) progress.readTo(shard, lastKey);
@@ -173,7 +178,10 @@ async function* itemsOf(
   }
 }
 
-/** Whether an item is not among the last items. Two items are the same if they have the same identity. */
+/**
+ * Returns a function that checks whether an item is new: its identity is not among those of the last `RECENT_KEYS`
+ * items.
+ */
 function notSeenLately(identityOf: (item: DynamoDbItem) => string): (item: DynamoDbItem) => boolean {
   const recent = new RecentMap<string, true>(RECENT_KEYS);
   return (item) => {

@@ -16,31 +16,31 @@ import type { FanOutRequest } from './fan-out-request';
 import { indexReaders } from './index-shard-reader';
 import { projectedItem } from './projected-item';
 
-/** One page of the answer over all shards. */
+/** One page of a query over all shards. */
 export interface FanOutPage {
-  /** The items of the page, in the order of the query, as DynamoDB's API writes them. */
+  /** The items of the page, in the order of the query, as attribute values of DynamoDB. */
   items: DynamoDbItem[];
   /**
-   * Pass it with the same query to read the next page. Absent if nothing can follow this page. The next page may turn
-   * out to be empty.
+   * Pass it with the same query to read the next page. Absent if this page is the last page. The next page can be
+   * empty.
    */
   cursor?: string;
   /**
    * The 0-based numbers of the shards that the query could not read, or could read only in part. With `values`, the
-   * shards of the n-th value, from 0, have the numbers from n times 10,000 on. Absent if the query read all shards.
-   * The items of these shards are missing from this page, and the cursor goes on behind the last item of this page. To
-   * get the missing items, ask for this page again.
+   * shards of the n-th value, from 0, have the numbers from n times 10,000 on. Absent if the query read all shards. The
+   * items of these shards are missing from this page, and the next page does not return them. To get the missing items,
+   * request this page again.
    */
   missingShards?: number[];
   /** The cost of this page. */
   stats: FanOutStats;
 }
 
-/** How large a page may be, and how the query asks its shards. */
+/** The size of a page, and how the query reads its shards. */
 export interface FanOutOptions extends FanOutReadOptions {
   /**
-   * The most bytes that the items of a page may take as JSON in UTF-8, at least 1. The page ends before the item that
-   * would exceed it. A page that is not empty holds at least one item, even a larger one.
+   * The most bytes of the items of a page as JSON in UTF-8, at least 1. The page ends before the first item that would
+   * exceed this bound. A page that is not empty always holds at least one item, even if that item is larger.
    * @default no bound
    */
   maxPageBytes?: number;
@@ -50,23 +50,26 @@ export interface FanOutOptions extends FanOutReadOptions {
  * Reads one page from all shards of an index, in one global order. Use it to show pages, or to read the first items. To
  * read a whole index in any order, use `fanOutItems`.
  *
- * Items are ordered by their sort key, then by their shard, then as DynamoDB stores them within a shard. The cursor of
- * the page goes on behind the last item of the page. It does so even if items were written or deleted since, and even
- * if the shard count has changed.
+ * Items are ordered by their sort key, then by their shard, then as DynamoDB stores them within a shard. The next page
+ * begins after the last item of this page, even if items are written or deleted in between, or the shard count changes.
  *
- * An ordered page holds in memory one and a half times what it can return, an answer of up to 1 MB for each request in flight, and
- * a key of at most 1 kB for each shard: what lies behind its end is dropped. Bound it by `limit`, by `maxPageBytes`, or by both.
+ * An ordered page needs memory for one and a half times its items, for a response of up to 1 MB per request in flight,
+ * and for a key of at most 1 kB per shard. Items after the end of the page are dropped. Bound a page by `limit`, by
+ * `maxPageBytes`, or by both.
  *
- * @param client sends the requests; create it with `maxAttempts: 1`, because this function makes the further attempts
+ * @param client sends the requests; create it with `maxAttempts: 1`, because this function retries failed requests
+ *   itself
  * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
- * @returns the items, the cursor of the next page if one can follow, and the cost
+ * @returns the items, the cursor unless this is the last page, and the cost
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
  *   configuration are invalid
  * @throws InvalidCursorError if the cursor was altered or belongs to another query
  * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
- * @throws ShardsUnavailableError if the deadline came before any item was certain, or if no shard could be read
- * @throws WrongOrderError if a response is not in order; IndexNotReadyError while DynamoDB builds the index; IndexNotFoundError if
- *   the table does not have it
+ * @throws ShardsUnavailableError if the deadline passed before the query knew the first item of the page, or if no
+ *   shard could be read
+ * @throws WrongOrderError if a response is not in order
+ * @throws IndexNotReadyError while DynamoDB builds the index
+ * @throws IndexNotFoundError if the index or the table does not exist
  */
 export async function fanOutQuery(
   client: QueryClient,
@@ -107,7 +110,7 @@ export async function fanOutQuery(
   };
 }
 
-/** When the page ends, and how it recognises an item that it has already. */
+/** The bounds of the page, and the function that computes the identity of an item to find duplicates. */
 function boundsOf(
   config: ShardedConfig,
   { limit, projection }: FanOutRequest,

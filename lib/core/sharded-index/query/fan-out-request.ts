@@ -18,29 +18,31 @@ import { shardAttributeValue } from '../config/stored-place';
 import { itemBytes } from './item-bytes';
 import type { SortKeyCondition } from './sort-key-select';
 
-/** A value of an index or a table: a text, a number, or the digits of a number that JavaScript cannot hold exactly. */
+/**
+ * A value of an index or a table: a text, a number, or the digits of a number that JavaScript cannot represent exactly.
+ */
 export type FanOutValue = string | number | { N: string };
 
-/** What to read from a sharded index. */
+/** A query of a sharded index. */
 export interface FanOutRequest {
-  /** The value whose items to read. An index that is keyed by a value needs `value` or `values`. */
+  /** The value whose items to read. Set `value` or `values` unless the index covers the whole table. */
   value?: FanOutValue;
   /**
-   * Several values whose items to read in one order: 1 to 100 different ones. Each value has its own shard count.
+   * Up to 100 different values, whose items the query merges in one order. Each value has its own shard count.
    * @default the one `value`
    */
   values?: FanOutValue[];
   /**
-   * A condition on the first sort key attribute, such as `{ gt: '2026' }`; or conditions by attribute, such as
-   * `{ priority: { eq: 1 }, createdAt: { gt: '2026' } }`. They name the first attributes of the sort key without a gap,
-   * and only the last of them may be another condition than `eq`. The query reads, and pays for, only the items that
-   * meet them.
+   * A condition on the first sort key attribute, such as `{ gt: '2026' }`, or conditions by attribute, such as
+   * `{ priority: { eq: 1 }, createdAt: { gt: '2026' } }`. They must name the first attributes of the sort key without a
+   * gap. All conditions except the last must be `eq`. DynamoDB reads, and charges for, only the items that meet the
+   * conditions.
    * @default every sort key
    */
   sortKey?: SortKeyCondition | Record<string, SortKeyCondition>;
   /**
-   * The order of the items over all shards. `unordered` costs less for a small page because it asks few shards at a
-   * time.
+   * The order of the items over all shards. `unordered` costs less for a small page, because the query reads only as
+   * many shards as the page needs.
    * @default 'ascending'
    */
   order?: FanOutOrder;
@@ -50,46 +52,56 @@ export interface FanOutRequest {
    */
   limit?: number;
   /**
-   * The read units that the page should cost at most, greater than 0. The page ends with a cursor when they are used up. It
-   * always has the least that lets the next page go on: an item of each shard if it is ordered, at half a unit for each or more. If it is
-   * `unordered`, an item of one shard, and half a unit for each shard without any before it. It has a block more for each of these
-   * reads as long as a filter has hidden everything, so that nobody knows how large the items are. What a read will cost is
-   * expected from the sizes of the items before, so a page of different ones can cost up to twice its units, and a first page takes each item
-   * for a block. Give a page eight times the least at least: then all pages together cost at most 2.5 times what they would cost without a
-   * bound. With hardly more than the least, an ordered page of large items comes only an item further.
+   * The most read units that the page should cost, greater than 0. When they are used up, the page ends with a cursor.
+   *
+   * A page always reads the minimum that lets the next page continue. An ordered page reads one item of each shard,
+   * which costs half a unit or more per shard. An unordered page reads one item of one shard, and half a unit for each
+   * empty shard before it. While a filter hides every item, the sizes of items are unknown, and each of these reads
+   * costs up to one block more.
+   *
+   * The query predicts the cost of a read from the sizes of the items that it has read. If later items have other
+   * sizes, a page can cost up to twice its units. The first page assumes one block per item. Set at least eight times
+   * the minimum: then all pages together cost at most 2.5 times as much as without a bound. With a bound close to the
+   * minimum, an ordered page of large items returns only one item.
    * @default no bound
    */
   maxReadUnits?: number;
   /**
-   * The `cursor` of the page before. The request must be the same as for that page, except for `limit`,
-   * `maxReadUnits` and `projection`.
+   * The `cursor` of the page before. Only `limit`, `maxReadUnits` and `projection` may differ from the request for that
+   * page.
    * @default the first page
    */
   cursor?: string;
   /**
-   * The names of the top-level attributes to return. A path such as `address.city` or `tags[0]`, and a placeholder such as
-   * `#city`, are rejected. To read an attribute whose name looks like one, leave the projection out.
+   * The names of the top-level attributes to return. The query rejects a path such as `address.city` or `tags[0]`, and
+   * a placeholder such as `#city`. To read an attribute whose name contains such characters, leave the projection out.
    * @default every attribute that the index projects
    */
   projection?: string[];
   /**
-   * Whether to read what was written last, at twice the read units. Of a table that is sharded by its own key: an index
-   * has no consistent reads.
+   * Whether reads are strongly consistent, at twice the read units. Allowed only for a table that is sharded by its own
+   * key, because an index has no consistent reads.
    * @default false
    */
   consistentRead?: boolean;
   /**
-   * A filter in DynamoDB's expression language. It hides items, but DynamoDB charges for reading them all the same.
+   * A filter in DynamoDB's expression language. DynamoDB charges for the hidden items, too.
    * @default no filter
    */
   filterExpression?: string;
-  /** Attribute names for the placeholders of the filter, which start with `#`, and not with `#evenShards`. */
+  /**
+   * Attribute names for the placeholders of the filter. A placeholder starts with `#`, and must not start with
+   * `#evenShards`.
+   */
   expressionAttributeNames?: Record<string, string>;
-  /** Attribute values for the placeholders of the filter, which start with `:`, and not with `:evenShards`. */
+  /**
+   * Attribute values for the placeholders of the filter. A placeholder starts with `:`, and must not start with
+   * `:evenShards`.
+   */
   expressionAttributeValues?: Record<string, AttributeValue>;
 }
 
-/** The library keeps expression placeholders that start with this word for itself. */
+/** Placeholders that start with this word are reserved for the library. */
 export const RESERVED_PLACEHOLDER = 'evenShards';
 
 const FIELDS = [
@@ -107,7 +119,7 @@ const FIELDS = [
   'expressionAttributeValues',
 ];
 
-/** The most attributes of the keys of an index and of its table, which every answer holds. */
+/** The most attributes of the keys of an index and of its table. Every response contains them. */
 const KEY_NAMES = 10;
 
 /** The most bytes of a partition key attribute. Source: the DynamoDB developer guide, "Quotas". */
@@ -116,14 +128,14 @@ const MAX_PARTITION_KEY_BYTES = 2_048;
 /** One value that a request reads. Both fields are absent if the index covers the whole table. */
 export interface RequestedValue {
   value?: FanOutValue;
-  /** The value as keys and shard counts have it. */
+  /** The value as it is written in keys and shard counts. */
   name?: string | number;
 }
 
 /**
- * Checks everything of a request but its sort key, and returns the values that it reads.
+ * Checks all fields of a request except `sortKey`, and returns the values to read.
  *
- * @throws a typed error if the index cannot answer the request
+ * @throws InvalidArgumentError, or one of its subclasses, if a field is invalid
  */
 export function checkFanOutRequest(config: ShardedConfig, request: FanOutRequest): RequestedValue[] {
   checkPageRequest(request, FIELDS);
@@ -168,16 +180,13 @@ function isFanOutValue(value: unknown): value is FanOutValue {
   return (typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value));
 }
 
-/**
- * @throws InvalidIndexValueError if the value contains the separator, so that it would not be clear where it ends in a
- *   partition key
- */
+/** @throws InvalidIndexValueError if the value contains the separator, which ends the value in a partition key */
 export function checkSeparator({ separator }: ShardedTableConfig, field: string, value: string | number): void {
   if (!valueText(value).includes(separator)) return;
   throw new InvalidIndexValueError(field, value, `a value without the separator ${JSON.stringify(separator)}`);
 }
 
-/** DynamoDB would look for an attribute of exactly this name, and return nothing. */
+/** DynamoDB takes such a name literally, so the query would return nothing. */
 const PATH_OR_PLACEHOLDER = /[.[]|^#/;
 
 function checkProjection(projection: unknown): void {
@@ -190,7 +199,7 @@ function checkProjection(projection: unknown): void {
     const allowed = 'a non-empty array of attribute names of the top level, without a dot, "[" or a leading "#"';
     throw new InvalidArgumentError('projection', projection, allowed);
   }
-  // Further names stand for the keys of the index and of the table.
+  // Reserve names for the keys of the index and of the table.
   const placeholders = Array.from(
     { length: new Set(projection).size + KEY_NAMES },
     (_, at) => `#${RESERVED_PLACEHOLDER}${at + 100}`,

@@ -26,15 +26,17 @@ import { toAttributeValue } from './sort-key-select';
 interface IndexReaders {
   /** One for each shard. */
   readers: IndexShardReader[];
-  /** If set, it reads, shard after shard, items that all come before those of `readers`. */
+  /**
+   * Readers of the items that come before all items of `readers`. The query reads them first, one shard after the
+   * other.
+   */
   leading?: IndexShardReader[];
 }
 
 /**
- * The readers of all shards of a query.
- *
- * Among items with the same sort key, the order is that of the shards. So a page that begins within many of them reads
- * shard after shard: it needs the items of one shard or two, and not a share of each.
+ * Creates the readers of all shards of a query. Items with the same sort key are ordered by shard. So a page that
+ * begins among many items with the same sort key reads shard after shard: it needs the items of one or two shards
+ * instead of a part of every shard.
  */
 export function indexReaders(query: CheckedRequest): IndexReaders {
   const { config, values, cursor, request, direction } = query;
@@ -50,18 +52,18 @@ export function indexReaders(query: CheckedRequest): IndexReaders {
   };
 }
 
-/** Where a read of a shard goes on: behind a key within a piece, or at the begin of a piece. */
+/** The position where the next read of a shard begins: after a key within a piece, or at the beginning of a piece. */
 interface ReadOn {
   piece: number;
   lastKey?: DynamoDbItem;
-  /** The keys behind which this read has gone on, if it has gone on more than once. */
+  /** The earlier `LastEvaluatedKey`s of this piece, to detect a loop. Set from the second continuation on. */
   trail?: PageTrail;
 }
 
-/** The sizes of so many items of an answer are enough to estimate the sizes of the others. */
+/** Measure this number of items of a response. They are enough to estimate the sizes of the other items. */
 const SIZED_ITEMS = 20;
 
-/** The answer to a read that can find nothing. */
+/** The page of a read that cannot return an item. */
 const NOTHING: ShardPage<DynamoDbItem> = {
   items: [],
   itemsRead: 0,
@@ -86,7 +88,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return this.pieces.length === 0;
   }
 
-  /** The last key of an answer with this `next`: the shard goes on after it. */
+  /** The last key of a page with this `next`. The next read continues after it. */
   static lastKeyOf(next: unknown): DynamoDbItem | undefined {
     return (next as ReadOn | undefined)?.lastKey;
   }
@@ -113,7 +115,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     };
   }
 
-  /** Counts the items of the next answer. The counts come as the items of a page. */
+  /** Counts the items of the next response. The "items" of the returned page are counts. */
   async count({ from, signal }: ShardRead<number>): Promise<ShardPage<number>> {
     const piece = this.pieces[0]!;
     const at = (from as ReadOn | undefined) ?? { piece: 0 };
@@ -131,8 +133,9 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 
   /**
-   * @throws IncompleteAnswerError for an answer that cannot be parsed, or that is not an answer of the index;
-   *   WrongOrderError for items that are not in order; IndexNotReadyError or IndexNotFoundError for the state of the index
+   * @throws IncompleteAnswerError if the response cannot be parsed, or lacks keys of the index
+   * @throws WrongOrderError if the items are not in order
+   * @throws IndexNotReadyError or IndexNotFoundError if the index cannot be queried
    */
   private async ask(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<CompleteAnswer> {
     const { client, config } = this.query;
@@ -147,8 +150,8 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 
   /**
-   * The merge, the cursor and the next read all go on behind an item, or behind LastEvaluatedKey. If an item came later in the
-   * response than in its position, they would miss it.
+   * Checks that a response is in order. The merge, the cursor and the next read continue after an item or after
+   * LastEvaluatedKey, so they would miss an item that came later than its place in the order.
    */
   private checkOrder(startKey: DynamoDbItem | undefined, { items, lastKey }: CompleteAnswer): void {
     const { sortKeyAttributes, direction } = this.query;
@@ -164,9 +167,10 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 
   /**
-   * Keys with equal sort keys come in any order, so a key that leads back among them is recognised when it comes again.
+   * Continues after a key. DynamoDB returns items with equal sort keys in no defined order, so the reader detects a
+   * loop only when a LastEvaluatedKey comes again.
    *
-   * @throws IncompleteAnswerError if the key leads back
+   * @throws IncompleteAnswerError if the key has come before
    */
   private goingOn({ piece, lastKey: before, trail }: ReadOn, lastKey: DynamoDbItem): ReadOn {
     if (before === undefined) return { piece, lastKey };
@@ -175,7 +179,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return { piece, lastKey, trail: addToTrail('Query', page, trail) };
   }
 
-  /** The items of the piece that stand behind the cursor. */
+  /** Returns the items that belong to the piece and come after the cursor. */
   private wanted(piece: ShardPiece, answered: DynamoDbItem[]): DynamoDbItem[] {
     const { config, cursor } = this.query;
     if (cursor === undefined) return answered;
@@ -184,7 +188,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     );
   }
 
-  /** Whether a key is after the piece. The condition that reads a piece can cover a little more than the piece. */
+  /** Whether a key comes after the piece. The key condition of a query can cover slightly more than the piece. */
   private isBehind(key: DynamoDbItem, { equal, range }: ShardPiece): boolean {
     const { sortKeyAttributes, direction } = this.query;
     const attribute = sortKeyAttributes[equal.length];
@@ -200,12 +204,15 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return order.compare({ item, shard: this.shard }, cursor) > 0;
   }
 
-  /** How far a read has come. Absent as long as it has only read again what earlier pages have read. */
+  /** The key up to which this page has read. Undefined while it has only read items of earlier pages again. */
   private readTo(lastKey: DynamoDbItem, piece: ShardPiece): DynamoDbItem | undefined {
     return this.isBehindCursor(lastKey, piece) ? lastKey : undefined;
   }
 
-  /** What follows a piece that was read to its end. Nothing does if only a part of the piece was asked for. */
+  /**
+   * Continues with the next piece after the end of a piece. Returns nothing if the read covered only a part of the
+   * piece.
+   */
   private nextPiece(index: number, read: ShardPiece): Pick<ShardPage<DynamoDbItem>, 'next' | 'readTo'> {
     const whole = this.pieces[index]!;
     if (read !== whole || index + 1 === this.pieces.length) return {};
@@ -214,7 +221,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return { next: { piece: index + 1 } satisfies ReadOn, readTo };
   }
 
-  /** The key that DynamoDB would return as LastEvaluatedKey after the item before the beginning of the piece. */
+  /** The ExclusiveStartKey of a piece, in the form of a LastEvaluatedKey of DynamoDB. */
   private startKey({ startKey }: ShardPiece): DynamoDbItem | undefined {
     return startKey && { ...startKey, ...this.partitionKey() };
   }
@@ -284,32 +291,33 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 }
 
-/** Whether this is the item of the cursor, which has moved to another shard since the page that returned it. */
+/** Whether this is the item of the cursor. The item has moved to another shard since an earlier page returned it. */
 function isMoved(config: ShardedConfig, item: DynamoDbItem, cursor: CursorPosition): boolean {
   if (!cursor.isItem) return false;
   const same = (attribute: string): boolean => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0;
   if (!isTableConfig(config)) return positionAttributes(config).every(same);
-  // If further attributes decide the shard, the cursor does not hold them, so it cannot tell a moved item from another one.
+  // If other attributes decide the shard, the cursor does not contain them. Then the query cannot recognise a moved
+  // item.
   const identity = identityAttributes(config);
   const known = config.strategy === 'calculated' && identity.length === 1;
   return known && same(identity[0]!) && valueInKey(config, item) === valueInKey(config, cursor.item);
 }
 
-/** The attributes that a query must read of each item to go on behind it, and to recognise it at another position. */
+/** The attributes of an item from which a query creates a cursor and recognises a moved item. */
 function attributesToRead(config: ShardedConfig): string[] {
   return isTableConfig(config) ? [...positionAttributes(config), ...config.shardedBy] : positionAttributes(config);
 }
 
 /**
- * How large the items of an answer are, as far as it tells. DynamoDB charges also for attributes that a projection leaves
- * out, and for items that a filter hides, so the units show how large an item is at most. If a filter hides all items, the
- * answer also tells how small they can be. Otherwise a single item, which takes up to a block, would always count as a
- * whole block.
+ * Estimates the sizes of the items of a response. It measures the items if the response has them completely. DynamoDB
+ * also charges for attributes outside a projection and for hidden items, so in these cases the consumed units give an
+ * upper bound. If a filter hides all items, a lower bound is returned too: otherwise a single small item would always
+ * count as a whole block.
  */
 function sizesOf({ projection, consistentRead }: FanOutRequest, answer: CompleteAnswer): number[] {
   const { items, itemsRead, consumedReadUnits } = answer;
   if (projection === undefined && items.length > 0) return items.slice(0, SIZED_ITEMS).map(itemBytes);
-  // Not every client reports what a read has cost.
+  // Some clients do not report consumed capacity.
   if (itemsRead === 0 || consumedReadUnits === 0) return [];
   const blocks = consistentRead ? consumedReadUnits : 2 * consumedReadUnits;
   const most = (blocks * BLOCK_BYTES) / itemsRead;
@@ -326,14 +334,14 @@ interface CompleteAnswer {
 
 const EXPECTED = 'ScannedCount, and Items with the keys of the index or Count, and lead on';
 
-/** The errors with which the parsers of clients fail. */
+/** The errors that clients throw for a response that they cannot parse. */
 const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
 
 function isUnreadable(error: unknown): boolean {
   return PARSER_ERRORS.includes(Object(error).name);
 }
 
-/** @throws an error unless the answer says what was read, and has the keys that the order and the next read depend on */
+/** @throws an error if the response lacks its counts, or a key on which the order or the next read depends */
 function completeAnswer(
   keyAttributes: readonly string[],
   { ExclusiveStartKey }: IndexQueryInput,
@@ -365,7 +373,7 @@ function isKey(value: unknown): value is SortableValue {
   return typeof S === 'string' || typeof N === 'string' || B instanceof Uint8Array;
 }
 
-/** Whether a query ended at the key where it began. It would begin there again, for ever. */
+/** Whether a query ended at the key where it began. The next query would begin there again, in an endless loop. */
 function isSameKey(keyAttributes: readonly string[], key: DynamoDbItem, start: DynamoDbItem | undefined): boolean {
   return start !== undefined && keyAttributes.every((name) => compareAttributeValues(key[name]!, start[name]!) === 0);
 }

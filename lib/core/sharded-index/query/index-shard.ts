@@ -5,15 +5,16 @@ import type { RequestedValue } from './fan-out-request';
 /** One shard of one value of an index. */
 export interface IndexShard extends RequestedValue {
   /**
-   * The position of the shard in the order of the query. The shards of the n-th value, from 0, have the numbers from n times
-   * 10,000 on. So no number depends on the shard count of another value, and a count may change between two pages.
+   * The position of the shard in the order of the query. The shards of the n-th value, from 0, have the numbers from n
+   * times 10,000 on. So the shard count of one value can change between two pages without changing the numbers of other
+   * values.
    */
   number: number;
   /** The 0-based number of the shard among those of its value. */
   shard: number;
 }
 
-/** The shards that a request for these values reads, in their order. */
+/** The shards of these values, in the order of the query. */
 export function indexShards(config: ShardedConfig, values: readonly RequestedValue[]): IndexShard[] {
   return values.flatMap((value, index) =>
     Array.from({ length: shardCountOf(config, value.name).read }, (_, shard) => ({

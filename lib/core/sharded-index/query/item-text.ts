@@ -2,7 +2,7 @@ import { exactNumber, plainDecimal } from '../../kernel/decimal';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { attributeOf } from '../config/attribute-of';
 
-/** A number that the document client of the SDK holds as text, because JavaScript cannot hold it exactly. */
+/** A number of the SDK's document client that JavaScript cannot represent exactly, so the client holds it as text. */
 interface NumberText {
   value: string;
   toAttributeValue(): object;
@@ -13,14 +13,17 @@ function isNumberObject(value: unknown): value is NumberText {
   return typeof text === 'string' && typeof toAttributeValue === 'function';
 }
 
-/** The digits of a number in any form, or undefined for something that is not a number. */
+/** The digits of a number, a bigint or a number object of the SDK. Undefined for any other value. */
 export function numberText(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isFinite(value) ? plainDecimal(String(value)) : undefined;
   return isNumberObject(value) ? plainDecimal(value.value) : undefined;
 }
 
-/** A value that an index can be keyed by: a text, a number, or the digits of a number that JavaScript cannot hold. */
+/**
+ * Returns the value of an item in the form of keys. Numbers that JavaScript cannot represent exactly become their
+ * digits. Undefined if an index cannot have this value.
+ */
 export function keyValue(value: unknown): string | number | undefined {
   if (typeof value === 'string' && value !== '') return value;
   const text = numberText(value);
@@ -28,8 +31,8 @@ export function keyValue(value: unknown): string | number | undefined {
 }
 
 /**
- * The text that `calculatedShard` hashes: the values of these attributes, joined by "#". A number becomes decimal digits
- * without an exponent, and binary becomes base64.
+ * The text that `calculatedShard` hashes: the values of these attributes, joined by "#". A number is written in decimal
+ * digits without an exponent, and binary in base64.
  *
  * @throws InvalidArgumentError for a value that cannot be a key
  */

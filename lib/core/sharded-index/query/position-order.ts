@@ -5,8 +5,10 @@ import type { Direction } from '../../fan-out/value-range';
 import { compareAttributeValues } from './attribute-order';
 
 /**
- * The order of index items. A position may hold only the first attributes of a sort key: it is behind every item that
- * has them. Descending is the exact reverse of ascending. Unordered compares the shards alone. */
+ * The order of index items. A position may hold only the first attributes of a sort key. The position then comes after
+ * every item with these attributes. Descending order is the exact reverse of ascending order. The order `unordered`
+ * compares only the shards.
+ */
 export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly string[]): TotalOrder<DynamoDbItem> {
   if (order === 'unordered') return { compare: (a, b) => a.shard - b.shard, behindAllShards: behindAllShards(order) };
   const direction = order === 'ascending' ? 1 : -1;
@@ -18,7 +20,7 @@ export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly st
   };
 }
 
-/** The order in which DynamoDB returns the items of one shard. Items with equal sort keys come in any order. */
+/** Compares two items of one shard in DynamoDB's order. The order of items with equal sort keys is undefined. */
 export function compareSortKeys(
   sortKeyAttributes: readonly string[],
   direction: Direction,
@@ -37,7 +39,7 @@ export function compareSortKeys(
   return 0;
 }
 
-/** The number of a position behind the shards of an order: a descending order ends with the lowest shard. */
+/** The shard number of a position after all shards. */
 export function behindAllShards(order: FanOutOrder): number {
   return order === 'descending' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

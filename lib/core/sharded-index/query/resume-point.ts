@@ -12,20 +12,19 @@ const LAYOUT = 'progress 2';
 
 type EncodedProgress = [begun: number[], keys: (readonly [number, ...string[]])[]];
 
-/** How far each shard was read: up to a key, to its end, or not at all. */
+/** How far each shard was read: up to a key, completely, or not at all. */
 export class ReadProgress {
-  /** For each value, the number below which all shards were begun. */
+  /** For each value, the number of its first shards that were begun. */
   private readonly begun: number[] = [];
-  /** The shards that were begun and not finished, with the last key of each. */
+  /** The unfinished shards among those that were begun, with the last key that was read. */
   private readonly keys = new Map<number, DynamoDbItem | undefined>();
 
-  /** Whether nothing of the shard is left. */
   isFinished({ number }: IndexShard): boolean {
     const value = Math.floor(number / MAX_INDEX_SHARDS);
     return number % MAX_INDEX_SHARDS < (this.begun[value] ?? 0) && !this.keys.has(number);
   }
 
-  /** The key that the shard was read to. */
+  /** The last key that was read of a shard. */
   keyOf({ number }: IndexShard): DynamoDbItem | undefined {
     return this.keys.get(number);
   }
@@ -41,7 +40,10 @@ export class ReadProgress {
     this.keys.delete(number);
   }
 
-  /** A text from which a later call goes on. It holds a key for each shard that was read in part. */
+  /**
+   * Encodes the progress, so that a later call can continue. The text holds one key for each shard that was read in
+   * part.
+   */
   encode(config: ShardedConfig, request: FanOutRequest, part: unknown, shards: readonly IndexShard[]): string {
     const names = positionAttributes(config);
     const numbers = new Set(shards.map(({ number }) => number));
@@ -78,7 +80,9 @@ export class ReadProgress {
     return progress;
   }
 
-  /** Everything of a value up to this shard counts as begun. What was not read yet is kept as a shard without a key. */
+  /**
+   * Marks this shard and all earlier shards of its value as begun. An earlier shard that was not read yet has no key.
+   */
   private begin(number: number): void {
     const value = Math.floor(number / MAX_INDEX_SHARDS);
     const first = value * MAX_INDEX_SHARDS;
@@ -88,7 +92,7 @@ export class ReadProgress {
   }
 }
 
-/** What a text of progress belongs to: the part that was read of a query, in whatever order. */
+/** Identifies the query and the part to which a progress belongs. */
 function readOf(config: ShardedConfig, request: FanOutRequest, part: unknown): unknown {
   return [LAYOUT, queryText(config, { ...request, order: 'unordered' }), part];
 }

@@ -6,17 +6,23 @@ import { type CursorPosition, isFewTies } from './cursor';
 import { isEmptyRange } from './sort-key-range';
 import type { SortKeySelect } from './sort-key-select';
 
-/** A part of a shard that one key condition reads: the first sort key attributes are fixed, the next is in a range. */
+/**
+ * A part of a shard that one key condition reads: the first sort key attributes have fixed values, and the next
+ * attribute is in a range.
+ */
 export interface ShardPiece extends SortKeySelect {
-  /** The key of an item of this shard behind which the piece begins. Its partition key may be absent. */
+  /** The piece begins after the item with this key. The partition key may be absent. */
   startKey?: DynamoDbItem;
-  /** The most items that earlier pages have read and that come again at the begin of the piece. */
+  /** The most items at the beginning of the piece that earlier pages have already read. */
   repeats: number;
-  /** Whether a condition that cannot begin exactly where the piece begins may begin before it, among few ties. */
+  /**
+   * Whether the key condition may begin before the piece if it cannot begin exactly at the piece. Only few tied items
+   * are then read again.
+   */
   beginEarly?: boolean;
 }
 
-/** What decides which pieces of a shard are left. */
+/** The settings that determine which pieces of a shard are still to be read. */
 export interface PieceContext {
   sortKeyAttributes: readonly string[];
   select: SortKeySelect;
@@ -27,12 +33,12 @@ export interface PieceContext {
 }
 
 /**
- * What is left of a shard, piece by piece in the order of the query.
+ * Returns the pieces of a shard after the cursor, in the order of the query.
  *
- * A key condition of DynamoDB compares one attribute, and the attributes before it must be equal to a value. So two pieces
- * follow the key (a, b): in one the first attribute is a and the second is after b, and in the other the first is after a.
- * If few items tie with the cursor on the first attribute, one piece from a on replaces both, because reading these few
- * items again costs less than another request of each shard.
+ * A key condition of DynamoDB compares one attribute, and the attributes before it must equal a value. So two pieces
+ * follow the key (a, b). In one, the first attribute equals a and the second is after b. In the other, the first
+ * attribute is after a. If few items have the same first attribute as the cursor, one piece that begins with a replaces
+ * both pieces. Reading these few items again costs less than another request to each shard.
  */
 export function piecesBehind(context: PieceContext, shard: number): ShardPiece[] {
   const { sortKeyAttributes, select, order, shardByShard, cursor } = context;
@@ -45,8 +51,8 @@ export function piecesBehind(context: PieceContext, shard: number): ShardPiece[]
 }
 
 /**
- * The items of a shard that have the sort key of the cursor and stand behind it. Together with `piecesBehindTies`, it is
- * what is left of the shard.
+ * Returns the pieces of a shard after the cursor whose items have the sort key of the cursor. `piecesBehindTies`
+ * returns all other pieces after the cursor.
  */
 export function tiesBehind({ order, cursor, sortKeyAttributes }: PieceContext, shard: number): ShardPiece[] {
   const ties = { equal: keyOf(cursor!, sortKeyAttributes), range: {}, repeats: 0 };
@@ -54,12 +60,12 @@ export function tiesBehind({ order, cursor, sortKeyAttributes }: PieceContext, s
   return order.compare({ item: cursor!.item, shard }, cursor!) > 0 ? [ties] : [];
 }
 
-/** The items of every shard whose sort keys stand behind the sort key of the cursor. */
+/** Returns the pieces of every shard whose sort keys come after the sort key of the cursor. */
 export function piecesBehindTies(context: PieceContext): ShardPiece[] {
   return piecesFromKey(context, false, false);
 }
 
-/** The items behind the cursor's sort key, and with `inclusive` those that have it. */
+/** Returns the pieces after the cursor's sort key. With `inclusive`, they include the items with that sort key. */
 function piecesFromKey(
   { sortKeyAttributes, select, direction, cursor }: PieceContext,
   inclusive: boolean,
@@ -90,9 +96,10 @@ function keyOf({ item }: CursorPosition, sortKeyAttributes: readonly string[]): 
 }
 
 /**
- * The part of a piece that can hold items up to an item. It is the same object if the whole piece can.
+ * Returns the part of a piece that can hold items up to the given item. Returns the same object if this is the whole
+ * piece.
  *
- * @returns undefined if no item of the piece stands that far ahead
+ * @returns undefined if all items of the piece come after the given item
  */
 export function pieceUpTo(
   piece: ShardPiece,

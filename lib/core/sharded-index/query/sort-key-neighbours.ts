@@ -2,14 +2,14 @@ import { firstTextBehind } from '../../fan-out/value-range';
 import { nextNumber } from '../../kernel/decimal';
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
 
-/** A value that other values can begin with. A number has no prefix. */
+/** A value that can be a prefix: a text or binary, but not a number. */
 export type Prefix = Exclude<SortableValue, { N: string }>;
 
 /**
- * The least value behind another in ascending order: no value of the type lies between them. Behind a text or binary
- * value comes the same with a zero byte appended; behind a number, the next number of 38 digits.
+ * Returns the next value in ascending order. No value of the type lies between the two values. The next text or binary
+ * value is the same value with a zero byte appended. The next number is the next number of 38 digits.
  *
- * @returns undefined if a key cannot hold it
+ * @returns undefined if the value would be too long or too large for a key
  */
 export function successorOf(value: SortableValue): SortableValue | undefined {
   if ('N' in value) return asNumber(nextNumber(value.N, 1));
@@ -18,10 +18,10 @@ export function successorOf(value: SortableValue): SortableValue | undefined {
 }
 
 /**
- * The greatest value before another in ascending order.
+ * Returns the previous value in ascending order.
  *
- * @returns undefined if there is none: between two texts there is always another one, unless the second is the first with a
- *   zero byte appended
+ * @returns undefined if the value has no previous value. A text has a previous text only if it ends with a zero byte.
+ *   Before any other text, there is always one more text in between
  */
 export function predecessorOf(value: SortableValue): SortableValue | undefined {
   if ('N' in value) return asNumber(nextNumber(value.N, -1));
@@ -32,9 +32,9 @@ export function predecessorOf(value: SortableValue): SortableValue | undefined {
 const MAX_BYTE = 0xff;
 
 /**
- * The least value behind all values that begin with a prefix.
+ * Returns the first value after all values that begin with a prefix.
  *
- * @returns undefined if no value stands behind them
+ * @returns undefined if no value comes after them
  */
 export function firstBehind(prefix: Prefix): Prefix | undefined {
   if ('B' in prefix) {

@@ -11,13 +11,13 @@ export interface KeyTerm {
   operands: SortableValue[];
 }
 
-/** The values that begin with a prefix. */
+/** The range of the values that begin with a prefix. */
 export function prefixRange(prefix: Prefix): SortKeyRange {
   const behind = firstBehind(prefix);
   return { lower: { value: prefix, inclusive: true }, ...(behind && { upper: { value: behind, inclusive: false } }) };
 }
 
-/** Whether no value can be in the range. */
+/** Whether the range contains no value. */
 export function isEmptyRange({ lower, upper }: SortKeyRange): boolean {
   if (lower === undefined || upper === undefined) return false;
   const [least, most] = [leastOf(lower), mostOf(upper)];
@@ -26,19 +26,20 @@ export function isEmptyRange({ lower, upper }: SortKeyRange): boolean {
 }
 
 /**
- * The condition that reads a range. DynamoDB takes one condition for an attribute, and `BETWEEN` includes both ends. So
- * where an end is exclusive and the other one is given too, the condition names the neighbour of the end. If a text has
- * no neighbour, the condition covers more than the range: with `beginEarly` it begins with the value before the range,
- * and otherwise it has no end. The end of a condition may include the value behind the range.
+ * Returns the key condition that reads a range. DynamoDB allows one condition for an attribute, and `BETWEEN` includes
+ * both ends. If an end is exclusive, the condition names the next or the previous value instead. If a text has no such
+ * value, the condition covers more than the range: it begins with the value before the range if `beginEarly` is set,
+ * and otherwise it has no end. The end of a condition may include the first value after the range.
  *
- * @returns undefined if every value is in the range
+ * @returns undefined if the range contains every value
  */
 export function rangeTerm(range: SortKeyRange, direction: Direction, beginEarly?: boolean): KeyTerm | undefined {
   const { lower, upper } = range;
   if (lower === undefined && upper === undefined) return undefined;
   if (upper === undefined) return { operator: lower!.inclusive ? '>=' : '>', operands: [lower!.value] };
   if (lower === undefined) return { operator: upper.inclusive ? '<=' : '<', operands: [upper.value] };
-  // A condition that begins early includes the value behind the prefix, where a read may have ended.
+  // A read that began early can have ended at the first value after the prefix, so the condition must include that
+  // value.
   const endsAtPrefix = (direction === 1 || !beginEarly) && isPrefixRange(lower, upper);
   if (endsAtPrefix) return { operator: 'begins_with', operands: [lower.value] };
   const [least, most] = [leastOf(lower), mostOf(upper)];
@@ -51,9 +52,9 @@ export function rangeTerm(range: SortKeyRange, direction: Direction, beginEarly?
 }
 
 /**
- * The condition of a read that goes on behind a start key. Where the start key has the last value that the condition
- * includes, only this value is left, so the condition names it alone: DynamoDB was seen to refuse a start key that
- * equals an inclusive bound in the direction of the query.
+ * Returns the condition of a read that continues after a start key. If the start key has the last value of the
+ * condition, only this value remains, and the condition names it alone. DynamoDB was observed to reject a start key
+ * that equals an inclusive bound in the direction of the query.
  */
 export function termBehind(term: KeyTerm | undefined, start: SortableValue, direction: Direction): KeyTerm | undefined {
   if (term === undefined) return undefined;
@@ -64,7 +65,7 @@ export function termBehind(term: KeyTerm | undefined, start: SortableValue, dire
   return compareAttributeValues(start, last) === 0 ? { operator: '=', operands: [last] } : term;
 }
 
-/** The least value of a range with this lower end, if it can be named. */
+/** The smallest value of a range with this lower end. Undefined if the end is exclusive and has no next value. */
 function leastOf({ value, inclusive }: RangeEnd<SortableValue>): SortableValue | undefined {
   return inclusive ? value : successorOf(value);
 }

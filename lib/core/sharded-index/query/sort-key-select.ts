@@ -6,8 +6,8 @@ import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
 import { isEmptyRange, prefixRange, type SortKeyRange } from './sort-key-range';
 
 /**
- * A value to compare a sort key with. Write a number that JavaScript cannot hold exactly as DynamoDB writes it, with up
- * to 38 digits: `{ N: '12345678901234567890' }`.
+ * A value to compare a sort key with. Write a number that JavaScript cannot represent exactly as an attribute value of
+ * up to 38 digits: `{ N: '12345678901234567890' }`.
  */
 export type SortKeyValue = string | number | Uint8Array | SortableValue;
 
@@ -32,9 +32,9 @@ export interface SortKeySelect {
 const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
 
 /**
- * What the `sortKey` of a request selects.
+ * Converts the `sortKey` of a request to the part of the sort key that the query reads.
  *
- * @throws InvalidSortKeyConditionError if it is no condition that the index can answer
+ * @throws InvalidSortKeyConditionError if the condition is invalid or does not fit the index
  */
 export function sortKeySelect(config: ShardedConfig, sortKey: unknown): SortKeySelect {
   const { sortKeyAttributes } = config;
@@ -64,7 +64,7 @@ export function sortKeySelect(config: ShardedConfig, sortKey: unknown): SortKeyS
   return selectOf(conditions);
 }
 
-/** The attribute value of a sort key value or index value. */
+/** Converts a sort key value or an index value to an attribute value. */
 export function toAttributeValue(value: SortKeyValue): SortableValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: String(value) };
@@ -81,7 +81,7 @@ function selectOf(conditions: readonly AttributeCondition[]): SortKeySelect {
   };
 }
 
-/** Whether a field of `sortKey` names an attribute, and not a condition on the first one. */
+/** Whether a field of `sortKey` names an attribute instead of a condition on the first attribute. */
 function isCondition(value: unknown, name: string, sortKeyAttributes: readonly string[]): boolean {
   if (!sortKeyAttributes.includes(name)) return false;
   const plain = isRecord(value) && !(value instanceof Uint8Array);

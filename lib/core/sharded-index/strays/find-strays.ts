@@ -10,31 +10,32 @@ import { emptyReport, type StrayReport } from './stray-report';
 import type { TableScanClient } from './table-client';
 import { TableRequests } from './table-requests';
 
-/** What to look at, and what to do with each stray. */
+/** The part of the table to scan, and a callback for each stray. */
 export interface FindStraysOptions extends SegmentOptions<StrayReport> {
   /**
-   * Called with each stray, in the order of the scan, and awaited. A scan that goes on from an earlier resume point can call
-   * it again with the same stray.
+   * Called and awaited for each stray, in the order of the scan. A resumed scan can report a stray again.
    * @default strays are only counted
    */
   onStray?(stray: Stray): void | Promise<void>;
 }
 
 /**
- * Scans a table, or a segment of it, for items whose shard attribute is not what a writer would give them: because a plain
- * update changed the value, because the table had items before it had the index, or because the shard count has changed. It also
- * finds items that the index does not contain because they lack its sort key. Of a table that is sharded by its own key, it looks for
- * items that are not where a writer would put them. It writes nothing.
+ * Scans a table, or a segment of a table, for strays. It only reads. It finds:
+ *
+ * - An item with another shard attribute than a writer would give it. An update did not use `shardUpdate`, the item is
+ *   older than the index, or the shard count has changed.
+ * - An item that the index does not contain because it lacks the sort key of the index.
+ * - An item at a wrong place in a table that is sharded by its own key.
  *
  *     const { strays, hidden, resumePoint } = await findStrays(new DynamoDB({}), byStatus, { readUnitsPerSecond: 100 });
  *
- * The report of a segment that was not looked at to its end has a `resumePoint`. An index whose counts grow is judged by the counts
- * of the moment: pass its `AdaptiveIndex`.
+ * If the scan ends before the end of its segment, the report has a `resumePoint`. For an index with adaptive counts,
+ * pass its `AdaptiveIndex`: the scan then uses the current counts.
  *
- * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or an
- *   option is invalid
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or
+ *   an option is invalid
  * @throws InvalidCursorError if the resume point belongs to another scan
- * @throws StrayScanError if a request fails for good or a callback throws; its report goes on from where it stopped
+ * @throws StrayScanError if a request fails permanently or a callback throws; its report has a `resumePoint`
  */
 export async function findStrays(
   client: TableScanClient,

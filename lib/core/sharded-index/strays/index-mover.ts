@@ -5,18 +5,18 @@ import type { Mover, MoverContext } from './mover';
 import type { Stray } from './stray';
 import type { ItemMoveInput, ItemReshardClient } from './table-client';
 
-/** Gives items the shard attribute of an index, each by one conditional update. */
+/** Writes the shard attribute of each item of an index, with one conditional update per item. */
 export function indexMover(
   client: ItemReshardClient,
   config: ShardedIndexConfig,
   { judging, requests, writes, report }: MoverContext,
 ): Mover {
   return async (stray, judgedBy) => {
-    // Only a writer of the item knows its sort key. The shard attribute is right.
+    // The shard attribute is right. Only the application can write the missing sort key.
     if (stray.reason === 'noSortKey' && stray.expected === undefined) return ['settled'];
     if (stray.reason === 'invalidValue') return ['refused', 'the value is neither a non-empty string nor a number'];
     const update = async () => {
-      // The wait for the budget, or for another attempt, may have been long, so the counts may have changed.
+      // The counts may have changed during the wait for the budget or for another attempt.
       const now = await judging.ofTheMoment();
       if (!isSameSharding(now.shards, judgedBy.shards)) throw new JudgedByOtherCounts();
       return client.updateItem(itemMove(config, stray));
@@ -39,8 +39,9 @@ export function indexMover(
 class JudgedByOtherCounts extends Error {}
 
 /**
- * The request that gives an item the shard of its value. Its condition holds only while the item exists with the value and
- * the shard that were read. Other attributes may be written at any time, because the request does not touch them.
+ * The request that gives an item the shard of its value. Its condition requires that the item exists and still has the
+ * value and the shard that were read. Concurrent writes of other attributes are safe, because the request does not
+ * change them.
  */
 function itemMove(config: ShardedIndexConfig, stray: Stray): ItemMoveInput {
   const { tableName, tableKey, valueAttribute, shardAttribute } = config;

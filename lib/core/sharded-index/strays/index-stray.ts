@@ -8,19 +8,19 @@ import { missingSortKey } from '../write/missing-sort-key';
 import { shardAttributesOfUpdate } from '../write/shard-attributes';
 import type { Stray, StrayReason } from './stray';
 
-/** With these reasons, queries for the value of an item do not find the item. */
+/** If a stray has one of these reasons, a query for its value does not find it. */
 const HIDDEN: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'otherValue', 'outOfRange', 'noSortKey']);
 
 const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
 
-/** The attributes that decide whether an item is a stray of an index: its table key, its value, its shard and its sort key. */
+/** The attributes that determine whether an item is a stray of an index: table key, value, shard and sort key. */
 export function judgedIndexAttributes(config: ShardedIndexConfig): string[] {
   const { tableKey, valueAttribute, shardAttribute, sortKeyAttributes } = config;
   const value = valueAttribute === undefined ? [] : [valueAttribute];
   return [...new Set([...tableKey, ...value, shardAttribute, ...sortKeyAttributes])];
 }
 
-/** The problem of an item with the index, or undefined if there is no problem. */
+/** Returns the item as a stray, or undefined if the item is at its place. */
 export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): Stray | undefined {
   const { tableKey, valueAttribute, shardAttribute, sparse } = config;
   const attributes = plainItem(item);
@@ -31,7 +31,7 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   const found = (reason: StrayReason, expected?: AttributeValue): Stray => ({
     key,
     reason,
-    // Queries of a sparse index are not meant to find an item without the sort key.
+    // A sparse index does not contain items without the sort key, so such an item is not hidden.
     hidden: HIDDEN.has(reason) && (hasSortKey || sparse !== true),
     ...(storedValue !== undefined && { value: storedValue }),
     ...(stored !== undefined && { stored }),
@@ -44,12 +44,13 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   const expected: AttributeValue = typeof content === 'number' ? { N: String(content) } : { S: content };
   const problem = shardProblem(config, stored, value, content);
   if (!hasSortKey && sparse !== true) return found('noSortKey', problem && expected);
-  // A sparse index leaves the item out. It needs no shard, but a wrong one would hide it once it gets its sort key.
+  // A sparse index does not contain the item, so a missing shard is right. But a wrong shard would hide the item once
+  // it gets its sort key.
   if (!hasSortKey && problem === 'missing') return undefined;
   return problem && found(problem, expected);
 }
 
-/** The problem of the shard attribute of an item, or undefined if there is no problem. */
+/** Why the shard attribute of an item is wrong, or undefined if it is right. */
 function shardProblem(
   config: ShardedIndexConfig,
   stored: AttributeValue | undefined,
@@ -65,7 +66,10 @@ function shardProblem(
   return isRight ? undefined : 'misplaced';
 }
 
-/** The value of an item, and what a writer puts into its shard attribute. Undefined if the index does not hold the item. */
+/**
+ * The value of an item, and the content that a writer gives its shard attribute. Undefined if the item does not belong
+ * in the index.
+ */
 function writtenShard(
   config: ShardedIndexConfig,
   attributes: Record<string, unknown>,
@@ -84,7 +88,7 @@ function writtenShard(
   }
 }
 
-/** The 0-based shard that an attribute names, or what is wrong with the attribute. */
+/** The 0-based shard in a shard attribute, or why the attribute is wrong. */
 function storedShard(
   config: ShardedIndexConfig,
   value: string | number | undefined,

@@ -8,20 +8,22 @@ import { shardKeys } from '../write/shard-key';
 import type { Stray } from './stray';
 import type { ItemTransferInput, TransferWrite } from './table-client';
 
-/** The most attributes that a condition compares. Each takes two of 300 operators, and about 20 of 4,096 bytes. */
+/**
+ * The most attributes that a condition compares. Each attribute takes two of at most 300 operators, and about 20 of at
+ * most 4,096 bytes.
+ */
 const MAX_COMPARED = 140;
 
-/** The place of the delete in a transfer. */
+/** The position of the delete in the transaction. */
 export const DELETE = 0;
 
 /**
- * The transaction that takes an item to its place. It deletes the item at the place where it was read, on the condition
- * that it is as it was read, and puts it at its place, on the condition that there is no item at this place or at any other
- * place where it may be. Undefined if the item has more attributes than a condition compares, and none of them is known to
- * change with every write.
+ * The transaction that moves an item to its place. It deletes the item at its old place if the item is unchanged since
+ * it was read. It puts the item at its place if no item is there, or at any other possible place of the item. Undefined
+ * if the item has more attributes than a condition can compare and no version attribute.
  *
- * @param item the whole item as it was read
- * @param versionAttribute the attribute that changes with every write, or null
+ * @param item the whole item as read
+ * @param versionAttribute the attribute that every write changes, or null
  */
 export function itemTransfer(
   config: ShardedTableConfig,
@@ -47,7 +49,10 @@ export function itemTransfer(
   return { TransactItems: writes, ReturnConsumedCapacity: 'TOTAL' };
 }
 
-/** The partition keys where the item may be, except the one where it is. The one for writers comes first. */
+/**
+ * All possible partition keys of the item except its current partition key. The partition key that writers use comes
+ * first.
+ */
 function placesOf(config: ShardedTableConfig, item: DynamoDbItem, { key, value }: Stray): AttributeValue[] {
   const { shardAttribute } = config;
   const { S: text } = value as { S: string };
@@ -61,7 +66,7 @@ function placesOf(config: ShardedTableConfig, item: DynamoDbItem, { key, value }
     .filter(({ S }) => S !== stored);
 }
 
-/** A condition that holds while the item exists and these attributes are as they were read. */
+/** A condition that the item exists and that these attributes are unchanged since the item was read. */
 function unchanged({ tableKey }: ShardedTableConfig, item: DynamoDbItem, compared: readonly string[]) {
   const builder = new ExpressionBuilder();
   const exists = `attribute_exists(${builder.name(tableKey[0]!)})`;

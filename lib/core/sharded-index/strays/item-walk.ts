@@ -18,25 +18,25 @@ interface ItemWalk<Report extends StrayReport> {
   judging: JudgingConfig;
   policy: SegmentPolicy<Report>;
   requests: TableRequests;
-  /** How many strays are handled at once. */
+  /** How many strays are handled in parallel. */
   concurrency: number;
   /**
-   * Handles a stray. Returns a function that reports the result, which is called even if the scan ends: a later scan does
-   * not find a stray that is settled.
+   * Handles a stray. Returns a function that reports the result to the caller. The scan calls this function even if the
+   * scan is stopping, because a later scan would not find the settled stray.
    */
   treat(stray: Stray, judgedBy: ShardedConfig): Promise<(() => unknown) | undefined>;
   report: Report;
 }
 
 /**
- * Reads a segment page by page, and handles its strays. The scan follows the table key, which does not change with the
- * shard. So it meets every item that stays in the table exactly once, wherever it stops and goes on. If a count falls
- * meanwhile, the scan begins again: an item that had the right shard by the larger count may now be in a shard that must
- * become empty.
+ * Reads a segment page by page, and handles its strays. The scan follows the table key, which does not depend on the
+ * shard. So it reads every item that stays in the table exactly once, even if it stops and resumes. If a count
+ * decreases during the scan, the scan starts again: an item in a right shard of the larger count may now be in a shard
+ * that must become empty.
  *
- * @param resumeFrom where the scan begins
- * @throws InvalidCursorError if that belongs to another scan
- * @throws StrayScanError if a request fails for good or a callback throws
+ * @param resumeFrom the resume point of an earlier scan
+ * @throws InvalidCursorError if the resume point belongs to another scan
+ * @throws StrayScanError if a request fails permanently or a callback throws
  */
 export async function walkItems<Report extends StrayReport>(
   walk: ItemWalk<Report>,
@@ -66,8 +66,7 @@ export async function walkItems<Report extends StrayReport>(
 }
 
 /**
- * Handles the strays of a page. If this ends early, the resume point covers the items up to the first stray that was not
- * handled.
+ * Handles the strays of a page. If it stops early, the resume point is before the first stray that was not handled.
  */
 async function treatPage<Report extends StrayReport>(
   { scanned, judging, policy, concurrency, treat, report }: ItemWalk<Report>,
@@ -102,7 +101,7 @@ async function treatPage<Report extends StrayReport>(
   report.itemsScanned += end;
   if (failures.length === 0) return;
   if (end > 0) report.resumePoint = encodePoint(scanned, judgedBy, items[end - 1]);
-  // The earlier pages were judged by the larger count.
+  // The earlier pages were checked against the larger count.
   if (judging.takeFall()) report.resumePoint = encodePoint(scanned, judgedBy, undefined);
   throw failures.find((error) => !(error instanceof Stopped)) ?? failures[0];
 }

@@ -2,9 +2,9 @@ import { hasFallen } from '../change/shard-count-change';
 import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../config/sharded-index-config';
 
 /**
- * The configuration by which items are judged: a fixed one, or the one of the moment. Whoever gives an item its shard is a
- * writer of the index and must know the present counts, and a walk over a table takes hours. So each page and each move
- * asks for the counts anew.
+ * The configuration that determines which items are strays. It is either fixed, or the current configuration of an
+ * index with adaptive counts. A scan can take hours while counts change, so each page and each move reads the current
+ * counts.
  */
 export class JudgingConfig {
   private last: ShardedConfig | undefined;
@@ -12,17 +12,17 @@ export class JudgingConfig {
 
   constructor(private readonly index: ShardedConfig | ShardedConfigSource) {}
 
-  /** What is the same at every moment: everything but the counts. */
+  /** The initial configuration. Only its counts can differ from the current configuration. */
   get initial(): ShardedConfig {
     return isConfigSource(this.index) ? this.index.initial : this.index;
   }
 
-  /** The configuration that `ofTheMoment` has returned last. */
+  /** The configuration that the last call of `ofTheMoment` returned. */
   get latest(): ShardedConfig {
     return this.last ?? this.initial;
   }
 
-  /** @throws what a source throws that cannot tell the counts of the moment */
+  /** @throws the error of a source that cannot read the current counts */
   async ofTheMoment(): Promise<ShardedConfig> {
     if (!isConfigSource(this.index)) return this.index;
     const now = await this.index.forReading();
@@ -31,7 +31,10 @@ export class JudgingConfig {
     return now;
   }
 
-  /** Whether a count has fallen since the last call. If so, items that were judged by the larger count must be judged again. */
+  /**
+   * Whether a count has decreased since the last call. If so, items that were checked against the larger count must be
+   * checked again.
+   */
   takeFall(): boolean {
     const { fell } = this;
     this.fell = false;

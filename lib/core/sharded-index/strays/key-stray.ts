@@ -9,14 +9,14 @@ import { plainItem } from '../query/plain-item';
 import { shardKeys } from '../write/shard-key';
 import type { Stray, StrayReason } from './stray';
 
-/** The attributes that decide whether an item of a table that is sharded by its own key is a stray. */
+/** The attributes that determine whether an item of a table that is sharded by its own key is a stray. */
 export function judgedKeyAttributes({ tableKey, valueAttribute, shardedBy }: ShardedTableConfig): string[] {
   return [...new Set([...tableKey, valueAttribute, ...shardedBy])];
 }
 
 /**
- * What is wrong with the place of an item of a table that is sharded by its own key, or undefined if nothing is. The value
- * of the item is the one in its partition key, because the key identifies the item.
+ * Returns an item of a table that is sharded by its own key as a stray, or undefined if the item is at its place. The
+ * value of the item is the value in its partition key, because the key identifies the item.
  */
 export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stray | undefined {
   const { tableKey, shardAttribute, valueAttribute, strategy } = config;
@@ -45,7 +45,10 @@ export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stra
   return found(shard < read ? 'misplaced' : 'outOfRange', { ...ofValue, expected: { S: expected } });
 }
 
-/** The partition key that a writer would give the item. Undefined if an attribute that decides the shard is missing. */
+/**
+ * The partition key that a writer would give the item. Undefined if an attribute that decides the shard is missing or
+ * cannot be a key.
+ */
 function placeOfWriters(config: ShardedTableConfig, value: string | number, item: DynamoDbItem): string | undefined {
   try {
     return shardKeys(config, value, plainItem(item))[0]![config.shardAttribute] as string;

@@ -6,15 +6,18 @@ import type { TableRequests } from './table-requests';
 import type { UnitBudget } from './unit-budget';
 
 /**
- * Moves a stray to its shard. It returns `changed` if the item or the counts have changed meanwhile, and the item must be
- * read again.
+ * Moves a stray to its shard. Returns `changed` if the item or the counts have changed since they were read, so that
+ * the caller must read the item again.
  */
 export type Mover = (
   stray: Stray,
   judgedBy: ShardedConfig,
 ) => Promise<[outcome: StrayOutcome, problem?: string] | 'changed'>;
 
-/** What a mover needs: how to judge items, how to send requests, and where to count what they cost. */
+/**
+ * The services that a mover uses: the current configuration, the requests, the write budget, and the report that counts
+ * the cost.
+ */
 export interface MoverContext {
   judging: JudgingConfig;
   requests: TableRequests;

@@ -23,62 +23,69 @@ import { tableMover } from './table-mover';
 import { TableRequests } from './table-requests';
 import { UnitBudget } from './unit-budget';
 
-/** What to look at, how fast to write, and whom to tell. */
+/** The part of the table to scan, the speed of the writes, and a callback for each stray. */
 export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> {
   /**
-   * The most write units to consume a second, those of the indexes included: a number greater than 0. Divide the budget of
-   * the table by the number of segments that are looked at side by side.
+   * The most write units to consume per second, including the write units of the indexes: a number greater than 0. If
+   * you process several segments in parallel, divide the budget of the table by their number.
    * @default no limit
    */
   writeUnitsPerSecond?: number;
   /**
-   * How many items are written at once, at least 1.
+   * How many items are written in parallel, at least 1.
    * @default 8
    */
   concurrency?: number;
   /**
-   * Called for each stray when it is settled, with what was done, and awaited. `problem` is the message of a refusal. A stray whose
-   * call throws is settled, and counted, all the same.
+   * Called and awaited for each stray after it is handled, with the outcome. `problem` is the reason of a refusal. If
+   * the call throws, the stray still counts in the report.
    * @default strays are only counted
    */
   onStray?(stray: Stray, outcome: StrayOutcome, problem?: string): void | Promise<void>;
 }
 
-/** The same for a table that is sharded by its own key. */
+/** Options of `reshardItems` for a table that is sharded by its own key. */
 export interface ReshardTableItemsOptions extends ReshardItemsOptions {
   /**
-   * The attribute that every write of an item changes, such as the time of the change, to a value that the item has not had. Or
-   * `null`, if no update adds an attribute to an item without changing another: because writers put whole items, or because
-   * their updates only change attributes that are there. A condition can compare what was read, but not see what was added.
+   * The attribute that every write of an item sets to a new value, such as the time of the change. It detects
+   * attributes that another writer has added to an item since `reshardItems` read the item. `null` is safe only if no
+   * update adds an attribute to an item without changing another attribute. For example, writers put whole items, or
+   * updates only change existing attributes.
    */
   versionAttribute: string | null;
 }
 
 /**
- * Scans a table, or a segment of it, and takes each stray to the shard that a writer would give it. Use it to adopt an
- * index on a table that has items, to drain shards before a count shrinks, for the `move` step of a table that is sharded by its own
- * key, and after `findStrays` has found something.
+ * Scans a table, or a segment of a table, and moves each stray to its shard. Use it
+ *
+ * - to adopt an index on a table that already has items,
+ * - to drain shards before a count shrinks,
+ * - for the `move` step of a table that is sharded by its own key,
+ * - after `findStrays` has found strays.
  *
  *     await reshardItems(new DynamoDB({}), byStatus, { readUnitsPerSecond: 200, writeUnitsPerSecond: 100 });
  *     await reshardItems(new DynamoDB({}), invoices, { versionAttribute: 'changedAt', writeUnitsPerSecond: 100 });
  *
- * For an index, it changes one attribute of an item, on the condition that the item still has the value and the shard that were
- * read. For a table that is sharded by its own key, it puts the whole item at its place and deletes it where it was, in one
- * transaction, on the condition that it is as it was read and that no item is at its place. So it overwrites no other write, creates
- * no item that was deleted, and may run beside any writer that keeps to the counts of the configuration, more than once, and in
- * several processes. An item that another writer changed meanwhile is looked at again. In a global table with eventual consistency,
- * DynamoDB checks a condition in one region only: run it in the region that takes the writes.
+ * In an index, each move changes the shard attribute, on the condition that the item still has the value and the shard
+ * that were read. In a table that is sharded by its own key, each move is a transaction that puts the whole item at its
+ * place and deletes it at its old place. The conditions of the transaction are that the item is unchanged and that no
+ * item is at its place.
  *
- * Of an index whose counts grow, pass the `AdaptiveIndex`: it judges and moves by the counts of the moment. When a count was lowered,
- * it begins again, so that a report without a resume point says that every item was judged by the lower count. When it has stopped
- * and any count has changed since, its resume point is refused: begin again.
+ * So `reshardItems` does not overwrite other writes and does not recreate deleted items. You can run it more than once,
+ * in several processes, and while writers use the counts of the configuration. If another writer changes an item during
+ * a move, `reshardItems` reads the item again. In a global table with eventual consistency, DynamoDB checks a condition
+ * in one Region only: run `reshardItems` in the Region that takes the writes.
+ *
+ * For an index with adaptive counts, pass its `AdaptiveIndex`: `reshardItems` then uses the current counts. If a count
+ * decreases, the scan starts again. So a report without a resume point confirms that every item was checked against the
+ * decreased count. A resume point is valid only while no count changes. After a change, start again without it.
  *
  * Every write appears in the table's stream.
  *
- * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or an
- *   option is invalid
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or
+ *   an option is invalid
  * @throws InvalidCursorError if the resume point belongs to another scan
- * @throws StrayScanError if a request fails for good or a callback throws; its report goes on from where it stopped
+ * @throws StrayScanError if a request fails permanently or a callback throws; its report has a `resumePoint`
  */
 export async function reshardItems(
   client: ItemReshardClient,
@@ -119,7 +126,7 @@ export async function reshardItems(
     return () => options.onStray?.(stray, outcome, problem);
   };
 
-  /** Moves an item, and looks at it again as long as other writers come in between. */
+  /** Moves an item. If another writer changes the item, reads it and tries again. */
   const settle = async (stray: Stray, judgedBy: ShardedConfig): Promise<[StrayOutcome, string?]> => {
     let [current, counts]: [Stray | undefined, ShardedConfig] = [stray, judgedBy];
     while (current !== undefined) {
@@ -136,7 +143,9 @@ export async function reshardItems(
   return walkItems(walk, options.resumeFrom);
 }
 
-/** @throws InvalidArgumentError unless the option says which attribute changes with every write, or that none has to */
+/**
+ * @throws InvalidArgumentError if `versionAttribute` is neither null nor the name of an attribute outside the table key
+ */
 function versionOf({ tableKey }: ShardedTableConfig, options: Partial<ReshardTableItemsOptions>): string | null {
   const { versionAttribute } = options;
   const isName =

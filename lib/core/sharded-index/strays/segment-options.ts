@@ -4,54 +4,56 @@ import { InvalidArgumentError } from '../../kernel/errors';
 import { type WalkPolicy, walkPolicy } from '../../sharding/segment-walk';
 import type { StrayReport } from './stray-report';
 
-/** Which part of a table to scan, and how fast. */
+/** The part of a table to scan, and the speed of the scan. */
 export interface SegmentOptions<Report = StrayReport> {
   /**
-   * Which of the segments to look at, from 0 to `totalSegments` - 1. Several processes can scan the segments of a table at
-   * the same time.
+   * The segment to scan, from 0 to `totalSegments` - 1. Several processes can scan different segments in parallel.
    * @default 0
    */
   segment?: number;
   /**
    * How many segments the table is divided into, from 1 to 1,000,000. DynamoDB divides the key space evenly.
-   * @default 1, so one walk goes over the whole table
+   * @default 1: one scan reads the whole table
    */
   totalSegments?: number;
   /**
-   * The `resumePoint` of an earlier report: the scan goes on where that one stopped. It belongs to the same function, the
-   * same index with the same shard counts, and the same segment.
+   * The `resumePoint` of an earlier report. The scan continues where the earlier scan stopped. The function, the index,
+   * its shard counts and the segment must be the same.
    * @default the beginning of the segment
    */
   resumeFrom?: string;
   /**
-   * The most read units to consume a second, a number greater than 0. A scan reads whole items, whatever it returns.
-   * @default no limit: the next page is read when the last one is done
+   * The most read units to consume per second, a number greater than 0. DynamoDB charges for whole items, even if a
+   * scan returns only some attributes.
+   * @default no limit
    */
   readUnitsPerSecond?: number;
   /**
-   * Whether every item is read as it is at that moment, at twice the read units. Without it, a scan may read an item as it
-   * was about a second ago, and overlook that it has become a stray since.
+   * Whether reads are strongly consistent, at twice the read units. An eventually consistent scan may read an item as
+   * it was about a second ago. It then misses that the item has become a stray.
    * @default true
    */
   consistentRead?: boolean;
   /**
-   * Called after every page with the report so far, and awaited. Keep its `resumePoint`: after a crash, another process can
-   * go on from there.
+   * Called and awaited after every page, with the current report. Save its `resumePoint`, so that another process can
+   * continue after a crash.
    */
   onProgress?(report: Report): void | Promise<void>;
   /**
-   * Ends the scan early. Nothing more is sent, what is in flight is awaited, and the report has a `resumePoint`.
-   * @default the scan goes on to the end of the segment
+   * Ends the scan early. The scan sends no more requests, waits for the requests in flight, and returns a report with a
+   * `resumePoint`.
+   * @default the scan ends at the end of the segment
    */
   signal?: AbortSignal;
   /**
-   * The most attempts at one request, at least 1. A request that is throttled, times out or loses its connection is sent
-   * again after a wait with full jitter.
+   * The most attempts of one request, at least 1. If a request is throttled, times out or loses its connection, the
+   * scan retries it after a wait with full jitter.
    * @default 10
    */
   attempts?: number;
   /**
-   * Upper bound of the wait before the second attempt, in milliseconds, at least 0. It doubles with every attempt.
+   * Upper bound of the wait before the second attempt, in milliseconds, at least 0. The bound doubles with every
+   * attempt.
    * @default 50
    */
   backoffBaseMs?: number;
@@ -61,18 +63,18 @@ export interface SegmentOptions<Report = StrayReport> {
    */
   backoffCapMs?: number;
   /**
-   * The clock for the budgets and for waits.
-   * @default the clock of the system
+   * The clock for the budgets and the waits.
+   * @default the system clock
    */
   clock?: Clock;
   /**
-   * A source of numbers in [0, 1), for the jitter of the waits.
+   * Returns random numbers in [0, 1) for the jitter of the waits.
    * @default Math.random
    */
   random?: () => number;
 }
 
-/** Segment options after the check. */
+/** Checked segment options. */
 export interface SegmentPolicy<Report> extends SegmentOptions<Report>, WalkPolicy {
   segment: number;
   totalSegments: number;

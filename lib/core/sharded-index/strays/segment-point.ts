@@ -5,9 +5,9 @@ import type { ShardCount, ShardedConfig, ShardedTableConfig } from '../config/sh
 import type { SortableValue } from '../query/attribute-order';
 import { decodeValue, encodeValue, isEncodedValue, sortedEntries } from '../query/cursor';
 
-/** What a resume point belongs to. */
+/** The scan to which a resume point belongs. */
 export interface ScannedSegment {
-  /** What is done with the strays. */
+  /** Whether the scan reports strays or moves them. */
   purpose: 'find' | 'reshard';
   segment: number;
   totalSegments: number;
@@ -16,9 +16,10 @@ export interface ScannedSegment {
 const LAYOUT = 'segment 2';
 
 /**
- * A text from which a later call goes on behind the item with this table key, or from the beginning without a key.
+ * Encodes a resume point, from which a later call continues after this table key. Without a key, the later call begins
+ * at the beginning of the segment.
  *
- * @param config by which items were judged
+ * @param config the configuration that determined the strays
  */
 export function encodePoint(scanned: ScannedSegment, config: ShardedConfig, key: DynamoDbItem | undefined): string {
   const values = key === undefined ? [] : config.tableKey.map((name) => encodeValue(key[name] as SortableValue));
@@ -37,7 +38,10 @@ export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text
   return Object.fromEntries(config.tableKey.map((name, index) => [name, decodeValue(values[index]!)]));
 }
 
-/** What a point belongs to. An item that was judged by other counts must be judged again, so this is all that decides a shard. */
+/**
+ * The scan, and all settings that determine the shard of an item. If one of them changes, items must be checked again,
+ * so the resume point is no longer valid.
+ */
 function judgingOf({ purpose, segment, totalSegments }: ScannedSegment, config: ShardedConfig): unknown {
   const { tableName, indexName, tableKey, keyLayout, valueAttribute, shardAttribute, shards, strategy } = config;
   const { firstShard, separator, shardWidth, shardPlacement } = config;

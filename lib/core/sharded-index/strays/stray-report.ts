@@ -1,43 +1,45 @@
 import { EvenShardsError } from '../../kernel/errors';
 import type { StrayReason } from './stray';
 
-/** What a scan for strays has found so far. The reports of all calls for all segments add up to that of the table. */
+/**
+ * The result of a scan for strays. The sum of the reports of all calls for all segments is the result for the table.
+ */
 export interface StrayReport {
   /**
-   * How many items were judged, up to the `resumePoint`. A report of a scan that ended early also counts strays after it
-   * that were handled meanwhile, because the next scan does not find them again.
+   * The number of items before the `resumePoint`. If a scan ends early, the other numbers also count the strays after
+   * the `resumePoint` that were already handled, because the next scan does not find them again.
    */
   itemsScanned: number;
-  /** How many strays were found, by what is wrong with them. */
+  /** The number of strays, by reason. */
   strays: Record<StrayReason, number>;
-  /** How many of the strays queries for their value should find and do not. */
+  /** The number of strays that a query for their value does not find, although it should. */
   hidden: number;
-  /** The read units that DynamoDB reported for the requests that were answered. */
+  /** The read units that DynamoDB reported in its responses. */
   consumedReadUnits: number;
-  /** Pass it as `resumeFrom` to go on. Absent if the segment is complete. */
+  /** Pass it as `resumeFrom` to continue the scan. Absent if the segment is complete. */
   resumePoint?: string;
 }
 
 /**
- * What a call did with a stray.
+ * The outcome of a stray.
  *
- * - `moved`: a request of this call gave the item its shard, or took a left-over shard off it.
- * - `settled`: the item was found in its shard, or gone, when a request had failed. Another writer did that, or an earlier
- * request whose answer was lost. Or the item lacks only the sort key of the index, which no mover can give it.
- * - `refused`: the item is as it was. Its value has no place in the index, its key says too little of it, another item is at its
- * place, or DynamoDB refused the item.
+ * - `moved`: a request of this call gave the item its shard, or removed a left-over shard attribute.
+ * - `settled`: there was nothing to move. The item was already in its shard, or deleted, when a request had failed: by
+ *   another writer, or by an earlier request whose response was lost. Or the item lacks only the sort key of the index,
+ *   which only the application can write.
+ * - `refused`: the item is unchanged. Its value cannot be in the index, its key does not determine its place, another
+ *   item is at its place, or DynamoDB rejected the request.
  */
 export type StrayOutcome = 'moved' | 'settled' | 'refused';
 
-/** What `reshardItems` has found and done so far. */
+/** The result of `reshardItems`. */
 export interface ReshardItemsReport extends StrayReport {
-  /** How many strays had which outcome. The three numbers add up to the number of all strays. */
+  /** The number of strays by outcome. The sum of the three numbers is the number of all strays. */
   outcomes: Record<StrayOutcome, number>;
-  /** The write units, those of the indexes included, that DynamoDB reported for the requests that were answered. */
+  /** The write units that DynamoDB reported in its responses, including the write units of the indexes. */
   consumedWriteUnits: number;
 }
 
-/** A report without a finding. */
 export function emptyReport(): StrayReport {
   return {
     itemsScanned: 0,
@@ -57,8 +59,8 @@ export function emptyReport(): StrayReport {
 }
 
 /**
- * A scan for strays ended early, because a request failed for good or a callback threw. The report says what was done, and
- * its `resumePoint` goes on from there.
+ * A scan for strays ended early, because a request failed permanently or a callback threw. To continue the scan, pass
+ * the `resumePoint` of its `report`.
  */
 export class StrayScanError<Report extends StrayReport = StrayReport> extends EvenShardsError {
   readonly #report: Report;
@@ -70,7 +72,10 @@ export class StrayScanError<Report extends StrayReport = StrayReport> extends Ev
     this.#report = report;
   }
 
-  /** What was done before the failure. No logger writes it unless it is asked to: its resume point holds a key. */
+  /**
+   * The result before the failure. It is a getter, so loggers do not print it: its resume point contains a key of the
+   * table.
+   */
   get report(): Report {
     return this.#report;
   }

@@ -3,18 +3,19 @@ import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-va
 /**
  * Why an item is a stray.
  *
- * - `missing`: the item has a value and no shard attribute.
- * - `malformed`: the shard attribute has another type or another format than writers give it.
- * - `otherValue`: the shard attribute names another value than the item has. Single-attribute layout, and tables that are sharded
- *   by their own key and have a value attribute of their own.
- * - `outOfRange`: readers do not ask the shard, for its number is at least the read count of the value.
- * - `misplaced`: readers ask the shard, but a writer would not put the item there. The number is at least the write count,
+ * - `missing`: the item has a value but no shard attribute.
+ * - `malformed`: the shard attribute has another type or format than writers use.
+ * - `otherValue`: the shard attribute contains another value than the item has. It occurs in the single-attribute
+ *   layout, and in tables that are sharded by their own key and have a separate value attribute.
+ * - `outOfRange`: readers do not query the shard, because its number is at least the read count of the value.
+ * - `misplaced`: readers query the shard, but a writer would use another shard. The number is at least the write count,
  *   or the strategy is `calculated` and gives another shard.
- * - `leftOver`: the item has no value any more, but still a shard attribute.
- * - `invalidValue`: the value is neither a non-empty string nor a number, so the item has no place in the index. In a table that
- *   is sharded by its own key, an attribute that decides the shard is missing, or can be no key.
- * - `noSortKey`: an attribute of the sort key of the index is missing, empty or of a type that no key has, so DynamoDB leaves the item
- *   out of the index. The shard attribute can be wrong, too. An index with `sparse: true` has no such strays.
+ * - `leftOver`: the item has a shard attribute but no value.
+ * - `invalidValue`: the value must be a non-empty string or a number, and is not. In a table that is sharded by its own
+ *   key, an attribute that decides the shard is missing or cannot be a key.
+ * - `noSortKey`: DynamoDB leaves the item out of the index. An attribute of the sort key of the index is missing, empty
+ *   or of a type that cannot be a key. The shard attribute can be wrong, too. An index with `sparse: true` has no such
+ *   strays.
  */
 export type StrayReason =
   | 'missing'
@@ -27,19 +28,19 @@ export type StrayReason =
   | 'noSortKey';
 
 /**
- * An item whose shard attribute, or place in a table that is sharded by its own key, is not what a writer would give it. Or an item that
- * an index does not contain because the item lacks the sort key.
+ * An item that is not where a writer would put it. Its shard attribute is wrong, or, in a table that is sharded by its
+ * own key, its partition key. Or the item lacks the sort key of the index, so the index does not contain it.
  */
 export interface Stray {
   /** The table key of the item, as attribute values. */
   key: DynamoDbItem;
-  /** What is wrong. */
+  /** Why the item is a stray. */
   reason: StrayReason;
-  /** Whether queries for the value of the item should find the item and do not. */
+  /** Whether a query for the value of the item does not find the item, although it should. */
   hidden: boolean;
-  /** The value of the item. Absent if the item has none, or if the index covers the whole table. */
+  /** The value of the item. Absent if the item has no value, or if the index covers the whole table. */
   value?: AttributeValue;
-  /** The shard attribute of the item. Absent if the item has none. */
+  /** The shard attribute of the item. Absent if the item has no shard attribute. */
   stored?: AttributeValue;
   /**
    * The shard attribute that a writer would give the item. Absent if the item belongs in no shard, or if only its sort key is missing.

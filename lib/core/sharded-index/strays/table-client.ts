@@ -12,7 +12,7 @@ export interface TableScanInput {
   ReturnConsumedCapacity: 'TOTAL';
 }
 
-/** The answer to one Scan request, in the AWS SDK's terms. */
+/** The response to one Scan request, in the AWS SDK's terms. */
 export interface TableScanOutput {
   Items?: object[];
   LastEvaluatedKey?: object;
@@ -31,7 +31,7 @@ export interface ItemReadInput {
   ReturnConsumedCapacity: 'TOTAL';
 }
 
-/** The answer to one GetItem request, in the AWS SDK's terms. */
+/** The response to one GetItem request, in the AWS SDK's terms. */
 export interface ItemReadOutput {
   Item?: object;
   ConsumedCapacity?: { CapacityUnits?: number };
@@ -50,12 +50,12 @@ export interface ItemMoveInput {
   ReturnConsumedCapacity: 'TOTAL';
 }
 
-/** The answer to one UpdateItem request, in the AWS SDK's terms. */
+/** The response to one UpdateItem request, in the AWS SDK's terms. */
 export interface ItemMoveOutput {
   ConsumedCapacity?: { CapacityUnits?: number };
 }
 
-/** One write of a transaction that takes an item to its place, in the AWS SDK's terms. */
+/** One write of a transaction that moves an item to its place, in the AWS SDK's terms. */
 export type TransferWrite =
   // biome-ignore lint/suspicious/noExplicitAny: as above
   | { Put: { TableName: string; Item: Record<string, any> } & TransferCondition }
@@ -64,7 +64,7 @@ export type TransferWrite =
   // biome-ignore lint/suspicious/noExplicitAny: as above
   | { ConditionCheck: { TableName: string; Key: Record<string, any> } & TransferCondition };
 
-/** The condition of such a write. */
+/** The condition of a write in a transaction that moves an item. */
 export interface TransferCondition {
   ConditionExpression: string;
   ExpressionAttributeNames: Record<string, string>;
@@ -72,13 +72,13 @@ export interface TransferCondition {
   ExpressionAttributeValues?: Record<string, any>;
 }
 
-/** One TransactWriteItems request that takes an item to its place, in the AWS SDK's terms. */
+/** One TransactWriteItems request that moves an item to its place, in the AWS SDK's terms. */
 export interface ItemTransferInput {
   TransactItems: TransferWrite[];
   ReturnConsumedCapacity: 'TOTAL';
 }
 
-/** The answer to one TransactWriteItems request, in the AWS SDK's terms. */
+/** The response to one TransactWriteItems request, in the AWS SDK's terms. */
 export interface ItemTransferOutput {
   ConsumedCapacity?: { CapacityUnits?: number }[];
 }

@@ -7,17 +7,17 @@ import type { Mover, MoverContext } from './mover';
 import type { StrayReason } from './stray';
 import type { ItemTransferClient } from './table-client';
 
-/** The reasons with which the key does not tell the place of an item, and why it does not. */
+/** The problems that prevent a move, by reason: the key does not determine the place of the item. */
 const PLACELESS: Partial<Record<StrayReason, string>> = {
   malformed: 'the partition key is not a value, a separator and a shard',
   otherValue: 'the partition key is of another value than the item',
   invalidValue: 'an attribute that decides the shard is missing, or can be no key',
 };
 
-/** How often a random shard is drawn if other items have the same sort key as the item. */
+/** How many random shards to try if other items have the same sort key as the item. */
 const DRAWS = 10;
 
-/** Takes items of a table that is sharded by its own key to their places, each by one transaction. */
+/** Moves items of a table that is sharded by its own key to their places, with one transaction per item. */
 export function tableMover(
   client: ItemTransferClient,
   config: ShardedTableConfig,
@@ -57,7 +57,7 @@ export function tableMover(
 
 const CONDITION_FAILED = 'ConditionalCheckFailed';
 
-/** Reasons that another attempt overcomes. Source: the DynamoDB API reference, TransactWriteItems. */
+/** Transient cancellation reasons. Source: the DynamoDB API reference, TransactWriteItems. */
 const PASSING = new Set(['TransactionConflict', 'ProvisionedThroughputExceeded', 'ThrottlingError']);
 
 function transferFailure(error: unknown): ReadFailure {
@@ -67,7 +67,7 @@ function transferFailure(error: unknown): ReadFailure {
   return codes[DELETE] !== CONDITION_FAILED && codes.some((code) => PASSING.has(code)) ? 'throttled' : 'final';
 }
 
-/** Why each write of a transaction was cancelled. Undefined for another error. */
+/** The reason of the cancellation for each write of a transaction. Undefined for any other error. */
 function cancellationCodes(error: unknown): string[] | undefined {
   const { name, CancellationReasons }: { name?: string; CancellationReasons?: { Code?: string }[] } = Object(error);
   if (name !== 'TransactionCanceledException' || !Array.isArray(CancellationReasons)) return undefined;

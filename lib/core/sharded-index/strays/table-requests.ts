@@ -11,13 +11,13 @@ import type { StrayReport } from './stray-report';
 import type { ItemReadClient, TableScanClient, TableScanOutput } from './table-client';
 import { UnitBudget } from './unit-budget';
 
-/** The most read units of one page: a page ends at 1 MB. Source: the DynamoDB API reference, Scan. */
+/** The most read units of one page, which DynamoDB ends at 1 MB. Source: the DynamoDB API reference, Scan. */
 const PAGE_UNITS = 256;
 
-/** How many items the first page has if the budget for reads is small. */
+/** The number of items of the first page if the read budget is small. */
 const FIRST_PAGE_ITEMS = 100;
 
-/** The attributes that are judged, as a request names them. */
+/** The projection of the attributes that determine whether an item is a stray. */
 function projectionOf(config: ShardedConfig) {
   const builder = new ExpressionBuilder();
   const ProjectionExpression = judgedAttributes(config)
@@ -28,7 +28,7 @@ function projectionOf(config: ShardedConfig) {
 
 type Projection = ReturnType<typeof projectionOf>;
 
-/** Sends the reads of one scan within its budget. A read that fails for a reason that can pass is sent again. */
+/** Sends the reads of one scan within its budget, and retries transient failures. */
 export class TableRequests {
   private readonly reads: UnitBudget;
   private readonly projection: Projection;
@@ -46,8 +46,7 @@ export class TableRequests {
   }
 
   /**
-   * Reads a page of the segment, after a table key. With a small budget, a page costs about as much as the budget of a
-   * second.
+   * Reads the page of the segment after a table key. With a small budget, a page costs about the budget of one second.
    */
   async scan(client: TableScanClient, startKey: DynamoDbItem | undefined): Promise<TableScanOutput> {
     const { segment, totalSegments, consistentRead, readUnitsPerSecond } = this.policy;
@@ -66,7 +65,7 @@ export class TableRequests {
         abortSignal,
       ),
     );
-    // An answer without items would look like the end of the segment.
+    // Without this check, a response without `Items` would look like the end of the segment.
     if (!Array.isArray(page?.Items)) throw new IncompleteAnswerError('Scan', 'Items');
     if (this.pageItems !== undefined && page.Items.length > 0 && units > 0) {
       this.pageItems = Math.max(1, Math.floor((page.Items.length / units) * readUnitsPerSecond!));
@@ -74,20 +73,20 @@ export class TableRequests {
     return page;
   }
 
-  /** The judged attributes of an item as they are now, or undefined if the item is gone. */
+  /** Reads the attributes that determine whether an item is a stray. Returns undefined if the item does not exist. */
   async get(client: ItemReadClient, key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
     return this.item(client, key, this.projection);
   }
 
-  /** All attributes of an item as they are now, or undefined if the item is gone. */
+  /** Reads all attributes of an item. Returns undefined if the item does not exist. */
   async getWhole(client: ItemReadClient, key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
     return this.item(client, key, {});
   }
 
   /**
-   * Sends a request again while another attempt can overcome its failure.
+   * Retries a request while its failure is transient.
    *
-   * @param failureOf what a failure means
+   * @param failureOf classifies an error
    * @throws Stopped if the request failed and the signal is aborted
    */
   async persist<T>(request: () => Promise<T>, failureOf: (error: unknown) => ReadFailure = queryFailure): Promise<T> {

@@ -2,9 +2,10 @@ import type { Clock } from '../../kernel/clock';
 import { pause } from '../../kernel/pause';
 
 /**
- * Spaces requests so that they consume at most a given number of capacity units a second. Only its answer tells what a
- * request consumes. So each is expected to cost as much as the one before, and later requests wait for the difference. In
- * any period, requests consume at most the budget of that period, and what the requests in flight consume.
+ * Delays requests so that they consume at most a given number of capacity units per second. The consumption of a
+ * request is known only from its response. So the budget reserves the cost of the previous request, and corrects the
+ * start of later requests by the difference. In any period, requests consume at most the budget of that period plus the
+ * consumption of the requests in flight.
  */
 export class UnitBudget {
   private freeAtMs = Number.NEGATIVE_INFINITY;
@@ -16,7 +17,7 @@ export class UnitBudget {
     private readonly signal: AbortSignal | undefined,
   ) {}
 
-  /** Sends a request when its turn comes. The units of a request that failed count, too. */
+  /** Sends a request as soon as the budget allows it. A failed request still uses its reserved units. */
   async spend<T>(request: () => Promise<T>): Promise<{ answer: T; units: number }> {
     const { expected } = this;
     const startMs = Math.max(this.clock.now(), this.freeAtMs);
@@ -34,7 +35,10 @@ export class UnitBudget {
   }
 }
 
-/** How much an answer says it consumed, of one table or of several. Undefined if it does not say it, or not as a number. */
+/**
+ * The consumed units in a response, of one table or of several tables. Undefined if the response does not report them
+ * as numbers.
+ */
 function consumedUnits(answer: unknown): number | undefined {
   const { ConsumedCapacity }: { ConsumedCapacity?: unknown } = Object(answer);
   const tables: unknown[] = Array.isArray(ConsumedCapacity) ? ConsumedCapacity : [ConsumedCapacity];

@@ -5,9 +5,10 @@ import { InvalidIndexConfigError } from '../config/sharded-index-errors';
 import { shardAttributes } from './shard-attributes';
 
 /**
- * The table of configurations.
+ * Returns the name of the table of these configurations.
  *
- * @throws InvalidArgumentError, or one of its subclasses, if one of them is invalid, or if they are not of one table
+ * @throws InvalidArgumentError, or one of its subclasses, if a configuration is invalid, or if they belong to different
+ *   tables
  */
 export function tableOf(configs: readonly ShardedConfig[]): string {
   const allowed = 'configurations of one table, at least one';
@@ -24,14 +25,13 @@ export function tableOf(configs: readonly ShardedConfig[]): string {
   return names[0]!;
 }
 
-/** An item as it is stored, with its shard of the table and of every index. */
+/** Adds the shard of the table and the shard of every index to an item. */
 export function itemWithShards(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
-  // The shards of indexes are calculated from the key under which the item is stored, and that key holds the shard of the
-  // table.
+  // Compute the shard of the table first: it is part of the table key, which decides the shards of indexes.
   const tableFirst = configs.toSorted((a, b) => Number(isTableConfig(b)) - Number(isTableConfig(a)));
   const sharded: Record<string, unknown> = { ...item };
   for (const config of tableFirst) {
-    // Without this, an item that was read and has lost its value would stay in the index.
+    // Otherwise an item that was read from the table and has lost its value would stay in the index.
     if (!isTableConfig(config)) delete sharded[config.shardAttribute];
     Object.assign(sharded, shardAttributes(config, sharded));
   }

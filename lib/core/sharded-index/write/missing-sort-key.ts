@@ -4,8 +4,9 @@ import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { numberText } from '../query/item-text';
 
 /**
- * The first attribute of the sort key that an item lacks. DynamoDB leaves such an item out of the index. Undefined if the item has
- * the whole sort key. A property that an object inherits, such as a getter of its class, is not stored.
+ * Returns the first sort key attribute that an item lacks, or undefined if the item has the whole sort key. DynamoDB
+ * leaves an item without the whole sort key out of the index. Inherited properties, such as a getter of a class, do not
+ * count because they are not stored.
  *
  * @param item the item as plain JavaScript values
  */
@@ -16,7 +17,7 @@ export function missingSortKey(
   return sortKeyAttributes.find((name) => !Object.hasOwn(item, name) || !canBeKey(item[name]));
 }
 
-/** @throws InvalidIndexValueError if the index would not contain the item, and is not declared as sparse */
+/** @throws InvalidIndexValueError if the item lacks a sort key attribute and the index is not sparse */
 export function checkSortKey(config: ShardedIndexConfig, item: Record<string, unknown>): void {
   const missing = config.sparse === true ? undefined : missingSortKey(config, item);
   if (missing === undefined) return;
@@ -26,7 +27,10 @@ export function checkSortKey(config: ShardedIndexConfig, item: Record<string, un
   throw new InvalidIndexValueError(`item.${missing}`, attributeOf(item, missing), allowed);
 }
 
-/** Source: the DynamoDB developer guide, "Naming rules and data types": a key is a string, a number or binary, and is not empty. */
+/**
+ * Whether a value can be a key: a non-empty string, a number, or non-empty binary. Source: the DynamoDB developer
+ * guide, "Naming rules and data types".
+ */
 function canBeKey(value: unknown): boolean {
   if (typeof value === 'string') return value !== '';
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength > 0;

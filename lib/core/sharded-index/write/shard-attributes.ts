@@ -11,21 +11,23 @@ import { itemText, keyValue } from '../query/item-text';
 import { checkSortKey } from './missing-sort-key';
 
 /**
- * The attributes that a writer adds to an item so that the item appears in a sharded index, or stands in its shard of a
- * table. They are plain JavaScript values. Use it for every item that you put; for updates, use `shardUpdate`.
+ * Computes the attributes that a writer adds to an item: its shard of a sharded index, or of a table that is sharded by
+ * its own key. They are plain JavaScript values. Use it for every item that you put. For updates, use `shardUpdate`.
  *
  *     await documents.put({ TableName, Item: { ...item, ...shardAttributes(config, item) } });
  *
- * An index by value does not contain an item without the value attribute. For such an item the result is empty. An index also does
- * not contain an item without its sort key. Such an item is rejected, unless the configuration has `sparse: true`.
+ * If an item has no value attribute, an index by value does not contain the item, and the result is empty. If an item
+ * lacks the sort key of the index, the item is rejected, unless the configuration has `sparse: true`.
  *
- * An item of a table that is sharded by its own key must have a value. As long as the counts of the table change, put with
- * `transactPut`, which also finds the item where an earlier count has put it.
+ * An item of a table that is sharded by its own key must have a value. While the counts of the table change, use
+ * `transactPut` instead, which also handles the places of earlier counts.
  *
- * @param item the whole item as plain JavaScript values; it must hold the value attribute and the sort key to appear in an index by
- *   value, and the attributes that decide the shard if the strategy is `calculated`: the table key of an index, `shardedBy` of a table
- * @throws InvalidIndexValueError if the value is neither a non-empty string nor a finite number, or contains the separator, or if an
- *   attribute of the sort key of an index is missing, empty or of a type that no key has
+ * @param item the whole item as plain JavaScript values. In an index by value, the item needs the value attribute and
+ *   the sort key. With the strategy `calculated`, it also needs the attributes that decide the shard: the table key for
+ *   an index, `shardedBy` for a table
+ * @throws InvalidIndexValueError if the value is not a non-empty string or a finite number, or contains the separator
+ * @throws InvalidIndexValueError if a sort key attribute of an index is missing, empty or of a type that cannot be a
+ *   key
  * @throws InvalidArgumentError if an attribute that decides the shard is missing
  */
 export function shardAttributes(config: ShardedConfig, item: object): Record<string, unknown> {
@@ -35,12 +37,12 @@ export function shardAttributes(config: ShardedConfig, item: object): Record<str
 }
 
 /**
- * The attributes that an update adds if it sets the value of an index. Use it with a mapper that builds its own update expressions;
- * elsewhere, use `shardUpdate`. Unlike `shardAttributes`, it does not need the sort key of an index, because an update does not see the
- * whole item.
+ * Computes the attributes that an update adds if it sets the value of an index. Use it with an object mapper that
+ * builds its own update expressions; otherwise use `shardUpdate`. Unlike `shardAttributes`, it does not check the sort
+ * key of an index, because the caller of an update does not have the whole item.
  *
  * @param item the table key and the new value, as plain JavaScript values; it may hold further attributes
- * @throws what `shardAttributes` throws, except for the sort key of an index
+ * @throws the errors of `shardAttributes`, except the error for a missing sort key
  */
 export function shardAttributesOfUpdate(config: ShardedConfig, item: object): Record<string, unknown> {
   checkShardedConfig(config);
@@ -61,7 +63,7 @@ export function shardingAttributes(config: ShardedConfig): string[] {
   return isTableConfig(config) ? config.shardedBy : config.tableKey;
 }
 
-/** The value of an item. Undefined if the item is not part of the index, or if the index has no value. */
+/** The value of an item. Undefined if the item does not belong in the index, or if the index has no value. */
 function itemValue(config: ShardedConfig, item: Record<string, unknown>): string | number | undefined {
   const { valueAttribute } = config;
   if (valueAttribute === undefined) return undefined;
@@ -70,7 +72,7 @@ function itemValue(config: ShardedConfig, item: Record<string, unknown>): string
   return checkedValue(config, `item.${valueAttribute}`, given);
 }
 
-/** @throws InvalidIndexValueError for something that cannot be a value of the index or the table */
+/** @throws InvalidIndexValueError if the index or the table cannot have this value */
 export function checkedValue(config: ShardedConfig, field: string, given: unknown): string | number {
   const value = keyValue(given);
   if (value === undefined) {

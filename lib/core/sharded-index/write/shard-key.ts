@@ -8,17 +8,17 @@ import { itemText } from '../query/item-text';
 import { checkedValue } from './shard-attributes';
 
 /**
- * The full key of one item of a table that is sharded by its own key, as plain JavaScript values. Use it to get, update
- * or delete an item without asking the other shards.
+ * Returns the full key of one item of a table that is sharded by its own key, as plain JavaScript values. Use it to
+ * get, update or delete an item without a query of all shards.
  *
  *     await documents.get({ TableName, Key: shardKey(config, '121212', { ClientTransactionId: 'Client1_trans1' }) });
  *
  * @param value the value of the item
- * @param key the sort key of the item, and the attributes of `shardedBy` if they are others; further attributes are ignored
- * @throws UncertainShardError while the shard count of the value changes: an item may then stand at several places, which
- *   `shardKeys` names
+ * @param key the sort key of the item and the attributes of `shardedBy`; other attributes are ignored
+ * @throws UncertainShardError while the shard count of the value changes: the item may then be at several places, which
+ *   `shardKeys` returns
  * @throws InvalidArgumentError, or one of its subclasses, if the configuration, the value or the key is invalid, or if
- *   shards are drawn at random
+ *   the strategy is `random`
  */
 export function shardKey(
   config: ShardedTableConfig,
@@ -33,11 +33,11 @@ export function shardKey(
 }
 
 /**
- * The keys of all places where an item can stand, the one for writers first. An item stands at one of them at most, if
- * every writer uses `transactPut` or conditions of its own on all of these places. There is one place unless the shard
- * count changes, and then still one for most items.
+ * Returns the keys of all places where an item can be. The first key is the place that writers use. The item is at one
+ * of these places at most, if every writer uses `transactPut`, or its own conditions on all of these places. An item
+ * has one place unless the shard count changes. During a change, most items still have one place.
  *
- * @throws as `shardKey` does, but no `UncertainShardError`
+ * @throws the errors of `shardKey`, except UncertainShardError
  */
 export function shardKeys(
   config: ShardedTableConfig,

@@ -6,41 +6,51 @@ import { shardAttributesOfUpdate, shardingAttributes } from './shard-attributes'
 import { changedAttributes, type UpdateAction, type UpdateClauses, updateClauses } from './update-clauses';
 import { checkExpressionLimits, checkPlaceholders, type WriteExpression } from './write-expression';
 
-/** The changes of an update that decide shards, or that need no expression. No attribute may be both set and removed. */
+/**
+ * The attributes that an update sets and removes. Changes of values of indexes belong here, because they decide shards.
+ * An attribute must not be both set and removed.
+ */
 export interface ItemChanges {
-  /** The attributes to set, as plain JavaScript values. None may be undefined. */
+  /** The attributes to set, as plain JavaScript values. No value may be undefined. */
   set?: Record<string, unknown>;
   /** The names of the attributes to remove. */
   remove?: readonly string[];
 }
 
-/** The part of an UpdateItem request that says what to change. Its values are plain JavaScript values. */
+/** The expressions of an UpdateItem request, with plain JavaScript values. */
 export interface UpdateExpression {
-  /** The clauses of the library and those of the caller, merged. */
+  /** The merged clauses of the library and the caller. */
   UpdateExpression: string;
   /** The condition of the caller. */
   ConditionExpression?: string;
-  /** The attribute names of the placeholders. Those of the library start with `#evenShards`. Absent if there are none. */
+  /**
+   * The attribute names of the placeholders. The placeholders of the library start with `#evenShards`. Absent if no
+   * placeholder is used.
+   */
   ExpressionAttributeNames?: Record<string, string>;
-  /** The values of the placeholders. Those of the library start with `:evenShards`. Absent if there are none. */
+  /**
+   * The values of the placeholders. The placeholders of the library start with `:evenShards`. Absent if no placeholder
+   * is used.
+   */
   ExpressionAttributeValues?: Record<string, unknown>;
 }
 
 /**
- * The update expression that changes an item and keeps it in the right shard of its sharded indexes. Use it for every
- * UpdateItem request that sets or removes the value of an index, or that may create the item.
+ * Returns an update expression that changes an item and keeps it in the right shard of its sharded indexes. Use it for
+ * every UpdateItem request that sets or removes the value of an index, or that may create the item.
  *
  *     await documents.update({ TableName, Key, ...shardUpdate([byStatus], Key, { set: { status: 'shipped' } }) });
  *
- * If the update sets a new value, it moves the item to a shard of that value. If it removes the value, it takes the
- * item out of the index. If it creates the item, it gives the item a shard. An update that does not change the value
- * leaves the item in its shard; such an update must not create the item, because an index by value has no place for it.
+ * If the update sets a new value, the item moves to a shard of that value. If the update removes the value, the index
+ * no longer contains the item. If the update creates the item, the item gets a shard. If the update does not change the
+ * value, the item stays in its shard. Do not create an item with an update that sets no value: an index by value would
+ * not contain the item.
  *
- * An update does not see the whole item. So it does not reject an item without the sort key of an index, which the index does not
- * contain: `findStrays` counts such items.
+ * `shardUpdate` does not know the whole item, so it cannot check the sort key of an index. `findStrays` finds items
+ * that lack it.
  *
- * `expression` is the caller's own: SET, REMOVE, ADD and DELETE clauses with paths and functions, and a condition. The
- * answer holds both, so it is the whole request besides `TableName` and `Key`:
+ * `expression` adds the caller's own SET, REMOVE, ADD and DELETE clauses and a condition. The result contains both
+ * parts. It is the whole request except `TableName` and `Key`:
  *
  *     shardUpdate([byStatus], Key, { set: { status: 'shipped' } }, {
  *       UpdateExpression: 'SET #log = list_append(#log, :entry) ADD version :one',
@@ -49,17 +59,20 @@ export interface UpdateExpression {
  *       ExpressionAttributeValues: { ':entry': ['shipped'], ':one': 1, ':seen': 7 },
  *     });
  *
- * @param configs the configurations of all sharded indexes of the table that the changes concern, and that of the table if
- *   it is sharded by its own key
- * @param key the item's table key, as plain JavaScript values; of a table that is sharded by its own key, that of `shardKey`, or of
- *   the item that was read
- * @param changes what to set and to remove; the values of indexes go here, because they decide the shards
+ * @param configs the configurations of all sharded indexes that the changes affect, and the configuration of the table
+ *   if it is sharded by its own key
+ * @param key the item's table key, as plain JavaScript values. For a table that is sharded by its own key, use the key
+ *   from `shardKey` or from an item that was read
+ * @param changes the attributes to set and to remove, including the values of indexes
  * @param expression further clauses and a condition
- * @throws InvalidArgumentError if nothing changes, if a value to set is undefined, if an attribute is changed twice, if the
- *   changes name an attribute of the table key, a shard attribute or what decides the shard of a table, if the expression
- *   changes the value of an index, if the key of a table that is sharded by its own key names no shard that readers ask, or if
- *   DynamoDB would reject the expression as too long: about 130 attributes fit into one
- * @throws InvalidIndexValueError if a value to set is neither a non-empty string nor a finite number
+ * @throws InvalidArgumentError if nothing changes, a value to set is undefined, or an attribute is changed twice
+ * @throws InvalidArgumentError if the changes contain an attribute of the table key, a shard attribute, or an attribute
+ *   that decides the shard of a table
+ * @throws InvalidArgumentError if the expression changes the value of an index
+ * @throws InvalidArgumentError if the table is sharded by its own key, and the key does not contain a shard that
+ *   readers query
+ * @throws InvalidArgumentError if the expression is too long for DynamoDB; about 130 attributes fit into an expression
+ * @throws InvalidIndexValueError if a value of an index is not a non-empty string or a finite number
  */
 export function shardUpdate(
   configs: readonly ShardedConfig[],
@@ -76,7 +89,7 @@ export function shardUpdate(
   const all = { set: { ...set }, remove: new Set(remove) };
   for (const config of configs) {
     if (isTableConfig(config)) {
-      // An update that finds no item creates one, and no query would find it at a place that readers do not ask.
+      // An update can create the item, and queries would not find an item in a shard that readers do not query.
       placeIn(config, 'key', key);
       continue;
     }
@@ -140,7 +153,7 @@ function checkChanges(
   }
 }
 
-/** The attributes that decide where an item of a table is. An update must not change them. */
+/** The attributes that decide the place of an item of a table. An update must not change them. */
 function placing(config: ShardedConfig): string[] {
   return [config.valueAttribute!, ...shardingAttributes(config)];
 }
@@ -185,7 +198,7 @@ function merged(
     ...rest
   } = expression;
   return {
-    // Further fields, such as ReturnValues, have nothing to do with shards and stay as the caller gave them.
+    // Other fields, such as ReturnValues, are passed through unchanged.
     ...rest,
     UpdateExpression: Object.entries(clauses)
       .filter(([, parts]) => parts.length > 0)

@@ -22,38 +22,39 @@ export interface TransactGet {
   Get: { TableName: string; Key: Record<string, unknown> };
 }
 
-/** What a put does if the item is there, and which indexes it writes. */
+/** Options of `transactPut`. */
 export interface TransactPutOptions {
   /**
-   * Whether the put fails if the item is there already, wherever an earlier shard count has put it.
-   * @default false: the put takes the place of the item that is there
+   * Whether the put fails if the item already exists, at any place of an earlier shard count.
+   * @default false: the put replaces an existing item
    */
   ifAbsent?: boolean;
   /**
-   * The sharded indexes of the table. The item gets its shard of each, which follows from the key that the item is stored by.
+   * The sharded indexes of the table. The item gets its shard of each index, which is computed from the new table key
+   * of the item.
    * @default the item gets no shard of an index
    */
   indexes?: readonly ShardedIndexConfig[];
 }
 
 /**
- * The writes that put one item of a table that is sharded by its own key, and that keep it at one place even while its
- * shard count changes. Use them in a transaction, alone or with other writes.
+ * Returns the writes that put one item of a table that is sharded by its own key. They keep the item at one place even
+ * while the shard count changes. Use them in a transaction, alone or with other writes.
  *
  *     await documents.transactWrite({ TransactItems: transactPut(config, item, { ifAbsent: true }) });
  *
- * It is one put as long as the item has one place. A transaction takes twice the write units of a put, so send a single
- * entry as a put of its own: the rule holds as well. While the count changes, a few items have two places or more: then the
- * writes also delete the item at its other places, or check that it is not there. A condition of your own cannot hold at a
- * place that is not known: find the item with `transactGet` first, and update it where it is.
+ * While the item has one place, the result is one put. A transaction consumes twice the write units of a put, so send a
+ * single entry as a plain put instead. While the count changes, a few items have two or more places. For these items
+ * the writes also delete the item at its other places, or check that it is not there. A condition of your own cannot
+ * cover an unknown place: find the item with `transactGet` first, and update it at its place.
  *
- * If attributes that are not part of the key decide the shard, two items can have the same sort key, and an earlier or a
- * later count can have the same place for both. While the count changes, the writes are therefore conditional there: they
- * fail because of the condition of the place instead of replacing another item.
+ * If attributes outside the key decide the shard, two items can have the same sort key. An earlier or a later count can
+ * then give both items the same place. While the count changes, the writes therefore have a condition at such a place:
+ * they fail instead of replacing another item.
  *
  * @param item the item as plain JavaScript values, with its value, its sort key and the attributes of `shardedBy`
- * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if an index is of
- *   another table
+ * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if an index
+ *   belongs to another table
  */
 export function transactPut(
   config: ShardedTableConfig,
@@ -87,8 +88,8 @@ export function transactPut(
 }
 
 /**
- * The writes that delete an item at each place where it can stand. Like the writes of `transactPut`, they fail instead of
- * deleting another item with the same sort key.
+ * Returns the writes that delete an item at each of its possible places. Like the writes of `transactPut`, they fail
+ * instead of deleting another item with the same sort key.
  *
  * @param value the value of the item
  * @param key the sort key, and the attributes of `shardedBy` if they are others
@@ -106,10 +107,10 @@ export function transactDelete(
 }
 
 /**
- * The reads that find an item at whichever place it stands. Among the answers at most one has an `Item`, whose key says
- * where to update it. A transaction takes four times the read units of an eventually consistent get, so send a single entry as a
- * get of its own. If attributes that are not part of the key decide the shard, look at them: while the count changes, the
- * answers can hold another item with the same sort key, too.
+ * Returns the reads that find an item at any of its possible places. At most one response has an `Item`. Update the
+ * item with the key of that response. A transaction consumes four times the read units of an eventually consistent get,
+ * so send a single entry as a plain get instead. If attributes outside the key decide the shard, check them: while the
+ * count changes, a response can hold another item with the same sort key.
  *
  * @param value the value of the item
  * @param key the sort key, and the attributes of `shardedBy` if they are others
@@ -127,8 +128,8 @@ function absence({ shardAttribute }: ShardedTableConfig): TransactCondition {
 }
 
 /**
- * A condition that no other item is at a place. It is empty if there can be none: because the key identifies the item, or
- * because each item has only the place that its shard gives it.
+ * A condition that no other item is at a place. Undefined if no other item can be there: the key identifies the item,
+ * or each item has only one place.
  */
 function noOtherItem(
   config: ShardedTableConfig,

@@ -4,7 +4,9 @@ const KEYWORDS = ['SET', 'REMOVE', 'ADD', 'DELETE'] as const;
 
 type Keyword = (typeof KEYWORDS)[number];
 
-/** One action of a clause: the top-level attribute that it changes, or its placeholder, and the text of the action. */
+/**
+ * One action of a clause: its text, and the top-level attribute that it changes, or the placeholder of that attribute.
+ */
 export interface UpdateAction {
   attribute: string;
   text: string;
@@ -14,10 +16,10 @@ export interface UpdateAction {
 export type UpdateClauses = Record<Keyword, UpdateAction[]>;
 
 /**
- * The clauses of an update expression, read by the grammar that DynamoDB documents. Any other text is refused, because it
- * would not be known which attributes it changes. Source: the DynamoDB developer guide, "Using update expressions".
+ * Parses an update expression with the grammar that DynamoDB documents. Any other text is rejected, because its changed
+ * attributes would be unknown. Source: the DynamoDB developer guide, "Using update expressions".
  *
- * @throws InvalidArgumentError for a text that is not an update expression, or that has a clause twice
+ * @throws InvalidArgumentError if the text is not an update expression, or has a clause twice
  */
 export function updateClauses(expression = ''): UpdateClauses {
   const clauses: UpdateClauses = { SET: [], REMOVE: [], ADD: [], DELETE: [] };
@@ -40,7 +42,7 @@ export function changedAttributes(clauses: UpdateClauses, names: Record<string, 
     .map(({ attribute }) => names[attribute] ?? attribute);
 }
 
-/** The tokens: white space, the placeholder of a name or a value, a name, the index of a list element, or a sign. */
+/** The tokens: white space, a placeholder, a name, the index of a list element, or a sign. */
 const TOKEN = /[ \t\r\n]+|([#:]\w+|[A-Za-z]\w*|\d+|[-=+,.()[\]])/y;
 const NAME = /^[#A-Za-z]/;
 const INDEX = /^\d/;
@@ -65,7 +67,7 @@ class Tokens {
     return this.at === this.tokens.length;
   }
 
-  /** Skips the next token if it is this one, and returns whether it was. */
+  /** Skips the next token if it equals `token`. Returns whether it skipped the token. */
   skip(token: string): boolean {
     const isNext = this.tokens[this.at]?.token === token;
     if (isNext) this.at += 1;
@@ -82,15 +84,15 @@ class Tokens {
   }
 
   /**
-   * Reads a name, or the placeholder of a name. No name is a keyword, because the four keywords are reserved words of
-   * DynamoDB.
+   * Reads a name, or the placeholder of a name. A name cannot be one of the four keywords, because they are reserved
+   * words of DynamoDB.
    */
   name(): string {
     const token = this.next();
     return NAME.test(token) && !KEYWORDS.includes(token.toUpperCase() as Keyword) ? token : this.refuse();
   }
 
-  /** Skips the placeholder of a value. Returns false if the next token is not one. */
+  /** Skips the placeholder of a value. Returns false if the next token is another token. */
   skipValue(): boolean {
     const isNext = this.tokens[this.at]?.token.startsWith(':') === true;
     if (isNext) this.at += 1;
@@ -101,7 +103,7 @@ class Tokens {
     if (!INDEX.test(this.next())) this.refuse();
   }
 
-  /** The text that a rule of the grammar reads, and the attribute that it begins with. */
+  /** Applies a rule of the grammar. Returns the text that the rule reads, and the attribute at its beginning. */
   text(rule: (tokens: Tokens) => string): UpdateAction {
     const first = this.tokens[this.at];
     const attribute = rule(this);

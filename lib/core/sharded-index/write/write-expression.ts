@@ -2,14 +2,14 @@ import { type ExpressionRequest, expressionProblem } from '../../aws-client/expr
 import { InvalidArgumentError } from '../../kernel/errors';
 import { RESERVED_PLACEHOLDER } from '../query/fan-out-request';
 
-/** A condition of the caller, and the placeholders of the caller's expressions, with plain JavaScript values. */
+/** The caller's condition, and the placeholders of the caller's expressions, with plain JavaScript values. */
 export interface WriteExpression {
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
   ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-/** @throws InvalidArgumentError for a placeholder that is reserved for the library */
+/** @throws InvalidArgumentError if a placeholder is reserved for the library */
 export function checkPlaceholders(expression: WriteExpression): void {
   if (typeof expression !== 'object' || expression === null) {
     throw new InvalidArgumentError('expression', expression, 'an object');
@@ -32,7 +32,7 @@ export function checkPlaceholders(expression: WriteExpression): void {
   }
 }
 
-/** @throws InvalidArgumentError for a write whose expressions DynamoDB would reject as too long */
+/** @throws InvalidArgumentError if the expressions of a write are too long for DynamoDB */
 export function checkExpressionLimits(field: string, request: ExpressionRequest): void {
   const problem = expressionProblem(request);
   if (problem === undefined) return;
