@@ -3,7 +3,7 @@ import { adaptiveRow, countsOf, HEADER, WRITES } from '../support/tables/adaptiv
 
 /**
  * What counts that raise themselves do to writes and pages, against fixed counts that are too low, right and too high. It
- * writes the table of the guide.
+ * writes the table of decision 0039.
  *
  *   npm run bench adaptive
  */
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   for (const writes of WRITES) {
     for (const counts of countsOf(writes)) rows.push(await adaptiveRow(writes, counts));
   }
-  writeGuideTable('docs/guides/adaptive-counts.md', 'npm run bench adaptive', HEADER, rows);
+  writeGuideTable('docs/decisions/0039-counts-that-grow-by-themselves.md', 'npm run bench adaptive', HEADER, rows);
 }
 
 void main();
