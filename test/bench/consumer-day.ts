@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   const powertools = powertoolsOf(fetchPowertools());
   const rows: string[][] = [];
   for (const way of waysToConsume(powertools)) rows.push(await consumerDayRow(way));
-  writeGuideTable('docs/guides/consuming.md', 'npm run bench consumer-day', HEADER, rows);
+  writeGuideTable('docs/guides/peers.md', 'npm run bench consumer-day', HEADER, rows);
 }
 
 void main();

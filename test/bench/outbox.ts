@@ -15,8 +15,6 @@ import { benchWriters } from './outbox/writers';
  *     npm run bench outbox [part...]
  *     npm run bench outbox held-hour    some minutes: not among the parts unless it is named
  *
- * It writes its tables into `docs/guides/outbox.md`.
- *
  * The server does not wait for its disk (`fsync` is off), and shares the processors with the relay.
  */
 const PARTS = ['throughput', 'workers', 'processor-time', 'verification', 'latency', 'writers', 'held-snapshot'];

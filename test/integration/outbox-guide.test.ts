@@ -37,7 +37,7 @@ describeOnPostgres('who follows the guide of the outbox', () => {
   test('sees the events of an empty database in even-shards local', async () => {
     const url = await server.createDatabase('empty');
     const owner = await server.connect(url);
-    const [print, pipe] = example('**1. Make the schema.**', 'console').replace(/^\$ /, '').split(' | psql ');
+    const [print, pipe] = example('## Make the schema', 'console').replace(/^\$ /, '').split(' | psql ');
     expect(pipe).toBe('-1 -v ON_ERROR_STOP=1 "$DATABASE_URL"');
     await owner.query(execSync(print!, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
     await owner.query('CREATE TABLE repositories (name text)');
@@ -76,7 +76,7 @@ describeOnPostgres('who follows the guide of the outbox', () => {
     });
     try {
       const application = await server.connect(server.urlOf('empty', { user: 'app', password: 'app' }));
-      await application.query(example('**2. Put events**', 'sql'));
+      await application.query(example('## Put events', 'sql'));
       await application.end();
       expect(await firstEvent(endpoints, streamName!)).toEqual({
         partitionKey: 'brandur/my-project',
@@ -95,7 +95,7 @@ describeOnPostgres('who follows the guide of the outbox', () => {
 
   /** The guide's own code, with the stream that there is, and the client that emulators need, as the guide says. */
   function relayOfTheGuide(streamName: string): string {
-    const code = example('**3. Relay**', 'ts')
+    const code = example('## Relay in a process', 'ts')
       .replace("streamName: 'Events'", `streamName: '${streamName}'`)
       .replace(
         'new Kinesis({ maxAttempts: 1 })',

@@ -1,11 +1,11 @@
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
+
 import { tuned } from '../../support/postgres/tuned';
-import { rounded } from '../../support/tables/producer/table';
+import { printTable, rounded } from '../../support/tables/producer/table';
 import { pause } from './approaches';
 import { fillArticleTable } from './backlog';
-import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
 
 const CHUNK = 20_000;
@@ -26,14 +26,14 @@ export async function benchHeldSnapshot(sessions: Sessions, chunks: number): Pro
     (relay) => relayChunk(client, relay),
     () => deleteChunk(client),
   ]);
-  print('held-snapshot', chunks, { 'relay, slots truncated': ours!, '`SKIP LOCKED`, rows deleted': theirs! });
+  print(chunks, { 'relay, slots truncated': ours!, '`SKIP LOCKED`, rows deleted': theirs! });
 }
 
 /** The same for as many rows as an hour of 2,000 a second brings, of the relay alone. */
 export async function benchHeldForAnHour(sessions: Sessions): Promise<void> {
   const chunks = (3_600 * 2_000) / CHUNK;
   const [ours] = await whileHeld(sessions, chunks, [(relay) => relayChunk(sessions.client, relay)]);
-  print('held-hour', chunks, { 'relay, slots truncated': ours! });
+  print(chunks, { 'relay, slots truncated': ours! });
 }
 
 /** The rates of each way, in turns. */
@@ -90,7 +90,7 @@ async function deleteChunk(client: Client): Promise<void> {
   }
 }
 
-function print(part: string, chunks: number, rates: Record<string, number[]>): void {
+function print(chunks: number, rates: Record<string, number[]>): void {
   console.log(
     `${rounded(chunks * CHUNK)} rows while another session holds a snapshot, as ${rounded((chunks * CHUNK) / 2_000 / 60)} ` +
       'minutes at 2,000 rows a second leave them; throughput of each fifth, times that of the first\n',
@@ -101,8 +101,7 @@ function print(part: string, chunks: number, rates: Record<string, number[]>): v
       const mean = (n: number): number => median(of.slice(n * size, (n + 1) * size));
       return rounded(mean(part) / mean(0), 2);
     });
-  writeTable(
-    part,
+  printTable(
     ['', ...Array.from({ length: PARTS }, (_, part) => `${part + 1}`)],
     Object.entries(rates).map(([name, of]) => [name, ...fifths(of)]),
   );

@@ -1,9 +1,9 @@
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
-import { rounded } from '../../support/tables/producer/table';
+
+import { printTable, rounded } from '../../support/tables/producer/table';
 import { pause } from './approaches';
-import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
 
 const PUTS = 200;
@@ -44,8 +44,7 @@ export async function benchLatency(client: Client, relayClient: Client): Promise
   abort.abort();
   await running;
   console.log(`idle system, ${PUTS} times\n`);
-  writeTable(
-    'latency',
+  printTable(
     ['milliseconds', 'median', '90th percentile', '99th percentile', 'longest'],
     times.map(([name, taken]) => {
       taken.sort((a, b) => a - b);

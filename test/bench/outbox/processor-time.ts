@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay, type OutboxRelayOptions } from '../../../lib/core/outbox';
+
 import { tuned } from '../../support/postgres/tuned';
-import { rounded } from '../../support/tables/producer/table';
+import { printTable, rounded } from '../../support/tables/producer/table';
 import { pause } from './approaches';
 import { fillOutbox } from './backlog';
-import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
 
 interface Backlog {
@@ -47,7 +47,7 @@ export async function benchProcessorTime(client: Client, relayClient: Client): P
       ]);
     }
   }
-  writeTable('processor-time', ['microseconds a row', 'relay', 'server', 'rows a second, with a core for each'], table);
+  printTable(['microseconds a row', 'relay', 'server', 'rows a second, with a core for each'], table);
 }
 
 type Aggregation = 'per-key' | 'packed';

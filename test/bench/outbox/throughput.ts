@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
-import { rounded } from '../../support/tables/producer/table';
+
+import { printTable, rounded } from '../../support/tables/producer/table';
 import { type Approach, articleCycle, skipLocked } from './approaches';
 import { fillArticleTable, fillOutbox } from './backlog';
-import { writeTable } from './guide';
 import { relaysAtOnce } from './workers';
 
 interface Load {
@@ -45,7 +45,7 @@ export async function benchThroughput(client: Client, url: string): Promise<void
     );
     table.push([`${nameOf(load)}, round trip ${roundTripMs} ms`, ...row]);
   }
-  writeTable('throughput', ['', "article's cycle", '`SKIP LOCKED`', 'relay'], table);
+  printTable(['', "article's cycle", '`SKIP LOCKED`', 'relay'], table);
 }
 
 /** Rows a second of several workers, each in a thread of its own. */
@@ -57,7 +57,7 @@ export async function benchWorkers(client: Client, url: string): Promise<void> {
     const row = [one, await ofRelays(client, url, 2, load), await ofRelays(client, url, 4, load)];
     table.push([nameOf(load), ...row.map((rate) => `${rounded(rate)} (${rounded(rate / one, 1)})`)]);
   }
-  writeTable('workers', [`round trip ${ROUND_TRIP_MS} ms`, '1 worker', '2 workers', '4 workers'], table);
+  printTable([`round trip ${ROUND_TRIP_MS} ms`, '1 worker', '2 workers', '4 workers'], table);
 }
 
 async function ofRelays(

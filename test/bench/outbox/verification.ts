@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
+
 import { tuned } from '../../support/postgres/tuned';
-import { rounded } from '../../support/tables/producer/table';
+import { printTable, rounded } from '../../support/tables/producer/table';
 import { fillOutbox } from './backlog';
-import { writeTable } from './guide';
 import { relayBacklog, serverSecondsOf } from './processor-time';
 
 const ROWS = 200_000;
@@ -33,5 +33,5 @@ export async function benchVerification(client: Client, relayClient: Client): Pr
       rounded((1_000 * idleSeconds) / IDLE_CALLS, 2),
     ]);
   }
-  writeTable('verification', ['', 'microseconds a row', 'milliseconds, where no row is new'], table);
+  printTable(['', 'microseconds a row', 'milliseconds, where no row is new'], table);
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
-import { rounded } from '../../support/tables/producer/table';
-import { writeTable } from './guide';
+
+import { printTable, rounded } from '../../support/tables/producer/table';
 
 const CALLS = 3_000;
 const ROUNDS = 5;
@@ -62,8 +62,7 @@ export async function benchWriters(client: Client): Promise<void> {
   }
   console.log('one writer, one call after the other, its round trips to a server on the same machine included\n');
   const baseOf = (name: string): number => best.get(name.endsWith('100') ? 'plain insert of 100' : 'plain insert')!;
-  writeTable(
-    'writers',
+  printTable(
     ['', 'microseconds', 'times the plain insert'],
     [...best].map(([name, time]) => [name, rounded(time), rounded(time / baseOf(name), 2)]),
   );

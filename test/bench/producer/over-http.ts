@@ -1,7 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { writeGuideTable } from '../../support/guide-table';
 import { rounded } from '../../support/tables/producer/table';
 import { APPROACHES, CARRIERS, KEYS, RECORD_BYTES, RECORDS } from './over-http-approaches';
 
@@ -64,9 +63,7 @@ export async function benchOverHttp(program: string): Promise<void> {
     `${rounded(RECORDS)} records of ${RECORD_BYTES} bytes, ${rounded(KEYS)} keys, over HTTP on loopback; ` +
       `the middle of ${ROUNDS} rounds in turn in each of ${PROCESSES} processes\n`,
   );
-  writeGuideTable(
-    'docs/guides/ordered-producer.md',
-    'npm run bench producer over-http',
+  printTable(
     ['', "µs a record, the SDK's client", 'ratio', 'the light client', 'ratio', 'the same bytes, made before', 'ratio'],
     APPROACHES.map(([name], index) => [
       name,

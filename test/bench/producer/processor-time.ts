@@ -5,9 +5,8 @@ import {
   type PutRecordsInput,
 } from '../../../lib/core';
 import { systemClock } from '../../../lib/core/kernel/clock';
-import { writeGuideTable } from '../../support/guide-table';
 import { unorderedBatches } from '../../support/tables/producer/baselines';
-import { rounded } from '../../support/tables/producer/table';
+import { printTable, rounded } from '../../support/tables/producer/table';
 
 const RECORDS = 200_000;
 const ROUNDS = 5;
@@ -39,9 +38,7 @@ export async function benchProcessorTime(): Promise<void> {
   const columns: number[][] = [];
   for (const keys of KEYS) columns.push(await medians(recordsOf(keys)));
   console.log(`${RECORDS} records of 100 bytes, no round trip; medians of ${ROUNDS} rounds in turn\n`);
-  writeGuideTable(
-    'docs/guides/ordered-producer.md',
-    'npm run bench producer processor-time',
+  printTable(
     ['', ...KEYS.flatMap((keys) => [`µs a record, ${rounded(keys)} keys`, 'ratio'])],
     APPROACHES.map(([name], index) => [
       name,

@@ -6,7 +6,6 @@ import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { startKinesisEmulator } from '../../../bin/local/emulators/kinesis-emulator';
 import { OrderedProducer, type OrderedProducerOptions } from '../../../lib/core';
-import { writeGuideTable } from '../../support/guide-table';
 import { printTable, rounded } from '../../support/tables/producer/table';
 
 /** The scenario. Source: aiokpl's benchmarks/bench_throughput.py, and the page of its results, version 0.2. */
@@ -48,10 +47,6 @@ export async function benchPublishedFigure(): Promise<void> {
       `receipt; medians of ${ROUNDS} rounds\n`,
   );
   printTable(['', 'records/s', 'least to most', 'ratio'], rows);
-  if (python === undefined) return;
-  const shown = rows.map(([name, median, , ratio]) => [name!, median!, ratio!]);
-  const header = ['', 'records/s', 'ratio'];
-  writeGuideTable('docs/guides/ordered-producer.md', 'npm run bench producer published-figure', header, shown);
 }
 
 /** Records a second in each round, from the least to the most. Each round has a new stream. */

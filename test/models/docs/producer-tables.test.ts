@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs';
 import { byChanceRows } from '../../support/tables/producer/by-chance';
 import { fiveProducersRows } from '../../support/tables/producer/five-producers';
 import { MANY_KEYS, manyKeysRow } from '../../support/tables/producer/many-keys';
-import { PACKED_TABLES, packedRows } from '../../support/tables/producer/packed';
+import { GUIDE_SCENARIO, packedRows } from '../../support/tables/producer/packed';
 
 /** Tables of `npm run bench producer` whose time is simulated: these tests compute the rows that take seconds again. */
 
-const guide = readFileSync('docs/guides/ordered-producer.md', 'utf8');
+const GUIDE = 'docs/guides/ordered-producer.md';
+const LANES = 'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md';
+const SHARES = 'docs/decisions/0015-shares-of-a-shard.md';
 
 /** The rows of the table that a part of the bench has written. */
-function rowsOf(part: string): string[][] {
+function rowsOf(document: string, part: string): string[][] {
   const begin = `<!-- begin: npm run bench producer ${part} -->`;
-  const [, rest] = guide.split(begin) as [string, string | undefined];
-  if (rest === undefined) throw new Error(`the guide has no ${begin}`);
+  const [, rest] = readFileSync(document, 'utf8').split(begin) as [string, string | undefined];
+  if (rest === undefined) throw new Error(`${document} has no ${begin}`);
   const lines = rest.slice(0, rest.indexOf('<!-- end -->')).trim().split('\n').slice(2);
   return lines.map((line) =>
     line
@@ -22,26 +24,26 @@ function rowsOf(part: string): string[][] {
   );
 }
 
-describe('the tables of the guide to the ordered producer', () => {
-  test('of many keys is what the bench computes: its time is simulated', async () => {
-    const rows = rowsOf('many-keys');
+describe('the table of the ordered producer', () => {
+  test('for many keys shows the rows that the bench computes', async () => {
+    const rows = rowsOf(LANES, 'many-keys');
     expect(rows).toHaveLength(MANY_KEYS.length);
     // The unordered batcher draws its back-off anew each time.
     const ours = (cells: string[]) => [0, 2, 4, 5, 7].map((column) => cells[column]);
     expect(ours(rows[0]!)).toEqual(ours(await manyKeysRow(MANY_KEYS[0]!)));
   }, 300_000);
 
-  test('of aggregates across keys is what the bench computes: its time is simulated', async () => {
-    const [perKey, ...others] = rowsOf('packed');
+  test('for aggregates across keys shows the rows that the bench computes', async () => {
+    const [perKey, ...others] = rowsOf(GUIDE, 'packed');
     expect(others.map(([name]) => name)).toEqual(['256 buckets', '256 buckets, linger 5 ms']);
-    expect([perKey]).toEqual(await packedRows(PACKED_TABLES.packed, ['per key']));
+    expect([perKey]).toEqual(await packedRows(GUIDE_SCENARIO, ['per key']));
   }, 300_000);
 
-  test('of five producers is what the bench computes: its time is simulated', async () => {
-    expect(rowsOf('five-producers').slice(0, 2)).toEqual(await fiveProducersRows(10));
+  test('for five producers shows the rows that the bench computes', async () => {
+    expect(rowsOf(SHARES, 'five-producers').slice(0, 2)).toEqual(await fiveProducersRows(10));
   }, 300_000);
 
-  test('of throttles by chance is what the bench computes: its time is simulated', () => {
-    expect(rowsOf('by-chance')).toEqual(byChanceRows());
+  test('for random throttles shows the rows that the bench computes', () => {
+    expect(rowsOf(SHARES, 'by-chance')).toEqual(byChanceRows());
   }, 300_000);
 });

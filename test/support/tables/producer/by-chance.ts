@@ -104,7 +104,12 @@ const HEADER = ['producers', ...BY_CHANCE.map((part) => `${rounded(100 * part, 1
 
 export async function benchByChance(): Promise<void> {
   console.log('one shard that throttles a part of the records by chance: stored, of what it takes / throttled\n');
-  writeGuideTable('docs/guides/ordered-producer.md', 'npm run bench producer by-chance', HEADER, byChanceRows());
+  writeGuideTable(
+    'docs/decisions/0015-shares-of-a-shard.md',
+    'npm run bench producer by-chance',
+    HEADER,
+    byChanceRows(),
+  );
 }
 
 export function byChanceRows(): string[][] {

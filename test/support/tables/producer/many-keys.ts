@@ -48,7 +48,12 @@ export async function benchManyKeys(): Promise<void> {
   console.log(`${RECORDS} records of 100 bytes, ${SHARDS} shards with service limits, round trips ± 20 %\n`);
   const rows: string[][] = [];
   for (const each of MANY_KEYS) rows.push(await manyKeysRow(each));
-  writeGuideTable('docs/guides/ordered-producer.md', 'npm run bench producer many-keys', HEADER, rows);
+  writeGuideTable(
+    'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md',
+    'npm run bench producer many-keys',
+    HEADER,
+    rows,
+  );
 }
 
 export function manyKeysRow({ roundTripMs, keys, exponent }: ManyKeys): Promise<string[]> {

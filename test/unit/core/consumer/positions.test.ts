@@ -16,7 +16,7 @@ interface Account {
 
 describe('the example of the guide for any other store', () => {
   const guide = readFileSync(join(__dirname, '../../../../docs/guides/consuming.md'), 'utf8');
-  const example = /#### Any other store.*?^```ts\n(.*?)^```$/ms.exec(guide)![1]!;
+  const example = /### Any other store.*?^```ts\n(.*?)^```$/ms.exec(guide)![1]!;
 
   /** A store of documents, which outlives the processes of the consumer. */
   class Accounts {
