@@ -2,7 +2,7 @@ import { writeGuideTable } from '../support/guide-table';
 import { contentionRows } from '../support/tables/contention';
 
 /**
- * What it takes that callers of one registry allocate at once, in one process or in many. It writes the table of the guide.
+ * What it takes that callers of one registry allocate at once, in one process or in many. It writes the table of decision 0013.
  *
  *     npm run bench registry
  */
@@ -13,12 +13,12 @@ const HEADER = [
   'commits',
   'requests',
   'time',
-  'with lost answers',
+  'with lost responses',
   'calls that failed',
 ];
 
 async function main(): Promise<void> {
-  writeGuideTable('docs/guides/hash-keys.md', 'npm run bench registry', HEADER, await contentionRows());
+  writeGuideTable('docs/decisions/0013-one-write-decides.md', 'npm run bench registry', HEADER, await contentionRows());
 }
 
 void main();

@@ -14,9 +14,6 @@ export interface Transcript {
   run(folder: string): Promise<void>;
 }
 
-/** The keys of which the article makes a tree anew. */
-const KEYS_OF_THE_ARTICLE = ['0', '32', '9', '57'];
-
 /** The command lines of the guides. `npm run docs:transcripts` writes what they print into the guides. */
 export const TRANSCRIPTS: readonly Transcript[] = [
   {
@@ -24,18 +21,11 @@ export const TRANSCRIPTS: readonly Transcript[] = [
     line: 'plan --input events.ndjson',
     run: (folder) => plan(['--input', fileOf(folder, 'events.ndjson', repositoryEvents())]),
   },
-  ...[
-    '--shards 3 --count 6',
-    '--space 128 --count 7 --tree',
-    '--space 128 --count 8 --allocated keys.txt --tree',
-    '--space 128 --count 15 --order alternating --tree',
-  ].map(
-    (flags): Transcript => ({
-      guide: 'hash-keys',
-      line: `keys ${flags}`,
-      run: (folder) => keys(flags.replace('keys.txt', fileOf(folder, 'keys.txt', KEYS_OF_THE_ARTICLE)).split(' ')),
-    }),
-  ),
+  {
+    guide: 'hash-keys',
+    line: 'keys --shards 3 --count 6',
+    run: () => keys('--shards 3 --count 6'.split(' ')),
+  },
   {
     guide: 'planning',
     line: 'plan overload --partitions 10',

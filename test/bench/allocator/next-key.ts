@@ -1,5 +1,5 @@
 import { BalancedKeyAllocator, balancedKey, HASH_KEY_SPACE, uniformRanges } from '../../../lib/core';
-import { writeGuideTable } from '../../support/guide-table';
+import { printTable } from '../../support/tables/producer/table';
 import { milliseconds } from './measure';
 import { nextBalancedAvailableKey, seedTree } from './seed-tree';
 
@@ -17,7 +17,7 @@ export function benchNextKey(): void {
     return [size.toLocaleString('en-US'), readable(baseline), ...cells];
   });
   const header = ['keys', 'next key, baseline', 'next key', 'ratio', 'with 48 shards', 'ratio'];
-  writeGuideTable('docs/guides/hash-keys.md', 'npm run bench allocator next-key', header, rows);
+  printTable(header, rows);
 }
 
 function baselineMicroseconds(size: number): number {

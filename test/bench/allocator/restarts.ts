@@ -1,5 +1,5 @@
 import { BalancedKeyAllocator, balancedKey, hashPartitionKey } from '../../../lib/core';
-import { writeGuideTable } from '../../support/guide-table';
+import { printTable } from '../../support/tables/producer/table';
 import { milliseconds } from './measure';
 import { seedTree } from './seed-tree';
 
@@ -28,7 +28,7 @@ export function benchRestarts(): void {
     return [kind, `${(time / 1_000).toFixed(1)} s`, String(bytes), baselineBytes.toLocaleString('en-US')];
   });
   const header = ['keys', 'restored in', 'bytes a key', 'bytes a key, baseline'];
-  writeGuideTable('docs/guides/hash-keys.md', 'npm run bench allocator restarts', header, rows);
+  printTable(header, rows);
 }
 
 /** What `make` leaves in memory, in bytes for each of `count` keys. */

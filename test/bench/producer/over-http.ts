@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { rounded } from '../../support/tables/producer/table';
+import { printTable, rounded } from '../../support/tables/producer/table';
 import { APPROACHES, CARRIERS, KEYS, RECORD_BYTES, RECORDS } from './over-http-approaches';
 
 /** V8 compiles the same code better in one process than in another: two processes of an approach differ more than its rounds. */

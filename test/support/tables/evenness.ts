@@ -53,6 +53,11 @@ export function cellsAbove(): number[] {
 
 export function benchEvenness(): void {
   const header = ['shards', 'MD5', 'bit reversal', 'allocator'];
-  writeGuideTable('docs/guides/hash-keys.md', 'npm run bench allocator evenness', header, SHARDS.map(evennessRow));
+  writeGuideTable(
+    'docs/decisions/0008-the-balanced-tree-and-where-it-ends.md',
+    'npm run bench allocator evenness',
+    header,
+    SHARDS.map(evennessRow),
+  );
   console.log(`of 63,000 cells above ceil(m/k): MD5, bit reversal, allocator: ${cellsAbove().join(', ')}`);
 }

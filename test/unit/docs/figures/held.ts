@@ -119,9 +119,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   'hash-keys.md': [
     `up to ${n(lambda('hash-key-registry/registry-event', 'MAX_OWNERS'))} owners`,
     `one after the other, of up to ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners each`,
-    `one commit for each ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} of them`,
-    `There are ${n(63 * 1_000)} combinations of k = 2 to 64 and m = 1 to 1,000`,
-    `of 24 shards has more than ceil(2000/24) owners, which are ${Math.ceil(2_000 / 24)}`,
   ],
   'keyspaces.md': [
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
