@@ -3,15 +3,16 @@ import { columnValue } from './column-value';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
 /**
- * The values that a query function may read, each by columns of the partition key. A request may name a value that has all
- * columns of one of them. So `{ tenant: 'a' }` allows every day of the tenant, for a key of tenant and day.
+ * The values that a query function may read. Each entry names columns of the partition key and their values. A request
+ * may read a value that matches all columns of an entry. For example, in a table with the key (tenant, day),
+ * `{ tenant: 'a' }` allows every day of this tenant.
  */
 export type AllowedColumns = readonly Readonly<Record<string, string | number | boolean>>[];
 
 const ALLOWED =
   'a non-empty array of different objects from a column of the partition key to a string, a number or a boolean';
 
-/** @throws InvalidArgumentError unless a query function can be bound to these values */
+/** @throws InvalidArgumentError if the values are not a list of allowed values for a query function */
 export function checkAllowedColumns(field: string, values: unknown): asserts values is AllowedColumns {
   if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, ALLOWED);
   const keys = new Set<string>();
@@ -25,10 +26,9 @@ export function checkAllowedColumns(field: string, values: unknown): asserts val
 }
 
 /**
- * The texts of an allowed value, by column, as a table has them. Undefined if the partition key of the table lacks one of the
- * columns.
+ * The texts of an allowed value, by column. Undefined if the partition key of the table lacks one of the columns.
  *
- * @throws InvalidColumnValueError if the type of a column does not have the value
+ * @throws InvalidColumnValueError if the value does not fit the type of its column
  */
 export function allowedTexts(
   field: string,

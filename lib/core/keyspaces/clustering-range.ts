@@ -11,9 +11,10 @@ export type ColumnRange = ValueRange<ColumnValue>;
 const BOUNDS = ['gt', 'gte', 'lt', 'lte'];
 
 /**
- * A condition as a value that the column is equal to, or as the range that it lies in.
+ * Converts a condition to the value that the column must equal, or to the range of the column.
  *
- * @throws InvalidClusteringConditionError if it is no condition, and InvalidColumnValueError for a value of another type
+ * @throws InvalidClusteringConditionError if the condition is invalid
+ * @throws InvalidColumnValueError if a value does not fit the type of the column
  */
 export function rangeOf(
   field: string,
@@ -63,7 +64,7 @@ function checkedRange(field: string, column: KeyColumn, condition: unknown, rang
   return range;
 }
 
-/** The range from a prefix up to the first text after all texts that begin with it. CQL has no condition for a prefix. */
+/** The range of the texts that begin with a prefix, because CQL has no condition for a prefix. */
 function prefixRange(field: string, column: KeyColumn, prefix: unknown): ColumnRange {
   if (!TEXT_TYPES.includes(column.type)) {
     const allowed = `a condition on a column of type ${TEXT_TYPES.join(', ')}: ${column.name} is ${column.type}`;

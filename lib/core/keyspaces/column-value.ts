@@ -2,16 +2,16 @@ import { type KeyRank, keyTypeOf } from './cql-key-type';
 import { InvalidColumnValueError } from './keyspaces-errors';
 import type { KeyColumn } from './sharded-keyspaces-config';
 
-/** A value of a key column: its text, which cursors and hashes use, and its rank, by which values are compared. */
+/** A value of a key column. Cursors and hashes use its text. Comparisons use its rank. */
 export interface ColumnValue {
   text: string;
   rank: KeyRank;
 }
 
 /**
- * A caller's value for a key column.
+ * Checks a caller's value for a key column, and converts it.
  *
- * @throws InvalidColumnValueError if the column's type does not have this value
+ * @throws InvalidColumnValueError if the value does not fit the type of the column
  */
 export function columnValue(field: string, { type }: KeyColumn, value: unknown): ColumnValue {
   const keyType = keyTypeOf(type);
@@ -20,7 +20,7 @@ export function columnValue(field: string, { type }: KeyColumn, value: unknown):
   return { text, rank: keyType.rank(text) };
 }
 
-/** A value that was written down as text. */
+/** Converts the text of a value back to a value. */
 export function valueOfText({ type }: KeyColumn, text: string): ColumnValue {
   return { text, rank: keyTypeOf(type).rank(text) };
 }
@@ -29,7 +29,9 @@ export function compareValues({ type }: KeyColumn, a: ColumnValue, b: ColumnValu
   return keyTypeOf(type).compare(a.rank, b.rank);
 }
 
-/** A value as a statement holds it: as a parameter, or as its bytes if the driver cannot send it. */
+/**
+ * The form of a value in a statement: a parameter, or a literal with its bytes if the driver cannot send the value.
+ */
 export function operandOf({ type }: KeyColumn, { text }: ColumnValue): { parameter: unknown } | { literal: string } {
   const keyType = keyTypeOf(type);
   const bytes = keyType.bytes?.(text);
@@ -37,7 +39,7 @@ export function operandOf({ type }: KeyColumn, { text }: ColumnValue): { paramet
   return { literal: `blobAs${type[0]!.toUpperCase()}${type.slice(1)}(0x${bytes.toString('hex')})` };
 }
 
-/** The text of a value that a person has written; undefined if the column's type has no such value. */
+/** Parses a value from a configuration or a command line. Undefined if it does not fit the type of the column. */
 export function textOfWritten({ type }: KeyColumn, written: string): string | undefined {
   const keyType = keyTypeOf(type);
   return keyType.textOfWritten === undefined ? keyType.textOf(written) : keyType.textOfWritten(written);

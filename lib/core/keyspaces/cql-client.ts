@@ -2,41 +2,42 @@ import { InvalidArgumentError } from '../kernel/errors';
 
 /** The options of a statement, in the driver's terms. */
 export interface StatementOptions {
-  /** Whether the statement is prepared, so that the driver knows the types of the parameters. */
+  /** Whether to prepare the statement, so that the driver knows the types of the parameters. */
   prepare: boolean;
   /** The number of the consistency level in the CQL protocol. */
   consistency: number;
-  /** Whether the driver may send the statement again, or twice. */
+  /** Whether the driver may send the statement more than once. */
   isIdempotent: boolean;
-  /** The number, in the CQL protocol, of the consistency level of a condition. */
+  /** The number of the consistency level of a conditional write in the CQL protocol. */
   serialConsistency?: number;
   /** The most rows of a page. */
   fetchSize?: number;
-  /** Where the page before ended. */
+  /** The `pageState` of the page before. */
   pageState?: string;
 }
 
-/** What a statement returns. */
+/** The result of a statement. */
 export interface StatementResult {
   rows: object[];
-  /** Where the next page goes on; null or absent at the end. */
+  /** Pass it to read the next page. Null or absent after the last page. */
   pageState?: string | null;
 }
 
-/** What reading needs from Cassandra. A `Client` of `cassandra-driver` satisfies it as it is. */
+/** The part of a Cassandra client that this module uses. A `Client` of `cassandra-driver` fits without an adapter. */
 export interface CqlClient {
   execute(query: string, parameters: unknown[], options: StatementOptions): Promise<StatementResult>;
 }
 
-/** @throws InvalidArgumentError unless the client can execute statements */
+/** @throws InvalidArgumentError if the client has no `execute` */
 export function checkCqlClient(client: unknown): void {
   if (typeof Object(client).execute === 'function') return;
   throw new InvalidArgumentError('client', client, 'a client with execute, such as the Client of cassandra-driver');
 }
 
 /**
- * `LOCAL_ONE` costs half of `LOCAL_QUORUM`, and may miss what was written a moment ago.
- * Source: the Amazon Keyspaces developer guide, "Supported Apache Cassandra read consistency levels and associated costs".
+ * The consistency level of a read. `LOCAL_ONE` costs half as much as `LOCAL_QUORUM`, and may miss recent writes.
+ * Source: the Amazon Keyspaces developer guide, "Supported Apache Cassandra read consistency levels and associated
+ * costs".
  */
 export type ReadConsistency = 'LOCAL_ONE' | 'LOCAL_QUORUM';
 
@@ -44,8 +45,9 @@ export type ReadConsistency = 'LOCAL_ONE' | 'LOCAL_QUORUM';
 export const CONSISTENCY_LEVELS: Record<ReadConsistency, number> = { LOCAL_QUORUM: 0x6, LOCAL_ONE: 0xa };
 
 /**
- * The options to write a row with, which every driver of Node takes: prepared; at `LOCAL_QUORUM`, the only level at which
- * Amazon Keyspaces writes; and idempotent, because a row whose shard is already chosen can be written again.
+ * The options for writing a row, in the form that every driver for Node.js accepts. The statement is prepared. It uses
+ * `LOCAL_QUORUM`, the only consistency level of writes in Amazon Keyspaces. It is idempotent, because writing a row
+ * again with the same shard has the same result.
  */
 export const KEYSPACES_WRITE_OPTIONS: Readonly<Pick<StatementOptions, 'prepare' | 'consistency' | 'isIdempotent'>> = {
   prepare: true,
@@ -53,6 +55,6 @@ export const KEYSPACES_WRITE_OPTIONS: Readonly<Pick<StatementOptions, 'prepare' 
   isIdempotent: true,
 };
 
-/** A row as the driver gives it: values by column name. */
+/** A row in the driver's form: values by column name. */
 // biome-ignore lint/suspicious/noExplicitAny: the driver's classes are the application's affair
 export type CqlRow = Record<string, any>;

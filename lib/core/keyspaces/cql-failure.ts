@@ -13,12 +13,12 @@ const WRITE_FAILURE = 0x1500;
 const SYNTAX_ERROR = 0x2000;
 const UNAUTHORIZED = 0x2100;
 const INVALID = 0x2200;
-/** The answer to a condition: it is not known whether it was applied. */
+/** The response to a conditional write that may or may not have been applied. */
 const CAS_WRITE_UNKNOWN = 0x1700;
 
 /**
- * Amazon Keyspaces answers with a time-out when a partition, a table or a connection has too much to do.
- * Source: the Amazon Keyspaces developer guide, "Troubleshooting capacity errors".
+ * Amazon Keyspaces returns a time-out when it throttles a partition, a table or a connection. Source: the Amazon
+ * Keyspaces developer guide, "Troubleshooting capacity errors".
  */
 const THROTTLES: unknown[] = [OVERLOADED, WRITE_TIMEOUT, READ_TIMEOUT];
 
@@ -34,14 +34,14 @@ const TRANSIENT: unknown[] = [
 const REFUSALS: unknown[] = [SYNTAX_ERROR, UNAUTHORIZED, INVALID];
 
 /**
- * The errors that the driver throws by itself when a connection is too slow, too busy, or lost, and our own errors for such
- * cases.
+ * The errors of the driver for a connection that is too slow, too busy or lost, and the errors of this library for the
+ * same cases.
  */
 const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError', 'IncompleteAnswerError', 'NoConnectionError'];
 
 /**
- * The message of the error that the driver throws, without a name or a code, while a host's pool has no connection:
- * HostConnectionPool.borrowConnection.
+ * The message of the driver's error while the pool of a host has no connection. The error has neither a name nor a
+ * code. Source: HostConnectionPool.borrowConnection.
  */
 export const NO_CONNECTION = 'No connection available';
 
@@ -53,7 +53,7 @@ interface DriverError {
   innerErrors?: object;
 }
 
-/** What it means that a statement failed with this error. The statement is a SELECT, or a write that may be sent again. */
+/** Classifies the error of a failed statement. The statement must be safe to send again. */
 export function cqlFailure(error: unknown): ReadFailure {
   const { name = '', message, code, isSocketError, innerErrors }: DriverError = Object(error);
   if (THROTTLES.includes(code)) return 'throttled';
@@ -67,12 +67,14 @@ export function cqlFailure(error: unknown): ReadFailure {
   return transient ? 'transient' : 'final';
 }
 
-/** Whether the database rejected the statement itself: as wrong, or because the role may not execute it. */
+/** Whether the database rejected the statement as invalid or as not authorized. */
 export function isRefusal(error: unknown): boolean {
   return REFUSALS.includes(Object(error).code);
 }
 
-/** No host accepted the request. If some hosts failed for a reason that can pass, another attempt may succeed. */
+/**
+ * Classifies a request that no host accepted. If some hosts failed with a transient error, another attempt may succeed.
+ */
 function worstOf(failures: readonly ReadFailure[]): ReadFailure {
   if (failures.includes('throttled')) return 'throttled';
   return failures.length > 0 && failures.every((failure) => failure === 'final') ? 'final' : 'transient';

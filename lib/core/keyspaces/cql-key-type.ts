@@ -22,37 +22,40 @@ export type CqlKeyType =
   | 'varchar'
   | 'varint';
 
-/** The form in which values of a type are compared. It is computed once for each value. */
+/** A comparable form of a value. It is computed once for each value. */
 export type KeyRank = number | bigint | string | Buffer | Decimal;
 
-/** How the values of one CQL type are written, sent, and ordered. */
+/** How to write, send and compare the values of a CQL type. */
 interface KeyType {
-  /** What is allowed, in words. */
+  /** The allowed values, for error messages. */
   readonly allowed: string;
   /**
-   * The one text of a value, in whichever notation or class of the driver it comes. Undefined for a value of another type.
-   * Shards are calculated from it, and cursors hold it.
+   * The canonical text of a value, which does not depend on its notation or its class in the driver. Undefined for a
+   * value of another type. Shards are calculated from this text, and cursors contain it.
    */
   textOf(value: unknown): string | undefined;
   /**
-   * The one text of a value that a person has written, such as "1.50", "07" or "True". Undefined if the type has no such
-   * value.
+   * The canonical text of a value from a configuration or a command line, such as "1.50", "07" or "True". Undefined if
+   * the value does not fit the type.
    * @default as `textOf`
    */
   textOfWritten?(written: string): string | undefined;
-  /** The value in a form that every client of the driver accepts, whatever its encoding options are. */
+  /** The value as a parameter. Every client of the driver accepts this form, with any encoding options. */
   parameter(text: string): unknown;
-  /** The bytes of a value that the driver cannot send; undefined for the others. @default the driver can send each */
+  /**
+   * The bytes of a value that the driver cannot send, otherwise undefined.
+   * @default the driver can send every value
+   */
   bytes?(text: string): Buffer | undefined;
-  /** What `compare` compares. */
+  /** Converts a text to the form that `compare` takes. */
   rank(text: string): KeyRank;
-  /** The order in which Cassandra keeps the values, ascending. */
+  /** Compares two values in the ascending order of Cassandra. */
   compare(a: KeyRank, b: KeyRank): number;
 }
 
 const same = (text: string): string => text;
 
-/** Half a surrogate pair. UTF-8 cannot write it, so it would become another character when it is sent. */
+/** Half a surrogate pair. UTF-8 cannot encode it, so the database would store another character. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function textType(allowed: string, valid: (value: string) => boolean): KeyType {
@@ -80,14 +83,14 @@ function integerType(bits: number, parameter: (text: string) => unknown = Number
   };
 }
 
-/** For numbers with more digits, the driver needs quadratic time. */
+/** The most digits to send as text. The driver's time grows with the square of the number of digits. */
 const MOST_DIGITS_SENT = 300;
 
 const isLong = (text: string): boolean => text.length > MOST_DIGITS_SENT;
 
 /**
- * Source: the CQL binary protocol, section 6, varint: two's complement, the most significant byte first. In the fewest bytes, as
- * drivers write it, because the bytes of a partition key tell where its partition is.
+ * Encodes an integer in two's complement, most significant byte first. It uses the fewest bytes, as drivers do, because
+ * the bytes of a partition key determine the partition. Source: the CQL binary protocol, section 6, varint.
  */
 function bytesOfWhole(number: bigint): Buffer {
   const digits = (number < 0n ? ~number : number).toString(2);
@@ -96,13 +99,16 @@ function bytesOfWhole(number: bigint): Buffer {
   return Buffer.from(hex.padStart(2 * bytes, '0'), 'hex');
 }
 
-/** A number with more zeros than this before or after its digits is written with an exponent. */
+/** The most zeros before or after the digits of a number. A number with more zeros is written with an exponent. */
 const MOST_ZEROS = 2_000;
 
-/** A part of a row's key has at most 64 KiB. Source: the CQL binary protocol, the length of a clustering value. */
+/**
+ * The most digits of a number, because a key column holds at most 64 KiB. Source: the CQL binary protocol, the length
+ * of a clustering value.
+ */
 const MOST_DIGITS = 160_000;
 
-/** Source: the CQL binary protocol, section 6, decimal: the scale, and the number without it. */
+/** The scale, and the unscaled number. Source: the CQL binary protocol, section 6, decimal. */
 function decimalBytes({ sign, exponent, digits }: Decimal): Buffer {
   const scale = Buffer.alloc(4);
   scale.writeInt32BE(digits.length - exponent);
@@ -124,7 +130,7 @@ const varint: KeyType = {
   compare: compareOrdered,
 };
 
-/** A number, a bigint, decimal digits, or an object of the driver whose text is decimal digits. */
+/** Converts a number, a bigint, decimal digits, or an object of the driver whose text is decimal digits. */
 function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
@@ -190,7 +196,7 @@ const blob: KeyType = {
 
 const DAY_MS = 86_400_000;
 
-/** The text of a day that a `Date` cannot hold is the number of days since 1970, as the driver writes it. */
+/** The text of a day outside the range of `Date`: the number of days since 1970, as the driver writes it. */
 const DAYS = /^-?\d{9,10}$/;
 
 const dayOfTime = (time: Date): string | undefined => isoTime(time)?.split('T')[0];
@@ -206,7 +212,7 @@ function dayOf(value: unknown): string | undefined {
   if (year === undefined) return undefined;
   const iso = `${sign || '+'}${year.padStart(6, '0')}${rest}`;
   const found = dayOfTime(new Date(`${iso}T00:00:00Z`));
-  // For the 30th of February, `Date` gives another day.
+  // `Date` converts February 30 to a day in March.
   return found?.endsWith(rest!) ? found : undefined;
 }
 
@@ -231,12 +237,12 @@ const time: KeyType = {
     return match === null ? undefined : `${match.slice(1, 4).join(':')}.${(match[4] ?? '').padEnd(9, '0')}`;
   },
   parameter: same,
-  // The texts have one length, so they sort as the values do.
+  // All texts have the same length, so they sort like the values.
   rank: same,
   compare: compareOrdered,
 };
 
-/** The text of a time that a `Date` cannot hold is its milliseconds since 1970. */
+/** The text of a time outside the range of `Date`: its milliseconds since 1970. */
 const MILLISECONDS = /^-?\d{16,19}$/;
 
 const timestamp: KeyType = {
@@ -273,12 +279,12 @@ function uuidType(allowed: string, form: RegExp, rank: (bytes: Buffer) => Buffer
   };
 }
 
-/** The time of a version 1 UUID, its most significant bytes first. */
+/** The time of a version 1 UUID, most significant bytes first. */
 const timeOf = (bytes: Buffer): Buffer =>
   Buffer.of(...bytes.subarray(6, 8), ...bytes.subarray(4, 6), ...bytes.subarray(0, 4));
 
 /**
- * UUIDs are ordered by version. Those of version 1 are then ordered by time, and the others by their bytes. Source:
+ * UUIDs are ordered by version. UUIDs of version 1 are then ordered by time, and all others by their bytes. Source:
  * UUIDType of Apache Cassandra.
  */
 function uuidRank(bytes: Buffer): Buffer {
@@ -286,7 +292,10 @@ function uuidRank(bytes: Buffer): Buffer {
   return Buffer.of(version, ...(version === 1 ? timeOf(bytes) : []), ...bytes);
 }
 
-/** Time UUIDs are ordered by time, and then by the other bytes as signed numbers. Source: TimeUUIDType of Apache Cassandra. */
+/**
+ * Time UUIDs are ordered by time, and then by their other bytes as signed numbers. Source: TimeUUIDType of Apache
+ * Cassandra.
+ */
 function timeUuidRank(bytes: Buffer): Buffer {
   return Buffer.of(...timeOf(bytes), ...bytes.subarray(8).map((byte) => byte ^ 0x80));
 }
@@ -320,7 +329,7 @@ const TYPES: Record<CqlKeyType, KeyType> = {
 /** The types that a key column can have. */
 export const CQL_KEY_TYPES = Object.keys(TYPES) as CqlKeyType[];
 
-/** The types whose values are texts, so that a condition can ask how they begin. */
+/** The types whose values are texts. Only they support `beginsWith`. */
 export const TEXT_TYPES: readonly CqlKeyType[] = ['ascii', 'text', 'varchar'];
 
 export function keyTypeOf(type: CqlKeyType): KeyType {
@@ -328,8 +337,8 @@ export function keyTypeOf(type: CqlKeyType): KeyType {
 }
 
 /**
- * The text of a string, or of an object of the driver that can write itself: LocalDate, Long, Uuid, BigDecimal. Empty for everything
- * else.
+ * Returns a string, or the text of an object of the driver: LocalDate, Long, Uuid or BigDecimal. Empty for any other
+ * value.
  */
 function writtenOut(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -352,7 +361,7 @@ function compareOrdered(a: KeyRank, b: KeyRank): number {
   return a > b ? 1 : 0;
 }
 
-/** Compares doubles as Java does: -0 is below 0, and NaN is above everything. */
+/** Compares doubles as Java does: -0 is less than 0, and NaN is greater than every other number. */
 function compareDoubles(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   return compareOrdered(a, b) || Number(Object.is(b, -0)) - Number(Object.is(a, -0));

@@ -1,18 +1,18 @@
-/** An `Integer` or a `BigDecimal` of the driver, which holds the number as the protocol has it. */
+/** An `Integer` or a `BigDecimal` of the driver. */
 interface DriverNumber {
   readonly constructor: { toBuffer?(value: unknown): Uint8Array };
-  /** Of a `BigDecimal`: how many digits follow the decimal point. */
+  /** Only in a `BigDecimal`: the number of digits after the decimal point. */
   readonly _scale?: number;
-  /** Of an `Integer`: its words of 32 bits. */
+  /** Only in an `Integer`: its words of 32 bits. */
   readonly bits_?: readonly number[];
 }
 
-/** A number with more zeros than this before or after its digits is written with an exponent. */
+/** The most zeros before or after the digits of a number. A number with more zeros is written with an exponent. */
 const MOST_ZEROS = 1_000;
 
 /**
- * The value of the driver's `Integer` as a bigint; undefined for everything else. Its own `toString` never ends for 309
- * digits or more, which no double can hold.
+ * Converts the driver's `Integer` to a bigint. Undefined for any other value. The `toString` of `Integer` loops forever
+ * for 309 digits or more.
  */
 export function driverInteger(value: unknown): bigint | undefined {
   const bytes = Array.isArray(Object(value).bits_) ? bytesOf(value) : undefined;
@@ -20,8 +20,8 @@ export function driverInteger(value: unknown): bigint | undefined {
 }
 
 /**
- * The text of the driver's `BigDecimal`, whose digits are an `Integer`; undefined for everything else. Its own `toString`
- * writes 5E+2, which is how Java and Python write 500, as "5.", and 1E-400000000 as four hundred megabytes of zeros.
+ * Converts the driver's `BigDecimal` to text. Undefined for any other value. The `toString` of `BigDecimal` writes 5E+2
+ * as "5." (Java and Python write 500 as 5E+2), and 1E-400000000 as 400 MB of zeros.
  */
 export function driverDecimal(value: unknown): string | undefined {
   const bytes = Number.isInteger(Object(value)._scale) ? bytesOf(value) : undefined;
@@ -39,7 +39,7 @@ function bytesOf(value: unknown): Buffer | undefined {
   return typeof type?.toBuffer === 'function' ? Buffer.from(type.toBuffer(value)) : undefined;
 }
 
-/** Source: the CQL binary protocol, section 6, varint: two's complement, the most significant byte first. */
+/** Decodes two's complement, most significant byte first. Source: the CQL binary protocol, section 6, varint. */
 function wholeNumber(bytes: Buffer): bigint {
   return BigInt.asIntN(8 * bytes.length, BigInt(`0x${bytes.toString('hex') || '0'}`));
 }

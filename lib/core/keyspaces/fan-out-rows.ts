@@ -4,10 +4,10 @@ import { type FanOutSelectOptions, fanOutSelect } from './fan-out-select';
 import type { FanOutSelectRequest } from './fan-out-select-request';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** What to read from a sharded table, page after page. */
+/** A request to stream the rows of a sharded table. */
 export interface FanOutRowsRequest extends FanOutSelectRequest {
   /**
-   * How many rows are read ahead at most, at least 1: the size of a page.
+   * The most rows of a page, at least 1. The generator holds one page in memory.
    * @default 1000
    */
   limit?: number;
@@ -16,14 +16,15 @@ export interface FanOutRowsRequest extends FanOutSelectRequest {
 const ROWS_AHEAD = 1_000;
 
 /**
- * Reads all rows of a value from all its shards, in one order, a page at a time as the consumer takes them:
+ * Streams all rows of a value from all its shards, in one order. It reads the next page when the consumer needs it:
  *
  *     for await (const blog of fanOutRows(client, config, { value: { publish_date: '2020-07-09' } })) show(blog);
  *
- * Use it to go through everything. To show pages, use `fanOutSelect`. `deadlineMs` is the time for each page.
+ * Use it to process all rows. To show pages, use `fanOutSelect`. `deadlineMs` bounds the time of each page.
  *
- * @throws what `fanOutSelect` throws, when the page concerned is read; ShardsUnavailableError after the rows of a page that
- *   lacks the rows of some shards, with `onShardFailure: 'partial'`
+ * @throws the errors of `fanOutSelect`, when it reads a page
+ * @throws ShardsUnavailableError with `onShardFailure: 'partial'`, after the rows of a page that lacks the rows of some
+ *   shards
  */
 export async function* fanOutRows(
   client: CqlClient,

@@ -6,33 +6,39 @@ import { type FanOutSelectPage, type FanOutSelectStats, fanOutSelect, selectStat
 import type { FanOutSelectRequest } from './fan-out-select-request';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** What to count in a sharded table. */
+/** A request to count the rows of a sharded table. */
 export type FanOutSelectCountRequest = Omit<FanOutSelectRequest, 'order' | 'limit' | 'projection'>;
 
 /** A count over all shards. */
 export interface FanOutSelectCount {
-  /** How many rows were counted, without those of the missing shards. */
+  /** The number of rows, without the rows of the missing shards. */
   count: number;
   /**
-   * Pass it with the same request to count the rest, and add the counts. Present only if the deadline came before all was
-   * counted.
+   * Pass it with the same request to count the remaining rows, and add the counts. Present only if the deadline ended
+   * the count early.
    */
   cursor?: string;
-  /** Shards that could not be read, or only in part, as the shard column holds them. Absent if all were read. */
+  /**
+   * The shards that the query could not read, or could read only in part, as values of the shard column. Absent if it
+   * read all shards.
+   */
   missingShards?: number[];
-  /** The cost of the count. It is that of reading the rows: Amazon Keyspaces has no other way to count. */
+  /** The cost of the count. A count reads all rows, because Amazon Keyspaces has no cheaper way to count. */
   stats: FanOutSelectStats;
 }
 
-/** How many keys are in memory at once. Each takes some hundred bytes. */
+/** The most keys in memory. Each key takes some hundred bytes. */
 const ROWS_AT_ONCE = 50_000;
 
 /**
- * Counts the rows of a value over all its shards, by reading their keys: Amazon Keyspaces does not count rows by itself.
+ * Counts the rows of a value over all its shards. It reads the keys of the rows, because Amazon Keyspaces does not
+ * count rows.
  *
- * `deadlineMs` is the time for the whole count. At the deadline it ends with what was counted, and a cursor.
+ * `deadlineMs` bounds the time of the whole count. At the deadline, the result has the count of the rows that were
+ * read, and a cursor.
  *
- * @throws what `fanOutSelect` throws; ShardsUnavailableError if the deadline came before anything was counted
+ * @throws the errors of `fanOutSelect`
+ * @throws ShardsUnavailableError if the deadline passed before any row was counted
  */
 export async function fanOutSelectCount(
   client: CqlClient,

@@ -1,47 +1,49 @@
 import type { FanOutOrder } from '../fan-out/page-request';
 import type { ReadConsistency } from './cql-client';
 
-/** A value of a key column: in plain JavaScript, or as one of the driver's own classes. */
+/** A value of a key column: a plain JavaScript value, or an object of the driver. */
 export type CqlValue = string | number | bigint | boolean | Date | Uint8Array | { toString(): string };
 
-/**
- * A condition on one clustering column: `eq`, or one end of a range or both, or `between`, or, for text, `beginsWith`.
- */
+/** A condition on one clustering column: `eq`, a range with one or both ends, `between`, or `beginsWith` for text. */
 export type ClusteringCondition =
   | { eq: CqlValue }
   | { gt?: CqlValue; gte?: CqlValue; lt?: CqlValue; lte?: CqlValue }
   | { between: [CqlValue, CqlValue] }
   | { beginsWith: string };
 
-/** What to read from a sharded table. */
+/** A query of a sharded table. */
 export interface FanOutSelectRequest {
-  /** The value to read: each column of the partition key without the shard. A query needs `value` or `values`. */
+  /** The value to read: all columns of the partition key except the shard column. Set `value` or `values`. */
   value?: Record<string, CqlValue>;
   /**
-   * Several values whose rows to read in one order: 1 to 100 different ones. Each value has its own shard count.
+   * Up to 100 different values, whose rows the query merges in one order. Each value has its own shard count.
    * @default the one `value`
    */
   values?: Record<string, CqlValue>[];
   /**
-   * Conditions by clustering column: `eq` on the first ones, in the order of the key, and then one range. They narrow what
-   * is read; `ALLOW FILTERING` is never added.
+   * Conditions by clustering column: `eq` on the first columns, in the order of the key, and then one range. The
+   * database reads only the rows that meet the conditions; the query never uses `ALLOW FILTERING`.
    */
   where?: Record<string, ClusteringCondition>;
   /**
-   * The order of the rows over all values and shards, by the clustering columns: that of the table or its exact reverse, whichever has
-   * the first clustering column ascending or descending. `unordered` is cheaper for small pages: it asks few shards at a time.
-   * @default the table's own
+   * The order of the rows over all values and shards, by the clustering columns. It is the order of the table, or its
+   * exact reverse if that gives the first clustering column the requested direction. `unordered` costs less for a small
+   * page, because the query reads only as many shards as the page needs.
+   * @default the order of the table
    */
   order?: FanOutOrder;
   /**
-   * The most rows a page holds, at least 1.
-   * @default every row is read
+   * The most rows of a page, at least 1.
+   * @default no bound
    */
   limit?: number;
-  /** The `cursor` of the page before, from a query that was otherwise the same. */
+  /**
+   * The `cursor` of the page before. Only `limit`, `projection` and `consistency` may differ from the request for that
+   * page.
+   */
   cursor?: string;
   /**
-   * Columns to return.
+   * The columns to return.
    * @default every column
    */
   projection?: string[];

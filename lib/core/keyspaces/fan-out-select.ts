@@ -17,48 +17,57 @@ import { checkOnce } from './shards-of-value';
 import { tableShards } from './table-shard';
 import { TableShardReader } from './table-shard-reader';
 
-/** What a query cost. Only CloudWatch tells how many read units Amazon Keyspaces has charged for it. */
+/** The cost of a query. Amazon Keyspaces reports the consumed read units only in CloudWatch. */
 export interface FanOutSelectStats extends Omit<FanOutStats, 'itemsRead' | 'itemsHidden' | 'consumedReadUnits'> {
-  /** Rows that were read, whether they are in the page or not. */
+  /** The number of rows that were read, including rows outside the page. */
   rowsRead: number;
 }
 
-/** One page of the answer over all shards. */
+/** One page of a query over all shards. */
 export interface FanOutSelectPage {
   rows: CqlRow[];
-  /** Give it to the same query for the next page, which may turn out empty. Absent when nothing can follow. */
+  /**
+   * Pass it with the same query to read the next page. Absent if this page is the last page. The next page can be
+   * empty.
+   */
   cursor?: string;
   /**
-   * Shards that could not be read, or only in part, as the shard column holds them. Absent if all were read. With `values`,
-   * the shards of the n-th value, counted from 0, have n times 10,000 added. Their rows are missing from this page, and the
-   * cursor goes on after this page's last row. To get them, ask for this page again.
+   * The shards that the query could not read, or could read only in part, as values of the shard column. With `values`,
+   * n times 10,000 is added to the shards of the n-th value, from 0. Absent if the query read all shards. The rows of
+   * these shards are missing from this page, and the next page does not return them. To get the missing rows, request
+   * this page again.
    */
   missingShards?: number[];
   stats: FanOutSelectStats;
 }
 
-/** How shards are asked, and how large a page may be for the answer that carries it. */
+/** The size of a page, and how the query reads its shards. */
 export interface FanOutSelectOptions extends FanOutReadOptions {
   /**
-   * Ends the page before its rows take more than this many bytes as JSON in UTF-8, at least 1. A page holds one row at
-   * least.
+   * The most bytes of the rows of a page as JSON in UTF-8, at least 1. The page ends before the first row that would
+   * exceed this bound. A page that is not empty always holds at least one row, even if that row is larger.
    * @default no bound
    */
   maxPageBytes?: number;
 }
 
 /**
- * Reads one page of a value, or of several, from all its shards, in one order.
+ * Reads one page of one or several values from all their shards, in one order.
  *
- * The rows come by clustering columns, then by value, in the order of `values`, and by shard. The cursor of the page goes
- * on after its last row, whatever was written or deleted since, and however the shard count has changed.
+ * Rows are ordered by their clustering columns, then by value in the order of `values`, then by shard. The next page
+ * begins after the last row of this page, even if rows are written or deleted in between, or the shard count changes.
  *
- * Keep the driver from retrying by itself (`policies.retry.FallthroughRetryPolicy`), or its attempts and the engine's
- * multiply. The driver cannot cancel a request. A request that is given up at a deadline or because of a hedge still runs
- * to its end.
+ * Turn off the retries of the driver (`policies.retry.FallthroughRetryPolicy`), because this function retries failed
+ * requests itself. The driver cannot cancel a request, so a request runs to its end even after the deadline or after a
+ * faster hedge.
  *
- * @throws a typed error before anything is read if the request, the options or the configuration are invalid; what the
- *   client throws if a shard cannot be read; WrongOrderError if a response is not in order; ShardsUnavailableError if the deadline came before the first rows were certain
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
+ *   configuration are invalid
+ * @throws InvalidCursorError if the cursor was altered or belongs to another query
+ * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
+ * @throws ShardsUnavailableError if the deadline passed before the query knew the first row of the page, or if no shard
+ *   could be read
+ * @throws WrongOrderError if a response is not in order
  */
 export async function fanOutSelect(
   client: CqlClient,
@@ -95,7 +104,7 @@ export async function fanOutSelect(
   };
 }
 
-/** The rows as plain objects, without the columns that were read only to order them. */
+/** Converts a row to a plain object with only these columns. */
 function projectedRow(row: CqlRow, columns: readonly string[]): CqlRow {
   return Object.fromEntries(columns.map((name) => [name, row[name]]));
 }
@@ -110,7 +119,7 @@ function boundsOf(
   return { limit, ...byteBounds(maxPageBytes, ({ row }: KeyedRow) => bytesOf(project(row)), sizes) };
 }
 
-/** JSON has no bigint, and the driver can be configured to return it. */
+/** The size of a row as JSON. JSON has no bigint, which the driver can be configured to return. */
 function jsonBytes(row: CqlRow): number {
   const written = Object.entries(row).map(([name, value]) => [name, withoutDriverNumbers(value)]);
   const json = JSON.stringify(Object.fromEntries(written), (_, value) =>
@@ -119,7 +128,7 @@ function jsonBytes(row: CqlRow): number {
   return Buffer.byteLength(json);
 }
 
-/** Replaces the driver's numbers by texts, because large ones would write themselves for ever. */
+/** Replaces the driver's numbers by texts, because the `toString` of large ones loops forever. */
 function withoutDriverNumbers(value: unknown): unknown {
   return Array.isArray(value)
     ? value.map(withoutDriverNumbers)
@@ -141,7 +150,10 @@ function cursorBehind(
   return { ...end, firstOfItsKind: differing === -1 ? clusteringColumns.length - 1 : differing, sizes };
 }
 
-/** The cost of reading rows, without read units, which Amazon Keyspaces does not report. */
+/**
+ * Converts the cost of a page to the cost of rows. Read units are left out, because Amazon Keyspaces does not report
+ * them.
+ */
 export function selectStats({
   itemsRead,
   itemsHidden: _hidden,

@@ -6,7 +6,7 @@ import type { RowSelect } from './row-select';
 import { incompleteRows } from './select-rows';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** What a row is ordered by within its shard: the values of its clustering columns. */
+/** The values of a row's clustering columns. They determine the order within a shard. */
 export interface Keyed {
   key: ColumnValue[];
 }
@@ -16,11 +16,11 @@ export interface KeyedRow extends Keyed {
 }
 
 /**
- * The row of an answer; undefined for the static columns of a partition, which come as a row if the partition has no other
- * rows.
+ * Reads the key of a row of a response. Undefined if the row has only static columns: the database returns such a row
+ * for a partition without other rows.
  *
- * @throws IncompleteAnswerError for a row without the columns that order it; UnreadableRowError for a value that its
- *   column's type does not have
+ * @throws IncompleteAnswerError if the row lacks a clustering column
+ * @throws UnreadableRowError if a value does not fit the type of its column
  */
 export function keyedRow(config: ShardedKeyspacesConfig, shard: number, row: CqlRow): KeyedRow | undefined {
   const { clusteringColumns } = config;
@@ -37,17 +37,17 @@ export function keyedRow(config: ShardedKeyspacesConfig, shard: number, row: Cql
   return { row, key };
 }
 
-/** The name, in a statement, of the milliseconds of a timestamp that a `Date` cannot hold. */
+/** The alias of the column that returns the milliseconds of a timestamp outside the range of `Date`. */
 export function millisecondsOf(column: string): string {
   return `${column} in milliseconds`;
 }
 
-/** 1 if a read meets the column's values in ascending order, -1 if in descending order. */
+/** 1 if a read returns the values of the column in ascending order, -1 if in descending order. */
 export function directionOf(config: ShardedKeyspacesConfig, { reversed }: RowSelect, column: number): 1 | -1 {
   return (config.clusteringColumns[column]!.order === 'ASC') === reversed ? -1 : 1;
 }
 
-/** The order in which a read meets two keys of one shard, by their first `columns` columns. */
+/** Compares two keys of one shard in the order of a read, by their first `columns` columns. */
 export function compareKeys(
   config: ShardedKeyspacesConfig,
   select: RowSelect,
@@ -62,7 +62,7 @@ export function compareKeys(
   return 0;
 }
 
-/** The order of rows over all shards. If reversed, it is the exact reverse. Of one key, only the shard counts. */
+/** The order of rows over all shards: by key, and then by shard. A reversed query has the exact reverse order. */
 export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): TotalOrder<Keyed> {
   const direction = select.reversed ? -1 : 1;
   return {
@@ -73,7 +73,10 @@ export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): Tot
   };
 }
 
-/** The shard number of a cursor that is behind all shards. A reversed query reads the lowest shard last, so its number is below all. */
+/**
+ * The shard number of a cursor after all shards. A reversed query reads the lowest shard last, so this number is
+ * smaller than all shards.
+ */
 export function behindAllShards({ reversed }: RowSelect): number {
   return reversed ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

@@ -1,40 +1,40 @@
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 
-/** The driver has no connection to Amazon Keyspaces at that moment. Another attempt can succeed. */
+/** The driver has no connection to Amazon Keyspaces at the moment. Another attempt can succeed. */
 export class NoConnectionError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
     super('NO_CONNECTION', 'the driver has no connection to Amazon Keyspaces at the moment; try again', options);
   }
 }
 
-/** A table name that the function or application does not know. */
+/** No table with this name is configured in the function or the application. */
 export class UnknownTableError extends InvalidArgumentError {
   static override readonly code = 'UNKNOWN_TABLE';
 }
 
-/** A table configuration that contradicts itself, or that Amazon Keyspaces cannot have. */
+/** The configuration of a table contradicts itself, or Amazon Keyspaces does not support it. */
 export class InvalidTableConfigError extends InvalidArgumentError {
   static override readonly code = 'INVALID_TABLE_CONFIG';
 }
 
-/** The table does not have the column, or not in the part of the table where it is asked for. */
+/** The table does not have the column, or the column is not allowed in this field. */
 export class UnknownColumnError extends InvalidArgumentError {
   static override readonly code = 'UNKNOWN_COLUMN';
 }
 
-/** A value that its column's CQL type does not have. */
+/** A value does not fit the CQL type of its column. */
 export class InvalidColumnValueError extends InvalidArgumentError {
   static override readonly code = 'INVALID_COLUMN_VALUE';
 }
 
-/** The rows that meet the condition do not lie together in a partition. */
+/** The condition is invalid, or it does not select one consecutive range of rows in a partition. */
 export class InvalidClusteringConditionError extends InvalidArgumentError {
   static override readonly code = 'INVALID_CLUSTERING_CONDITION';
 }
 
-/** The key of a row holds a value that the column's type, as the configuration has it, does not have. */
+/** The key of a row contains a value that does not fit the column's type in the configuration. */
 export class UnreadableRowError extends EvenShardsError {
-  /** @param shard the shard that holds the row, as the shard column has it */
+  /** @param shard the value of the shard column in the row */
   constructor(
     { keyspaceName, tableName }: { keyspaceName: string; tableName: string },
     shard: number,
@@ -50,7 +50,7 @@ export class UnreadableRowError extends EvenShardsError {
   }
 }
 
-/** A scan cannot cover the table, because it does not know the tokens of its partitions. */
+/** A scan cannot cover the table, because the token range of the partitioner is unknown. */
 export class UnknownPartitionerError extends EvenShardsError {
   constructor(problem: string, options?: ErrorOptions) {
     super('UNKNOWN_PARTITIONER', problem, options);

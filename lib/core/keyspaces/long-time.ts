@@ -2,7 +2,7 @@ import type { CqlRow } from './cql-client';
 import { millisecondsOf } from './keyed-row';
 import { quoted, type Statement } from './select-statement';
 
-/** A timestamp that a `Date` cannot hold. It writes its milliseconds since 1970. */
+/** A timestamp outside the range of `Date`. Its text is its milliseconds since 1970. */
 export class LongTime {
   constructor(private readonly milliseconds: bigint) {}
 
@@ -10,7 +10,7 @@ export class LongTime {
     return String(this.milliseconds);
   }
 
-  /** The time as a statement holds it, because the driver cannot send it. */
+  /** The time as a literal in a statement, because the driver cannot send it as a parameter. */
   get literal(): string {
     return `blobAsTimestamp(0x${BigInt.asUintN(64, this.milliseconds).toString(16).padStart(16, '0')})`;
   }
@@ -20,28 +20,32 @@ function isLost(value: unknown): boolean {
   return value instanceof Date && Number.isNaN(value.getTime());
 }
 
-/** Whether a value holds such a time, even deep within collections, tuples and user-defined types. */
+/** Whether a value contains an invalid `Date`, even in nested collections, tuples and user-defined types. */
 export function hasLostTime(value: unknown): boolean {
   if (value instanceof Map || value instanceof Set || Array.isArray(value)) return [...value].some(hasLostTime);
   const object = Object(value);
   if (Object.getPrototypeOf(object) === Object.prototype) return Object.values(object).some(hasLostTime);
-  // The driver's Tuple has elements. Its LocalDate has a `Date` that is invalid for a far day, and still tells the day.
+  // `elements` are the elements of the driver's Tuple. A LocalDate for a far day also contains an invalid `Date`, but
+  // the LocalDate itself is correct.
   return isLost(value) || hasLostTime(object.elements);
 }
 
-/** The columns in which the driver returned an invalid `Date`, which does not tell the time. */
+/** The columns in which the driver returned an invalid `Date`. */
 export function columnsBeyondDates(rows: readonly CqlRow[]): string[] {
   const names = rows.flatMap((row) => Object.keys(row).filter((name) => isLost(row[name])));
   return [...new Set(names)];
 }
 
-/** The same statement, extended so that its rows also have the milliseconds of these columns. */
+/** Extends a statement so that its rows also contain the milliseconds of these columns. */
 export function withMilliseconds({ query, parameters }: Statement, columns: readonly string[]): Statement {
   const more = columns.map((name) => `toUnixTimestamp(${quoted(name)}) AS ${quoted(millisecondsOf(name))}`);
   return { query: query.replace('SELECT ', () => `SELECT ${more.join(', ')}, `), parameters };
 }
 
-/** The rows of such a statement. Each time that a `Date` cannot hold has become a value that can be written again. */
+/**
+ * Replaces invalid dates in the rows of a statement from `withMilliseconds` by `LongTime` values, which can be written
+ * again.
+ */
 export function withLongTimes(rows: readonly CqlRow[], columns: readonly string[]): CqlRow[] {
   return rows.map((row) => {
     const whole: CqlRow = { ...row };
@@ -54,7 +58,9 @@ export function withLongTimes(rows: readonly CqlRow[], columns: readonly string[
   });
 }
 
-/** The texts that stand for values in a statement, and the parameters that the driver sends with it. */
+/**
+ * The placeholders or literals of values in a statement, and the parameters that the driver sends with the statement.
+ */
 export function placeholdersOf(values: readonly unknown[]): { placeholders: string[]; parameters: unknown[] } {
   return {
     placeholders: values.map((value) => (value instanceof LongTime ? value.literal : '?')),

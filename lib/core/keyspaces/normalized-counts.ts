@@ -3,13 +3,13 @@ import { textOfWritten } from './column-value';
 import { InvalidTableConfigError } from './keyspaces-errors';
 import type { KeyColumn, ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** Stands between the columns of a value in `shards.byValue`, and between the columns from which a shard is calculated. */
+/** Separates the columns of a value in `shards.byValue`, and the columns from which a shard is calculated. */
 export const SEPARATOR = '#';
 
 /**
- * `shards.byValue` by the one text of each value: a UUID in small letters, 1.5 for "1.50", 7 for "07".
+ * Returns `shards.byValue` by the canonical text of each value: a UUID in lower case, 1.5 for "1.50", 7 for "07".
  *
- * @throws InvalidTableConfigError for a value that does not fit the types of its columns, or that appears twice
+ * @throws InvalidTableConfigError if a value does not fit the types of its columns, or appears twice
  */
 export function normalizedCounts(
   prefix: string,
@@ -30,7 +30,10 @@ export function normalizedCounts(
   return counts;
 }
 
-/** Undefined unless each column has a value. Only one column may have the separator in its values. */
+/**
+ * Returns the canonical text of a value. It tries each column as the one that may contain the separator. Undefined if
+ * no assignment gives every column a valid value.
+ */
 function normalizedValue(partitionKey: readonly KeyColumn[], written: string): string | undefined {
   const parts = written.split(SEPARATOR);
   const more = parts.length - partitionKey.length;

@@ -4,7 +4,7 @@ import { isRefusal } from './cql-failure';
 import { UnknownPartitionerError } from './keyspaces-errors';
 import { selectRows } from './select-rows';
 
-/** The tokens that partitions can have: `count` whole numbers from `first` on. */
+/** The possible tokens of partitions: `count` consecutive integers from `first` on. */
 interface TokenSpace {
   first: bigint;
   count: bigint;
@@ -13,8 +13,8 @@ interface TokenSpace {
 const TOKENS_OF_RANDOM: TokenSpace = { first: 0n, count: 2n ** 127n + 1n };
 
 /**
- * Sources: Murmur3Partitioner and RandomPartitioner of Apache Cassandra, and the Amazon Keyspaces developer guide, "Working
- * with partitioners": its DefaultPartitioner has the tokens of RandomPartitioner.
+ * The DefaultPartitioner of Amazon Keyspaces has the tokens of RandomPartitioner. Sources: Murmur3Partitioner and
+ * RandomPartitioner of Apache Cassandra, and the Amazon Keyspaces developer guide, "Working with partitioners".
  */
 const TOKEN_SPACES: Record<string, TokenSpace> = {
   Murmur3Partitioner: { first: -(2n ** 63n), count: 2n ** 64n },
@@ -25,9 +25,9 @@ const TOKEN_SPACES: Record<string, TokenSpace> = {
 const UNREADABLE =
   'a scan must read the partitioner from the table system.local, which this client may not read; allow cassandra:Select on it';
 
-/** The partitioner of a database: how it computes the token of a partition, and so which tokens there are. */
+/** The partitioner of a database. It computes the tokens of partitions. */
 export interface Partitioner {
-  /** The name of its class, without the package. */
+  /** The name of the partitioner's class, without the package. */
   name: string;
   tokens: TokenSpace;
 }
@@ -35,10 +35,10 @@ export interface Partitioner {
 /**
  * Reads which partitioner the database uses. An account of Amazon Keyspaces can change its partitioner at any time.
  *
- * @throws UnknownPartitionerError if the database refuses the request, or if the partitioner's tokens are not known
+ * @throws UnknownPartitionerError if the database rejects the request, or if the tokens of the partitioner are unknown
  */
 export async function partitionerOf(client: CqlClient): Promise<Partitioner> {
-  // Not prepared: the developer guide shows this statement, and it has no parameters.
+  // The developer guide shows this statement unprepared, and it has no parameters.
   const options = { prepare: false, consistency: CONSISTENCY_LEVELS.LOCAL_ONE, isIdempotent: true };
   const statement = { query: 'SELECT partitioner FROM system.local', parameters: [] };
   const { rows } = await selectRows(client, statement, options).catch((cause) => {
@@ -56,8 +56,8 @@ export async function partitionerOf(client: CqlClient): Promise<Partitioner> {
 }
 
 /**
- * The first and the last token of a segment. The last token is never one before the first token of all: Cassandra would take that
- * as the end of the ring.
+ * The first and the last token of a segment. The last token is never the number before `first`, because Cassandra would
+ * interpret that number as the end of the ring.
  */
 export function tokensOfSegment(
   { tokens: { first, count } }: Partitioner,

@@ -15,52 +15,56 @@ import {
 
 export interface ReshardRowsOptions extends StrayRowsOptions<ReshardRowsReport> {
   /**
-   * The most strays to move a second, a number greater than 0. A move is two conditional writes, and up to three
-   * reads where the database tells write times.
+   * The most strays to move per second, a number greater than 0. A move is two conditional writes. If the database
+   * returns write times, a move also needs up to three reads.
    * @default no limit
    */
   movesPerSecond?: number;
   /**
-   * Static columns, which belong to a partition and not to a row: they are left out.
+   * The static columns of the table. They belong to a partition instead of a row, so they are not moved.
    * @default every column moves with its row
    */
   staticColumns?: string[];
-  /** Called for each stray when it is settled, with what was done, and awaited. */
+  /** Called and awaited for each stray after it is handled, with the outcome. */
   onStray?(stray: StrayRow, outcome: StrayRowOutcome): void | Promise<void>;
 }
 
 export interface ReshardRowsReport extends StrayRowsReport {
   outcomes: Record<StrayRowOutcome, number>;
   /**
-   * How many of the moved and settled rows had a value without a write time, or no value outside the key. Such a row is moved
-   * without a check for timestamps that the server's clock has not reached.
+   * The number of moved and settled rows that had a value without a write time, or no value outside the key.
+   * `reshardRows` cannot check the timestamps of such a row.
    */
   unverified: number;
 }
 
 /**
- * Scans a table, or a segment of it, and takes each stray to the shard where a writer would put it: when counts have
- * changed, and when rows of another client are adopted.
+ * Scans a table, or a segment of a table, and moves each stray to the shard where a writer would put it. Use it after a
+ * count has changed, and to adopt rows of another application.
  *
  *     await reshardRows(client, config, { movesPerSecond: 100 });
  *
- * A move copies the row, unless a row with its key is there already, which is newer. Then it deletes the stray if the stray
- * is still as it was read. Between these two writes a query returns both rows. A process that ends between them leaves
- * both, and the next scan deletes the stray. So no row is lost, and none is doubled when a scan has come to its end,
- * whatever readers and writers of the new counts do meanwhile. Begin when every writer uses the new counts: after a deployment, wait
- * for the longest timeout of a writer, which is 90 minutes at most on Lambda. Until the end,
- * delete a row first where former counts put it, and then where it belongs. Otherwise a stray of it would count as a row
- * and come back.
+ * A move has two writes. The first write copies the row, unless the target shard already has a newer row with the same
+ * key. The second write deletes the stray if the stray is unchanged since it was read. Between the two writes a query
+ * returns both rows. If the process ends there, both rows stay, and the next scan deletes the stray. So no row is lost,
+ * and no row is duplicated after a complete scan, even while readers and writers use the new counts.
  *
- * A write with a timestamp of the client can be ahead of the server's clock, and then a later delete has no effect on it. Where
- * the database tells write times, a row with such a value is refused, and a row whose copy such a delete hides. Both stay where
- * they are, and a later run moves them. Amazon Keyspaces has write times in tables with client-side timestamps. Rows without
- * write times are moved, and counted as `unverified`.
+ * Start only after every writer uses the new counts. After a deployment, wait for the longest timeout of a writer,
+ * which is at most 90 minutes on Lambda. Until the scan is complete, delete a row first in the shards of former counts,
+ * and then in its current shard. Otherwise a move could bring the deleted row back.
  *
- * A row begins a new time to live: that of the table, if it has one. Counters cannot be moved.
+ * A client-side timestamp can be ahead of the server's clock. A later delete then does not remove the value. If the
+ * database returns write times, `reshardRows` refuses a row with such a timestamp, and a row whose copy would be hidden
+ * by a delete with such a timestamp. Refused rows stay in place, and a later run moves them. Amazon Keyspaces returns
+ * write times in tables with client-side timestamps. Rows without write times are moved, and counted as `unverified`.
  *
- * @throws InvalidArgumentError, or one of its subclasses, before a row is read; UnknownPartitionerError; UnreadableRowError;
- *   what the client throws
+ * A moved row gets the default time to live of the table, if the table has one. Counters cannot be moved.
+ *
+ * @throws InvalidArgumentError, or one of its subclasses, before a row is read, if the client, the configuration or an
+ *   option is invalid
+ * @throws UnknownPartitionerError if the token range of the partitioner is unknown
+ * @throws UnreadableRowError if a key contains a value that does not fit its column's type
+ * @throws the client's error if a request fails permanently
  */
 export async function reshardRows(
   client: CqlClient,

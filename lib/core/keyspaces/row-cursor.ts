@@ -9,21 +9,21 @@ import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 /** The position of the last row of a page: its shard and its key. */
 export interface RowCursor extends Position<Keyed> {
   /**
-   * The first column in which the row differs from the row before it. So the row is the first of all rows that have its
-   * values up to this column. It is the last column if the row before is not known.
+   * The first column in which the row differs from the previous row. So the row is the first row with its values up to
+   * this column. It is the last column if the previous row is unknown.
    */
   firstOfItsKind: number;
-  /** The sizes of the query's rows, as far as they were seen. */
+  /** Statistics of the sizes of the rows that the query has read. */
   sizes: ItemSizes;
 }
 
 const LAYOUT = 'row cursor 2';
 
-/** The cursor after a row. It holds one key, whatever the number of shards. */
+/** Encodes the cursor after a row. A cursor holds one key, whatever the number of shards. */
 export function encodeRowCursor(config: ShardedKeyspacesConfig, select: RowSelect, cursor: RowCursor): string {
   const { shard, item, firstOfItsKind, sizes } = cursor;
   const key = item.key.map(({ text }) => text);
-  // The query has read the row of the cursor, so a mean is known.
+  // The query has read at least the row of the cursor, so the mean is known.
   return sealedCursor(queryOf(config, select), shard, [firstOfItsKind, sizes.mean!, sizes.deviation], key);
 }
 
@@ -47,7 +47,10 @@ export function decodeRowCursor(
   });
 }
 
-/** What makes two requests the same query: everything but page size, projection, consistency and the cursor itself. */
+/**
+ * Identifies a query. The page size, the projection, the consistency and the cursor may differ between the pages of a
+ * query.
+ */
 function queryOf(config: ShardedKeyspacesConfig, select: RowSelect): unknown {
   const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;
   const { partitions, equal, range, reversed, shardByShard } = select;

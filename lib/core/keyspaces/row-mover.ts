@@ -9,36 +9,37 @@ import { type StoredRow, StoredRows, whereKey } from './stored-rows';
 import { type StrayRow, strayOf } from './stray-rows';
 
 /**
- * The result of a move.
+ * The outcome of a move.
  *
- * - `moved`: the row is in the shard of its writers, and in no other shard.
- * - `settled`: the stray was gone, perhaps by an earlier request whose response was lost. Or the shard of its writers had a
- * newer row, and the stray was deleted.
- * - `refused`: the stray stays. Both rows were written since the move began, and only their writers know which is right. Or a
- * client gave the row, or a delete in the shard of its writers, a timestamp that the server's clock has not reached.
+ * - `moved`: the row is in the shard that writers use, and in no other shard.
+ * - `settled`: there was nothing to move. The stray did not exist any longer, perhaps because of an earlier request
+ *   whose response was lost. Or the shard that writers use had a newer row, and the stray was deleted.
+ * - `refused`: the stray stays. Both rows were written during the move, and only the application can decide which row
+ *   is right. Or the row, or a delete in the shard that writers use, has a timestamp ahead of the server's clock.
  */
 export type StrayRowOutcome = 'moved' | 'settled' | 'refused';
 
-/** The result of a move, and whether it checked the write times of all values. */
+/** The outcome of a move, and whether the move checked the write times of all values. */
 export interface RowMove {
   outcome: StrayRowOutcome;
   isVerified: boolean;
 }
 
-/** If a row changes this often while it is moved, its writers still use another count. */
+/** The most tries of a move. If a row changes more often, its writers still use another count. */
 const MOST_TRIES = 10;
 
-/** Longer than the requests of a move, which read what was written for a moment. */
+/** The time to live of a test write. It is longer than the requests of a move. */
 const MOMENT_SECONDS = 60;
 
 /** Source: the CQL binary protocol, section 3, [consistency]: LOCAL_SERIAL. */
 const LOCAL_SERIAL = 0x9;
 
 /**
- * Moves one stray by two conditional writes.
+ * Moves one stray with two conditional writes.
  *
- * A conditional write has the server's timestamp. It is applied, and still has no effect on a value or a delete with a later
- * timestamp. Where the database tells write times, each move therefore checks them first, and checks the result of each write.
+ * A conditional write uses the server's timestamp. Even if it is applied, it does not replace a value or a delete with
+ * a later timestamp. If the database returns write times, each move therefore checks them first, and checks the result
+ * of each write.
  */
 export class RowMover {
   private readonly key: readonly string[];
@@ -48,7 +49,7 @@ export class RowMover {
   constructor(
     private readonly client: CqlClient,
     private readonly config: ShardedKeyspacesConfig,
-    /** The columns that a move compares and copies, in addition to the key. */
+    /** The columns that a move compares and copies, besides the key. */
     private readonly columns: readonly string[],
   ) {
     const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;
@@ -57,7 +58,7 @@ export class RowMover {
     this.stored = new StoredRows(client, this.table, this.key, columns);
   }
 
-  /** @param again whether this is another attempt, because the response to a request of the first attempt was lost */
+  /** @param again whether this is a retry, because the response to an earlier request was lost */
   async move({ row, shardOfWriters }: StrayRow, again: boolean): Promise<RowMove> {
     const isChecked = await this.stored.haveWriteTimes(row);
     let seen: StoredRow | undefined =
@@ -67,13 +68,16 @@ export class RowMover {
       if (tries === MOST_TRIES || seen.isAhead) return { outcome: 'refused', isVerified };
       const outcome = await this.moveAsSeen(seen, shardOfWriters, isChecked);
       if (outcome !== undefined) return { outcome, isVerified };
-      // The stray has changed, or its writer has deleted it.
+      // Another writer has changed or deleted the stray.
       seen = await this.strayNow(row);
     }
     return { outcome: 'settled', isVerified: true };
   }
 
-  /** Returns undefined if the stray has changed, or is gone, and no copy of it is left. */
+  /**
+   * Moves the stray in the state that was read. Returns undefined if the stray has changed or was deleted, and no copy
+   * of it is left.
+   */
   private async moveAsSeen(
     seen: StoredRow,
     shardOfWriters: number,
@@ -83,33 +87,33 @@ export class RowMover {
     this.refuseLostTimes(row);
     const copy = { ...row, [this.config.shardColumn]: shardOfWriters };
     const isCopied = await this.insert(copy);
-    // Check a row that was there, too: it may be the copy of a move that did not end.
+    // Check an existing row, too: it may be the copy of an interrupted move.
     if (isChecked && !(await this.isVisible(copy))) {
       return (await this.stored.read(row)) === undefined ? undefined : 'refused';
     }
     if (!(await this.deleteAsRead(row))) {
-      // The copy is out of date, too.
+      // The stray has changed, so the copy is out of date.
       return isCopied && !(await this.deleteAsRead(copy)) ? 'refused' : undefined;
     }
     const left = isChecked ? await this.stored.read(row) : undefined;
     if (left === undefined) return isCopied ? 'moved' : 'settled';
-    // If a part of the stray is gone, only the copy has it.
+    // Keep the copy if a part of the stray was deleted: only the copy still has that part.
     if (isCopied && this.isUntouched(seen, left)) await this.deleteAsRead(copy);
     return 'refused';
   }
 
-  /** The stray as it is now; undefined if the row is no longer a stray. */
+  /** Reads the stray again. Undefined if the row no longer exists or is no longer a stray. */
   private async strayNow(row: CqlRow): Promise<StoredRow | undefined> {
     const seen = await this.stored.read(row);
     return seen && strayOf(this.config, seen.row) && seen;
   }
 
-  /** Whether the row has a value outside its key, and the database returned the write time of each. */
+  /** Whether the row has values outside its key, and the database returned the write time of every value. */
   private isVerified({ row, writtenAt }: StoredRow): boolean {
     return writtenAt.size > 0 && this.columns.every((name) => isNull(row[name]) || writtenAt.has(name));
   }
 
-  /** Whether a delete has left each value of the row as it was. */
+  /** Whether a delete has changed no value of the row. */
   private isUntouched(before: StoredRow, { row, writtenAt }: StoredRow): boolean {
     return this.columns.every((name) => {
       if (isNull(before.row[name])) return isNull(row[name]);
@@ -119,8 +123,8 @@ export class RowMover {
   }
 
   /**
-   * Whether the row at the place of the copy is the copy with all its values, or a newer row. A delete with a later timestamp
-   * hides the row, or a value of it. If it hides a value only, the copy is deleted.
+   * Whether the place of the copy holds the complete copy or a newer row. A delete with a later timestamp can hide the
+   * whole copy or some of its values. If it hides only some values, this method deletes the copy.
    */
   private async isVisible(copy: CqlRow): Promise<boolean> {
     const found = await this.stored.read(copy);
@@ -141,10 +145,11 @@ export class RowMover {
   }
 
   /**
-   * Writes values that a row lacks, if its other values equal those of the copy. A delete hides the values, or a writer has set
-   * them to null. In the second case they become readable. The time to live makes them null again if this process stops.
+   * Writes the missing values of a row, if its other values equal the values of the copy. The values are missing
+   * because a delete hides them, or because a writer has set them to null. Only in the second case the new values
+   * become readable. If this process stops, the time to live removes them again.
    *
-   * @returns false if the row differs from the copy; undefined if the table does not allow a time to live
+   * @returns false if the row differs from the copy, undefined if the table does not allow a time to live
    */
   private async writeForAMoment(
     partial: CqlRow,
@@ -163,7 +168,10 @@ export class RowMover {
     return this.columns.filter((name) => !isNull(copy[name]) && isNull(found[name]));
   }
 
-  /** Refuses a row with a collection that holds such times, because the copy would have other times. */
+  /**
+   * Rejects a row if one of its collections contains a timestamp outside the range of `Date`, because the copy would
+   * contain other times.
+   */
   private refuseLostTimes(row: CqlRow): void {
     const lost = this.columns.find((name) => hasLostTime(row[name]));
     if (lost !== undefined) {
@@ -172,7 +180,7 @@ export class RowMover {
     }
   }
 
-  /** Inserts the row, and returns whether there was no row with its key. */
+  /** Inserts the row if no row has its key. Returns whether the row was inserted. */
   private insert(row: CqlRow): Promise<boolean> {
     const names = [...this.key, ...this.columns.filter((name) => !isNull(row[name]))];
     const { placeholders, parameters } = placeholdersOf(names.map((name) => row[name]));
@@ -180,7 +188,7 @@ export class RowMover {
     return this.isApplied(query, parameters);
   }
 
-  /** Writes columns of a row if the row is still as in `from`, and returns whether it was. */
+  /** Writes columns of a row if the row still equals `from`. Returns whether they were written. */
   private update(from: CqlRow, to: CqlRow, names: readonly string[], using = ''): Promise<boolean> {
     const set = equalities(names, to);
     const { where, parameters } = whereKey(this.key, from);
@@ -189,9 +197,9 @@ export class RowMover {
     return this.isApplied(query, [...set.parameters, ...parameters, ...condition.parameters]);
   }
 
-  /** Deletes the row if it is still as it was read, and returns whether it was. */
+  /** Deletes the row if it is unchanged. Returns whether it was deleted. */
   private deleteAsRead(row: CqlRow): Promise<boolean> {
-    // For Cassandra, a row that does not exist equals a row whose columns are all null.
+    // In Cassandra, a condition that all columns are null also holds for a row that does not exist.
     const compared = this.columns.some((name) => !isNull(row[name])) ? this.columns : [];
     const { where, parameters } = whereKey(this.key, row);
     const condition = equalities(compared, row);
@@ -199,7 +207,10 @@ export class RowMover {
     return this.isApplied(query, [...parameters, ...condition.parameters]);
   }
 
-  /** The database may have applied a statement whose response was lost. The next attempt or the next scan reads the row again. */
+  /**
+   * Executes a conditional write. Returns whether the database applied it. If the response is lost, the database may
+   * have applied the write anyway, so the next attempt or the next scan reads the row again.
+   */
   private async isApplied(query: string, parameters: unknown[]): Promise<boolean> {
     const options: StatementOptions = {
       prepare: true,
@@ -212,7 +223,7 @@ export class RowMover {
   }
 }
 
-/** `column = value` for each of the columns. */
+/** The term `column = value` for each of the columns. */
 function equalities(names: readonly string[], row: CqlRow): { terms: string[]; parameters: unknown[] } {
   const { placeholders, parameters } = placeholdersOf(names.map((name) => row[name] ?? null));
   return { terms: names.map((name, index) => `${quoted(name)} = ${placeholders[index]}`), parameters };

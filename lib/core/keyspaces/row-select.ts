@@ -9,24 +9,24 @@ import { InvalidClusteringConditionError, UnknownColumnError } from './keyspaces
 import { columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { partitionValues } from './shards-of-value';
 
-/** A request after its check, in terms of the table's columns. */
+/** A checked request. */
 export interface RowSelect {
-  /** For each value, the columns of the partition key without the shard. */
+  /** For each value, the columns of the partition key except the shard column. */
   partitions: ColumnValue[][];
   /** The values that the first clustering columns must equal. */
   equal: ColumnValue[];
-  /** The range in which the clustering column after those must lie. */
+  /** The range of the next clustering column. */
   range: ColumnRange;
-  /** Whether the rows come in the reverse of the table's order. */
+  /** Whether to read the rows in the reverse of the table's order. */
   reversed: boolean;
-  /** Whether the shards come one after the other. */
+  /** Whether to read the shards one after the other. */
   shardByShard: boolean;
   consistency: number;
 }
 
 const FIELDS = ['value', 'values', 'where', 'order', 'limit', 'cursor', 'projection', 'consistency'];
 
-/** @throws a typed error unless the request can be asked of the table */
+/** @throws InvalidArgumentError, or one of its subclasses, if the request is invalid */
 export function rowSelect(config: ShardedKeyspacesConfig, request: FanOutSelectRequest): RowSelect {
   checkPageRequest(request, FIELDS);
   const { order } = request;
@@ -45,7 +45,7 @@ export function rowSelect(config: ShardedKeyspacesConfig, request: FanOutSelectR
   };
 }
 
-/** @throws InvalidArgumentError unless it is a level at which Amazon Keyspaces reads */
+/** @throws InvalidArgumentError if Amazon Keyspaces does not support the consistency level for reads */
 export function consistencyLevel(consistency: ReadConsistency = 'LOCAL_ONE'): number {
   const isLevel = typeof consistency === 'string' && Object.hasOwn(CONSISTENCY_LEVELS, consistency);
   if (isLevel) return CONSISTENCY_LEVELS[consistency];
@@ -53,7 +53,7 @@ export function consistencyLevel(consistency: ReadConsistency = 'LOCAL_ONE'): nu
   throw new InvalidArgumentError('consistency', consistency, allowed);
 }
 
-/** @throws UnknownColumnError unless the table has these columns */
+/** @throws UnknownColumnError if the table does not have these columns */
 export function checkProjection(config: ShardedKeyspacesConfig, projection: unknown): void {
   if (projection === undefined) return;
   if (!Array.isArray(projection) || projection.length === 0) {
@@ -77,7 +77,10 @@ function partitionOf(config: ShardedKeyspacesConfig, field: string, value: unkno
   return partitionValues(field, config, value);
 }
 
-/** Equality on the first clustering columns, then one range. A partition keeps such rows together. */
+/**
+ * Parses equality conditions on the first clustering columns, and then one range. Rows that meet such conditions are
+ * consecutive in a partition.
+ */
 function conditionsOf(
   { clusteringColumns }: ShardedKeyspacesConfig,
   where: unknown,

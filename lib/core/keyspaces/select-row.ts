@@ -12,37 +12,38 @@ import { calculatedFromText, shardOfText } from './shard-columns';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
 
-/** How to read one row. */
+/** Options of `selectRow`. */
 export interface SelectRowOptions {
   /** @default 'LOCAL_ONE' */
   consistency?: ReadConsistency;
   /**
-   * Columns to return.
+   * The columns to return.
    * @default every column
    */
   projection?: string[];
   /**
-   * Counts that the value had before, each from 1 to 10,000. Give them while rows are still where these counts placed them:
-   * their shards are asked, too, one after another in the given order, until the row is found.
-   * @default one SELECT, of the shard by the present count
+   * Former shard counts of the value, each from 1 to 10,000. Pass them while rows are still in the shards of these
+   * counts. `selectRow` then also reads these shards, one after another in the given order, until it finds the row.
+   * @default only the shard of the current count is read
    */
   formerShardCounts?: number[];
   /**
-   * Counts by which others have placed rows, as the guide of Amazon Keyspaces suggests: `productOfCodePoints` of the text that the
-   * shard is calculated from, modulo the count. These shards are asked last, one after the other, until the row is found. `reshardRows`
-   * moves such rows to the shards of writers.
-   * @default no such shard is asked
+   * Shard counts with which another application has placed rows, as the guide of Amazon Keyspaces suggests:
+   * `productOfCodePoints` of the text that the shard is calculated from. `selectRow` reads these shards last, one after
+   * the other, until it finds the row. `reshardRows` moves such rows to the shards that writers use.
+   * @default no such shard is read
    */
   productShardCounts?: number[];
 }
 
 /**
- * Reads one row by its key from a table whose shards are calculated, or are products: one SELECT of one shard.
+ * Reads one row by its key, with one SELECT of one shard. The strategy of the table must be `calculated` or `product`.
  *
- * @param key the partition key without the shard, and every clustering column
- * @returns undefined if there is no such row
- * @throws InvalidArgumentError if the table's shards are random: nobody knows the shard of a row then; UnknownColumnError
- *   for a column that is not part of the key, and InvalidColumnValueError if one is missing or does not fit its CQL type
+ * @param key the partition key without the shard column, and every clustering column
+ * @returns the row, or undefined if no row has this key
+ * @throws InvalidArgumentError if the strategy of the table is `random`, so that the shard of a row is unknown
+ * @throws UnknownColumnError if `key` has a column that is not part of the key
+ * @throws InvalidColumnValueError if a column is missing or does not fit its CQL type
  */
 export async function selectRow(
   client: CqlClient,
@@ -90,7 +91,7 @@ export async function selectRow(
   return undefined;
 }
 
-/** A page may be empty although there is another. */
+/** Reads pages until a page has a row, because a page can be empty although another page follows. */
 async function firstRow(client: CqlClient, statement: Statement, consistency: number): Promise<CqlRow | undefined> {
   const read = (pageState: string | undefined) =>
     selectRows(client, statement, { prepare: true, consistency, isIdempotent: true, pageState });

@@ -3,14 +3,15 @@ import type { CqlClient, CqlRow, StatementOptions, StatementResult } from './cql
 import { NO_CONNECTION } from './cql-failure';
 import { NoConnectionError } from './keyspaces-errors';
 
-/** The errors with which the parsers of clients fail. */
+/** The errors that clients throw for a response that they cannot parse. */
 const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
 
 /**
- * What a SELECT returns: rows, and where the next page goes on.
+ * Executes a SELECT. Returns its rows, and the `pageState` to read the next page.
  *
- * @throws IncompleteAnswerError for an answer that nobody could read; NoConnectionError while the client has no connection;
- *   any other error of the client
+ * @throws IncompleteAnswerError if the response cannot be parsed
+ * @throws NoConnectionError while the client has no connection
+ * @throws any other error of the client
  */
 export async function selectRows(
   client: CqlClient,
@@ -30,12 +31,12 @@ async function answerOf(client: CqlClient, ...statement: Parameters<CqlClient['e
   } catch (cause) {
     const { name, message }: Partial<Error> = Object(cause);
     if (PARSER_ERRORS.includes(name!)) throw incompleteRows({ cause });
-    // The driver's own error has neither a name nor a code by which a caller could recognise it.
+    // The driver's error has only a message, so replace it by an error with a code.
     throw message === NO_CONNECTION ? new NoConnectionError({ cause }) : cause;
   }
 }
 
-/** The answer lacks something on which the order of rows or the next page depends. */
+/** The error for a response without data that the order of rows or the next page needs. */
 export function incompleteRows(options?: ErrorOptions): IncompleteAnswerError {
   return new IncompleteAnswerError('SELECT', 'rows with their clustering columns, and lead on', options);
 }

@@ -4,13 +4,16 @@ import type { ShardSegment } from './shard-segment';
 import { columnNames, type KeyColumn, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import type { TableShard } from './table-shard';
 
-/** A statement with its parameters, for the driver to prepare once and execute often. */
+/** A statement with its parameters. The driver prepares it once and executes it often. */
 export interface Statement {
   query: string;
   parameters: unknown[];
 }
 
-/** Selects rows of one shard by equality and then one range, and never with `ALLOW FILTERING`, `IN`, or an index. */
+/**
+ * Builds a SELECT of rows of one shard, with equality conditions and then one range. It uses no `ALLOW FILTERING`, no
+ * `IN` and no index.
+ */
 export function selectStatement(
   config: ShardedKeyspacesConfig,
   { partition, shard }: Omit<TableShard, 'number'>,
@@ -51,7 +54,7 @@ function addRange({ lower, upper }: ColumnRange, add: (operator: string, value: 
   if (upper !== undefined) add(upper.inclusive ? '<=' : '<', upper.value);
 }
 
-/** Quotes a name, so that no name is a keyword, and letters keep their case. */
+/** Quotes a name, so that it is not a keyword and keeps its case. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -4,9 +4,10 @@ import { selectRows } from './select-rows';
 import type { Statement } from './select-statement';
 
 /**
- * What a SELECT returns, without any loss. If a page has a time that a `Date` cannot hold, it costs one more request.
+ * Executes a SELECT without loss of timestamps. A page with a timestamp outside the range of `Date` costs one more
+ * request.
  *
- * @throws what `selectRows` throws
+ * @throws the errors of `selectRows`
  */
 export async function selectWholeRows(
   client: CqlClient,

@@ -8,18 +8,18 @@ import { calculatedFromColumns, type ShardedKeyspacesConfig } from './sharded-ke
 import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-of-value';
 
 /**
- * The column that a writer adds to a row so that readers find it:
+ * Computes the shard column, which a writer adds to a row so that readers find the row:
  *
  *     const { shard } = shardColumns(config, blog);
  *     await client.execute('INSERT INTO tracker.blogs (publish_date, shard, title) VALUES (?, ?, ?)',
  *       [blog.publish_date, shard, blog.title], KEYSPACES_WRITE_OPTIONS);
  *
- * A calculated shard is `calculatedShard` of the text of the column: dates as "2020-07-09", timestamps as
- * "2020-07-09T08:30:00.000Z", whole numbers in digits, UUIDs in small letters, `blob` in base64. Several columns have "#"
- * between them.
+ * A calculated shard is `calculatedShard` of the text of its columns, joined by "#". A date is written as "2020-07-09",
+ * a timestamp as "2020-07-09T08:30:00.000Z", an integer in digits, a UUID in lower case, and a `blob` in base64.
  *
- * @param row the row's columns; must hold the partition key and, for calculated shards, the columns they follow from
- * @throws InvalidColumnValueError if one of them is missing or does not fit its CQL type
+ * @param row the columns of the row. It must contain the partition key, and for calculated shards the columns from
+ *   which the shard is calculated
+ * @throws InvalidColumnValueError if one of these columns is missing or does not fit its CQL type
  */
 export function shardColumns(config: ShardedKeyspacesConfig, row: object): Record<string, number> {
   checkOnce(config);
@@ -29,12 +29,12 @@ export function shardColumns(config: ShardedKeyspacesConfig, row: object): Recor
   return { [config.shardColumn]: config.firstShard + shard };
 }
 
-/** The calculated shard of a row among this many shards, counted from 0. */
+/** The calculated shard of a row, from 0 to `shardCount` - 1. */
 export function shardOfRow(field: string, config: ShardedKeyspacesConfig, row: object, shardCount: number): number {
   return shardOfText(config, calculatedFromText(field, config, row), shardCount);
 }
 
-/** The shard that writers give to a text from which shards are calculated, among this many shards, counted from 0. */
+/** The shard that writers calculate from a text, from 0 to `shardCount` - 1. */
 export function shardOfText({ strategy }: ShardedKeyspacesConfig, text: string, shardCount: number): number {
   return strategy === 'product' ? productOfCodePoints(text, shardCount) : calculatedShard(text, shardCount);
 }

@@ -6,24 +6,28 @@ import type { RowCursor } from './row-cursor';
 import type { RowSelect } from './row-select';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** Rows that lie together in a shard: the first clustering columns are equal to these values, the next is in a range. */
+/**
+ * Consecutive rows of a shard: the first clustering columns equal these values, and the next clustering column is in a
+ * range.
+ */
 export interface ShardSegment {
   equal: readonly ColumnValue[];
   range: ColumnRange;
 }
 
 /**
- * The rest of a shard after a cursor, segment by segment in the order of the read.
+ * Returns the segments of a shard after a cursor, in the order of the read.
  *
- * Amazon Keyspaces compares single columns only, not `(c1, c2) > (?, ?)`: after (a, b) come `c1 = a AND c2 > b` and then
- * `c1 > a`. The cursor says up to which column its row is the first with its values. One segment that begins with this row
- * then replaces all deeper ones: if each row has a time of its own, `c1 >= a` is enough.
+ * Amazon Keyspaces compares only single columns, and does not support `(c1, c2) > (?, ?)`. So two segments follow the
+ * key (a, b): `c1 = a AND c2 > b`, and then `c1 > a`. The cursor contains the first column in which its row differs
+ * from the previous row. A segment that begins with this row can then replace all deeper segments. For example, if
+ * every row has a different time, `c1 >= a` is enough.
  */
 export function segmentsBehind(
   config: ShardedKeyspacesConfig,
   select: RowSelect,
   cursor: RowCursor,
-  /** Whether a row of this shard with the key of the cursor comes after the cursor. */
+  /** Whether the segments include the row of this shard that has the key of the cursor. */
   inclusive: boolean,
 ): ShardSegment[] {
   const { equal, range } = select;
@@ -44,10 +48,10 @@ export function segmentsBehind(
 }
 
 /**
- * The part of a segment that can hold rows up to a position. It may hold some rows after it, because only the segment's own
- * column is cut.
+ * Returns the part of a segment that can hold rows up to a position. It can contain a few rows after the position,
+ * because only the column of the range is restricted.
  *
- * @returns undefined if there is none
+ * @returns undefined if all rows of the segment come after the position
  */
 export function segmentUpTo(
   config: ShardedKeyspacesConfig,

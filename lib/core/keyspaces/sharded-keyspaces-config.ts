@@ -9,42 +9,51 @@ export interface KeyColumn {
   type: CqlKeyType;
 }
 
-/** A clustering column, and the order in which a partition keeps its rows by it. */
+/** A clustering column, and the order of the rows of a partition by this column. */
 export interface ClusteringColumn extends KeyColumn {
   order: 'ASC' | 'DESC';
 }
 
 /**
- * Everything an application or a function must know about a sharded table to write to it and to read it.
- * Plain JSON: the constructs emit it, and Lambdas and applications read it.
+ * The configuration of a sharded table. Applications and functions need it to write to the table and to read it. It is
+ * plain JSON, which the constructs emit.
  */
 export interface ShardedKeyspacesConfig {
-  /** The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1, the only one. */
+  /**
+   * The version of this format, which is always 1. Readers and writers reject any other version.
+   * @default 1
+   */
   version?: 1;
   keyspaceName: string;
   tableName: string;
-  /** The columns of the partition key without the shard: one value of them is spread over several partitions. */
+  /**
+   * The columns of the partition key except the shard column. Each value of these columns is spread over several
+   * partitions.
+   */
   partitionKey: KeyColumn[];
-  /** The `int` column of the partition key that holds the shard. Writers set it, with `shardColumns`. */
+  /** The `int` column of the partition key that holds the shard. Writers set it with `shardColumns`. */
   shardColumn: string;
-  /** The number of the first shard in the shard column. The other shards of a value count up from it. */
+  /** The number of the first shard of each value in the shard column. */
   firstShard: number;
   /**
-   * The clustering columns, at least one. Without one, a partition has room for one row, and the next row would overwrite
-   * it.
+   * The clustering columns, at least one. Without a clustering column, a partition holds only one row, and the next row
+   * would overwrite it.
    */
   clusteringColumns: ClusteringColumn[];
   /** The names of the regular and static columns. */
   columns: string[];
-  /** Shard counts. A value of several columns is written with "#" between them. */
+  /** The shard counts. In `byValue`, the columns of a value are joined by "#". */
   shards: IndexShards;
   /**
-   * `calculated`: the shard follows from clustering columns. `random`: it is drawn for each write. `product`: the shard is the product
-   * of the code points of those columns, as others have placed the rows of a table that is taken over. It is uneven: move such rows to
-   * calculated shards.
+   * `calculated`: the shard is computed from clustering columns. `random`: each write chooses a shard at random.
+   * `product`: the shard is the product of the code points of clustering columns. Use `product` only for a table that
+   * another application has filled in this way. It is uneven, so move the rows to calculated shards.
    */
   strategy: 'random' | 'calculated' | 'product';
-  /** The clustering columns from which a calculated shard or a product is computed. Absent: all of them. */
+  /**
+   * The clustering columns from which a calculated shard or a product is computed.
+   * @default all clustering columns
+   */
   calculatedFrom?: string[];
 }
 
@@ -62,15 +71,17 @@ const FIELDS: readonly (keyof ShardedKeyspacesConfig)[] = [
   'calculatedFrom',
 ];
 
-/** Source: the Amazon Keyspaces developer guide, "Quotas" and CQL elements: names of keyspaces, tables and columns. */
+/**
+ * The name of a keyspace, table or column. Source: the Amazon Keyspaces developer guide, "Quotas" and CQL elements.
+ */
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{0,47}$/;
 
 /** The largest number that the shard column, an `int`, holds. */
 const LARGEST_INT = 2 ** 31 - 1;
 
 /**
- * @throws InvalidTableConfigError or `InvalidShardCountError` unless the configuration is valid; errors put `prefix` before
- *   the names of its fields
+ * @param prefix the text before the names of fields in messages
+ * @throws InvalidTableConfigError or InvalidShardCountError if the configuration is invalid
  */
 export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, prefix = 'config.'): void {
   if (typeof config !== 'object' || config === null) {

@@ -8,7 +8,7 @@ export function joinedText(values: readonly ColumnValue[]): string {
   return values.map(({ text }) => text).join(SEPARATOR);
 }
 
-/** The values of the partition key's columns in a row or a request, in the order of the key. */
+/** Reads the values of the partition key's columns from a row or a request, in the order of the key. */
 export function partitionValues(field: string, config: ShardedKeyspacesConfig, row: object): ColumnValue[] {
   return config.partitionKey.map((column) => {
     const { name } = column;
@@ -20,14 +20,14 @@ export function partitionValues(field: string, config: ShardedKeyspacesConfig, r
   });
 }
 
-/** For each configuration that was used, the counts by the one text of each value. */
+/** For each checked configuration, the counts by the canonical text of each value. */
 const COUNTS = new WeakMap<ShardedKeyspacesConfig, ReadonlyMap<string, ShardCount>>();
 
 /**
- * Checks a configuration at its first use, and freezes it: what readers and writers know about a table must not change
- * while they use it.
+ * Checks a configuration at its first use, and freezes it, because the configuration must not change while readers and
+ * writers use it.
  *
- * @throws InvalidTableConfigError or InvalidShardCountError unless the configuration is valid
+ * @throws InvalidTableConfigError or InvalidShardCountError if the configuration is invalid
  */
 export function checkOnce(config: ShardedKeyspacesConfig): void {
   if (COUNTS.has(config)) return;
@@ -42,7 +42,7 @@ function deepFreeze(value: unknown): void {
   for (const inner of Object.values(Object(value))) if (typeof inner === 'object') deepFreeze(inner);
 }
 
-/** How many shards a value is spread over. */
+/** The shard count of a value. */
 export function shardsOfValue(config: ShardedKeyspacesConfig, partition: readonly ColumnValue[]): ShardCount {
   return COUNTS.get(config)?.get(joinedText(partition)) ?? config.shards.default;
 }

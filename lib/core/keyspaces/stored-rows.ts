@@ -5,12 +5,12 @@ import { incompleteRows } from './select-rows';
 import { quoted } from './select-statement';
 import { selectWholeRows } from './select-whole-rows';
 
-/** A row as the database holds it. */
+/** A row as stored in the database. */
 export interface StoredRow {
   row: CqlRow;
-  /** The write time of each value that has one: microseconds since 1970, of a collection those of its elements. */
+  /** The write times of the values, in microseconds since 1970. A collection has the write times of its elements. */
   writtenAt: ReadonlyMap<string, readonly bigint[]>;
-  /** Whether a value has a timestamp that the server's clock has not reached. A delete would not remove such a value. */
+  /** Whether a value has a timestamp ahead of the server's clock. A delete would not remove such a value. */
   isAhead: boolean;
 }
 
@@ -19,15 +19,16 @@ const SERVER_TIME = 'server_time';
 /**
  * Reads single rows with the write times of their values.
  *
- * Amazon Keyspaces has write times in tables with client-side timestamps. Apache Cassandra before 5.0 has no
- * write times of collections. If the database rejects a read of all write times, the reader tries each column once.
+ * Amazon Keyspaces returns write times in tables with client-side timestamps. Apache Cassandra before 5.0 does not
+ * return write times of collections. If the database rejects a read of all write times, the reader tries each column
+ * once.
  */
 export class StoredRows {
   private timed: readonly string[] | undefined;
 
   constructor(
     private readonly client: CqlClient,
-    /** Of keyspace and table, quoted. */
+    /** The quoted names of the keyspace and the table. */
     private readonly table: string,
     private readonly key: readonly string[],
     private readonly columns: readonly string[],
@@ -39,7 +40,7 @@ export class StoredRows {
     return this.timed.length > 0;
   }
 
-  /** The row with this key as it is now; undefined if there is none. */
+  /** Reads the row with this key. Undefined if the row does not exist. */
   async read(row: CqlRow): Promise<StoredRow | undefined> {
     this.timed ??= await this.timedColumns(row);
     return this.select(row, this.columns, this.timed);
@@ -80,7 +81,7 @@ export class StoredRows {
   }
 }
 
-/** The condition that names one row, and its parameters. */
+/** The WHERE condition that selects one row, and its parameters. */
 export function whereKey(key: readonly string[], row: CqlRow): { where: string; parameters: unknown[] } {
   const { placeholders, parameters } = placeholdersOf(key.map((name) => row[name]));
   return { where: key.map((name, index) => `${quoted(name)} = ${placeholders[index]}`).join(' AND '), parameters };
@@ -94,7 +95,7 @@ function storedRow(answer: CqlRow, timed: readonly string[]): StoredRow {
     delete row[timeName(index)];
     if (times !== null) writtenAt.set(name, [times].flat().map(wholeNumber));
   }
-  // The server's clock is read in whole milliseconds.
+  // The server returns its clock in whole milliseconds, so add one.
   const serverTime = timed.length === 0 ? 0n : (wholeNumber(answer[SERVER_TIME]) + 1n) * 1_000n;
   delete row[SERVER_TIME];
   return { row, writtenAt, isAhead: [...writtenAt.values()].flat().some((time) => time > serverTime) };
@@ -104,7 +105,7 @@ function timeName(index: number): string {
   return `written_${index}`;
 }
 
-/** A `bigint` of CQL, which the driver gives as a `Long`, or as a bigint if it is told to. */
+/** Converts a `bigint` of CQL, which the driver returns as a `Long` or, depending on its options, as a bigint. */
 function wholeNumber(value: unknown): bigint {
   const text = String(value);
   if (!/^-?\d+$/.test(text)) throw incompleteRows();

@@ -19,59 +19,68 @@ import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
 /** A row that is not in the shard where a writer would put it. */
 export interface StrayRow {
   row: CqlRow;
-  /** The shard that holds it, as the shard column has it. */
+  /** The shard of the row: the value of its shard column. */
   shard: number;
-  /** The shard where a writer would put it. */
+  /** The shard where a writer would put the row, as a value of the shard column. */
   shardOfWriters: number;
-  /** Whether no query for its value reads its shard. */
+  /** Whether queries do not read the shard of the row. */
   isHidden: boolean;
 }
 
 /**
- * Which part of a table to scan, and how fast. The signal ends a scan after the present page, and a move of rows after the
- * present row. A move that goes on from there begins its page again.
+ * The part of a table to scan, and the speed of the scan. `signal` ends `findStrayRows` after the current page, and
+ * `reshardRows` after the current row. The next run of `reshardRows` then reads the current page again.
  */
 export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsReport>
   extends Omit<SegmentOptions<Report>, 'readUnitsPerSecond' | 'consistentRead' | 'backoffBaseMs' | 'backoffCapMs'> {
   /**
-   * The most rows to read a second, a number greater than 0.
-   * @default no limit: the next page is read when the last one is done
+   * The most rows to read per second, a number greater than 0.
+   * @default no limit
    */
   rowsPerSecond?: number;
 }
 
-/** What a scan has found so far. The reports of all segments add up to the report of the table. */
+/** The result of a scan. The sum of the reports of all segments is the result for the table. */
 export interface StrayRowsReport {
   rowsScanned: number;
   strays: number;
-  /** How many of the strays are in shards that no query for their value reads. */
+  /** The number of strays in shards that queries do not read. */
   hidden: number;
-  /** Pass it as `resumeFrom` to go on: what the next report counts is to be added to this one. Absent if the segment is complete. */
+  /**
+   * Pass it as `resumeFrom` to continue the scan, and add the numbers of the reports. Absent if the segment is
+   * complete.
+   */
   resumePoint?: string;
 }
 
-/** The rows of a page. A scan that is interrupted reads its page again. */
+/** The most rows of a page. An interrupted scan reads its last page again. */
 const PAGE_ROWS = 1_000;
 
-/** The waits of ten attempts add up to 16 seconds on average, so a partition that is hot for a moment does not end a move of hours. */
+/**
+ * The waits of ten attempts take 16 seconds on average, so a partition that is hot for a short time does not end a scan
+ * that takes hours.
+ */
 const BACKOFF = { backoffBaseMs: 100, backoffCapMs: 10_000 };
 
-/** Where a scan has read up to. A page state belongs to the partitioner by whose tokens the pages are ordered. */
+/** The last page of a scan. A page state is valid only for one partitioner, because pages are ordered by token. */
 interface LastPage {
   partitioner: string;
   pageState: string;
 }
 
-/** Stands for the beginning, which is the same with every partitioner. */
+/** The position at the beginning of a segment. It is valid for every partitioner. */
 const BEGIN = '';
 
 /**
- * Scans a table, or a segment of it, for rows that are not in the shard of their writers: a change of a count left them
- * there, or a client with another rule put them there. It writes nothing. `reshardRows` moves them.
+ * Scans a table, or a segment of a table, for strays. It only reads. A row is a stray if it is not in the shard that
+ * writers use: the shard count has changed, or another application has placed the row. `reshardRows` moves strays.
  *
- * @param options what to scan, and how fast; `onStray` is told of each stray, and awaited
- * @throws InvalidArgumentError, or one of its subclasses, before a row is read; UnknownPartitionerError; UnreadableRowError;
- *   what the client throws
+ * @param options the part of the table and the speed; `onStray` is called and awaited for each stray
+ * @throws InvalidArgumentError, or one of its subclasses, before a row is read, if the client, the configuration or an
+ *   option is invalid
+ * @throws UnknownPartitionerError if the token range of the partitioner is unknown
+ * @throws UnreadableRowError if a key contains a value that does not fit its column's type
+ * @throws the client's error if a request fails permanently
  */
 export async function findStrayRows(
   client: CqlClient,
@@ -85,8 +94,8 @@ export async function findStrayRows(
 }
 
 /**
- * Walks a segment page by page, and handles each stray before it reads the next page. The rows of a page are counted when
- * the whole page is done. A scan that ends within a page reads that page again later.
+ * Reads a segment page by page, and handles each stray before it reads the next page. The rows of a page are counted
+ * after the whole page is handled. If a scan ends within a page, the next scan reads that page again.
  */
 export async function scanStrayRows<Report extends StrayRowsReport>(
   client: CqlClient,
@@ -140,12 +149,12 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   return walkSegment(store, { operation: 'SELECT', start, pointOf, report, policy });
 }
 
-/** Makes another attempt, after a wait, if a request failed for a reason that another attempt can overcome. */
+/** Retries a request after a transient failure. */
 export function untilAnswered<T>(policy: RetryPolicy, ask: (attempt: number) => Promise<T>): Promise<T> {
   return withRetries(policy, ask, (error) => cqlFailure(error) === 'final');
 }
 
-/** The row as a stray; undefined if it is where writers put it. */
+/** Returns the row as a stray, or undefined if the row is in the shard that writers use. */
 export function strayOf(config: ShardedKeyspacesConfig, row: CqlRow): StrayRow | undefined {
   const { shardColumn, firstShard, strategy, partitionKey, clusteringColumns } = config;
   const shard: number = row[shardColumn];
@@ -175,10 +184,10 @@ function segmentStatement(
   return { query, parameters: [] };
 }
 
-/** Options of a scan after the check. */
+/** Checked options of a scan. */
 export type StrayRowsPolicy<Report extends StrayRowsReport> = StrayRowsOptions<Report> & WalkPolicy;
 
-/** @throws InvalidArgumentError, or one of its subclasses, unless the client, the configuration and the options are valid */
+/** @throws InvalidArgumentError, or one of its subclasses, if the client, the configuration or an option is invalid */
 export function strayRowsPolicy<Report extends StrayRowsReport>(
   client: CqlClient,
   config: ShardedKeyspacesConfig,
@@ -191,7 +200,10 @@ export function strayRowsPolicy<Report extends StrayRowsReport>(
   return policy;
 }
 
-/** A resume point is bound to the table, its counts, and the segment, because with other counts other rows are strays. */
+/**
+ * Encodes a resume point. It is valid only for the same table, counts and segment, because other counts make other rows
+ * strays.
+ */
 function resumePoint(config: ShardedKeyspacesConfig, scan: readonly number[], page: LastPage | typeof BEGIN): string {
   return sealedText([config, scan], page);
 }
@@ -210,7 +222,7 @@ function lastPage(
   });
 }
 
-/** @throws InvalidCursorError if the pages before were those of another partitioner, which orders rows differently */
+/** @throws InvalidCursorError if the resume point belongs to another partitioner, which orders rows differently */
 function checkPartitioner({ name }: Partitioner, last: LastPage | typeof BEGIN, point: string | undefined): void {
   if (last === BEGIN || last.partitioner === name) return;
   const allowed = `a resumePoint of the partitioner ${name}, which the database uses now: begin the segment again`;

@@ -13,29 +13,32 @@ import { type ShardSegment, segmentsBehind, segmentUpTo } from './shard-segment'
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import type { TableShard } from './table-shard';
 
-/** What the readers of one query have in common. */
+/** The settings that all readers of a query share. */
 interface TableQuery {
   client: CqlClient;
   config: ShardedKeyspacesConfig;
   select: RowSelect;
   order: TotalOrder<Keyed>;
   cursor: RowCursor | undefined;
-  /** The columns to ask for. */
+  /** The columns to read. */
   columns: readonly string[];
 }
 
-/** Where a read ended: within a segment, which goes on with the same statement, or before another segment. */
+/**
+ * The position where the next read begins: within a segment, with the same statement, or at the beginning of the next
+ * segment.
+ */
 interface ReadOn {
   segment: number;
   within?: { statement: Statement; trail: PageTrail };
-  /** The last row of the shard that was read. */
+  /** The last row that was read from the shard. */
   lastRow: KeyedRow | undefined;
 }
 
-/** The sizes of this many rows of an answer are enough to estimate the rest. */
+/** Measure this number of rows of a response. They are enough to estimate the sizes of the other rows. */
 const SIZED_ROWS = 20;
 
-/** The page of a segment that begins after everything that is wanted. */
+/** The page of a segment without requested rows. */
 const NOTHING: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
 
 /** The page size that the driver uses by default. */
@@ -102,9 +105,10 @@ export class TableShardReader implements ShardReader<KeyedRow> {
   }
 
   /**
-   * The rows of a response. A shard has one row of each key, so a row that comes again right behind itself is left out.
+   * Checks the order of the rows of a response, and removes consecutive duplicates: a shard has only one row of each
+   * key.
    *
-   * @throws WrongOrderError unless each row comes behind the row before it: the merge and the cursor would miss rows
+   * @throws WrongOrderError if the rows are not in order, because the merge and the cursor would miss rows
    */
   private inOrder(rows: readonly KeyedRow[], lastRow: KeyedRow | undefined): KeyedRow[] {
     const { config, select } = this.query;
@@ -118,7 +122,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     });
   }
 
-  /** The number of rows that the first segment repeats: the row of the cursor, if the segment begins with it. */
+  /** How many rows of earlier pages the first segment returns again: 1 if it begins with the row of the cursor. */
   private get repeatedRows(): number {
     const { cursor, config } = this.query;
     return cursor?.shard === this.shard && cursor.firstOfItsKind < config.clusteringColumns.length - 1 ? 1 : 0;
@@ -129,7 +133,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     return clusteringColumns.filter(({ type }) => type === 'timestamp').map(({ name }) => name);
   }
 
-  /** The driver returns such a time as an invalid `Date`, which does not tell the time. */
+  /** Whether a row has a timestamp outside the range of `Date`. The driver returns it as an invalid `Date`. */
   private hasTimeBeyondDates(row: CqlRow): boolean {
     return this.timestamps.some((name) => row[name] instanceof Date && Number.isNaN(row[name].getTime()));
   }
@@ -142,7 +146,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
   }
 }
 
-/** The rest of a shard: what comes after the cursor, the whole shard, or nothing. */
+/** The segments of a shard after the cursor. */
 function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number): ShardSegment[] {
   if (cursor === undefined) return [select];
   const side = order.compare({ item: cursor.item, shard }, cursor);
@@ -150,13 +154,19 @@ function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number
   return side > 0 ? [select] : [];
 }
 
-/** Source: the Amazon Keyspaces developer guide, "Estimate row size": each row is charged for this much metadata. */
+/**
+ * The metadata of a row, for which Amazon Keyspaces charges. Source: the Amazon Keyspaces developer guide, "Estimate
+ * row size".
+ */
 const METADATA_BYTES = 100;
 
-/** Values of most types take this or less. It is precise enough, because sizes only decide how much is read at once. */
+/**
+ * The size of a value of any other type, which is usually an upper bound. Sizes only determine how many rows a request
+ * reads, so this is precise enough.
+ */
 const USUAL_BYTES = 8;
 
-/** About how many bytes a row takes in Amazon Keyspaces. */
+/** The approximate size of a row in Amazon Keyspaces, in bytes. */
 function rowBytes(row: CqlRow): number {
   let bytes = METADATA_BYTES;
   for (const name in row) bytes += valueBytes(row[name]);

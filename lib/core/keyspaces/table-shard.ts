@@ -7,17 +7,18 @@ import { shardsOfValue } from './shards-of-value';
 /** One shard of one value of a table. */
 export interface TableShard {
   /**
-   * The position of the shard in the order of the query: what the shard column holds, plus n times 10,000 for the n-th value,
-   * counted from 0. So no number depends on the shard count of another value, and a count may change between two pages.
+   * The position of the shard in the order of the query: the value of the shard column, plus n times 10,000 for the
+   * n-th value, from 0. So the shard count of one value can change between two pages without changing the numbers of
+   * other values.
    */
   number: number;
-  /** The value: the columns of the partition key without the shard. */
+  /** The value: the columns of the partition key except the shard column. */
   partition: readonly ColumnValue[];
-  /** What the shard column holds. */
+  /** The value of the shard column. */
   shard: number;
 }
 
-/** The shards that a query reads, in their order. */
+/** The shards of a query, in the order of the query. */
 export function tableShards(config: ShardedKeyspacesConfig, { partitions }: RowSelect): TableShard[] {
   return partitions.flatMap((partition, index) =>
     Array.from({ length: shardsOfValue(config, partition).read }, (_, each) => {
