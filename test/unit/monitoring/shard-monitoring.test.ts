@@ -34,23 +34,6 @@ function widgets(stack: Stack): Widget[] {
 
 const titles = (stack: Stack) => widgets(stack).map(({ properties }) => properties.title ?? properties.markdown);
 
-/** The horizontal lines of each graph that has some. */
-function _linesOf(stack: Stack): Record<string, string[]> {
-  const graphs = widgets(stack).filter(({ properties }) => properties.annotations !== undefined);
-  return Object.fromEntries(
-    graphs.map(({ properties: { title, annotations } }) => [
-      title,
-      annotations!.horizontal.map(({ value, label }) => `${value}: ${label}`),
-    ]),
-  );
-}
-
-function _description(stack: Stack, properties: object): string {
-  const alarms = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm', { Properties: properties });
-  const text = Object.values(alarms)[0]!.Properties.AlarmDescription;
-  return text['Fn::Join'][1].map((part: unknown) => (typeof part === 'string' ? part : '<...>')).join('');
-}
-
 function orderedConsumer(stack: Stack, stream: UniformStream): OrderedStreamConsumer {
   const handler = new lambda.Function(stack, 'Application', {
     runtime: lambda.Runtime.NODEJS_LATEST,

@@ -3,7 +3,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -115,10 +115,6 @@ const grants: [string, string, (stack: Stack, grantee: iam.IGrantable) => unknow
 
 function tableOf(stack: Stack): ShardedTable {
   return new ShardedTable(stack, 'Grants', { partitionKey: { name: 'id', type: AttributeType.STRING } });
-}
-
-function _theirs(stack: Stack): lambda.IFunction {
-  return lambda.Function.fromFunctionArn(stack, 'Theirs', FUNCTION_ARN);
 }
 
 function other(stack: Stack): UniformStream {

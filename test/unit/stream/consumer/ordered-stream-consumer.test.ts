@@ -119,6 +119,18 @@ test('passes on what else was chosen', () => {
   });
 });
 
+test('synthesis warns of a parallelization factor above 1, because the Kinesis Producer Library can aggregate several keys', () => {
+  const warning = Match.stringLikeRegexp('parallelizationFactor 2 keeps the order of a key only where');
+  for (const [props, count] of [
+    [{ parallelizationFactor: 2 }, 1],
+    [{ parallelizationFactor: 1 }, 0],
+    [{}, 0],
+  ] as const) {
+    const { construct } = consumer(() => props);
+    expect(Annotations.fromStack(Stack.of(construct)).findWarning('*', warning)).toHaveLength(count);
+  }
+});
+
 test('has metrics under its name', () => {
   const { construct } = consumer(() => ({ consumerName: 'orders' }));
   for (const metric of [construct.metricParkedKeys(), construct.metricDeadKeys(), construct.metricParkedSeconds()]) {

@@ -160,7 +160,7 @@ describe('OrderedProducerFunction', () => {
       [undefined, 'true', ':allocate'],
       [true, 'true', ':allocate'],
       [false, 'false', ':query'],
-    ])('and allocateHashKeys %p is told whom to ask, and may, and no more', (allocateHashKeys, text, _alias) => {
+    ])('and allocateHashKeys %p is told whom to ask, and may, and no more', (allocateHashKeys, text) => {
       const registry = construct(allocateHashKeys);
 
       const template = Template.fromStack(stack);
