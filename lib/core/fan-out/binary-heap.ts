@@ -1,4 +1,4 @@
-/** A binary heap with the least element on top. The top element may change; then `topChanged` must be called. */
+/** A binary heap with the smallest element on top. Call `topChanged` after a change of the top element. */
 export class BinaryHeap<E> {
   private readonly elements: E[] = [];
 

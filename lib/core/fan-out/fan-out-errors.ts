@@ -1,11 +1,11 @@
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 
-/** A cursor was altered, or it belongs to another query. */
+/** A cursor was altered, or belongs to another query. */
 export class InvalidCursorError extends InvalidArgumentError {
   static override readonly code = 'INVALID_CURSOR';
 }
 
-/** A query could not read one or more shards: all attempts failed, or the deadline came first. */
+/** A query could not read one or more shards, because all attempts failed or the deadline passed. */
 export class ShardsUnavailableError extends EvenShardsError {
   constructor(
     /** The 0-based numbers of the missing shards. */
@@ -17,14 +17,15 @@ export class ShardsUnavailableError extends EvenShardsError {
 }
 
 /**
- * A response of the store is not in the order of the query: an item, or the key from which the query goes on, comes before an
- * earlier one. A page of such responses would lack items. Another attempt returns the same order, so the query does not retry.
+ * A response is not in the order of the query: an item, or the key from which the next request continues, comes before
+ * an earlier item. A page of such responses would miss items. Another attempt would return the same order, so the query
+ * does not retry.
  */
 export class WrongOrderError extends EvenShardsError {
   constructor(
     /** The operation of the store, such as `Query`. */
     readonly operation: string,
-    /** The 0-based number of the shard, as `missingShards` has it. */
+    /** The number of the shard, in the form of `missingShards`. */
     readonly shard: number,
   ) {
     super(
@@ -34,7 +35,7 @@ export class WrongOrderError extends EvenShardsError {
   }
 }
 
-/** A message names at most this many shards: a wide index has thousands. */
+/** The most shards in a message. An index can have thousands. */
 const MAX_NAMED_SHARDS = 20;
 
 function someOf(shards: readonly number[]): string {

@@ -1,24 +1,26 @@
 import { InvalidArgumentError } from '../kernel/errors';
 import { ItemSizes } from './item-sizes';
 
-/** How many of the last latencies are kept. The hedging threshold follows from them. */
+/** How many of the last latencies are kept to compute the hedging threshold. */
 const LATENCIES_KEPT = 1_000;
 
-/** With fewer latencies than this, the slowest ones are not yet known. */
+/** The fewest latencies that determine the hedging threshold. */
 const MIN_LATENCIES = 100;
 
-/** The threshold is computed again after so many latencies. */
+/** Compute the threshold again after this number of latencies. */
 const THRESHOLD_LASTS = 50;
 
-/** An answer is late after this multiple of the median latency. */
+/** A response is late only after this multiple of the median latency. */
 const LATE = 3;
 
-/** How many unused hedges can be saved. Without this bound, a quiet hour would allow a flood of hedges later. */
+/**
+ * The most unused hedges to save. Without this bound, many queries without a hedge would allow a burst of hedges later.
+ */
 const MAX_SAVED_HEDGES = 10;
 
 /**
- * What earlier queries have measured. The sizes of an index's items decide how much the first reads ask for. The
- * latencies of the answers decide when an answer is late, and a late request is sent a second time (see `hedgeBudget`).
+ * The measurements of earlier queries. The sizes of an index's items determine the limits of the first reads. The
+ * latencies of responses determine when to hedge a request (see `hedgeBudget`).
  *
  * Create one history for each client, keep it as long as the client, and pass it with every query. It holds the last
  * 1,000 latencies, and three numbers for each index.
@@ -31,10 +33,10 @@ export class FanOutHistory {
   private savedHedges = 0;
 
   /**
-   * The sizes of an index's items. The caller may add further sizes to them.
+   * Returns the sizes of an index's items. The caller may add sizes.
    *
-   * @param index the name of the index among those of all tables
-   * @param first the sizes to begin with if the history does not know the index yet
+   * @param index the unique name of the index
+   * @param first the initial sizes of an index without history
    *
    * @internal
    */
@@ -45,7 +47,8 @@ export class FanOutHistory {
   }
 
   /**
-   * Records the latency of an answered request. Each answer earns `hedgeBudget` of a hedge, and at most 10 are saved.
+   * Records the latency of a response. Each response adds `hedgeBudget` to the saved hedges. At most 10 hedges are
+   * saved.
    *
    * @internal
    */
@@ -56,9 +59,9 @@ export class FanOutHistory {
   }
 
   /**
-   * After how many milliseconds to send a request a second time: it is later than all but a share of `hedgeBudget` of the
-   * last requests took, and later than three times their median. So the budget is spent on answers that are truly late.
-   * Undefined before the history has 100 latencies.
+   * Returns how long to wait for a response before a hedge, in milliseconds. All but a share of `hedgeBudget` of the
+   * last requests were faster, and the time is at least three times their median. So the budget is spent only on
+   * requests that are clearly late. Undefined before the history has 100 latencies.
    *
    * @internal
    */
@@ -73,7 +76,7 @@ export class FanOutHistory {
     return this.threshold.ms;
   }
 
-  /** Spends one hedge if the requests so far have earned one, and returns whether it did. @internal */
+  /** Uses one saved hedge. Returns false if no hedge is saved. @internal */
   takeHedge(): boolean {
     if (this.savedHedges < 1) return false;
     this.savedHedges -= 1;
@@ -81,7 +84,7 @@ export class FanOutHistory {
   }
 }
 
-/** The largest share of requests that hedging may add. More hedges would overload the shards that they wait for. */
+/** The largest share of additional requests. More hedges would overload slow shards. */
 const MAX_HEDGE_BUDGET = 0.1;
 
 export function checkHedgeBudget(hedgeBudget: unknown): void {

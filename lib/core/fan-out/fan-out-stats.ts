@@ -1,20 +1,20 @@
 /** The cost of a query. */
 export interface FanOutStats {
-  /** How many shards the query covers. */
+  /** The number of shards of the query. */
   shards: number;
-  /** How many requests the query sent. Retries and hedges are included. */
+  /** The number of requests, including retries and hedges. */
   requests: number;
-  /** How many waves the query took. A wave is a set of requests that run side by side. */
+  /** The number of waves. A wave is a set of requests that run in parallel. */
   waves: number;
-  /** How many requests were throttled. The query sent each of them again, unless it was the last attempt. */
+  /** The number of throttled requests. The query retried each of them until the last attempt. */
   throttled: number;
-  /** How many requests the query sent a second time because the first answer was late. */
+  /** The number of hedges: requests that the query sent a second time because the first response was late. */
   hedged: number;
-  /** How many items the store evaluated, on the page or not. */
+  /** The number of items that the store evaluated, including items outside the page. */
   itemsRead: number;
-  /** How many of them the filter has hidden: the store charges for these, too, and nothing shows them. */
+  /** The number of evaluated items that the filter has hidden. The store charges for these items, too. */
   itemsHidden: number;
-  /** Read units of the answers that the query used. A request that the query aborted may have cost more. */
+  /** The read units of the responses that the query used. Aborted requests may have consumed more. */
   consumedReadUnits: number;
 }
 

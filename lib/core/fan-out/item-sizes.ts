@@ -1,7 +1,7 @@
-/** Each new size has at least this weight, so that older sizes fade. */
+/** The smallest weight of a new size, so that the influence of older sizes decreases. */
 const MIN_WEIGHT = 1 / 1_000;
 
-/** The mean and the standard deviation of the sizes of an index's items, in bytes, as far as they were observed. */
+/** The mean and the standard deviation of the measured sizes of an index's items, in bytes. */
 export class ItemSizes {
   private observed: number;
   private variance: number;

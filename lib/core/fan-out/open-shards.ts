@@ -3,25 +3,25 @@ import type { PageState } from './page-state';
 import type { ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
 
-/** An item that the page may hold, and the buffer that has it. */
+/** A buffered item that can be on the page, and its buffer. */
 export interface Candidate<T> {
   readonly position: Position<T>;
   readonly bytes: number;
   readonly buffer: ShardBuffer<T>;
 }
 
-/** The first buffered items of all shards: as many as the page has room for, or all if fewer are buffered. */
+/** The first buffered items of all shards in the order of the query, at most as many as fit on the page. */
 export interface BestBuffered<T> {
   /** The items, in order. */
   readonly items: readonly Candidate<T>[];
   readonly bytes: number;
-  /** The worst item that the page can have. Undefined as long as fewer items are buffered than the page has room for. */
+  /** The last item that can be on the page. Undefined while the buffered items do not fill the page. */
   readonly worst: Position<T> | undefined;
-  /** The buffers with items after the worst one. */
+  /** The buffers with items after the worst item. */
   readonly longer: readonly ShardBuffer<T>[];
 }
 
-/** Merges the buffers up to the worst item that the page can have. The page must have a bound. */
+/** Merges the buffers up to the last item that can be on the page. The page must have a bound. */
 export function bestBuffered<T>({ buffers, compare, page }: PageState<T>): BestBuffered<T> {
   const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = page;
   const queues = buffers
@@ -46,22 +46,22 @@ export function bestBuffered<T>({ buffers, compare, page }: PageState<T>): BestB
   return { items, bytes, worst: undefined, longer: [] };
 }
 
-/** A shard that may hold further items of a page, and how many of them the page may take. */
+/** A shard that may have more items of a page, and the most items that the page can take from the shard. */
 export interface UnfinishedShard<T> {
   buffer: ShardBuffer<T>;
   wanted: number;
 }
 
 /**
- * The shards that may hold further items of a page, in the order of their frontiers. The page takes at most as
- * many items of a shard as it has room for after the shard's frontier. The page must have a bound.
+ * Returns the shards that may have more items of a page, in the order of their frontiers. The page can take at most as
+ * many items of a shard as fit on the page after the shard's frontier. The page must have a bound.
  */
 export function openShards<T>(
   { buffers, compare, page }: PageState<T>,
   { items, worst }: BestBuffered<T>,
 ): UnfinishedShard<T>[] {
   const room = worst === undefined ? (page.room ?? page.expected!) : items.length;
-  // While only bytes bound the page, the number of items that it has room for is a guess.
+  // If only bytes bound the page, the number of items that fit is an estimate.
   const least = worst === undefined && page.room === undefined ? 1 : 0;
   return buffers
     .filter(({ readable }) => readable)
@@ -70,7 +70,7 @@ export function openShards<T>(
     .sort((a, b) => b.wanted - a.wanted);
 }
 
-/** How many of the sorted items are not after `bound`. 0 if there is no bound. */
+/** The number of sorted items before or at `bound`. 0 without a bound. */
 function countUpTo<T>(
   sorted: BestBuffered<T>['items'],
   bound: Position<T> | undefined,

@@ -5,11 +5,10 @@ import type { ComparePositions, Position } from './total-order';
 import { planWave, type WavePlan } from './wave-plan';
 
 /**
- * Fills a page from many ordered buffers: a lazy k-way merge. The merge takes an item once it knows that every other buffer
- * has nothing before that item. As long as it does not know this, it reads the buffers that matter at the same time, in one
- * wave.
+ * Fills a page from many ordered buffers by a lazy k-way merge. The merge takes an item when all other buffers can only
+ * have later items. Otherwise it first reads the relevant buffers in parallel, in one wave.
  *
- * @returns whether further items may follow the page
+ * @returns whether items may follow the page
  */
 export async function orderedMerge<T>(context: PageContext<T>): Promise<boolean> {
   const { buffers, compare, page, requests, budget } = context;
@@ -18,7 +17,7 @@ export async function orderedMerge<T>(context: PageContext<T>): Promise<boolean>
     if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
     const { reads, end }: WavePlan<T> = requests.open && blocking.readable ? planWave(context) : { reads: [] };
     const allowed = budget.fit(isBegun(reads) ? inOrderOfFrontiers(reads, compare) : reads);
-    // The page cannot begin until each shard was read once.
+    // An ordered page needs one read of every shard before its first item.
     if (allowed.length > 0 && (allowed.length === reads.length || isBegun(reads))) {
       await requests.wave(allowed, end);
       continue;
@@ -31,8 +30,8 @@ export async function orderedMerge<T>(context: PageContext<T>): Promise<boolean>
 }
 
 /**
- * The later of the last item that the page met and the position that holds the page back. Items of one shard with one sort
- * key compare as equal. Among them the page can have met items behind that position.
+ * Returns the later position of the last merged item and the bound at which the merge stopped. Items of one shard with
+ * the same sort key compare as equal. Then the merged item is the later position.
  */
 function laterOf<T>(
   met: Position<T> | undefined,
@@ -42,24 +41,30 @@ function laterOf<T>(
   return met !== undefined && bound !== undefined && compare(met, bound) === 0 ? met : bound;
 }
 
-/** The page goes on at the first frontier, so reading the shards with the first frontiers helps most. */
+/**
+ * Sorts reads by frontier. The merge stops at the first frontier, so reading the shards with the first frontiers helps
+ * most.
+ */
 function inOrderOfFrontiers<T>(reads: BufferRead<T>[], compare: ComparePositions<T>): BufferRead<T>[] {
   return reads.sort((a, b) => compare(a.buffer.frontier!, b.buffer.frontier!));
 }
 
-/** Whether the shards were read before. */
+/** Whether every shard was read before. */
 function isBegun<T>(reads: readonly BufferRead<T>[]): boolean {
   return reads.every(({ buffer }) => buffer.frontier !== undefined);
 }
 
-/** Takes every item that is certain. Returns the buffer that must be read first, or undefined at the end. */
+/**
+ * Takes every item that no unread item can precede. Returns the buffer to read next, or undefined if the page is full
+ * or all shards are exhausted.
+ */
 function takeSettled<T>({ buffers, compare, page }: PageContext<T>): ShardBuffer<T> | undefined {
-  // The leading readers may have filled the page.
+  // The leading readers may have filled the page already.
   if (page.isFull) return undefined;
   const unread = buffers.find((buffer) => buffer.readable && buffer.bound === undefined);
   if (unread !== undefined) return unread;
   const waiting = buffers.filter((buffer) => buffer.bound !== undefined);
-  // Unread items of a shard are after the position up to which it was read, so an item at that position comes first.
+  // Unread items of a shard come after its frontier, so an item at the frontier comes first.
   const byBound = (a: ShardBuffer<T>, b: ShardBuffer<T>): number =>
     compare(a.bound!, b.bound!) || Number(a.head === undefined) - Number(b.head === undefined);
   const heap = new BinaryHeap<ShardBuffer<T>>(byBound, waiting);

@@ -7,17 +7,17 @@ import type { Position } from './total-order';
 /** A bound of a page in bytes. */
 export interface PageBytes<I> {
   maxPageBytes?: number;
-  /** Measures an item as the page shows it. For callers that write items in a format of their own. */
+  /** Measures an item of the page in bytes. Use it if you convert items to another format. */
   bytesOf?(item: I): number;
 }
 
-/** @throws InvalidArgumentError unless `maxPageBytes` is a bound that a page can have */
+/** @throws InvalidArgumentError if `maxPageBytes` is not a number of at least 1 */
 export function checkPageBytes(maxPageBytes: unknown): void {
   if (maxPageBytes === undefined || (Number.isFinite(maxPageBytes) && (maxPageBytes as number) >= 1)) return;
   throw new InvalidArgumentError('maxPageBytes', maxPageBytes, 'a number of bytes of at least 1');
 }
 
-/** The bounds of a page that may hold this many bytes. Each item is measured once. */
+/** The bounds of a page of at most this number of bytes. Each item is measured once. */
 export function byteBounds<T>(
   maxBytes: number,
   measure: (item: T) => number,
@@ -37,8 +37,7 @@ export function byteBounds<T>(
       }
       return size;
     },
-    // Until an item was measured, the size that the store reports stands for its bytes. Before that, the size of a block
-    // does.
+    // Before the first measured item, use the mean size from the store, or the size of a block.
     roughly: () => Math.ceil(maxBytes / (items > 0 ? bytes / items : (sizes.mean ?? BLOCK_BYTES))),
   };
 }

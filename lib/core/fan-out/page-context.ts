@@ -2,7 +2,7 @@ import type { PageState } from './page-state';
 import type { ReadBudget } from './read-budget';
 import type { ShardRequests } from './shard-requests';
 
-/** Everything that the functions that fill one page share. */
+/** The state that the functions share while they fill a page. */
 export interface PageContext<T> extends PageState<T> {
   readonly requests: ShardRequests<T>;
   readonly budget: ReadBudget;

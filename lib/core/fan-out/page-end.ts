@@ -4,29 +4,35 @@ import type { PageState } from './page-state';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { Position } from './total-order';
 
-/** The end is computed again when this share of the items that the page expects has come. */
+/** Compute the end again after this share of the expected items of the page was received. */
 const LOOK_AGAIN = 0.5;
 
 /**
- * Where an ordered page ends at the latest, as far as the answers of a wave tell. A later read of the wave asks for nothing
- * after it, and items that earlier reads found after it are dropped. So the memory of a page depends on the page and not on
- * the number of shards.
+ * The latest possible end of an ordered page, computed from the responses of a wave. Later reads of the wave do not
+ * request items after it, and buffered items after it are dropped. So the memory of a page depends on the page and not
+ * on the number of shards.
  *
- * It keeps the items that the page can have in a heap with the worst on top. So the work for an answer depends on its own
- * items and not on the number of shards.
+ * The candidates for the page are in a heap with the worst candidate on top. So the work for a response depends only on
+ * the items of the response.
+ *
+ * It keeps the items that the page can have in a heap with the worst on top. So the work for an answer depends on its
+ * own items and not on the number of shards.
  */
 export class PageEnd<T> {
-  /** The worst item that the page can have. Undefined until an answer of the wave shows it: the plan knew what was there before. */
+  /**
+   * The last item that can be on the page. Undefined until the responses of the wave fill the page: the plan has
+   * already used earlier items.
+   */
   private latest: Position<T> | undefined;
   private readonly best: BinaryHeap<Candidate<T>>;
   private bytes: number;
-  /** The buffers that may hold items after the end. */
+  /** The buffers that may have items after the end. */
   private longer: ShardBuffer<T>[];
-  /** The answers that have come since the end was last computed. */
+  /** The responses since the end was last computed. */
   private answers: { buffer: ShardBuffer<T>; positions: readonly Position<T>[] }[] = [];
   private found = 0;
 
-  /** @param best what the buffers hold when the wave begins */
+  /** @param best the buffered items when the wave begins */
   constructor(
     private readonly state: PageState<T>,
     { items, bytes, longer }: BestBuffered<T>,
@@ -36,7 +42,7 @@ export class PageEnd<T> {
     this.longer = [...longer];
   }
 
-  /** Narrows a read to what the page can still need. Returns false if the page needs nothing from it. */
+  /** Restricts a read to the items that can be on the page. Returns false if the read cannot return such an item. */
   narrow(read: BufferRead<T>): boolean {
     const { latest } = this;
     if (latest === undefined) return true;
@@ -46,7 +52,7 @@ export class PageEnd<T> {
     return true;
   }
 
-  /** Records the items that an answer has added to a buffer. */
+  /** Records the items that a response has added to a buffer. */
   answered(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
     this.found += positions.length;
     this.answers.push({ buffer, positions });
@@ -76,7 +82,7 @@ export class PageEnd<T> {
     this.longer = [];
   }
 
-  /** Adds the items of a buffer, in order, until the page cannot have any more of them. */
+  /** Adds the items of a buffer, in order, up to the end of the page. */
   private add(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
     const { page, compare } = this.state;
     for (const position of positions) {

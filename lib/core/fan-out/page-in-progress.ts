@@ -1,70 +1,76 @@
 import type { Position } from './total-order';
 
-/** What a page may hold. */
+/** The bounds of a page. */
 export interface PageBounds<T> {
-  /** The most items that the page may hold. */
+  /** The most items of the page. */
   limit?: number;
-  /** The most bytes that the page may hold, as `bytesOf` measures them. It holds one item at least. */
+  /**
+   * The most bytes of the page, as `bytesOf` measures them. A page that is not empty has at least one item, even if
+   * that item is larger.
+   */
   maxBytes?: number;
-  /** How many bytes of `maxBytes` an item takes. */
+  /** The bytes of an item. */
   bytesOf?(position: Position<T>): number;
-  /** About how many items fit on the page. Undefined if this is not known. */
+  /** The approximate number of items that fit on the page. Undefined if unknown. */
   roughly?(): number | undefined;
-  /** A text that is the same for two reads of one item, even if the item moved between them. Absent: items do not move. */
+  /** The identity of an item, which stays the same if the item moves to another shard. Absent: items do not move. */
   identityOf?(item: T): string;
-  /** The `stretch` of the page before. Absent if there was no page before. */
+  /** The `stretch` of the previous page. Absent for the first page. */
   stretchBefore?: number;
 }
 
 /**
- * The first stretch of a page is often the rest of a stretch that began on the page before. So a single stretch says
- * nothing against earlier pages.
+ * With fewer complete stretches than this, a page also uses the stretch of the previous page. The first stretch of a
+ * page is often only the rest of a stretch that began on the previous page.
  */
 const OWN_STRETCHES = 2;
 
-/** A page while it is being filled. It holds each item once, at the first position where a read found it. */
+/** A page while it is being filled. It has each item once, at the first position where a read found the item. */
 export class PageInProgress<T> {
   readonly positions: Position<T>[] = [];
-  /** How far all shards were read, if that is after the last item. A filter can hide the items between. */
+  /**
+   * The position up to which all shards were read, if it is after the last item. A filter can hide the items in
+   * between.
+   */
   readTo: Position<T> | undefined;
-  /** The last item of the merge that the page has taken, or has left out because it holds the item already. */
+  /** The last item of the merge, including duplicates that the page did not take. */
   met: Position<T> | undefined;
   private readonly seen = new Set<string>();
-  /** How often the shard changes from one item to the next. */
+  /** How often two consecutive items come from different shards. */
   private changes = 0;
   private bytes = 0;
-  /** How many items stand before the last change. */
+  /** The number of items before the last change. */
   private beforeChange = 0;
 
   constructor(private readonly bounds: PageBounds<T>) {}
 
-  /** Where the next page goes on. Undefined as long as nothing is certain. */
+  /** The next page begins after this position. Undefined while the page has no certain item. */
   get end(): Position<T> | undefined {
     return this.readTo ?? this.positions.at(-1);
   }
 
-  /** How many items the page can still take. Undefined if their number has no bound. */
+  /** How many more items fit on the page. Undefined if the page has no limit. */
   get room(): number | undefined {
     return this.bounds.limit === undefined ? undefined : this.bounds.limit - this.positions.length;
   }
 
-  /** Whether no further item can have room. */
+  /** Whether no more items fit on the page. */
   get isFull(): boolean {
     const { room, roomBytes = Number.POSITIVE_INFINITY } = this;
     return room === 0 || roomBytes <= 0;
   }
 
-  /** The bytes that the page has room for. Undefined if bytes do not bound it. */
+  /** How many more bytes fit on the page. Undefined if the page has no bound in bytes. */
   get roomBytes(): number | undefined {
     return this.bounds.maxBytes === undefined ? undefined : this.bounds.maxBytes - this.bytes;
   }
 
-  /** What an item would take of the bytes of the page. */
+  /** The bytes of an item on the page. */
   bytesOf(position: Position<T>): number {
     return this.bounds.bytesOf?.(position) ?? 0;
   }
 
-  /** About how many further items the page will take. Undefined if this is not known. */
+  /** The approximate number of further items of the page. Undefined if unknown. */
   get expected(): number | undefined {
     const roughly = this.bounds.roughly?.();
     if (roughly === undefined) return this.room;
@@ -72,8 +78,9 @@ export class PageInProgress<T> {
   }
 
   /**
-   * How many consecutive items come from one shard on average. The last stretch may go on, so it does not count. Until this
-   * page has two stretches of its own, the page before counts as one more. Undefined as long as no stretch is known.
+   * The average number of consecutive items from one shard. The last stretch may continue on the next page, so it does
+   * not count. Until this page has two complete stretches, the `stretch` of the previous page counts as one more
+   * stretch. Undefined without a complete stretch.
    */
   get stretch(): number | undefined {
     const { stretchBefore } = this.bounds;
@@ -82,7 +89,7 @@ export class PageInProgress<T> {
     return stretches === 0 ? undefined : (this.beforeChange + (before[0] ?? 0)) / stretches;
   }
 
-  /** Adds an item, and returns whether there was room for it. An empty page always has room for one item. */
+  /** Adds an item, and returns whether it fits on the page. The first item always fits. */
   take(position: Position<T>): boolean {
     const identity = this.bounds.identityOf?.(position.item);
     if (identity !== undefined && this.seen.has(identity)) return true;

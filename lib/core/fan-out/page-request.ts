@@ -1,19 +1,20 @@
 import { checkWhole, isRecord } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 
-/** The order of the items over all shards. `unordered` goes through one shard after the other. */
+/** The order of the items over all shards. `unordered` reads one shard after the other. */
 export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
 
-/** The most values of one query. */
+/** The most values of a query. */
 export const MAX_QUERY_VALUES = 100;
 
 const ORDERS: readonly unknown[] = ['ascending', 'descending', 'unordered'] satisfies FanOutOrder[];
 
 /**
- * Checks what requests for a page have in common, whatever the store.
+ * Checks the fields that requests to all stores have in common.
  *
  * @param fields the fields that a request may have
- * @throws InvalidArgumentError unless the request is an object of these fields, with an order and a limit that a page can have
+ * @throws InvalidArgumentError if the request is not an object, or has another field, or its order or its limit is
+ *   invalid
  */
 export function checkPageRequest(request: unknown, fields: readonly string[]): void {
   if (!isRecord(request)) throw new InvalidArgumentError('request', request, 'an object');
@@ -28,11 +29,11 @@ export function checkPageRequest(request: unknown, fields: readonly string[]): v
 }
 
 /**
- * The values that a request reads: its `value`, or its `values`.
+ * Returns the values of a request, from its `value` or its `values`.
  *
  * @param parse checks and returns one value
- * @param textOf the text of a value, by which equal values are found
- * @param Invalid the error of the store for a wrong value
+ * @param textOf returns the text of a value; equal values have equal texts
+ * @param Invalid the error class of the store for an invalid value
  */
 export function requestedValues<V>(
   { value, values }: { value?: unknown; values?: unknown },

@@ -3,9 +3,9 @@ import type { PageInProgress } from './page-in-progress';
 import type { ShardBuffer } from './shard-buffer';
 import type { ComparePositions } from './total-order';
 
-/** A page while it is being filled, and what is known about the rest. The plan of a wave depends on nothing else. */
+/** The state of a page while it is being filled. The plan of a wave depends only on this state. */
 export interface PageState<T> {
-  /** The shards that may hold items of the page, with what was read of them. */
+  /** The shards of the query, with their buffered items. */
   readonly buffers: readonly ShardBuffer<T>[];
   readonly compare: ComparePositions<T>;
   readonly page: PageInProgress<T>;

@@ -4,14 +4,14 @@ import type { ItemSizes } from './item-sizes';
 import { blocksOf, itemsInBlock, itemsInBlocks } from './read-size';
 import type { BufferRead } from './shard-buffer';
 
-/** The most blocks of one answer. Source: the DynamoDB developer guide, which says that a query reads up to 1 MB. */
+/** The most blocks of one response, because a query reads up to 1 MB. Source: the DynamoDB developer guide. */
 const MOST_BLOCKS = 256;
 
-/** The read units that a page may cost, and what it has cost so far. */
+/** Restricts the reads of a page to its read units. */
 export class ReadBudget {
   /**
    * @param maxReadUnits absent: no bound
-   * @param unitsOfBlock what a block costs: half a unit, or one if reads are consistent
+   * @param unitsOfBlock the read units of a block: 0.5, or 1 if reads are consistent
    * @param hides whether a filter can hide items that were read
    */
   constructor(
@@ -23,8 +23,9 @@ export class ReadBudget {
   ) {}
 
   /**
-   * As much of the reads as the page can pay for: all that they ask for, or fewer items of each, or one block of each of
-   * the first reads. The sizes of the items tell what a read costs.
+   * Restricts reads to the remaining budget. It returns all reads if the budget is sufficient, otherwise all reads with
+   * fewer items, otherwise the first reads with one block each. The cost of a read is estimated from the sizes of the
+   * items.
    */
   fit<T>(planned: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const { blocksLeft, atMost } = this;
@@ -36,7 +37,7 @@ export class ReadBudget {
     return this.leastOf(reads.slice(0, Math.floor(blocksLeft / blocksOf(least, atMost))));
   }
 
-  /** How many of the first reads the page can pay for in full; at least one. */
+  /** The number of first reads whose full cost is within the budget, at least one. */
   countAllowed<T>(reads: readonly BufferRead<T>[]): number {
     let left = this.blocksLeft;
     const further = reads.findIndex(({ limit }) => {
@@ -46,15 +47,15 @@ export class ReadBudget {
     return further === -1 ? reads.length : Math.max(1, further);
   }
 
-  /** The same reads with one block each, which is the least with which a page can begin. */
+  /** Restricts reads to one block each, the minimum for the beginning of a page. */
   leastOf<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const least = itemsInBlock(this.sizes);
     return this.hides ? reads.map((read) => ({ ...read, limit: least })) : upTo(least, reads);
   }
 
   /**
-   * If a filter can hide items, each read asks for the whole block that it costs anyway. Otherwise the filter could hide all of
-   * the few items, and the page would go on with the same reads again, none of which tells how large the items are.
+   * If a filter can hide items, each read requests at least a whole block, which it costs anyway. A smaller read could
+   * return no item. The page would then repeat such reads without learning the sizes of the items.
    */
   private inWholeBlocks<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     if (this.maxReadUnits === undefined || !this.hides) return reads;
@@ -62,7 +63,7 @@ export class ReadBudget {
     return reads.map((read) => (read.limit === undefined ? read : { ...read, limit: Math.max(read.limit, least) }));
   }
 
-  /** Items count as larger than the mean by one standard deviation. */
+  /** An upper estimate of the item size: the mean plus one standard deviation. */
   private get atMost(): Pick<ItemSizes, 'mean'> {
     const { mean, deviation } = this.sizes;
     return { mean: mean === undefined ? undefined : mean + deviation };
@@ -82,7 +83,7 @@ function upTo<T>(items: number, reads: readonly BufferRead<T>[]): BufferRead<T>[
   return reads.map((read) => ({ ...read, limit: Math.min(read.limit ?? items, items) }));
 }
 
-/** @throws InvalidArgumentError unless `maxReadUnits` is a bound that a page can have */
+/** @throws InvalidArgumentError if `maxReadUnits` is not a number greater than 0 */
 export function checkReadUnits(maxReadUnits: unknown): void {
   if (maxReadUnits === undefined || (Number.isFinite(maxReadUnits) && (maxReadUnits as number) > 0)) return;
   throw new InvalidArgumentError('maxReadUnits', maxReadUnits, 'a number of read units greater than 0');

@@ -3,23 +3,24 @@ import { type Clock, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHedgeBudget, type FanOutHistory } from './fan-out-history';
 
-/** How a query asks its shards: how many at a time, how often, and for how long. */
+/** How a query reads its shards: concurrency, attempts, deadline and hedging. */
 export interface FanOutReadOptions {
   /**
-   * The most requests in flight at once, at least 1. Give the client at least as many sockets (`maxSockets`). The
-   * default fits the SDK's own 50 sockets; a request that waits for a socket looks late.
+   * The most requests in flight, at least 1. Give the client at least the same number of sockets (`maxSockets`),
+   * because a request that waits for a socket looks late. The default matches the 50 sockets of the SDK.
    * @default 50
    */
   concurrency?: number;
   /**
-   * The most attempts at one read, at least 1. The engine makes another attempt if a read is throttled, times out or
-   * loses its connection, and waits between attempts with full jitter. Create the client with `maxAttempts: 1`:
-   * otherwise the retries of the client and of the engine multiply, and a throttled shard looks like a slow one.
+   * The most attempts of one read, at least 1. The query retries a read that is throttled, times out or loses its
+   * connection, and waits between attempts with full jitter. Create the client with `maxAttempts: 1`. Otherwise the
+   * client retries each of these attempts several times, and a throttled shard looks like a slow shard.
    * @default 5
    */
   attempts?: number;
   /**
-   * Upper bound of the wait before the second attempt, in milliseconds, at least 0. It doubles with every attempt.
+   * Upper bound of the wait before the second attempt, in milliseconds, at least 0. The bound doubles with every
+   * attempt.
    * @default 50
    */
   backoffBaseMs?: number;
@@ -29,40 +30,40 @@ export interface FanOutReadOptions {
    */
   backoffCapMs?: number;
   /**
-   * The time by which the page must be complete, in milliseconds from the call, at least 0. At the deadline the page
-   * ends with the items that are certain, and its cursor goes on behind them. If no item is certain, `onShardFailure`
-   * decides.
+   * The most time until the page is complete, in milliseconds from the call, at least 0. At the deadline the page ends
+   * with the items that no unread item can precede, and its cursor continues after them. If the page has no such item,
+   * `onShardFailure` applies.
    * @default no deadline
    */
   deadlineMs?: number;
   /**
-   * What a query does if it cannot read a shard, because all attempts failed or the deadline came. `fail`: the query
-   * throws. `partial`: the page holds the items of the other shards and names the missing shards in `missingShards`; if
-   * no shard can be read, the query still throws. A failure that no attempt can overcome, such as an invalid filter,
-   * always throws.
+   * The behavior if the query cannot read a shard, because all attempts failed or the deadline passed. `fail`: the
+   * query throws. `partial`: the page has the items of the other shards, and `missingShards` lists the missing shards.
+   * If no shard can be read, the query still throws. It also throws if a retry cannot help, such as for an invalid
+   * filter.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';
   /**
-   * The share of requests, from 0 to 0.1, that the engine may send a second time because they are late. A request is
-   * late if it takes longer than all but this share of the earlier requests, and longer than three times their median.
-   * The engine uses the first answer. It never sends a second request to a shard that throttles. More than 0 needs
-   * `history`, which holds the latencies.
-   * @default 0, so that no request is sent twice
+   * The share of requests that the query may hedge, from 0 to 0.1: it sends a late request a second time and uses the
+   * first response. A request is late if it takes longer than all but this share of the earlier requests, and longer
+   * than three times their median. Requests to a throttled shard are not hedged. A value greater than 0 needs
+   * `history`, which records the latencies.
+   * @default 0: no hedges
    */
   hedgeBudget?: number;
   /**
-   * What earlier queries have measured. Pass the same history with every query of a client.
-   * @default the sizes that the cursor carries, and those of the items that this query reads
+   * The measurements of earlier queries. Pass the same history with every query of a client.
+   * @default the query uses the sizes in the cursor, and measures the items that it reads
    */
   history?: FanOutHistory;
   /**
-   * The clock for the deadline, for waits and for latencies.
-   * @default the clock of the system
+   * The clock for the deadline, the waits and the latencies.
+   * @default the system clock
    */
   clock?: Clock;
   /**
-   * A source of numbers in [0, 1), for the jitter of the waits.
+   * Returns random numbers in [0, 1) for the jitter of the waits.
    * @default Math.random
    */
   random?: () => number;
@@ -71,11 +72,11 @@ export interface FanOutReadOptions {
 /** The SDK's default number of sockets. */
 const DEFAULT_CONCURRENCY = 50;
 
-/** Read options after the check, with a value for every option that has a default. */
+/** Checked read options, with their defaults. */
 export type ReadPolicy = Required<Omit<FanOutReadOptions, 'history' | 'deadlineMs'>> &
   Pick<FanOutReadOptions, 'history' | 'deadlineMs'>;
 
-/** @throws InvalidArgumentError for an option that is out of its bounds */
+/** @throws InvalidArgumentError if an option is out of its bounds */
 export function readPolicy(options: FanOutReadOptions): ReadPolicy {
   checkFields('options', options);
   const policy: ReadPolicy = {

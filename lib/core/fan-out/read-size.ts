@@ -1,56 +1,55 @@
 import type { ItemSizes } from './item-sizes';
 
 /**
- * The size of a block, in bytes. An eventually consistent read costs half a read unit for each block, full or not.
- * Source: the DynamoDB developer guide, "Read consumption".
+ * The size of a block, in bytes. An eventually consistent read costs half a read unit per started block. Source: the
+ * DynamoDB developer guide, "Read consumption".
  */
 export const BLOCK_BYTES = 4_096;
 
-/**
- * More items than an answer of a megabyte can hold: a read with this limit asks for everything that the store returns at
- * once.
- */
+/** A limit that is larger than the number of items in a response of 1 MB, so it does not restrict a read. */
 const MOST_ITEMS = 1_000_000;
 
 /**
- * From this share on, two standard deviations are such a small part of it that reading them costs less than finding out
- * whether fewer items would do.
+ * From this share on, two standard deviations are a small part of the share. Reading them costs less than computing a
+ * smaller read.
  */
 const LARGE_SHARE = 1_000;
 
-/** How likely a page needs a second wave even after the largest reads that are considered. */
+/** The probability of a second wave after the largest read that is considered. */
 const SECOND_WAVE_PROBABILITY = 0.1;
 
-/** The assumed cost of the wait for a second wave, as a multiple of the least that the page can cost. */
+/** The assumed cost of the wait for a second wave, as a multiple of the minimum cost of the page. */
 const SECOND_WAVE_COST = 2;
 
 /**
- * The most that the page may cost if its items lie in the shards at random, its second wave included, as a multiple of
- * the least that it can cost. With this bound, pages of skewed shards stay within 2.5 in `npm run bench`.
+ * The maximum expected cost of a page and its second wave, as a multiple of the minimum cost, if items are in random
+ * shards. With this bound, pages of skewed shards stay within 2.5 in `npm run bench`.
  */
 const MAX_OVER_FLOOR = 2.25;
 
 /**
- * How many items to ask each of `shards` shards for, so that together the shards most likely return the next `wanted`
- * items.
+ * Computes the limit of a read of each of `shards` shards, so that the reads together most likely return the next
+ * `wanted` items.
  *
- * Items lie in the shards at random. So the number of wanted items in a shard is binomial: it differs from the mean
- * share by about the square root of that share. The read is one block, the least that the store charges, if the share
- * and two deviations fit into one. Otherwise the read has the lowest cost in read units and in the wait for a second
- * wave. More items fill the rest of the last block. As long as the sizes of the items are unknown, the read is little
- * more than the share: an answer tells the sizes, and a page of large items is not read several times over.
+ * It assumes that items are in random shards. Then the number of these items in one shard is binomial, with a standard
+ * deviation of about the square root of the mean share.
+ *
+ * - If the share and two deviations fit into one block, the read is one block, the minimum that the store charges.
+ * - Otherwise the read has the lowest total cost of read units and of the wait for a second wave. The limit is then
+ *   increased to fill the last block.
+ * - While the sizes of items are unknown, the read is slightly larger than the share. Its response shows the sizes, so
+ *   a page of large items does not read too much.
  */
 export function readSize(wanted: number, shards: number, sizes: ItemSizes): number {
   const share = wanted / shards;
   if (shards === 1 || share > LARGE_SHARE) return Math.min(MOST_ITEMS, Math.ceil(share + 2 * Math.sqrt(share)), wanted);
   const tail = shardTail(wanted, shards);
-  // With fewer items, the worst item of the first wave would be so far after the end of the page that it would not be a
-  // useful bound.
+  // With fewer items, the worst item of the first wave would be too far after the end of the page to be a useful bound.
   const fewest = Math.min(tail.length, Math.ceil(share + Math.sqrt(share) / 2));
   const { mean } = sizes;
   if (mean === undefined) return fewest;
 
-  // A sum of sizes varies. With two standard deviations of room, most sums stay within their blocks.
+  // The total size varies. With a margin of two standard deviations, most reads stay within their blocks.
   const mostBlocks = (items: number): number =>
     Math.ceil((items * mean + 2 * Math.sqrt(items) * sizes.deviation) / BLOCK_BYTES);
   const filled = (items: number): number => {
@@ -61,7 +60,7 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
   if (mostBlocks(Math.ceil(share + 2 * Math.sqrt(share))) === 1) return filled(1);
 
   const floor = Math.max(shards, (wanted * mean) / BLOCK_BYTES);
-  // A second wave reads the rest: a block of each shard that may have more items, and those items.
+  // The expected cost of a second wave: a block of each shard that may have more items, and these items.
   const further = tail.map(() => 0);
   for (let index = tail.length - 3; index >= 0; index--) further[index] = further[index + 1]! + tail[index + 2]!;
   let size = fewest;
@@ -78,39 +77,44 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
   return filled(size);
 }
 
-/** How many blocks so many items take. An item of unknown size is assumed to fill one. */
+/**
+ * The number of blocks of this number of items. If the size of items is unknown, an item is assumed to fill a block.
+ */
 export function blocksOf(items: number, { mean = BLOCK_BYTES }: Pick<ItemSizes, 'mean'>): number {
   return Math.ceil((items * mean) / BLOCK_BYTES);
 }
 
-/** How many items one block holds, at least 1. */
+/** The number of items in one block, at least 1. */
 export function itemsInBlock(sizes: Pick<ItemSizes, 'mean'>): number {
   return Math.max(1, itemsInBlocks(1, sizes));
 }
 
-/** How many items so many blocks hold. An item of unknown size is assumed to fill one. */
+/**
+ * The number of items in this number of blocks. If the size of items is unknown, an item is assumed to fill a block.
+ */
 export function itemsInBlocks(blocks: number, { mean = BLOCK_BYTES }: Pick<ItemSizes, 'mean'>): number {
   return Math.floor((blocks * BLOCK_BYTES) / mean);
 }
 
 /**
- * If a filter hides nearly every item, reads grow by at most this factor at a time, not from a few items to a megabyte.
+ * The largest growth of a limit between two reads. Without it, a filter that hides nearly every item would let a read
+ * grow from a few items to a megabyte.
  */
 const MAX_GROWTH = 4;
 
-/** What the reads of one shard have returned so far. */
+/** The statistics of the reads of one shard. */
 interface ShardYield {
-  /** Items that the store has evaluated. */
+  /** The number of items that the store has evaluated. */
   evaluated: number;
-  /** Items that have passed the filter. */
+  /** The number of items that have passed the filter. */
   matched: number;
-  /** The most items that a read has asked for. */
+  /** The largest limit of a read. */
   largestLimit: number;
 }
 
 /**
- * How many items of a shard the store should evaluate so that about `wanted` of them pass the filter, if as many pass
- * as have passed so far.
+ * The limit of a read that returns about `wanted` items after the filter. It assumes that the filter passes the same
+ * share of items as before.
  */
 export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit }: ShardYield): number {
   const estimate = Math.ceil((wanted * evaluated) / Math.max(matched, 1));
@@ -118,15 +122,15 @@ export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit 
 }
 
 /**
- * For n = 1, 2, ...: the probability that one shard of several holds at least n of the wanted items. The list ends at
- * the n for which it is unlikely that any shard holds that many.
+ * For n = 1, 2, ...: the probability that one of the shards has at least n of the wanted items. The list ends when the
+ * probability that any shard has n items is at most `SECOND_WAVE_PROBABILITY`.
  */
 function shardTail(wanted: number, shards: number): number[] {
   const probabilities: number[] = [];
   let logOfExactly = wanted * Math.log1p(-1 / shards);
   let atLeast = 1;
   for (let items = 1; items <= wanted; items++) {
-    // The sum is of logarithms because the first of these probabilities can be smaller than any double.
+    // Compute with logarithms, because the first of these probabilities can be smaller than any double.
     atLeast -= Math.exp(logOfExactly);
     logOfExactly += Math.log((wanted - items + 1) / items) - Math.log(shards - 1);
     probabilities.push(Math.max(0, atLeast));

@@ -11,40 +11,46 @@ import { ShardRequests } from './shard-requests';
 import { shardWalk } from './shard-walk';
 import type { Position, TotalOrder } from './total-order';
 
-/** What the engine must know about the items and errors of a store. */
+/** The store-specific settings of a query. */
 interface Gathering<T> {
   /** The order of the items over all shards. */
   order: TotalOrder<T>;
-  /** Whether shards follow one another in the order. Then a page needs only as many shards as fill it. */
+  /** Whether the items of a shard are consecutive in the order. A page then reads only as many shards as it needs. */
   shardByShard: boolean;
   /**
-   * Readers of items that all come before those of the other readers, and that follow one another in the order. A page
-   * that they fill asks no other reader.
+   * Readers of the items that come before all items of the other readers. The items of each of these readers are
+   * consecutive in the order. If these items fill the page, the other readers are not used.
    */
   leading?: readonly ShardReader<T>[];
   sizes: ItemSizes;
-  /** The most read units of the page. Absent: no bound. */
+  /**
+   * The most read units of the page.
+   * @default no bound
+   */
   maxReadUnits?: number;
-  /** What a block of the store costs, in read units. @default half a unit, as an eventually consistent read of DynamoDB */
+  /**
+   * The read units of a block.
+   * @default 0.5, as for an eventually consistent read of DynamoDB
+   */
   unitsOfBlock?: number;
   /** Whether a filter can hide items that were read. @default false */
   hides?: boolean;
   failureOf(error: unknown): ReadFailure;
 }
 
-/** One page of the items of all shards. */
+/** One page of items from all shards. */
 export interface GatheredPage<T> {
   positions: Position<T>[];
-  /** Where the next page goes on. Undefined if nothing can follow. */
+  /** The next page begins after this position. Undefined for the last page. */
   end: Position<T> | undefined;
-  /** Shards that the query could not read, or could read only in part. */
+  /** The shards that the query could not read, or could read only in part. */
   missingShards: number[];
-  /** How many consecutive items came from one shard on average. */
+  /** The average number of consecutive items from one shard. */
   stretch: number;
   stats: FanOutStats;
 }
 
-/** Gathers one page from the shards of any store. */
+/** Reads one page from all shards of a store. */
 export async function gatherPage<T>(
   readers: readonly ShardReader<T>[],
   {

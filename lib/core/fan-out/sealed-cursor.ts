@@ -1,13 +1,16 @@
 import { areCounts, sealedText, unsealedValue } from '../kernel/sealed-text';
 import { InvalidCursorError } from './fan-out-errors';
 
-/** Three numbers that a store keeps in its cursors. */
+/** Three store-specific numbers in a cursor. */
 type Counts = readonly [number, number, number];
 
-/** A position behind all shards has no number: JSON has no infinity. */
+/** The content of a cursor. Null stands for the shard number after all shards, because JSON has no infinity. */
 type SealedPosition = [shard: number | null, ...Counts, ...unknown[]];
 
-/** The cursor behind a position: its shard, the store's own numbers, and its key. It is sealed with the query. */
+/**
+ * Encodes the cursor after a position: its shard, the store-specific numbers and its key. The seal binds the cursor to
+ * the query.
+ */
 export function sealedCursor(query: unknown, shard: number, counts: Counts, key: readonly unknown[]): string {
   const [first, second, third] = counts.map(Math.round) as [number, number, number];
   const position: SealedPosition = [Number.isFinite(shard) ? shard : null, first, second, third, ...key];
@@ -15,10 +18,10 @@ export function sealedCursor(query: unknown, shard: number, counts: Counts, key:
 }
 
 /**
- * The position that a cursor holds.
+ * Decodes the position in a cursor.
  *
- * @param behindAllShards the shard number of a position behind all shards
- * @param read returns undefined, or throws, for a key of another shape
+ * @param behindAllShards the shard number of a position after all shards
+ * @param read parses the position; returns undefined or throws if the position is invalid
  * @throws InvalidCursorError if the cursor was altered or belongs to another query
  */
 export function openedCursor<P>(
@@ -36,9 +39,9 @@ export function openedCursor<P>(
 }
 
 /**
- * The value of a text that a caller kept, such as a cursor or a resume point.
+ * Decodes a sealed text from a caller, such as a cursor or a resume point.
  *
- * @param read returns undefined, or throws, for a value of another shape
+ * @param read parses the value; returns undefined or throws if the value is invalid
  * @throws InvalidCursorError if the text was altered or does not belong to `belongsTo`
  */
 export function openedText<V>(

@@ -8,21 +8,24 @@ export interface BufferRead<T> {
   until?: Position<T>;
 }
 
-/** The items of a shard that a query has read and not yet returned, and the reader for the rest. */
+/** The items of a shard that a query has read and not yet returned, and the reader of the shard. */
 export class ShardBuffer<T> {
-  /** Items that the store has evaluated. */
+  /** The number of items that the store has evaluated. */
   evaluated = 0;
-  /** Items that have passed the filter. */
+  /** The number of items that have passed the filter. */
   matched = 0;
-  /** The most items that a read has asked for. */
+  /** The largest limit of a read. */
   largestLimit = 0;
-  /** `cut`: the shard was read to the last position that the page can need. `missing`: the query goes on without the shard. */
+  /**
+   * `cut`: the shard was read up to the last position that the page can need. `missing`: the query continues without
+   * the shard.
+   */
   private state: 'readable' | 'exhausted' | 'cut' | 'missing';
   private held: Position<T>[] = [];
   private next = 0;
   private from: unknown;
   private readTo: Position<T> | undefined;
-  /** Whether items were dropped that a later page can hold but this one cannot. */
+  /** Whether items were dropped because they are after the end of this page. A later page can have them. */
   private dropped = false;
 
   constructor(
@@ -36,7 +39,7 @@ export class ShardBuffer<T> {
     return this.reader.shard;
   }
 
-  /** The `next` of the last answer: where the shard goes on behind everything that was read. */
+  /** The `next` of the last response, from which the next read continues. */
   get goesOnAt(): unknown {
     return this.from;
   }
@@ -46,12 +49,15 @@ export class ShardBuffer<T> {
     return this.held[this.next];
   }
 
-  /** Nothing of this shard comes before this position. It is the head or, without one, how far the shard was read. */
+  /**
+   * All further items of the shard are at or after this position. It is the position of the head, or the frontier if
+   * the buffer is empty.
+   */
   get bound(): Position<T> | undefined {
     return this.held[this.next] ?? this.readTo;
   }
 
-  /** How far the shard was read. All further items of the shard are behind this position. */
+  /** The position up to which the shard was read. All unread items of the shard come after it. */
   get frontier(): Position<T> | undefined {
     return this.readTo;
   }
@@ -64,7 +70,7 @@ export class ShardBuffer<T> {
     return this.held.length - this.next;
   }
 
-  /** Whether the query can read more of this shard for this page. */
+  /** Whether this page can read more items of the shard. */
   get readable(): boolean {
     return this.state === 'readable';
   }
@@ -78,7 +84,7 @@ export class ShardBuffer<T> {
     return this.readable && this.bufferedCount === 0;
   }
 
-  /** Whether this page or a later one can hold further items of this shard. */
+  /** Whether this page or a later page can have more items of the shard. */
   get mayHaveMore(): boolean {
     return this.bufferedCount > 0 || this.state === 'readable' || this.state === 'cut' || this.dropped;
   }
@@ -100,7 +106,7 @@ export class ShardBuffer<T> {
     return this.reader.read({ ...read, from: this.from });
   }
 
-  /** Drops the items after a position that the page cannot go beyond. */
+  /** Drops the items after the end of the page. */
   dropBehind(end: Position<T>, compare: ComparePositions<T>): void {
     let low = this.next;
     for (let high = this.held.length; low < high; ) {
@@ -116,10 +122,10 @@ export class ShardBuffer<T> {
     this.readTo = end;
   }
 
-  /** Adds an answer, and returns those of its items that the buffer holds now. */
+  /** Adds the items of a response. Returns the items that were added. */
   absorb(page: ShardPage<T>, until: Position<T> | undefined): readonly Position<T>[] {
-    // The read was sent before the buffer was found to reach beyond the page. So all items of the answer are beyond it,
-    // too.
+    // The read was sent before items after the end of the page were dropped. All items of its response are after the
+    // end, too.
     if (this.dropped) return [];
     const positions = page.items.map((item) => ({ item, shard: this.shard }));
     this.held = this.next === this.held.length ? positions : [...this.held.slice(this.next), ...positions];
@@ -140,11 +146,10 @@ export class ShardBuffer<T> {
     return positions;
   }
 
-  /** Goes on without the items that were not read. */
+  /** Marks the shard as missing, so that the query continues without its unread items. */
   giveUp(): void {
     this.state = 'missing';
-    // Only dropped items hold the page back: they come after this position, and the page must not go beyond it without
-    // them.
+    // Keep the frontier if items were dropped: the page must not continue after it without these items.
     if (!this.dropped) this.readTo = undefined;
   }
 }

@@ -3,11 +3,11 @@ import { evaluatedFor } from './read-size';
 import type { ShardBuffer } from './shard-buffer';
 import type { ShardRequests } from './shard-requests';
 
-/** How many items a flow returns, and how many shards it reads at once. */
+/** How many items a flow returns, and how many shards it reads in parallel. */
 interface FlowBounds<T> {
-  /** The most shards with a page that is being read, or that was read and not yet returned. */
+  /** The most shards that have a page in flight, or a page that is not yet returned. */
   width: number;
-  /** The most items that the flow returns. Whoever has them leaves it. */
+  /** The most items to return. The consumer must leave the loop after this number of items. */
   limit: number;
   isNew(item: T): boolean;
 }
@@ -16,21 +16,23 @@ interface FlowBounds<T> {
 interface FlowPage<T> {
   shard: number;
   items: T[];
-  /** Where the shard goes on behind these items. Undefined if they are its last, or if it could not be read further. */
+  /**
+   * The position after these items. Undefined if they are the last items of the shard, or if the shard could not be
+   * read further.
+   */
   next: unknown;
-  /** Whether the shard was given up. */
+  /** Whether the query gave up reading the shard. */
   missing: boolean;
 }
 
 /**
- * Returns the items of all shards page by page, as the pages arrive. It finishes the
- * shards that it has begun before it begins others, so at most `width` shards are read in part.
+ * Returns the items of all shards page by page, as the pages arrive. It finishes begun shards before it begins others,
+ * so at most `width` shards are read in part.
  *
- * The flow reads the next page of a shard only after the consumer has taken the page before. So it holds at most
- * `width` pages and the one that the consumer works on, even for a slow consumer. Together the reads ask for no more
- * items than are still wanted.
+ * The flow reads the next page of a shard only after the consumer has taken the previous page. So it holds at most
+ * `width` pages and the page that the consumer processes. The reads together request at most the remaining items.
  *
- * @throws ShardsUnavailableError after the last item, if the flow did not read every shard to its end
+ * @throws ShardsUnavailableError after the last item, if a shard was not read completely
  */
 export async function* shardFlow<T>(
   buffers: readonly ShardBuffer<T>[],
@@ -42,7 +44,7 @@ export async function* shardFlow<T>(
   let wanted = limit;
   let asked = 0;
   const readOn = (): void => {
-    // The last slot is asked for all that is still wanted.
+    // The shares add up to the remaining number of items.
     for (let slots = width - inFlight.size; idle.length > 0 && wanted > asked; slots--) {
       const share = Math.ceil((wanted - asked) / Math.min(slots, idle.length));
       const buffer = idle.shift()!;
@@ -61,7 +63,7 @@ export async function* shardFlow<T>(
     asked -= share;
     const items = buffer.drain().filter(isNew).slice(0, wanted);
     wanted -= items.length;
-    // The next read of the shard may be answered before the consumer has taken these items.
+    // Save the position now, because the next read of the shard may finish before the consumer takes these items.
     const next = buffer.readable ? buffer.goesOnAt : undefined;
     if (buffer.readable) idle.unshift(buffer);
     readOn();

@@ -4,47 +4,50 @@ import type { Position } from './total-order';
 export interface ShardRead<T> {
   /** The `next` of the page before. Absent for the first page. */
   from?: unknown;
-  /** The most items that the store evaluates. If absent, the store decides. */
+  /** The most items that the store evaluates. Absent: no limit except that of the store. */
   limit?: number;
-  /** The query needs nothing behind the sort key of this position. */
+  /** The query needs no items after the sort key of this position. */
   until?: Position<T>;
-  /** The engine aborts this signal when it no longer needs the answer. */
+  /** The query aborts this signal when it no longer needs the response. */
   signal?: AbortSignal;
 }
 
-/** The answer of a store to one read of one shard. */
+/** The result of one read of one shard. */
 export interface ShardPage<T> {
-  /** The next items of the shard, in the order of the query. The list may be empty although more items follow. */
+  /** The next items of the shard, in the order of the query. The list can be empty although more items follow. */
   items: T[];
-  /** Where the next page goes on. Absent at the end of the shard, or of the part that the read asked for. */
+  /** Pass it as `from` to read the next page. Absent at the end of the shard, or after `until`. */
   next?: unknown;
   /**
-   * How far the shard was read. A filter can hide the items before this one. Absent as long as the read has found only
-   * what stands before the begin of the query: a page may end here, and must not end before it begins.
+   * The position up to which the shard was read. It can be after the last item, because a filter can hide items. Absent
+   * while the read has found only items before the beginning of the page, because a page can end at this position.
    */
   readTo?: T;
-  /** How many items the store evaluated before it applied the filter. */
+  /** The number of items that the store evaluated before it applied the filter. */
   itemsRead: number;
-  /** How many of them a filter has hidden. @default 0 */
+  /**
+   * The number of evaluated items that a filter has hidden.
+   * @default 0
+   */
   itemsHidden?: number;
   consumedReadUnits: number;
-  /** The sizes of some of the items, in bytes as the store charges for them. */
+  /** The sizes of some of the items, in bytes, as the store charges for them. */
   itemSizes: number[];
 }
 
 /**
- * Reads one shard of a query page by page. It is the port between the engine and a store. A reader keeps no state
- * between reads, so the engine may repeat a read, or have it in flight twice.
+ * Reads one shard of a query page by page. Each store implements this interface. A reader has no state, so the query
+ * can repeat a read, or send it twice in parallel.
  */
 export interface ShardReader<T> {
   readonly shard: number;
-  /** Whether the query needs nothing of this shard. It is known before the first read. */
+  /** Whether the query needs no items of this shard, even before the first read. */
   readonly exhausted: boolean;
   read(read: ShardRead<T>): Promise<ShardPage<T>>;
 }
 
 /**
- * What a failed read means. `throttled`: the shard has too much to do. `transient`: another attempt can overcome the
- * failure. `final`: every further attempt will fail too.
+ * The class of a failure. `throttled`: the shard is over a limit. `transient`: another attempt can succeed. `final`:
+ * every further attempt will fail, too.
  */
 export type ReadFailure = 'throttled' | 'transient' | 'final';

@@ -14,16 +14,16 @@ interface Attempt<T> {
   abort(): void;
 }
 
-/** What the requests of one query share besides their policy. */
+/** The statistics and settings that the requests of a query share. */
 interface RequestContext {
   stats: FanOutStats;
   sizes: ItemSizes;
   failureOf(error: unknown): ReadFailure;
 }
 
-/** Sends the reads of one query, several at a time. It sends a failed read again, and a late one a second time. */
+/** Sends the reads of one query in parallel. It retries failed reads and hedges late reads. */
 export class ShardRequests<T> {
-  /** Whether reads may still be sent: nobody has closed it, and the deadline has not come. */
+  /** Whether reads may still be sent. False after `close` and after the deadline. */
   open = true;
   private readonly inFlight = new Set<Attempt<T>>();
   private readonly slots: Semaphore;
@@ -41,21 +41,21 @@ export class ShardRequests<T> {
   }
 
   /**
-   * Sends reads at the same time, and waits until all are answered or the deadline comes.
+   * Sends reads in parallel, and waits for all responses or the deadline.
    *
-   * @param end where the page ends at the latest. Without it, each read asks for everything that it was planned for
+   * @param end the latest possible end of the page, which restricts later reads
    */
   async wave(reads: readonly BufferRead<T>[], end?: PageEnd<T>): Promise<void> {
     this.context.stats.waves += 1;
     await this.inTime(Promise.all(reads.map((read) => this.fill(read, end))));
   }
 
-  /** Waits for answers until the deadline. Resolves to undefined if the deadline comes first. */
+  /** Waits for responses until the deadline. Resolves to undefined at the deadline. */
   async inTime<R>(answers: Promise<R>) {
     return this.expiry === undefined ? answers : Promise.race([answers, this.expiry]);
   }
 
-  /** Reads the next items into one buffer. Does not change the buffer if the answer comes too late. */
+  /** Reads the next items into a buffer. Ignores a response after the deadline. */
   async fill(planned: BufferRead<T>, end?: PageEnd<T>): Promise<void> {
     const read = { ...planned };
     const { buffer } = read;
@@ -77,9 +77,9 @@ export class ShardRequests<T> {
   }
 
   /**
-   * Goes on without these shards.
+   * Gives up these shards, so that the query continues without them.
    *
-   * @throws ShardsUnavailableError if the policy does not allow a partial page, or if no shard would be left
+   * @throws ShardsUnavailableError if the policy does not allow a partial page, or if all shards are missing
    */
   giveUp(buffers: readonly ShardBuffer<T>[], cause?: unknown): void {
     for (const buffer of buffers) buffer.giveUp();
@@ -98,7 +98,7 @@ export class ShardRequests<T> {
     for (const { abort } of this.inFlight) abort();
   }
 
-  /** Returns undefined if the page needs nothing from the read any more. */
+  /** Sends a read with retries. Returns undefined if the page no longer needs the read. */
   private async withRetries(read: BufferRead<T>, end: PageEnd<T> | undefined): Promise<ShardPage<T> | undefined> {
     const { attempts: most, hedgeBudget } = this.policy;
     let throttled = false;
@@ -106,7 +106,7 @@ export class ShardRequests<T> {
       if (!this.slots.tryAcquire()) await new Promise<void>((resolve) => this.slots.acquire(resolve));
       try {
         if (!this.open) return undefined;
-        // Answers that have come meanwhile may have shown that the page ends earlier.
+        // Responses since the plan may have shown that the page ends earlier.
         if (attempts === 1 && end?.narrow(read) === false) return undefined;
         return await (hedgeBudget > 0 && !throttled ? this.hedged(read) : this.send(read).answer);
       } catch (error) {
@@ -123,7 +123,10 @@ export class ShardRequests<T> {
     }
   }
 
-  /** Sends a read, and a second time if it is late and the budget allows it. Resolves to the first answer. */
+  /**
+   * Sends a read. If the response is late and the budget allows a hedge, sends the read a second time. Resolves to the
+   * first response.
+   */
   private hedged(read: BufferRead<T>): Promise<ShardPage<T>> {
     const { history, hedgeBudget } = this.policy;
     const first = this.send(read);
@@ -147,7 +150,7 @@ export class ShardRequests<T> {
         );
       };
       const stopWaiting = this.schedule(() => {
-        // A hedge that has to wait for a socket would be late itself.
+        // Do not wait for a free slot, because then the hedge would be late, too.
         if (!this.slots.tryAcquire()) return;
         if (!history?.takeHedge()) {
           this.slots.release();
@@ -177,7 +180,7 @@ export class ShardRequests<T> {
       },
       (error) => {
         this.inFlight.delete(attempt);
-        // An aborted request would have taken at least this long. Another error says nothing about latencies.
+        // The latency of an aborted request would have been at least this time. Other errors do not measure a latency.
         if (signal.aborted) observe();
         throw error;
       },
@@ -192,7 +195,7 @@ export class ShardRequests<T> {
     return new Promise((resolve) => this.schedule(resolve, delayMs));
   }
 
-  /** Calls back after some milliseconds, unless the returned function is called first, or the requests are closed. */
+  /** Schedules a callback. The returned function and `close` cancel it. */
   private schedule(callback: () => void, delayMs: number): () => void {
     const cancel = this.policy.clock.schedule(() => {
       this.timers.delete(cancel);

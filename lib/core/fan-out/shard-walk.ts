@@ -3,10 +3,11 @@ import { evaluatedFor, itemsInBlock } from './read-size';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 
 /**
- * Fills a page with one shard after the other, each in its own order. A bounded page asks one shard first. After each
- * wave that does not fill the page, it asks `growth` times as many. An unbounded page asks all shards at once.
+ * Fills a page with the items of one shard after the other. The first wave of a bounded page reads one shard, and each
+ * further wave reads `growth` times the number of shards of the previous wave. An unbounded page reads all shards in
+ * parallel.
  *
- * @returns whether further items may follow the page
+ * @returns whether items may follow the page
  */
 export async function shardWalk<T>(context: PageContext<T>, growth = 2): Promise<boolean> {
   const { buffers, page, requests, budget } = context;
@@ -38,14 +39,15 @@ export async function shardWalk<T>(context: PageContext<T>, growth = 2): Promise
 }
 
 /**
- * The reads of the next wave. The first shard is asked for all that the page still wants, and the others are asked for as
- * much together, because it is not known whether the page will need them. Only as many shards are asked as the page most
- * likely needs. What was read so far tells how many items pass the filter, and how many items a shard has.
+ * Plans the reads of the next wave. The first read requests all items that still fit on the page. The other reads
+ * together request the same number again, because the page may not need them. The number of reads is limited to the
+ * shards that the page most likely needs. It is estimated from earlier reads: how many items pass the filter, and how
+ * many items a shard has.
  */
 function readsOf<T>({ buffers, page, sizes }: PageContext<T>, width: number): BufferRead<T>[] {
   const wanted = page.expected;
   if (wanted === undefined) return buffers.filter(({ starving }) => starving).map((buffer) => ({ buffer }));
-  // The shard that the walk has reached can be read.
+  // The current shard is readable.
   const [first, ...following] = buffers.filter((buffer) => buffer.readable) as [ShardBuffer<T>, ...ShardBuffer<T>[]];
   const all = evaluatedFor(wanted, first);
   const others = othersOf(first, following, buffers, wanted, all, width - 1);
@@ -54,8 +56,9 @@ function readsOf<T>({ buffers, page, sizes }: PageContext<T>, width: number): Bu
 }
 
 /**
- * The shards after the first that the page most likely needs, too, at most `most`. A shard is assumed to have about as many
- * items as the shards that were read to their end. Until one was, it is assumed to have as many as it is asked for.
+ * Returns the shards after the first that the page most likely needs, at most `most`. It assumes that a shard has the
+ * average number of items of the completely read shards. If no shard was read completely, it assumes that each shard
+ * fills its read.
  */
 function othersOf<T>(
   first: ShardBuffer<T>,

@@ -1,6 +1,6 @@
 /**
- * The position of an item in the items of all shards. Items are ordered by their sort key, then by their shard, then as
- * their shard stores them. Only the store knows that last order: a query cannot compare by it, but only go on after an
+ * The position of an item among the items of all shards. Items are ordered by their sort key, then by their shard, then
+ * by the store's order within the shard. A query cannot compare by the store's order. It can only continue after an
  * item.
  */
 export interface Position<T> {
@@ -12,8 +12,8 @@ export type ComparePositions<T> = (a: Position<T>, b: Position<T>) => number;
 
 /** The order of a query over all shards. */
 export interface TotalOrder<T> {
-  /** Returns 0 if two items have the same shard and the same sort key, and only then. */
+  /** Returns 0 only if two items have the same shard and the same sort key. */
   compare: ComparePositions<T>;
-  /** A shard number behind all others. A position with this number is behind every item with the same sort key. */
+  /** A shard number after all shards. A position with this number is after every item with the same sort key. */
   behindAllShards: number;
 }

@@ -1,4 +1,4 @@
-/** The direction in which a query goes through a shard: 1 is ascending. */
+/** The direction of a query: 1 is ascending, -1 is descending. */
 export type Direction = 1 | -1;
 
 /** One end of a range. */
@@ -7,18 +7,21 @@ export interface RangeEnd<V> {
   inclusive: boolean;
 }
 
-/** A range of the values of one attribute or column. An end that is absent is open. */
+/** A range of values of one attribute or column. An absent end is unbounded. */
 export interface ValueRange<V> {
   lower?: RangeEnd<V>;
   upper?: RangeEnd<V>;
 }
 
-/** The part of a range from a value on, in the direction of the query. */
+/** The part of a range that begins at a value, in the direction of the query. */
 export function rangeFrom<V>(range: ValueRange<V>, begin: RangeEnd<V>, direction: Direction): ValueRange<V> {
   return direction === 1 ? { ...range, lower: begin } : { ...range, upper: begin };
 }
 
-/** The part of a range up to a value and including it. It is the same object if the range ends there or before. */
+/**
+ * The part of a range up to and including a value. Returns the same object if the range already ends at or before the
+ * value.
+ */
 export function rangeUpTo<V>(
   range: ValueRange<V>,
   value: V,
@@ -31,7 +34,7 @@ export function rangeUpTo<V>(
   return direction === 1 ? { ...range, upper: cut } : { ...range, lower: cut };
 }
 
-/** Whether a value stands behind the range, in the direction of the query. */
+/** Whether a value comes after the range, in the direction of the query. */
 export function isBehindRange<V>(
   value: V,
   range: ValueRange<V>,
@@ -53,10 +56,10 @@ const BEFORE_SURROGATES = 0xd7ff;
 const BEHIND_SURROGATES = 0xe000;
 
 /**
- * The least text behind all texts that begin with a prefix. UTF-8 bytes sort like code points, and no text holds half a
- * surrogate pair.
+ * Returns the first text after all texts that begin with a prefix. It compares code points, which have the same order
+ * as UTF-8 bytes, and skips the surrogates, because a text cannot contain half a surrogate pair.
  *
- * @returns undefined if no text stands behind them
+ * @returns undefined if no text comes after them
  */
 export function firstTextBehind(prefix: string, lastCodePoint = MAX_CODE_POINT): string | undefined {
   const characters = [...prefix];

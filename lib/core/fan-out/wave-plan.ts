@@ -7,26 +7,29 @@ import { blocksOf, evaluatedFor, itemsInBlock, readSize } from './read-size';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { Position } from './total-order';
 
-/** What a later wave may read ahead, as a share of the least that the page can cost. */
+/** The most that a later wave may read ahead, as a share of the minimum cost of the page. */
 const AHEAD = 0.5;
 
-/** How unlikely a stretch of one shard must be, if items lay in the shards at random, to show that the shards hold runs. */
+/**
+ * If items were in random shards, a long stretch of one shard would be unlikely. If its probability is smaller than
+ * this number, the shards are assumed to have runs.
+ */
 const RANDOM_STRETCH_PROBABILITY = 0.001;
 
 /** The reads of a wave of an ordered page. */
 export interface WavePlan<T> {
   readonly reads: BufferRead<T>[];
-  /** Where the page ends at the latest. Absent for a page without a bound. */
+  /** The latest possible end of the page. Absent for a page without a bound. */
   readonly end?: PageEnd<T>;
 }
 
 /**
- * The reads of the next wave of an ordered page. This function is pure.
+ * Plans the reads of the next wave of an ordered page. This function is pure.
  *
- * Until the buffers hold as many items as the page has room for, the wave fills the buffer of every shard up to the
- * share of the page that the shard most likely has. From then on the page cannot end behind the last of these items.
- * Only a shard that was not read up to that position can still contribute, and `boundedReads` reads on there. Where the
- * shards hold runs of consecutive items, `runReads` plans all waves.
+ * While the buffered items do not fill the page, the wave reads from every shard the share of the page that the shard
+ * most likely has. After that, the last of these items bounds the end of the page. Only shards that were not read up to
+ * this position can have more items of the page, and `boundedReads` continues with them. If the shards have runs of
+ * consecutive items, `runReads` plans all waves instead.
  */
 export function planWave<T>(state: PageState<T>): WavePlan<T> {
   const { buffers, page } = state;
@@ -57,11 +60,11 @@ function boundedWave<T>(
 }
 
 /**
- * The reads of a wave that ends with the worst item that the page can still have.
+ * Plans the reads of a wave up to the last item that can be on the page.
  *
- * The shard with the first frontier is asked for all that it can have: the page cannot go on without it. Whether the other
- * shards have any of the page's items is not known. So together they are asked for at most a share of `AHEAD` of the blocks
- * that the page costs at least. They come in the order of their frontiers, with at least one block each.
+ * The merge cannot continue without the shard with the first frontier, so its read requests all of its possible items.
+ * The other shards may have no item of the page. So their reads together request at most a share of `AHEAD` of the
+ * minimum blocks of the page. They are sorted by frontier, and each reads at least one block.
  */
 function boundedReads<T>(
   [first, ...others]: readonly UnfinishedShard<T>[],
@@ -77,8 +80,9 @@ function boundedReads<T>(
 }
 
 /**
- * Whether the shards hold runs: consecutive items of the order that lie in one shard, more of them than a page has of a
- * shard on average. The beginning of a page shows this, and so does the page before. The page must have a bound.
+ * Whether the shards have runs: consecutive items of the order are in one shard, and there are more of them than the
+ * average items per shard of a page. It is estimated from the beginning of the page and from the previous page. The
+ * page must have a bound.
  */
 function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards: number): boolean {
   const atRandom = 1 - Math.log(RANDOM_STRETCH_PROBABILITY) / Math.log(shards);
@@ -86,13 +90,13 @@ function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards
 }
 
 /**
- * The reads of a wave where the shards hold runs. The first wave asks every shard for a block. The first items of the
- * shards then tell in which order the runs come. So a later wave asks the shards with the first frontiers for a run each.
- * These are as many shards as the page has room for runs, or only the first shard as long as the length of no run is
- * known.
+ * Plans the reads of a wave if the shards have runs. The first wave reads one block of every shard. The first items of
+ * the shards then show the order of the runs. So a later wave reads one run from each of the shards with the first
+ * frontiers. It reads as many runs as fit on the page. While the length of a run is unknown, it reads only the first
+ * shard.
  *
- * The page cannot go on without the shard with the first frontier. So it is asked for all that it can have, unless its run
- * is known to be shorter and no worst item bounds the read.
+ * The merge cannot continue without the shard with the first frontier, so its read requests all of its possible items.
+ * If no worst item bounds the read, it requests only one run.
  */
 function runReads<T>(
   { page, sizes }: PageState<T>,
@@ -115,7 +119,7 @@ function runReads<T>(
   ];
 }
 
-/** Makes reads that end with the worst item that the page can still have. */
+/** Returns a function that creates reads up to the last item that can be on the page. */
 function readUpTo<T>(worst: Position<T> | undefined) {
   return ({ buffer, wanted }: UnfinishedShard<T>, items: number): BufferRead<T> => ({
     buffer,
@@ -124,7 +128,7 @@ function readUpTo<T>(worst: Position<T> | undefined) {
   });
 }
 
-/** The buffers that are empty, and those that soon will be. Together they need one wave instead of one each. */
+/** Returns the buffers that are empty or will be empty soon, so that one wave reads them together. */
 function withRunningLow<T>(readable: readonly ShardBuffer<T>[]): ShardBuffer<T>[] {
   const enough = readable.reduce((most, { bufferedCount }) => Math.max(most, bufferedCount), 0) / 2;
   return readable.filter(({ bufferedCount }) => bufferedCount === 0 || bufferedCount < enough);
