@@ -26,6 +26,7 @@ const GUIDES = [
   'resharding',
   'index-resharding',
   'monitoring',
+  'metrics',
   'borders',
   'running-locally',
   'testing',

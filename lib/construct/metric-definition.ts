@@ -1,13 +1,13 @@
 import { Duration, type IResource, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 
-/** A metric as data: what methods, dashboards, alarms and the tables of the guide to monitoring say of it. */
+/** The definition of a metric, from which methods, dashboards, alarms and the guide to metrics are made. */
 export interface MetricDefinition {
   /** The statistic over a period, unless the caller chooses another one. */
   readonly statistic: string;
   readonly unit: Unit;
-  /** What it counts or measures, for the guide. */
-  readonly says: string;
+  /** What it counts or measures, for the guide. A metric that AWS writes has no text, because AWS documents it. */
+  readonly says?: string;
 }
 
 type Unit = 'Bytes' | 'Count' | 'Milliseconds' | 'Percent' | 'Seconds';
@@ -23,10 +23,10 @@ export interface MetricFamily {
 export const DEFAULT_PERIOD = Duration.minutes(5);
 
 const { SUM, AVERAGE, MINIMUM, MAXIMUM } = cloudwatch.Stats;
-export const sum = (unit: Unit, says: string): MetricDefinition => ({ statistic: SUM, unit, says });
-export const average = (unit: Unit, says: string): MetricDefinition => ({ statistic: AVERAGE, unit, says });
-export const minimum = (unit: Unit, says: string): MetricDefinition => ({ statistic: MINIMUM, unit, says });
-export const maximum = (unit: Unit, says: string): MetricDefinition => ({ statistic: MAXIMUM, unit, says });
+export const sum = (unit: Unit, says?: string): MetricDefinition => ({ statistic: SUM, unit, says });
+export const average = (unit: Unit, says?: string): MetricDefinition => ({ statistic: AVERAGE, unit, says });
+export const minimum = (unit: Unit, says?: string): MetricDefinition => ({ statistic: MINIMUM, unit, says });
+export const maximum = (unit: Unit, says?: string): MetricDefinition => ({ statistic: MAXIMUM, unit, says });
 
 /** The statistic of a metric by its definition; the average of one that the family does not define. */
 export function statisticOf({ metrics }: MetricFamily, metricName: string): string {

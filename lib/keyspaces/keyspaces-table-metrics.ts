@@ -10,8 +10,8 @@ export const KEYSPACES_TABLE_METRICS = {
   namespace,
   dimensions: ['Keyspace', 'TableName'],
   metrics: {
-    ConsumedWriteCapacityUnits: sum('Count', 'write units that the table has consumed'),
-    ConsumedReadCapacityUnits: sum('Count', 'read units that the table has consumed'),
+    ConsumedWriteCapacityUnits: sum('Count'),
+    ConsumedReadCapacityUnits: sum('Count'),
   },
 } as const satisfies MetricFamily;
 
@@ -20,15 +20,9 @@ export const KEYSPACES_OPERATION_METRICS = {
   namespace,
   dimensions: ['Keyspace', 'TableName', 'Operation'],
   metrics: {
-    StoragePartitionThroughputCapacityExceeded: sum(
-      'Count',
-      'requests that were throttled because a partition got more than the 1,000 write units or 3,000 read units a second that it takes',
-    ),
-    WriteThrottleEvents: sum('Count', 'writes that were throttled, for whatever reason'),
-    ReadThrottleEvents: sum('Count', 'reads that were throttled, for whatever reason'),
-    PerConnectionRequestRateExceeded: sum(
-      'Count',
-      'requests that were throttled because a connection got more than the 3,000 a second that it takes',
-    ),
+    StoragePartitionThroughputCapacityExceeded: sum('Count'),
+    WriteThrottleEvents: sum('Count'),
+    ReadThrottleEvents: sum('Count'),
+    PerConnectionRequestRateExceeded: sum('Count'),
   },
 } as const satisfies MetricFamily;

@@ -10,16 +10,13 @@ export const SHARD_METRICS = {
   namespace: 'AWS/Kinesis',
   dimensions: ['StreamName', 'ShardId'],
   metrics: {
-    IncomingBytes: sum('Bytes', 'the records put into the shard, which takes 1 MB a second'),
-    IncomingRecords: sum('Count', 'records put into the shard, which takes 1,000 a second'),
-    OutgoingBytes: sum('Bytes', 'the records that `GetRecords` has read'),
-    OutgoingRecords: sum('Count', 'records that `GetRecords` has read'),
-    IteratorAgeMilliseconds: maximum(
-      'Milliseconds',
-      'how far the consumer that is furthest behind is behind the end of the shard, of those that call `GetRecords`',
-    ),
-    WriteProvisionedThroughputExceeded: sum('Count', 'records that the shard throttled'),
-    ReadProvisionedThroughputExceeded: sum('Count', 'calls of `GetRecords` that the shard throttled'),
+    IncomingBytes: sum('Bytes'),
+    IncomingRecords: sum('Count'),
+    OutgoingBytes: sum('Bytes'),
+    OutgoingRecords: sum('Count'),
+    IteratorAgeMilliseconds: maximum('Milliseconds'),
+    WriteProvisionedThroughputExceeded: sum('Count'),
+    ReadProvisionedThroughputExceeded: sum('Count'),
   },
 } as const satisfies MetricFamily;
 

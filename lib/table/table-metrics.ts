@@ -17,16 +17,10 @@ export const SHARDED_TABLE_METRICS = {
   namespace: 'AWS/DynamoDB',
   dimensions: ['TableName'],
   metrics: {
-    WriteThrottleEvents: sum('Count', 'writes to the table that were throttled, for whatever reason'),
-    ReadThrottleEvents: sum('Count', 'reads of the table that were throttled, for whatever reason'),
-    WriteKeyRangeThroughputThrottleEvents: sum(
-      'Count',
-      'writes that were throttled because a partition got more than the 1,000 units a second that it takes',
-    ),
-    ReadKeyRangeThroughputThrottleEvents: sum(
-      'Count',
-      'reads that were throttled because a partition got more than the 3,000 units a second that it takes',
-    ),
+    WriteThrottleEvents: sum('Count'),
+    ReadThrottleEvents: sum('Count'),
+    WriteKeyRangeThroughputThrottleEvents: sum('Count'),
+    ReadKeyRangeThroughputThrottleEvents: sum('Count'),
   },
 } as const satisfies MetricFamily;
 
@@ -35,53 +29,23 @@ export const SHARDED_INDEX_METRICS = {
   namespace: 'AWS/DynamoDB',
   dimensions: ['TableName', 'GlobalSecondaryIndexName'],
   metrics: {
-    ConsumedWriteCapacityUnits: sum('Count', 'write units that the index has consumed'),
-    ConsumedReadCapacityUnits: sum('Count', 'read units that queries of the index have consumed'),
-    ProvisionedWriteCapacityUnits: average(
-      'Count',
-      'write units a second that are provisioned, of a table that is not billed on demand',
-    ),
-    ProvisionedReadCapacityUnits: average(
-      'Count',
-      'read units a second that are provisioned, of a table that is not billed on demand',
-    ),
-    WriteThrottleEvents: sum('Count', 'writes to the index that were throttled, for whatever reason'),
-    ReadThrottleEvents: sum('Count', 'reads of the index that were throttled, for whatever reason'),
-    WriteKeyRangeThroughputThrottleEvents: sum(
-      'Count',
-      'writes that were throttled because a partition got more than the 1,000 units a second that it takes; they hold up the writes to the table',
-    ),
-    ReadKeyRangeThroughputThrottleEvents: sum(
-      'Count',
-      'reads that were throttled because a partition got more than the 3,000 units a second that it takes',
-    ),
-    WriteProvisionedThroughputThrottleEvents: sum(
-      'Count',
-      'writes that were throttled because the write capacity that is provisioned was consumed',
-    ),
-    ReadProvisionedThroughputThrottleEvents: sum(
-      'Count',
-      'reads that were throttled because the read capacity that is provisioned was consumed',
-    ),
-    WriteMaxOnDemandThroughputThrottleEvents: sum(
-      'Count',
-      'writes that were throttled because the index has reached its `maxWriteRequestUnits`',
-    ),
-    ReadMaxOnDemandThroughputThrottleEvents: sum(
-      'Count',
-      'reads that were throttled because the index has reached its `maxReadRequestUnits`',
-    ),
-    WriteAccountLimitThrottleEvents: sum('Count', 'writes that were throttled because of the quotas of the account'),
-    ReadAccountLimitThrottleEvents: sum('Count', 'reads that were throttled because of the quotas of the account'),
-    OnlineIndexConsumedWriteCapacity: sum(
-      'Count',
-      'write units consumed while the index is built, which are not part of the consumed write units',
-    ),
-    OnlineIndexPercentageProgress: maximum('Percent', 'how far the index is built'),
-    OnlineIndexThrottleEvents: sum(
-      'Count',
-      'writes that were throttled while the index is built; they hold up the building, not the writes to the table',
-    ),
+    ConsumedWriteCapacityUnits: sum('Count'),
+    ConsumedReadCapacityUnits: sum('Count'),
+    ProvisionedWriteCapacityUnits: average('Count'),
+    ProvisionedReadCapacityUnits: average('Count'),
+    WriteThrottleEvents: sum('Count'),
+    ReadThrottleEvents: sum('Count'),
+    WriteKeyRangeThroughputThrottleEvents: sum('Count'),
+    ReadKeyRangeThroughputThrottleEvents: sum('Count'),
+    WriteProvisionedThroughputThrottleEvents: sum('Count'),
+    ReadProvisionedThroughputThrottleEvents: sum('Count'),
+    WriteMaxOnDemandThroughputThrottleEvents: sum('Count'),
+    ReadMaxOnDemandThroughputThrottleEvents: sum('Count'),
+    WriteAccountLimitThrottleEvents: sum('Count'),
+    ReadAccountLimitThrottleEvents: sum('Count'),
+    OnlineIndexConsumedWriteCapacity: sum('Count'),
+    OnlineIndexPercentageProgress: maximum('Percent'),
+    OnlineIndexThrottleEvents: sum('Count'),
   },
 } as const satisfies MetricFamily;
 

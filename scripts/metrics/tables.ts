@@ -1,4 +1,4 @@
-import type { MetricFamily } from '../../lib/construct/metric-definition';
+import type { MetricDefinition, MetricFamily } from '../../lib/construct/metric-definition';
 import { QUERY_FUNCTION_METRICS } from '../../lib/function/query-function';
 import { KEYSPACES_OPERATION_METRICS, KEYSPACES_TABLE_METRICS } from '../../lib/keyspaces/keyspaces-table-metrics';
 import { SHARD_METRICS } from '../../lib/monitoring/stream-shard-metrics';
@@ -33,10 +33,10 @@ const FAMILIES: Readonly<Record<string, MetricFamily>> = {
   DaxCluster: DAX_METRICS,
 };
 
-/** The tables of the guide to monitoring. */
+/** The metrics of each construct: a table of the metrics of this library, and a list of the metrics that AWS writes and documents. */
 export function metricTables(): string {
   return Object.entries(FAMILIES)
-    .map(([constructs, family]) => `${introduction(constructs, family)}\n\n${table(family)}`)
+    .map(([constructs, family]) => `${introduction(constructs, family)}\n\n${body(family)}`)
     .join('\n\n');
 }
 
@@ -46,9 +46,36 @@ function introduction(constructs: string, { namespace, dimensions }: MetricFamil
   return `${names.join(' and ')}, in the namespace \`${namespace}\` by ${by}:`;
 }
 
+function body(family: MetricFamily): string {
+  if (family === QUERY_FUNCTION_METRICS) return sameAsFanOut();
+  return family.namespace.startsWith('AWS/') ? list(family) : table(family);
+}
+
+/** The query function of Amazon Keyspaces writes some of the metrics of the other query function. */
+function sameAsFanOut(): string {
+  const others = Object.keys(FAN_OUT_QUERY_METRICS.metrics).filter((name) => !(name in QUERY_FUNCTION_METRICS.metrics));
+  return `the metrics of \`FanOutQueryFunction\`, except ${others.map((name) => `\`${name}\``).join(', ')}.`;
+}
+
 function table({ metrics }: MetricFamily): string {
   const rows = Object.entries(metrics).map(
-    ([name, { statistic, unit, says }]) => `| \`${name}\` | ${statistic} | ${unit} | ${says} |`,
+    ([name, metric]) => `| \`${name}\` | ${statisticOf(metric)} | ${metric.says} |`,
   );
-  return ['| metric | statistic | unit | what it says |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return ['| metric | statistic | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+function list({ metrics }: MetricFamily): string {
+  const names = Object.keys(metrics);
+  const statistics = [...new Set(Object.values(metrics).map(statisticOf))];
+  return statistics
+    .map((statistic) => {
+      const group = names.filter((name) => statisticOf(metrics[name]!) === statistic);
+      return `- ${statistic}: ${group.map((name) => `\`${name}\``).join(', ')}`;
+    })
+    .join('\n');
+}
+
+/** The default statistic, with the unit of a metric that is no count. */
+function statisticOf({ statistic, unit }: MetricDefinition): string {
+  return unit === 'Count' ? statistic : `${statistic}, ${unit.toLowerCase()}`;
 }

@@ -2,4 +2,4 @@ import { writeGuideBlock } from '../../test/support/guide-table';
 import { metricTables } from './tables';
 
 // usage: npm run docs:metrics
-writeGuideBlock('docs/guides/monitoring.md', 'npm run docs:metrics', metricTables());
+writeGuideBlock('docs/guides/metrics.md', 'npm run docs:metrics', metricTables());

@@ -4,14 +4,14 @@ import { HEADER, scalingRow } from '../support/tables/scaling-table';
 
 /**
  * A year of loads, minute by minute: what a stream costs that is scaled, against one with a fixed count at the peak, one
- * that doubles and halves with half of the updates kept for growing, and on-demand mode. It writes the table of the guide.
+ * that doubles and halves with half of the updates kept for growing, and on-demand mode. It writes the table of decision 0018.
  *
  *   npm run bench auto-scaling
  */
 async function main(): Promise<void> {
   const rows: string[][] = [];
   for (const shape of LOAD_SHAPES) rows.push(await scalingRow(shape));
-  writeGuideTable('docs/guides/resharding.md', 'npm run bench auto-scaling', HEADER, rows);
+  writeGuideTable('docs/decisions/0018-scaling-asks-three-alarms.md', 'npm run bench auto-scaling', HEADER, rows);
 }
 
 void main();

@@ -10,7 +10,6 @@ import { buildSync } from 'esbuild';
 import { migrateOutbox } from '../../lib/core/outbox';
 import { CassandraStub } from '../support/fakes/cassandra-stub';
 import { FakeCassandra } from '../support/fakes/fake-cassandra';
-import { writeGuideTable } from '../support/guide-table';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { Dice } from '../support/random-json';
 import { rounded } from '../support/tables/producer/table';
@@ -20,12 +19,13 @@ import { BLOGS_TYPES, SUBJECTS, type Subject, serviceAnswer } from './cold-start
  * What a first invocation takes, from the beginning of the load to its answer: each function of `dist/lambda`, and the SDK's
  * clients and the driver that it loads, alone, bundled in the same way, with the first calls that the function makes. Each run
  * is a process of its own, in turn with its baseline; the middle of the runs. A server in this process answers for AWS, and a stub
- * for Amazon Keyspaces. It writes the table of the guide.
+ * for Amazon Keyspaces.
  *
  *     npm run build && npm run bench cold-start [runs] [part of a function's name...]
  */
 const [runs = '15', ...parts] = process.argv.slice(2);
 const RUNS = Number(runs);
+const HEADER = ['function', 'clients: load', 'CPU', 'wall', 'function: load', 'CPU', 'wall', 'CPU ratio', 'wall ratio'];
 
 const CHILD = `
   const [file, event, endsWith] = process.argv.slice(1);
@@ -91,14 +91,8 @@ async function main(): Promise<void> {
       rows.push(rowOf(name, runs as [Taken[], Taken[]]));
     }
     await client.end();
-    if (parts.length > 0) return console.table(rows);
     console.log(`\nmilliseconds of a first invocation; the middle of ${RUNS} processes in turn\n`);
-    writeGuideTable(
-      'docs/guides/functions.md',
-      'npm run bench cold-start',
-      ['function', 'clients: load', 'CPU', 'wall', 'function: load', 'CPU', 'wall', 'CPU ratio', 'wall ratio'],
-      rows,
-    );
+    console.table([HEADER, ...rows]);
   } finally {
     await postgres.stop();
     keyspaces.stop();

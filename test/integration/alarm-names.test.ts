@@ -51,7 +51,8 @@ const OF_STACKS = ['byStatus', 'byTime', 'tracker.blogs'];
 const descriptions = alarmDescriptions().map(([id, text]) => [id, text.replace(/ See \S+$/, '')] as const);
 const guide = read('docs/guides/monitoring.md');
 const headings = guide
-  .slice(guide.indexOf('\n### '), guide.indexOf('\n## Watch each consumer'))
+  .split('\n## Alarms')[1]!
+  .split('\n## ')[0]!
   .split('\n### ')
   .slice(1)
   .map((section) => {

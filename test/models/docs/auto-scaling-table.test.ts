@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { LOAD_SHAPES } from '../../support/fakes/load-shapes';
 import { scalingRow } from '../../support/tables/scaling-table';
 
-const guide = readFileSync('docs/guides/resharding.md', 'utf8');
+const decision = readFileSync('docs/decisions/0018-scaling-asks-three-alarms.md', 'utf8');
 
-describe('the table of scaling in the guide to resharding', () => {
+describe('the table of scaling in decision 0018', () => {
   test('has every load', () => {
-    for (const { name } of LOAD_SHAPES) expect(guide).toContain(`\n| ${name} |`);
+    for (const { name } of LOAD_SHAPES) expect(decision).toContain(`\n| ${name} |`);
   });
 
   // All of them would take a minute.
   test.each(LOAD_SHAPES.filter(({ name }) => name.startsWith('office') || name.endsWith('1:8')))(
     'is what `npm run bench auto-scaling` computes: $name',
     async (shape) => {
-      expect(guide).toContain(`\n| ${(await scalingRow(shape)).join(' | ')} |\n`);
+      expect(decision).toContain(`\n| ${(await scalingRow(shape)).join(' | ')} |\n`);
     },
     60_000,
   );

@@ -9,14 +9,24 @@ function verdictOf(pair: Pair, border: Border): 'works' | 'refused' | '—' {
   return 'refusal' in synthesis ? 'refused' : 'works';
 }
 
-/** The row of a pair, as the guide has it. */
-export function rowOf(pair: Pair): string {
-  const cells = [`\`${pair.construct}\``, `\`${pair.partner}\``, ...BORDERS.map((border) => verdictOf(pair, border))];
-  return `| ${cells.join(' | ')} |`;
+/** The name of a pair in the guide: the construct, and the property or the method that takes the partner. */
+export function nameOf({ construct, partner }: Pair): string {
+  return `\`${construct}.${partner}\``;
 }
 
-/** The table of the guide. */
+/** The verdicts of a pair for all borders, as cells of the table of the guide. */
+export function verdictsOf(pair: Pair): string {
+  return BORDERS.map((border) => verdictOf(pair, border)).join(' | ');
+}
+
+/** The table of the guide: a row for all pairs that have the same verdicts. */
 export function bordersTable(): string {
-  const header = ['construct', 'is given', ...BORDERS];
-  return [`| ${header.join(' | ')} |`, `|${' --- |'.repeat(header.length)}`, ...PAIRS.map(rowOf)].join('\n');
+  const namesByVerdicts = new Map<string, string[]>();
+  for (const pair of PAIRS) {
+    const verdicts = verdictsOf(pair);
+    namesByVerdicts.set(verdicts, [...(namesByVerdicts.get(verdicts) ?? []), nameOf(pair)]);
+  }
+  const header = ['construct and partner', ...BORDERS];
+  const rows = [...namesByVerdicts].map(([verdicts, names]) => `| ${names.join(', ')} | ${verdicts} |`);
+  return [`| ${header.join(' | ')} |`, `|${' --- |'.repeat(header.length)}`, ...rows].join('\n');
 }

@@ -5,7 +5,7 @@ const guide = readFileSync('docs/guides/limits.md', 'utf8');
 
 function row({ what, value, otherwise, increasedBy, source }: ServiceLimit): string {
   const allowed = value.toLocaleString('en') + (otherwise === undefined ? '' : `; ${otherwise}`);
-  return `| ${what} | ${allowed} | ${increasedBy ?? 'no request'} | ${source} |`;
+  return `| ${what} | ${allowed} | ${increasedBy ?? 'not possible'} | ${source} |`;
 }
 
 test('the table of service limits is the list that the planner uses, with the date of the sources', () => {

@@ -14,7 +14,7 @@ test('each code of an error has a row with its anchor, a cause and a cure, and n
   expect(rows.map(([, , code]) => code).sort()).toEqual(codesOfSources());
 });
 
-test('each heading that an alarm links to has a row', () => {
+test('the page links to each heading that an alarm links to', () => {
   const headings = alarmDescriptions().map(([, text]) => text.match(/guides\/([a-z-]+\.md#[a-z-]+)$/)![1]!);
   const watched = [...new Set(headings)].filter((heading) => heading.startsWith('monitoring.md'));
   expect(watched.length).toBeGreaterThan(15);
