@@ -1,13 +1,13 @@
 import { type DynamoDbItem, FanOutHistory, fanOutItems, fanOutQuery, type ShardedIndexConfig } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { FakeIndex } from '../support/fakes/fake-index';
-import { writeGuideTable } from '../support/guide-table';
+import { printTable } from '../support/guide-table';
 import { timeIndex } from '../support/tables/fan-out/time-index';
 
 /**
  * Items per second and memory of reading a whole index in order: in pages, each thrown away before the next, against
  * reading everything and sorting it; and of streaming it in no order. The index is in memory, so this is the CPU time of
- * the library, and of the fake index, which both sides share. It writes the table of the guide.
+ * the library, and of the fake index, which both sides share.
  *
  *     npm run bench fan-out-paging [items] [shards]
  */
@@ -48,7 +48,7 @@ async function compare(items: number, shards: number): Promise<void> {
     ]);
   }
   const header = [`${items.toLocaleString('en')} items`, 'items/s', 'against read all and sort', 'held at the end'];
-  writeGuideTable('docs/guides/fan-out-query.md', 'npm run bench fan-out-paging', header, rows);
+  printTable(header, rows);
 }
 
 async function inPages(index: FakeIndex, config: ShardedIndexConfig, limit: number, items: number): Promise<unknown> {

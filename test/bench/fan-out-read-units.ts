@@ -1,5 +1,5 @@
 import { coresToCompare } from '../support/core-at';
-import { writeGuideTable } from '../support/guide-table';
+import { printTable, writeGuideTable } from '../support/guide-table';
 import { tellDearest } from '../support/tables/fan-out/drawn-cell';
 import { FIRST_WAVE_HEADER, FIRST_WAVES, firstWaveRow } from '../support/tables/fan-out/first-wave-table';
 import { type PageCost, pageCost } from '../support/tables/fan-out/page-cost';
@@ -19,15 +19,15 @@ import {
 /**
  * What an ordered page costs: read units, requests and waves, against the floor, which is the least that any page can
  * cost, and against asking every shard for a whole page. The index is in memory and charges as DynamoDB does, so the
- * numbers are exact. It writes the tables of the guide, and prints the dearest ten of 300 pages that are drawn from all that DynamoDB
+ * numbers are exact. It writes the tables of decision 0048, and prints the dearest ten of 300 pages that are drawn from all that DynamoDB
  * allows: with "against REF" also of the core as it was at that commit. With "cells" it prints every combination too.
  *
  *     npm run bench fan-out-read-units [cells] [against REF]
  */
 async function main(cells: boolean, benchArguments: string[]): Promise<void> {
-  const guide = 'docs/guides/fan-out-query.md';
+  const decision = 'docs/decisions/0048-few-waves-or-few-units.md';
   const command = 'npm run bench fan-out-read-units';
-  writeGuideTable(guide, command, PAGE_HEADER, await Promise.all(SHOWN.map(pageRow)));
+  writeGuideTable(decision, command, PAGE_HEADER, await Promise.all(SHOWN.map(pageRow)));
   const rows: string[][] = [];
   for (const situation of SITUATIONS) {
     const costs: PageCost[] = [];
@@ -35,13 +35,13 @@ async function main(cells: boolean, benchArguments: string[]): Promise<void> {
       costs.push(await pageCost(situation.layout, situation.warm, combination));
     }
     if (cells) printCells(`${situation.name}, ${situation.sizes}`, costs);
-    if (rows.length === 0) writeGuideTable(guide, `${command}, by group`, GROUP_HEADER, groupRows(costs));
+    if (rows.length === 0) printTable(GROUP_HEADER, groupRows(costs));
     rows.push(situationRow(situation, costs));
   }
-  writeGuideTable(guide, `${command}, by layout`, SITUATION_HEADER, rows);
+  writeGuideTable(decision, `${command}, by layout`, SITUATION_HEADER, rows);
   const firstWaves: string[][] = [];
   for (const each of FIRST_WAVES) firstWaves.push(await firstWaveRow(each));
-  writeGuideTable(guide, `${command}, by first wave`, FIRST_WAVE_HEADER, firstWaves);
+  writeGuideTable(decision, `${command}, by first wave`, FIRST_WAVE_HEADER, firstWaves);
   await tellDearest(300, 0, await coresToCompare(benchArguments));
 }
 

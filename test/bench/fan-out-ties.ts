@@ -3,13 +3,13 @@ import { TIE_CASES, TIES_HEADER, tiesRow } from '../support/tables/fan-out/ties-
 
 /**
  * What paging through 10,000 items of one day costs. The index is in memory and charges as DynamoDB does, so the numbers
- * are exact. It writes the table of the guide.
+ * are exact. It writes the table of decision 0048.
  *
  *     npm run bench fan-out-ties
  */
 async function main(): Promise<void> {
   const rows = await Promise.all(TIE_CASES.map(tiesRow));
-  writeGuideTable('docs/guides/fan-out-query.md', 'npm run bench fan-out-ties', TIES_HEADER, rows);
+  writeGuideTable('docs/decisions/0048-few-waves-or-few-units.md', 'npm run bench fan-out-ties', TIES_HEADER, rows);
 }
 
 void main();

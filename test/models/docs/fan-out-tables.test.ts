@@ -5,23 +5,23 @@ import { overFloor, pageRow, SHOWN, SITUATIONS } from '../../support/tables/fan-
 import { STRAGGLER_CASES, stragglersRow } from '../../support/tables/fan-out/stragglers-table';
 import { TIE_CASES, tiesRow } from '../../support/tables/fan-out/ties-table';
 
-/** Every table of numbers in the guide is what its bench computes. All cells of all tables would take minutes. */
+/** Every table of measurements in decision 0048 is what its bench computes. All cells of all tables would take minutes. */
 
-const guide = readFileSync('docs/guides/fan-out-query.md', 'utf8');
+const decision = readFileSync('docs/decisions/0048-few-waves-or-few-units.md', 'utf8');
 
 const rowOf = (cells: readonly string[]): string => `\n| ${cells.join(' | ')} |\n`;
 
 /** The cells of the row that begins with this text. */
 function cellsOf(name: string): string[] {
-  const line = guide.split('\n').find((each) => each.startsWith(`| ${name} |`));
+  const line = decision.split('\n').find((each) => each.startsWith(`| ${name} |`));
   return line?.split('|').map((cell) => cell.trim()) ?? [];
 }
 
-describe('the tables of the guide to the fan-out query', () => {
+describe('the measurements of the fan-out query', () => {
   test.each(SHOWN.filter(({ limit }) => limit < 1_000))(
     'show what a page of $limit items of $bytes bytes from $shards shards costs',
     async (combination) => {
-      expect(guide).toContain(rowOf(await pageRow(combination)));
+      expect(decision).toContain(rowOf(await pageRow(combination)));
     },
   );
 
@@ -37,7 +37,7 @@ describe('the tables of the guide to the fan-out query', () => {
   test('show what another first wave would cost, and the one that is built', async () => {
     for (const { name } of FIRST_WAVES) expect(cellsOf(name)).toHaveLength(9);
     const built = FIRST_WAVES.find(({ name }) => name.endsWith('as built'))!;
-    expect(guide).toContain(rowOf(await firstWaveRow(built)));
+    expect(decision).toContain(rowOf(await firstWaveRow(built)));
     for (const combination of FEW_OF_EACH.slice(0, 4)) {
       const { shards, limit } = combination;
       expect(await pageCost('skewed', false, combination, built.items(limit / shards))).toEqual(
@@ -47,13 +47,13 @@ describe('the tables of the guide to the fan-out query', () => {
   }, 60_000);
 
   test.each(TIE_CASES)('show what paging through ties costs: $name', async (each) => {
-    expect(guide).toContain(rowOf(await tiesRow(each)));
+    expect(decision).toContain(rowOf(await tiesRow(each)));
   });
 
   test.each(STRAGGLER_CASES.filter(({ shards }) => shards === 20))(
     'show what hedging does for $shards shards, budget $hedgeBudget',
     async (each) => {
-      expect(guide).toContain(rowOf(await stragglersRow(each)));
+      expect(decision).toContain(rowOf(await stragglersRow(each)));
     },
     60_000,
   );

@@ -103,8 +103,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `fewer than ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} other items`,
     `The default of both is ${core('fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `from 0, from n times ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))}`,
-    `five items from each of 20 shards for a page of 25, would cost ${Math.round((20 * 2.5) / ((25 * 4_000) / 8_192))} times the floor`,
-    `it costs at most ${1 + core('fan-out/wave-plan', 'AHEAD')} times the floor`,
   ],
   'functions.md': [
     `up to ${n(lambda('producer/index', 'MAX_RECORDS_PER_EVENT'))} records`,
