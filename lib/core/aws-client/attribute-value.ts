@@ -1,6 +1,5 @@
 /**
- * The value of an attribute as DynamoDB's API writes it, such as `{ S: 'text' }`. It has the shape of the AWS SDK's own
- * type.
+ * The value of an attribute in the format of DynamoDB's API, such as `{ S: 'text' }`. It has the shape of the AWS SDK's own type.
  */
 export type AttributeValue =
   | { S: string }
@@ -14,5 +13,5 @@ export type AttributeValue =
   | { NULL: boolean }
   | { BOOL: boolean };
 
-/** An item as DynamoDB's API writes it: the attribute values by attribute name. */
+/** An item in the format of DynamoDB's API: the attribute values by attribute name. */
 export type DynamoDbItem = Record<string, AttributeValue>;

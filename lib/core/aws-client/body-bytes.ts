@@ -1,4 +1,4 @@
-/** The whole body of an answer, as any request handler of the SDK gives it. */
+/** Reads the whole body of a response, from any request handler of the SDK. */
 export function bodyBytes(body: unknown): Promise<Buffer> {
   if (isNodeStream(body)) return streamBytes(body);
   // A web stream, a blob or nothing.
@@ -11,16 +11,16 @@ function isNodeStream(body: unknown): body is NodeJS.ReadableStream {
   return typeof (body as NodeJS.ReadableStream | undefined)?.on === 'function';
 }
 
-/** It uses events because a stream's iterator would cost as much as parsing the body. */
+/** Uses events because a stream's iterator takes as much time as parsing the body. */
 function streamBytes(body: NodeJS.ReadableStream): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
     body.on('end', () => resolve(Buffer.concat(chunks)));
     body.on('error', reject);
-    // This says nothing of a body that has ended.
+    // This has no effect after the end of the body.
     body.on('close', () =>
-      reject(Object.assign(new Error('the body of the answer was cut off'), { code: 'ECONNRESET' })),
+      reject(Object.assign(new Error('the body of the response was cut off'), { code: 'ECONNRESET' })),
     );
   });
 }

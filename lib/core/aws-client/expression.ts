@@ -5,7 +5,7 @@ import type { AttributeValue } from './attribute-value';
  * Source: the DynamoDB developer guide, "Quotas", expression parameters.
  */
 export const EXPRESSION_LIMITS = {
-  /** The most bytes of an expression, with placeholders as they stand. */
+  /** The most bytes of an expression. A placeholder counts with its own length. */
   bytes: 4_096,
   /** The most operators and functions of an expression. */
   operators: 300,
@@ -34,7 +34,7 @@ export interface ExpressionRequest extends Partial<Record<(typeof EXPRESSIONS)[n
 type BuiltRequest = Required<Pick<ExpressionRequest, 'ExpressionAttributeNames'>> &
   Pick<ExpressionRequest, 'ExpressionAttributeValues'>;
 
-/** The message with which DynamoDB rejects a request that exceeds a limit of expressions. Undefined if it exceeds none. */
+/** DynamoDB's message for a request that exceeds a limit of expressions. Undefined if the request is within the limits. */
 export function expressionProblem(request: ExpressionRequest): string | undefined {
   for (const kind of EXPRESSIONS) {
     const expression = request[kind];
@@ -48,8 +48,8 @@ export function expressionProblem(request: ExpressionRequest): string | undefine
 }
 
 /**
- * Builds the expressions of a request. It makes a placeholder for each name and value, so that no attribute name is taken
- * for a reserved word.
+ * Builds the expressions of a request. It makes a placeholder for each name and value, because an attribute name can be a
+ * reserved word of DynamoDB.
  */
 export class ExpressionBuilder {
   private readonly names = new Map<string, string>();
@@ -80,12 +80,12 @@ export class ExpressionBuilder {
   }
 }
 
-/** A placeholder or a word, a comparison, or another sign. */
+/** A placeholder, a word, a comparison or another symbol. */
 const TOKEN = /[#:]?\w+|<>|<=|>=|[=<>+\-(),]/g;
 const COMPARISON = /^(<>|<=|>=|[=<>+-])$/;
 const LOGIC = /^(AND|OR|NOT|BETWEEN|IN)$/i;
 
-/** The message of DynamoDB for an expression that exceeds a limit, without the kind of the expression. */
+/** DynamoDB's message for an expression that exceeds a limit, without the kind of the expression. */
 function problemOf(kind: (typeof EXPRESSIONS)[number], expression: string): string | undefined {
   const isUpdate = kind === 'UpdateExpression';
   const bytes = Buffer.byteLength(expression);
@@ -103,8 +103,8 @@ function problemOf(kind: (typeof EXPRESSIONS)[number], expression: string): stri
 }
 
 /**
- * Counts operators and functions as the developer guide does: `SET a = :b + :c + :d` has two operators. So the equals sign of an
- * assignment does not count, and neither does the `AND` of a `BETWEEN`.
+ * Counts operators and functions as the developer guide does: `SET a = :b + :c + :d` has two operators. The equals sign of an
+ * assignment and the `AND` of a `BETWEEN` do not count.
  */
 function counts(expression: string, isUpdate: boolean): { operators: number; inOperands: number } {
   const tokens = expression.match(TOKEN) ?? [];
@@ -133,7 +133,7 @@ function operandsFrom(tokens: readonly string[], start: number): number {
   return operands;
 }
 
-/** The bytes of texts and of binary values within names or values: placeholders and types do not count. */
+/** The bytes of texts and binary values in names or values. Placeholders and types do not count. */
 function bytesOf(part: unknown): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   if (part instanceof Uint8Array) return part.byteLength;

@@ -15,7 +15,7 @@ export interface SdkRequestHandler {
   handle(request: any, options?: SdkRequestOptions): Promise<{ response: SdkHttpResponse }>;
 }
 
-/** An answer over HTTP. */
+/** An HTTP response. */
 export interface SdkHttpResponse {
   statusCode: number;
   headers?: Record<string, string>;
@@ -27,31 +27,31 @@ export interface SdkHttpResponse {
 export interface SdkClient {
   readonly config: {
     credentials(options?: { forceRefresh?: boolean }): Promise<SigningCredentials>;
-    /** By how many milliseconds the clock of the service is ahead of this machine's, as far as the SDK knows. */
+    /** How far the clock of the service is ahead of the local clock, in milliseconds, as the SDK has measured it. */
     readonly systemClockOffset: number;
     readonly requestHandler: SdkRequestHandler;
   };
   readonly middlewareStack: SdkMiddlewareStack;
 }
 
-/** What is sent. */
 interface LightRequest {
   /** JSON. */
   readonly body: string | Uint8Array;
-  /** Whether another attempt can succeed after an answer with a status of 4xx and this error, such as a throttle. */
+  /** Whether a retry can succeed after a 4xx response with this error, for example after a throttle. */
   isTransient(error: Error): boolean;
   readonly options: SdkRequestOptions | undefined;
 }
 
-/** Errors that say that the credentials are no longer valid. Sources: the DynamoDB and Kinesis API references, "Common Errors". */
+/** Error codes for credentials that are no longer valid. Sources: the DynamoDB and Kinesis API references, "Common Errors". */
 const OUTDATED_CREDENTIALS = ['ExpiredTokenException', 'UnrecognizedClientException'];
 
 /**
- * Sends a request past the middleware of the SDK, and once more if the credentials were replaced meanwhile.
+ * Sends a request without the middleware of the SDK. If the service rejects outdated credentials and there are new credentials,
+ * sends the request again.
  *
- * @returns the text of the answer; undefined if the service refuses the request because of its signature, its time or its
- *   content, so that the client of the SDK can fix the cause, or throw its own error
- * @throws as the SDK would throw it, what another attempt can overcome: a throttle, an answer of 5xx, a lost connection
+ * @returns the text of the response; undefined if the service rejects the signature, the time or the content of the request. The
+ *   caller then sends the request with the client of the SDK, which fixes the cause or throws its own error
+ * @throws the SDK's error for a transient failure: a throttle, a 5xx response or a lost connection
  */
 export async function lightRequest(
   { config }: SdkClient,
@@ -86,7 +86,7 @@ async function send(
   };
   const { response } = await config.requestHandler.handle(request, options);
   const bytes = await bodyBytes(response.body);
-  checkSum(bytes, response);
+  verifyChecksum(bytes, response);
   const answer = bytes.toString();
   if (response.statusCode === 200) return { answer };
   const error = serviceError(response, answer);
@@ -95,17 +95,17 @@ async function send(
 }
 
 /**
- * DynamoDB sends the CRC-32 of the body as it leaves the service. If a request handler has unpacked the body, the sum does
- * not fit.
+ * Checks the CRC-32 that DynamoDB sends for the body. It skips compressed bodies: DynamoDB computes the checksum after
+ * compression, and the request handler has decompressed the body.
  */
-function checkSum(bytes: Buffer, { headers = {} }: SdkHttpResponse): void {
+function verifyChecksum(bytes: Buffer, { headers = {} }: SdkHttpResponse): void {
   const sum = headers['x-amz-crc32'];
   if (sum === undefined || headers['content-encoding'] !== undefined || crc32(bytes) === Number(sum)) return;
-  const error = new Error('the body of the answer does not have the checksum of its header');
+  const error = new Error('the body of the response does not match the checksum in x-amz-crc32');
   throw Object.assign(error, { name: 'CRC32CheckFailed', $retryable: {} });
 }
 
-/** An error as the SDK would throw it. Its name is the last part of the answer's type. */
+/** An error as the SDK would throw it. Its name is the last part of `__type` in the response. */
 function serviceError({ statusCode, headers = {} }: SdkHttpResponse, text: string): Error {
   const { __type = 'UnknownError', message = '', Message = message, ThrottlingReasons } = jsonObject(text);
   const name = String(__type).split('#').at(-1);
@@ -116,7 +116,7 @@ function serviceError({ statusCode, headers = {} }: SdkHttpResponse, text: strin
   });
 }
 
-/** An empty object if the text is not JSON. A proxy between the client and the service may answer with other text. */
+/** Parses a JSON object. Returns an empty object for other text, which a proxy between client and service may send. */
 function jsonObject(text: string): {
   __type?: unknown;
   message?: unknown;

@@ -1,3 +1,4 @@
+import { type Deferred, deferred } from '../kernel/deferred';
 import { requestSigner, type SignHeaders } from './signature';
 
 /** Where the SDK sends the requests of a table or of a stream, and how it signs them. */
@@ -21,7 +22,7 @@ interface SdkRequest {
   headers: Record<string, string>;
 }
 
-/** Which requests of a client have a route, and what decides it. */
+/** The command whose requests have routes, and the resource that decides the route of a request. */
 export interface RoutedCommand<Input> {
   /** The name of the SDK's command. */
   readonly commandName: string;
@@ -34,12 +35,12 @@ type Next<T> = (args: { input: never; request: SdkRequest }) => T;
 const routesOfClients = new WeakMap<object, Routes>();
 
 /**
- * The routes of a client's requests, by table or by stream. It learns them from the requests that the client sends itself.
- * So only the SDK has to know what decides a route: the environment, the profile, the account of the credentials and more.
+ * Learns the routes of a client, by table or by stream, from the requests that the client itself sends. So only the SDK resolves
+ * the endpoint, which depends on the environment, the profile, the account of the credentials and more.
  */
 export class Routes {
   private readonly routes = new Map<string, Route | undefined>();
-  private readonly pending = new Map<string, Deferred>();
+  private readonly pending = new Map<string, Deferred<void>>();
 
   /** The routes of a client. All light clients around one client of the SDK share them. */
   static of<Input>(client: { middlewareStack: SdkMiddlewareStack }, command: RoutedCommand<Input>): Routes {
@@ -65,8 +66,9 @@ export class Routes {
   }
 
   /**
-   * The route of a table or of a stream. Undefined if the SDK must send the request: because only the SDK can, or because it
-   * is the first request, which shows the route. The caller then sends it and calls `asked`; other callers wait until then.
+   * The route of a table or of a stream. Undefined if the caller must send the request with the SDK: the first request, which
+   * shows the route, or any request if the route cannot be used. After the request, the caller must call `sentWithSdk`. Other
+   * callers wait until the first request was sent.
    */
   async find(resource: string): Promise<Route | undefined> {
     if (!this.routes.has(resource)) {
@@ -77,35 +79,22 @@ export class Routes {
     return this.routes.get(resource);
   }
 
-  /** Call this when the SDK has sent a request of the table or of the stream, or has failed to send it. */
-  asked(resource: string): void {
+  /** Call this after the SDK has sent a request to the table or the stream, or has failed to send it. */
+  sentWithSdk(resource: string): void {
     this.pending.get(resource)?.resolve();
     this.pending.delete(resource);
   }
 
   private record(resource: string, request: SdkRequest): void {
     this.routes.set(resource, routeOf(request));
-    this.asked(resource);
+    this.sentWithSdk(resource);
   }
-}
-
-interface Deferred {
-  promise: Promise<void>;
-  resolve(): void;
-}
-
-function deferred(): Deferred {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 /** Finds the region and the service in the authorization header of Signature Version 4. */
 const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request,/;
 
-/** Undefined for another kind of authorization, and for an endpoint with a path, which needs another signature. */
+/** Undefined for another kind of authorization. Also undefined for an endpoint with a path, which needs another signature. */
 function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route | undefined {
   const signed = AUTHORIZATION.exec(String(headers.authorization));
   if (signed === null || path !== '/') return undefined;
@@ -115,7 +104,8 @@ function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route
     unsignedHeaders: header('user-agent'),
     sign: requestSigner(
       { region: signed[1]!, service: signed[2]! },
-      // HTTP/2 has the host in a header of another name. AWS demands that one of them is signed: aws/aws-sdk-php#2469.
+      // HTTP/1.1 has the host in `host`, HTTP/2 in `:authority`. AWS requires a signature of one of the two:
+      // aws/aws-sdk-php#2469.
       { ...header('host'), ...header(':authority'), ...header('content-type'), ...header('x-amz-target') },
     ),
   };

@@ -13,14 +13,14 @@ interface SigningScope {
   service: string;
 }
 
-/** Returns all headers of a signed request: those of the signer and those of the signature. */
+/** Returns all headers of a signed request: the headers that the signer got, and the headers of the signature. */
 export type SignHeaders = (
   body: string | Uint8Array,
   credentials: SigningCredentials,
   at: Date,
 ) => Record<string, string>;
 
-/** What the requests of one second have in common. */
+/** The parts of a signed request that all requests of one second share. */
 interface SecondOfRequests {
   readonly second: number;
   readonly credentials: SigningCredentials;
@@ -37,10 +37,9 @@ interface SecondOfRequests {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 /**
- * Signs `POST /` requests with AWS Signature Version 4. Header names must be in lower case. Every given header is
- * signed.
+ * Signs `POST /` requests with AWS Signature Version 4. Header names must be in lower case. Every given header is signed.
  *
- * Requests of one second by the same credentials differ in their bodies alone, so all else is made once.
+ * Requests of one second with the same credentials differ only in their bodies, so the signer computes the rest once.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */

@@ -1,6 +1,6 @@
 /**
- * Why DynamoDB throttles a request, with the part that the names of its metrics and of its `ThrottlingReasons` share. More
- * shards help against `keyRange` alone. DynamoDB has reported the causes since August 2025.
+ * The causes of throttled requests. Each value is the part that DynamoDB's metrics and `ThrottlingReasons` have in their names.
+ * More shards help only against `keyRange`. DynamoDB has reported the causes since August 2025.
  *
  * Source: the DynamoDB developer guide, "Diagnosing throttling".
  */
@@ -15,7 +15,7 @@ export type ThrottleCause = keyof typeof THROTTLE_CAUSES;
 
 export type ThrottledOperation = 'Read' | 'Write';
 
-/** The metric that counts the throttled requests of a cause. Its dimensions are the table, or the table and the index. */
+/** The metric that counts the requests throttled for a cause. Its dimensions are the table, or the table and the index. */
 export function throttleMetric<O extends ThrottledOperation, C extends ThrottleCause>(operation: O, cause: C) {
   return `${operation}${THROTTLE_CAUSES[cause]}ThrottleEvents` as const;
 }

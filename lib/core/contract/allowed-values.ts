@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from '../kernel/errors';
 import { valueText } from '../sharding/count-of-value';
 
-/** The values that a query function may read: it rejects a request for any other value. */
+/** The values that a query function may read. The function rejects requests for other values. */
 export type AllowedValues = readonly (string | number)[];
 
 const ALLOWED = 'a non-empty array of different values: non-empty strings, or numbers that JavaScript holds exactly';
 
-/** @throws InvalidArgumentError unless a query function can be bound to these values */
+/** @throws InvalidArgumentError unless `values` is a valid list of values for a query function */
 export function checkAllowedValues(field: string, values: unknown): asserts values is AllowedValues {
   if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, ALLOWED);
   const keys = new Set<string>();
@@ -17,7 +17,7 @@ export function checkAllowedValues(field: string, values: unknown): asserts valu
   }
 }
 
-/** A text that is the same for equal values of one type. The string "1" is another value than the number 1. */
+/** A text that identifies a value and its type. The string "1" and the number 1 have different texts. */
 export function typedText(value: string | number): string {
   return typeof value === 'number' ? `N${valueText(value)}` : `S${value}`;
 }

@@ -1,21 +1,24 @@
-/** What constructs and bundled functions agree on: mostly environment variables, which the constructs set and the handlers read. */
+/**
+ * Names that constructs and bundled functions share. Most are environment variables, which the constructs set and the handlers
+ * read.
+ */
 
 /** Producer, outbox relay, stream reconciler and stream scaler: the name of the stream. */
 export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 
-/** Outbox relay: in place of one stream, a JSON object from topic to `StreamOfTopic`. */
+/** Outbox relay, instead of the name of one stream: a JSON object from topic to `StreamOfTopic`. */
 export const STREAMS = 'EVEN_SHARDS_STREAMS';
 
 /** The stream of a topic. */
 export interface StreamOfTopic {
   readonly streamName: string;
-  /** The stream's record size limit in bytes, unless it is the least that a stream can have. */
+  /** The stream's record size limit in bytes. Absent: the smallest limit that a stream can have. */
   readonly maxRecordBytes?: number;
   /** How many hash buckets the stream has, if its keys go to hash buckets. */
   readonly hashBuckets?: number;
 }
 
-/** Query fan-out: for how long pages are answered from memory, in milliseconds. Absent: they are not. */
+/** Query fan-out: how long to cache pages in memory, in milliseconds. Absent: no cache. */
 export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
 
 /**
@@ -30,26 +33,31 @@ export const INDEXES = 'EVEN_SHARDS_INDEXES';
 /** Item resharder and controller of shard counts: the `ShardedIndexConfig` of the index as JSON. */
 export const INDEX = 'EVEN_SHARDS_INDEX';
 
-/** Item resharder: the `ShardedTableConfig` of the table as JSON, in place of an index. */
+/** Item resharder, for a table instead of an index: the `ShardedTableConfig` of the table as JSON. */
 export const TABLE = 'EVEN_SHARDS_TABLE';
 
-/** Item resharder: the attribute that every write of an item of the table changes. Absent: no update only adds attributes. */
+/**
+ * Item resharder: the attribute that every write of an item changes. Absent: each update that adds an attribute also changes
+ * another.
+ */
 export const VERSION_ATTRIBUTE = 'EVEN_SHARDS_VERSION_ATTRIBUTE';
 
 /** Item resharder: the most units to consume a second, in all segments together. */
 export const READ_UNITS_PER_SECOND = 'EVEN_SHARDS_READ_UNITS_PER_SECOND';
 export const WRITE_UNITS_PER_SECOND = 'EVEN_SHARDS_WRITE_UNITS_PER_SECOND';
 
-/** Item resharder: how many segments are worked on at once. */
+/** Item resharder: how many segments to process in parallel. */
 export const SEGMENTS_AT_ONCE = 'EVEN_SHARDS_SEGMENTS_AT_ONCE';
 
 /**
- * Keyspaces query: a JSON object from table name to `ShardedKeyspacesConfig`. Query fan-out: one from the name of a table in
- * the app to `ShardedTableConfig`.
+ * Keyspaces query: a JSON object from table name to `ShardedKeyspacesConfig`. Query fan-out: a JSON object from the name of a
+ * table in the app to `ShardedTableConfig`.
  */
 export const TABLES = 'EVEN_SHARDS_TABLES';
 
-/** Keyspaces query, in a local run: `HOST:PORT` of a Cassandra on the loopback interface, in place of Amazon Keyspaces. */
+/**
+ * Keyspaces query, in a local run: `HOST:PORT` of a Cassandra server on the loopback interface, which replaces Amazon Keyspaces.
+ */
 export const CASSANDRA = 'EVEN_SHARDS_CASSANDRA';
 
 /** Producer and outbox relay: `true` if the producer aggregates the records of a key. Producer: `packed` if records of many keys share an aggregate. */
@@ -67,13 +75,15 @@ export const LINGER_MS = 'EVEN_SHARDS_LINGER_MS';
 /** Producer: how long a request to the stream may take, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 'EVEN_SHARDS_REQUEST_TIMEOUT_MS';
 
-/** Producer: how long before its timeout it stops sending, in milliseconds, so that requests in flight can still be answered. */
+/**
+ * Producer: how long before its timeout it stops sending, in milliseconds, so that requests in flight can still get a response.
+ */
 export const PRODUCER_LAST_SEND_MS = 1_000;
 
 /** Producer and outbox relay: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';
 
-/** Stream reconciler: how many shards the stream must have. Absent if the shards only have to be even. */
+/** Stream reconciler: how many shards the stream must have. Absent: any number of even shards. */
 export const SHARD_COUNT = 'EVEN_SHARDS_SHARD_COUNT';
 
 /** Stream reconciler: `true` to repair drift. With any other value the function only reports it. */
@@ -83,7 +93,7 @@ export const REPAIR = 'EVEN_SHARDS_REPAIR';
 export const MIN_SHARDS = 'EVEN_SHARDS_MIN_SHARDS';
 export const MAX_SHARDS = 'EVEN_SHARDS_MAX_SHARDS';
 
-/** Stream scaler: the names of the alarms that ask for twice the shards, for more, and for fewer. */
+/** Stream scaler: the names of the alarms that double, increase and decrease the shard count. */
 export const SURGE_ALARM = 'EVEN_SHARDS_SURGE_ALARM';
 export const SCALE_OUT_ALARM = 'EVEN_SHARDS_SCALE_OUT_ALARM';
 export const SCALE_IN_ALARM = 'EVEN_SHARDS_SCALE_IN_ALARM';
@@ -94,7 +104,7 @@ export const REGISTRY_TABLE_NAME = 'EVEN_SHARDS_REGISTRY_TABLE_NAME';
 /** Producer: the name of the function of its hash key registry, if it has one. */
 export const REGISTRY_FUNCTION_NAME = 'EVEN_SHARDS_REGISTRY_FUNCTION_NAME';
 
-/** Producer: `true` if the registry allocates a key to an owner that it does not know yet. */
+/** Producer: `true` if the registry allocates keys to new owners. */
 export const ALLOCATE_HASH_KEYS = 'EVEN_SHARDS_ALLOCATE_HASH_KEYS';
 
 /** Outbox relay: where its database is. */
@@ -102,28 +112,30 @@ export const DATABASE_HOST = 'EVEN_SHARDS_DATABASE_HOST';
 export const DATABASE_PORT = 'EVEN_SHARDS_DATABASE_PORT';
 export const DATABASE_NAME = 'EVEN_SHARDS_DATABASE_NAME';
 
-/** Outbox relay: the ARN of the secret with `username` and `password`; absent where it authenticates by IAM. */
+/** Outbox relay: the ARN of the secret with `username` and `password`. Absent: IAM authentication. */
 export const DATABASE_SECRET_ARN = 'EVEN_SHARDS_DATABASE_SECRET_ARN';
 
-/** Outbox relay: whom it logs in as where it authenticates by IAM. */
+/** Outbox relay, with IAM authentication: the user of the database. */
 export const DATABASE_USER = 'EVEN_SHARDS_DATABASE_USER';
 
 /** Outbox relay: the schema of the outbox. */
 export const OUTBOX_SCHEMA = 'EVEN_SHARDS_OUTBOX_SCHEMA';
 
-/** Outbox relay: the attributes of its CloudEvents as JSON, a `CloudEventsEnvelope`; absent if records are the data alone. */
+/**
+ * Outbox relay: the attributes of its CloudEvents as JSON, a `CloudEventsEnvelope`. Absent: a record is only the data of its row.
+ */
 export const CLOUD_EVENTS = 'EVEN_SHARDS_CLOUD_EVENTS';
 
-/** Outbox relay: after how many tries a row is given up; absent if it never is. */
+/** Outbox relay: after how many attempts it gives a row up. Absent: it never gives up. */
 export const MAX_TRIES = 'EVEN_SHARDS_MAX_TRIES';
 
-/** A function that an `OrderedStreamConsumer` is for: the name of its parking table. */
+/** Function of an `OrderedStreamConsumer`: the name of the parking table. */
 export const PARKING_TABLE_NAME = 'EVEN_SHARDS_PARKING_TABLE_NAME';
 
-/** A function that an `OrderedStreamConsumer` is for: the name of the consumer in that table. */
+/** Function of an `OrderedStreamConsumer`: the name of the consumer in its parking table. */
 export const CONSUMER_NAME = 'EVEN_SHARDS_CONSUMER_NAME';
 
-/** The name of a variable about something of this name: `BY_STATUS` of `byStatus`. */
+/** A name in the style of environment variables: `BY_STATUS` for `byStatus`. */
 export function variableName(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

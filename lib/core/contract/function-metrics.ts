@@ -1,7 +1,4 @@
-/**
- * CloudWatch metrics of the bundled functions. The handlers write them; the constructs put them on dashboards and
- * alarms.
- */
+/** CloudWatch metrics of the bundled functions. The handlers write them, and the constructs use them in dashboards and alarms. */
 
 export const METRICS_NAMESPACE = 'EvenShards';
 
@@ -9,16 +6,16 @@ export const METRICS_NAMESPACE = 'EvenShards';
 export const FUNCTION_NAME_DIMENSION = 'FunctionName';
 
 /**
- * Metrics of the producer, in the vocabulary of the Kinesis Producer Library. A user record is what a caller puts. A
- * Kinesis record is what the stream stores: one user record or one aggregate of several.
+ * Metrics of the producer, with the names that the Kinesis Producer Library uses. A caller puts user records. A stream stores
+ * Kinesis records: each is one user record, or one aggregate of several.
  */
 export const PRODUCER_METRICS = {
   userRecordsReceived: 'UserRecordsReceived',
   userRecordsPut: 'UserRecordsPut',
   userRecordsDataPut: 'UserRecordsDataPut',
-  /** Records of an event that failed for whatever reason, unreadable messages of a queue or a table included. */
+  /** Records that failed for any reason, including unreadable messages of a queue or a table's stream. */
   userRecordsFailed: 'UserRecordsFailed',
-  /** The same, by reason: see `REASON_DIMENSION`. */
+  /** Records that failed, by reason: see `REASON_DIMENSION`. */
   failuresByReason: 'UserRecordsFailedByReason',
   kinesisRecordsPut: 'KinesisRecordsPut',
   kinesisRecordsDataPut: 'KinesisRecordsDataPut',
@@ -29,7 +26,7 @@ export const PRODUCER_METRICS = {
   kinesisRecordsPerPutRecordsRequest: 'KinesisRecordsPerPutRecordsRequest',
 } as const;
 
-/** Dimension beside the function's name of records that failed: the code of the error, such as `RECORD_REJECTED`. */
+/** The second dimension of failed records, after the function's name: the code of the error, such as `RECORD_REJECTED`. */
 export const REASON_DIMENSION = 'Reason';
 
 /** Metrics of the query fan-out. */
@@ -39,16 +36,16 @@ export const QUERY_METRICS = {
   waves: 'Waves',
   itemsReturned: 'ItemsReturned',
   itemsRead: 'ItemsRead',
-  /** Items that were read, and that a filter has hidden. */
+  /** Items that the query read and its filter excluded. */
   itemsHidden: 'ItemsHidden',
   consumedReadUnits: 'ConsumedReadUnits',
   /**
-   * Items read for each item returned. It is 1 if the query used every item that it read. Of an empty page it is what was read: a
-   * filter has hidden all of it. A page that has read nothing does not write it.
+   * Items read for each item returned: 1 if the query returned every item that it read. For an empty page, the number of items
+   * read, which the filter has all excluded. A page that read no items does not write this metric.
    */
   overRead: 'OverRead',
   throttledRequests: 'ThrottledRequests',
-  /** Requests that the function sent a second time because the first answer was late. */
+  /** Requests that the function sent a second time because the first response was late. */
   hedgedRequests: 'HedgedRequests',
   /** Pages and counts that came from memory. */
   cacheHits: 'CacheHits',
@@ -56,12 +53,12 @@ export const QUERY_METRICS = {
   missingShards: 'MissingShards',
 } as const;
 
-/** Dimension of the metrics of a stream: the stream's name. It does not depend on the function that wrote them. */
+/** Dimension of the metrics of a stream: the stream's name. It is the same for every function that writes the metrics. */
 export const STREAM_NAME_DIMENSION = 'StreamName';
 
 /** Metrics of a stream's shards. The functions that reconcile and scale the stream write them. */
 export const STREAM_SHARD_METRICS = {
-  /** The open shards of the stream. While a request to scale the stream is in progress: the shards it will have. */
+  /** The open shards of the stream. While a request to scale the stream is in progress, the shard count after that request. */
   openShards: 'OpenShards',
   /** The keys of the widest shard divided by the mean. */
   skew: 'Skew',
@@ -69,13 +66,13 @@ export const STREAM_SHARD_METRICS = {
   drift: 'Drift',
   /** How many updates of the shard count Kinesis still allows in the current 24 hours. */
   updatesLeft: 'ShardCountUpdatesLeft',
-  /** 1 while the load is high and the stream has the most shards that it may have, else 0. */
+  /** 1 while the load is high and the stream has its maximum number of shards, otherwise 0. */
   highLoadAtMaximum: 'HighLoadAtMaximum',
 } as const;
 
 /** Metrics of the outbox relay. */
 export const OUTBOX_METRICS = {
-  /** Rows that wait, parked ones included. */
+  /** Rows that wait, including parked rows. */
   waitingRows: 'WaitingRows',
   /** The age of the oldest row that waits, in seconds. */
   waitingSeconds: 'WaitingSeconds',
@@ -87,7 +84,7 @@ export const OUTBOX_METRICS = {
   rejections: 'Rejections',
   /** Rows that were moved to the table of the rejected rows. */
   givenUpRows: 'GivenUpRows',
-  /** Rows that were passed, though nothing says that the stream has them. */
+  /** Rows that the relay has passed without a proof that the stream has them. */
   missingRows: 'MissingRows',
   /** Invocations that ended because the relay refused to run: the next invocation would end with the same error. */
   refusals: 'Refusals',
@@ -108,11 +105,11 @@ export const RESHARDING_METRICS = {
   rejectedItems: 'RejectedItems',
 } as const;
 
-/** Metrics of the adaptive counts of an index. Their controller writes them, while there is something to tell. */
+/** Metrics of the adaptive counts of an index. The controller writes them only while writes are throttled. */
 export const SHARD_COUNT_METRICS = {
-  /** Values of which throttled writes are known. */
+  /** Values with throttled writes. */
   throttledValues: 'ThrottledValues',
-  /** Counts that were increased. */
+  /** Counts that the controller has increased. */
   increases: 'ShardCountIncreases',
   /** Values that need more shards than the index may give them. */
   valuesAtMaximum: 'ValuesAtMaximum',
@@ -123,16 +120,19 @@ export const SHARD_COUNT_METRICS = {
 /** Dimension of the metrics of an ordered consumer: its name. */
 export const CONSUMER_NAME_DIMENSION = 'ConsumerName';
 
-/** Metrics of an ordered consumer. Each retry of its parked keys writes the first three, each batch that takes a while the others. */
+/**
+ * Metrics of an ordered consumer. Each replay of parked keys writes the first three metrics. Each batch of some length writes the
+ * others.
+ */
 export const CONSUMER_METRICS = {
-  /** Keys that are set aside, dead ones included. */
+  /** Parked keys, including dead keys. */
   parkedKeys: 'ParkedKeys',
-  /** Keys that nobody tries any more. */
+  /** Dead keys: the consumer does not replay them. */
   deadKeys: 'DeadKeys',
-  /** How long the oldest parked key is held up by its first record, in seconds. */
+  /** How long the first record of the oldest parked key has blocked the key, in seconds. */
   parkedSeconds: 'ParkedSeconds',
-  /** How much of `concurrency` was at work in a batch, in percent. */
+  /** The part of `concurrency` that a batch used, in percent. */
   busyHandlers: 'BusyHandlers',
-  /** How much of the time of a batch its longest key took, in percent. */
+  /** The part of a batch's time that its slowest key took, in percent. */
   longestKey: 'LongestKey',
 } as const;

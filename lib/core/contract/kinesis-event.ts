@@ -37,25 +37,25 @@ export function kinesisEventRecord(fields: KinesisEventFields): object {
 
 const NO_DATA = new Uint8Array();
 
-/** The bytes of a Kinesis record in an event. */
+/** The size of a Kinesis record in an event, in bytes. */
 export function kinesisEventRecordBytes(fields: KinesisEventFields): number {
   const withoutData = JSON.stringify(kinesisEventRecord({ ...fields, data: NO_DATA }));
   return Buffer.byteLength(withoutData) + 4 * Math.ceil(fields.data.byteLength / 3);
 }
 
 /**
- * The most bytes of an event: 6 MiB.
+ * The maximum size of an event: 6 MiB.
  *
- * Sources: the AWS Lambda developer guide, "Lambda quotas" (invocation payload, synchronous); the Kinesis developer guide, "Handle
- * large records". The guides write 6 MB and 6 MiB. The error of Invoke names 6,291,456 bytes.
+ * Sources: the AWS Lambda developer guide, "Lambda quotas" (invocation payload, synchronous); the Kinesis developer guide,
+ * "Handle large records". The guides write 6 MB and 6 MiB. The error of Invoke names 6,291,456 bytes.
  */
 export const MOST_EVENT_BYTES = 6 * 1024 * 1024;
 
-/** The bytes of an event with no record: `{"Records":[]}`. */
+/** The size of an event without records, `{"Records":[]}`, in bytes. */
 export const EMPTY_EVENT_BYTES = 14;
 
 /**
- * A partition key has at most 256 characters. UTF-8 takes 4 bytes for a character, JSON takes 12 if it escapes the character.
+ * A partition key has at most 256 characters. A character takes up to 4 bytes in UTF-8, and up to 12 bytes if JSON escapes it.
  * Source: the Kinesis API reference, PutRecord.
  */
 const LONGEST_KEY = 256;
@@ -63,7 +63,7 @@ const KEY_BYTES = 4 * LONGEST_KEY;
 const KEY_JSON_BYTES = 12 * LONGEST_KEY;
 
 /**
- * The longest fields beside data and partition key. Sources: the Kinesis API reference (shard id, sequence number), the IAM API
+ * The longest possible values of the other fields. Sources: the Kinesis API reference (shard id, sequence number), the IAM API
  * reference (an ARN has at most 2,048 characters). No region has a name of more than 32 characters.
  */
 const LONGEST_FIELDS: KinesisEventFields = {
@@ -78,10 +78,10 @@ const LONGEST_FIELDS: KinesisEventFields = {
 };
 
 /**
- * The largest record size limit of a stream, in KiB, with which every record fits into an event of a function.
+ * The largest record size limit of a stream, in KiB, at which each record fits into an event of a function.
  *
- * The limit counts data and partition key. The event holds the data in base64, which takes 4 bytes for 3, and the longest possible
- * other fields.
+ * The limit counts data and partition key. An event contains the data in base64, which takes 4 bytes for 3, and the other fields,
+ * which this computation takes at their longest.
  */
 export const LARGEST_RECORD_OF_EVENT_KIB = Math.floor((mostDataBytes() + KEY_BYTES) / 1024);
 

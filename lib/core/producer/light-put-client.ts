@@ -38,7 +38,7 @@ export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
     async putRecords(input, options) {
       const stream = PUTS.resourceOf(input);
       const route = await routes.find(stream);
-      if (route === undefined) return kinesis.putRecords(input, options).finally(() => routes.asked(stream));
+      if (route === undefined) return kinesis.putRecords(input, options).finally(() => routes.sentWithSdk(stream));
       const answer = await lightRequest(kinesis, route, {
         body: putRecordsBody(input),
         isTransient: isThrottle,

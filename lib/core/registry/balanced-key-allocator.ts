@@ -26,10 +26,9 @@ export interface BalancedKeyAllocatorOptions {
    */
   space?: bigint;
   /**
-   * The ranges of the stream's open shards, in any order. There may be any number of ranges, of any width, but together
-   * they must hold each key of the space once. Read them with ListShards: only a stream that was never resharded has
-   * the ranges that `uniformRanges` computes.
-   * @default one range, so that keys come in the order of the article "Kinesis Hash Key Space Partitioning"
+   * The ranges of the stream's open shards, in any order. Exactly one range must contain each key of the space. Read the ranges
+   * with ListShards: only a stream that was never resharded has the ranges of `uniformRanges`.
+   * @default one range, which gives the key order of the article "Kinesis Hash Key Space Partitioning"
    */
   ranges?: readonly HashKeyRange[];
   /**
@@ -40,32 +39,30 @@ export interface BalancedKeyAllocatorOptions {
 }
 
 /**
- * Hands out explicit hash keys so that their owners load the shards of a stream evenly, now and after the next split.
- * Use it where one process knows all owners. For owners that several processes share, use `HashKeyLedger`, which stores
- * them.
+ * Allocates explicit hash keys so that their owners load the shards of a stream evenly, now and after the next split. Use it if
+ * one process knows all owners. If several processes share the owners, use `HashKeyLedger`, which stores them.
  *
- * With the `ranges` of a stream's k shards, the next key comes from the lightest shard. So the mth owner never raises a
- * shard above ceil(m/k) owners, as long as other shards have keys left. Within a shard, and in the whole space if there
- * are no ranges, the next key is the next one of the tree of the article "Kinesis Hash Key Space Partitioning": the
- * middle of the interval, then the middle of its lighter half, and so on. So after every shard is split in the middle,
- * no shard has more than ceil(m/2k) owners.
+ * With the `ranges` of a stream's k shards, the next key comes from the lightest shard. So the mth owner never brings a shard
+ * above ceil(m/k) owners, unless the other shards are full. Within a shard, keys come in the order of the tree of the article
+ * "Kinesis Hash Key Space Partitioning": the middle of the interval, then the middle of its lighter half, and so on. So after
+ * each shard is split in the middle, no shard has more than ceil(m/2k) owners. Without ranges, the whole space is one shard.
  *
- * The allocator hands out released keys again when their turn comes. Releases can leave the shards uneven; the
- * allocations that follow make them even again. If there are too few of those, `rebalancePlan` says which keys to move.
+ * The allocator allocates released keys again later. Releases can leave the shards uneven, and later allocations make them even
+ * again. If there are too few allocations, use `rebalancePlan`, which returns the keys to move.
  *
- * With weights, the heaviest shard carries at most 2 - 1/k times the least possible load if owners come in any order,
- * and at most 4/3 - 1/(3k) times if the heaviest owners come first.
- * Source: R. L. Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17 (1969).
+ * With weights, the heaviest shard carries at most 2 - 1/k times the least possible load if owners come in any order, and at most
+ * 4/3 - 1/(3k) times if the heaviest owners come first. Source: R. L. Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J.
+ * Appl. Math. 17 (1969).
  *
- * A step takes time logarithmic in the number of keys and shards. A key takes 150 to 250 bytes of memory.
+ * Each operation takes time logarithmic in the number of keys and shards. A key takes 150 to 250 bytes of memory.
  */
 export class BalancedKeyAllocator {
   private readonly ranges: readonly HashKeyRange[];
   private readonly trees: readonly BalancedTree[];
   private readonly lightest: Lightest;
-  /** Among equally light shards, the next one in the balanced order is next. So the shards stay even after a merge. */
-  private readonly shardAt: readonly number[];
-  private readonly turnOf: readonly number[];
+  /** The shards in the balanced order, which decides between equally light shards. So the shards stay even after a merge. */
+  private readonly shardsInOrder: readonly number[];
+  private readonly positionOf: readonly number[];
 
   /**
    * @throws InvalidHashKeyRangesError if the ranges leave a gap, overlap, or do not reach the end of the space
@@ -84,10 +81,10 @@ export class BalancedKeyAllocator {
     );
     const shards = this.ranges.length;
     this.lightest = new Lightest(shards);
-    this.shardAt = Array.from({ length: shards }, (_, turn) => Number(balancedKey(turn, BigInt(shards))));
-    this.turnOf = this.shardAt.reduce<number[]>((turns, shard, turn) => {
-      turns[shard] = turn;
-      return turns;
+    this.shardsInOrder = Array.from({ length: shards }, (_, position) => Number(balancedKey(position, BigInt(shards))));
+    this.positionOf = this.shardsInOrder.reduce<number[]>((positions, shard, position) => {
+      positions[shard] = position;
+      return positions;
     }, []);
     let index = 0;
     if (typeof Object(allocated)[Symbol.iterator] !== 'function') {
@@ -120,14 +117,14 @@ export class BalancedKeyAllocator {
   allocate(weight = 1): bigint {
     checkWeight('weight', weight);
     if (this.lightest.load === Number.POSITIVE_INFINITY) throw new KeySpaceExhaustedError(this.size);
-    const shard = this.shardAt[this.lightest.index]!;
+    const shard = this.shardsInOrder[this.lightest.index]!;
     const hashKey = this.trees[shard]!.take(weight);
-    this.weigh(shard);
+    this.updateLoad(shard);
     return hashKey;
   }
 
   /**
-   * Allocates a given key. Use it for a key that another allocator has handed out.
+   * Allocates a given key. Use it for a key that another allocator has allocated.
    *
    * @param weight the owner's traffic in relation to that of the other owners
    * @default weight is 1
@@ -144,7 +141,7 @@ export class BalancedKeyAllocator {
     const shard = this.shardOf(hashKey);
     if (shard === undefined) return false;
     this.trees[shard]!.remove(hashKey);
-    this.weigh(shard);
+    this.updateLoad(shard);
     return true;
   }
 
@@ -166,11 +163,11 @@ export class BalancedKeyAllocator {
     const { size } = tree;
     tree.add(hashKey, weight);
     if (tree.size === size) throw new InvalidHashKeyError(field, hashKey, 'listed once');
-    this.weigh(shard);
+    this.updateLoad(shard);
   }
 
-  private weigh(shard: number): void {
+  private updateLoad(shard: number): void {
     const tree = this.trees[shard]!;
-    this.lightest.update(this.turnOf[shard]!, tree.full ? Number.POSITIVE_INFINITY : tree.weight);
+    this.lightest.update(this.positionOf[shard]!, tree.full ? Number.POSITIVE_INFINITY : tree.weight);
   }
 }

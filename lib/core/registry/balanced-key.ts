@@ -1,18 +1,17 @@
 import { checkKeyNumber, HASH_KEY_SPACE, keysBelow } from '../stream-format/hash-key-space';
 
 /**
- * The nth key (0-based) of the balanced order. The first m keys of this order are even: the lower half of the space
- * holds as many of them as the upper half, or one more or fewer. The same holds within each half, and so on.
+ * The nth key (0-based) of the balanced order. For each m, the first m keys are even: the lower and the upper half of the space
+ * have the same number of them, plus or minus one. The same is true within each half, and so on.
  *
- * A `BalancedKeyAllocator` without ranges hands out keys in this order. This function is its closed form: within a
- * level of the tree, the path to the nth key is n with its bits reversed. Use it where owners have consecutive numbers
- * and never leave. If the number k of shards is a power of two, it puts at most ceil(m/k) of m owners on each shard.
- * For any other k, use the allocator with the ranges of the stream. Each key of the space comes once; the last one, for
- * `n = space - 1`, is always on the lowest level.
+ * A `BalancedKeyAllocator` without ranges allocates keys in this order. This function needs no allocator. Use it if owners have
+ * consecutive numbers and are never removed. If the number k of shards is a power of two, each shard gets at most ceil(m/k) of m
+ * owners. For any other k, use the allocator with the ranges of the stream.
+ *
+ * Each key of the space comes once. Within a level of the tree, the path to the nth key is n with its bits reversed.
  *
  * @param n a whole number from 0 to `space - 1`
- * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space
- *   Partitioning" use 128
+ * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space Partitioning" use 128
  * @default space is `HASH_KEY_SPACE`
  * @throws InvalidArgumentError if the space has no nth key
  */
@@ -25,7 +24,7 @@ export function balancedKey(n: number, space: bigint = HASH_KEY_SPACE): bigint {
     const key = (low + high) >> 1n;
     if (rest === 0n) return key;
     rest -= 1n;
-    // The halves take turns. The last key is in the upper half if that has one more.
+    // The keys alternate between the halves. The last key is in the upper half if that half has one key more.
     if (rest % 2n === 0n && rest < 2n * keysBelow(low, key)) high = key;
     else low = key;
     rest >>= 1n;

@@ -1,15 +1,15 @@
-/** The key that halves the interval from `low` to below `high`. It comes first among the keys of the interval. */
+/**
+ * Returns the key that halves the interval from `low` (included) to `high` (excluded). It is the first key of the interval to be
+ * allocated.
+ */
 type Middle = (low: bigint, high: bigint) => bigint;
 
-/**
- * The middle of the article's tree, which belongs to the upper half: of an odd number of keys, the lower half is
- * smaller.
- */
+/** The middle key in the article's tree. It belongs to the upper half, and the lower half of an odd number of keys is smaller. */
 export const lowerMiddle: Middle = (low, high) => (low + high) >> 1n;
 
 /**
- * The middle for shards: of an odd number of keys, the upper half is smaller. Kinesis does not document where it
- * puts the boundary when it splits such a shard; this key is in the upper half either way.
+ * The middle key of a shard. The upper half of an odd number of keys is smaller. Kinesis does not document where it splits such a
+ * shard. This key is in the upper half in both cases.
  */
 export const upperMiddle: Middle = (low, high) => {
   const middle = (low + high + 1n) >> 1n;
@@ -17,13 +17,16 @@ export const upperMiddle: Middle = (low, high) => {
 };
 
 /**
- * A key and all keys below it. Halving an interval again and again reaches each of its keys once, so it makes a tree of
- * all keys. Of that tree, only two kinds of nodes are stored: allocated keys, and forks whose two subtrees both hold
- * allocated keys. So a tree of any m allocated keys has fewer than 2m nodes.
+ * A node of the tree of an interval: the middle key is the root, and the trees of the two halves are the subtrees. Only two kinds
+ * of nodes are stored: allocated keys, and forks that have allocated keys in both subtrees. So a tree with m allocated keys has
+ * fewer than 2m nodes.
  */
 interface Node {
   readonly key: bigint;
-  /** The interval that the key halves. For a leaf it may be wider, because it takes up to 128 steps to find. */
+  /**
+   * The interval that the key halves. A leaf may have a wider interval, because its own interval takes up to 128 steps to
+   * compute.
+   */
   low: bigint;
   high: bigint;
   /** 0 if the key is not allocated and the node is only a fork. */
@@ -35,9 +38,9 @@ interface Node {
 }
 
 /**
- * The binary tree of the article "Kinesis Hash Key Space Partitioning", over the keys from `low` to below `high`. It
- * hands out the free key that is highest in the tree. If both subtrees of a node have a free key, it takes the lighter
- * subtree, or the left one if both weigh the same.
+ * The binary tree of the article "Kinesis Hash Key Space Partitioning", with the keys from `low` (included) to `high` (excluded).
+ * It allocates a free node before the nodes below it. If both subtrees of a node have a free key, it uses the lighter subtree, or
+ * the left subtree if both have the same weight.
  */
 export class BalancedTree {
   private root: Node | undefined;
@@ -52,7 +55,7 @@ export class BalancedTree {
     return this.root?.size ?? 0;
   }
 
-  /** The weight of all keys. Every change sums it again, so that a rounding error does not outlive its weights. */
+  /** The sum of all weights. Every change recomputes it, so that rounding errors do not accumulate. */
   get weight(): number {
     return weightOf(this.root);
   }
@@ -72,17 +75,17 @@ export class BalancedTree {
     return key;
   }
 
-  /** Allocates this key of the interval. A key that is allocated already gets this weight. */
+  /** Allocates a given key. If the key is already allocated, sets its weight. */
   add(key: bigint, weight: number): void {
-    this.root = this.grown(this.root, this.low, this.high, key, weight);
+    this.root = this.insert(this.root, this.low, this.high, key, weight);
   }
 
   /** Frees a key that is allocated. */
   remove(key: bigint): void {
-    this.root = pruned(this.root!, key);
+    this.root = removeKey(this.root!, key);
   }
 
-  /** The key whose removal leaves the tree the most even: the last key that it handed out. The tree must have keys. */
+  /** The key whose removal leaves the tree the most even: the key that was allocated last. The tree must not be empty. */
   last(): bigint {
     let node = this.root!;
     while (isFork(node)) node = weightOf(node.left) > weightOf(node.right) ? node.left! : node.right!;
@@ -100,7 +103,7 @@ export class BalancedTree {
     for (;;) {
       const middle = this.middle(low, high);
       if (node?.key !== middle || node.weight === 0) return middle;
-      if (this.goesLeft(node, low, high)) {
+      if (this.takesLeft(node, low, high)) {
         high = middle;
         node = node.left;
       } else {
@@ -110,36 +113,36 @@ export class BalancedTree {
     }
   }
 
-  private goesLeft({ key, left, right }: Node, low: bigint, high: bigint): boolean {
+  private takesLeft({ key, left, right }: Node, low: bigint, high: bigint): boolean {
     if (weightOf(left) > weightOf(right)) return sizeOf(right) >= high - key - 1n;
     return sizeOf(left) < key - low - (this.startsAt(low) ? 0n : 1n);
   }
 
-  /** The subtree with one more key. The whole interval from `low` to below `high` belongs to the subtree. */
-  private grown(node: Node | undefined, low: bigint, high: bigint, key: bigint, weight: number): Node {
+  /** Adds a key to the subtree of the interval from `low` (included) to `high` (excluded). */
+  private insert(node: Node | undefined, low: bigint, high: bigint, key: bigint, weight: number): Node {
     if (node === undefined) return leaf(key, low, high, weight);
     if (node.key === key) node.weight = weight;
-    else if (isFork(node) && this.standsBelow(node, key)) this.growChild(node, key, weight);
-    else return this.forked(node, low, high, key, weight);
-    return summed(node);
+    else if (isFork(node) && this.isBelow(node, key)) this.insertIntoChild(node, key, weight);
+    else return this.join(node, low, high, key, weight);
+    return withSums(node);
   }
 
-  private standsBelow({ low, high }: Node, key: bigint): boolean {
+  private isBelow({ low, high }: Node, key: bigint): boolean {
     return key < high && (key > low || (key === low && this.startsAt(low)));
   }
 
-  /** Whether the whole tree starts at `low`. Any other interval starts with a key that halves an interval above. */
+  /** Whether the whole tree starts at `low`. Every other interval starts with the key of an ancestor. */
   private startsAt(low: bigint): boolean {
     return low === this.low;
   }
 
-  private growChild(node: Node, key: bigint, weight: number): void {
-    if (key < node.key) node.left = this.grown(node.left, node.low, node.key, key, weight);
-    else node.right = this.grown(node.right, node.key, node.high, key, weight);
+  private insertIntoChild(node: Node, key: bigint, weight: number): void {
+    if (key < node.key) node.left = this.insert(node.left, node.low, node.key, key, weight);
+    else node.right = this.insert(node.right, node.key, node.high, key, weight);
   }
 
-  /** Joins a key and a subtree: below a free key that is above both, or one of them below the other. */
-  private forked(node: Node, low: bigint, high: bigint, key: bigint, weight: number): Node {
+  /** Joins a key and a subtree: both below a free key, or one below the other. */
+  private join(node: Node, low: bigint, high: bigint, key: bigint, weight: number): Node {
     let [from, to] = [low, high];
     let middle = this.middle(from, to);
     while (key < middle ? node.key < middle : key > middle && node.key > middle) {
@@ -153,8 +156,8 @@ export class BalancedTree {
     if (node.key < middle) fork.left = node;
     if (node.key > middle) fork.right = node;
     if (key === middle) fork.weight = weight;
-    else this.growChild(fork, key, weight);
-    return summed(fork);
+    else this.insertIntoChild(fork, key, weight);
+    return withSums(fork);
   }
 }
 
@@ -174,17 +177,17 @@ function sizeOf(node: Node | undefined): number {
   return node === undefined ? 0 : node.size;
 }
 
-function summed(node: Node): Node {
+function withSums(node: Node): Node {
   const { left, right, weight } = node;
   node.totalWeight = weight + weightOf(left) + weightOf(right);
   node.size = (weight > 0 ? 1 : 0) + sizeOf(left) + sizeOf(right);
   return node;
 }
 
-function pruned(node: Node, key: bigint): Node | undefined {
+function removeKey(node: Node, key: bigint): Node | undefined {
   if (node.key === key) node.weight = 0;
-  else if (key < node.key) node.left = pruned(node.left!, key);
-  else node.right = pruned(node.right!, key);
+  else if (key < node.key) node.left = removeKey(node.left!, key);
+  else node.right = removeKey(node.right!, key);
   const needed = node.weight > 0 || (node.left !== undefined && node.right !== undefined);
-  return needed ? summed(node) : (node.left ?? node.right);
+  return needed ? withSums(node) : (node.left ?? node.right);
 }

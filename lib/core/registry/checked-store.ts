@@ -6,16 +6,22 @@ import type { RegistryStore } from './registry-store';
 
 const METHODS = ['readHead', 'writeHead', 'readEntry', 'readEntries', 'writeEntry'] as const;
 
-/** What the answers of the methods must be. */
-const ANSWERS: Partial<Record<(typeof METHODS)[number], { words: string; fits(answer: unknown): boolean }>> = {
-  readHead: { words: 'a head, or be undefined', fits: (answer) => answer === undefined || isObject(answer) },
-  writeHead: { words: 'true, false or a head', fits: (answer) => typeof answer === 'boolean' || isObject(answer) },
-  readEntry: { words: 'an entry, or be undefined', fits: (answer) => answer === undefined || isObject(answer) },
-  readEntries: { words: 'an array of entries', fits: (answer) => Array.isArray(answer) && answer.every(isObject) },
+/** What each method must return. */
+const RESULTS: Partial<Record<(typeof METHODS)[number], { expected: string; isValid(result: unknown): boolean }>> = {
+  readHead: { expected: 'a head or undefined', isValid: (result) => result === undefined || isObject(result) },
+  writeHead: {
+    expected: 'true, false or a head',
+    isValid: (result) => typeof result === 'boolean' || isObject(result),
+  },
+  readEntry: { expected: 'an entry or undefined', isValid: (result) => result === undefined || isObject(result) },
+  readEntries: {
+    expected: 'an array of entries',
+    isValid: (result) => Array.isArray(result) && result.every(isObject),
+  },
 };
 
 /**
- * A store whose answers are checked, and whose failures are errors. Users may write stores of their own.
+ * Wraps a store, which a user may have written: checks its results, and turns each failure into an `Error`.
  *
  * @throws InvalidArgumentError if the store lacks a method
  */
@@ -34,13 +40,13 @@ export function checkedStore(store: RegistryStore): RegistryStore {
 }
 
 async function checked<T>(name: (typeof METHODS)[number], request: () => Promise<T>): Promise<T> {
-  let answer: T;
+  let result: T;
   try {
-    answer = await request();
+    result = await request();
   } catch (error) {
     throw error instanceof Error ? error : new RegistryStoreError(name, error);
   }
-  const expected = ANSWERS[name];
-  if (expected !== undefined && !expected.fits(answer)) throw new IncompleteAnswerError(name, expected.words);
-  return answer;
+  const rule = RESULTS[name];
+  if (rule !== undefined && !rule.isValid(result)) throw new IncompleteAnswerError(name, rule.expected);
+  return result;
 }

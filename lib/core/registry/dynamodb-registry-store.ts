@@ -46,16 +46,16 @@ const HEAD_ID = 'head';
 const OWNER_PREFIX = 'owner/';
 
 /**
- * The entry of a released owner must outlive every process that might still write an earlier entry of that owner. A
- * Lambda invocation takes at most 90 minutes.
+ * How long the entry of a released owner stays. It must stay longer than any process runs that may still write an earlier entry
+ * of the owner. A Lambda invocation takes at most 90 minutes.
  */
 const RELEASED_ENTRY_SECONDS = 7 * 24 * 60 * 60;
 
 /**
  * Stores a registry in a DynamoDB table: one item for the head, and one for each owner.
  *
- * The table must have a partition key `id` of type string, and no sort key. It may delete released owners by the
- * time-to-live attribute `expiresAt`. The construct `HashKeyRegistry` makes such a table.
+ * The table must have a partition key `id` of type string, and no sort key. The attribute `expiresAt` may be its time to live,
+ * which deletes released owners. The construct `HashKeyRegistry` creates such a table.
  */
 export class DynamoDbRegistryStore implements RegistryStore {
   /** @throws InvalidArgumentError if the client lacks a method, or is a document client */
@@ -72,7 +72,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
   }
 
   async writeHead({ version, recent, commits }: RegistryHead, expected: number): Promise<RegistryHead | boolean> {
-    const refusal = await this.write(
+    const failure = await this.write(
       {
         [REGISTRY_TABLE_KEY]: { S: HEAD_ID },
         version: { N: String(version) },
@@ -83,8 +83,8 @@ export class DynamoDbRegistryStore implements RegistryStore {
       expected,
       { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
     );
-    if (refusal === undefined) return true;
-    return refusal.item === undefined ? false : headOf(refusal.item);
+    if (failure === undefined) return true;
+    return failure.item === undefined ? false : headOf(failure.item);
   }
 
   async readEntry(owner: string): Promise<RegistryEntry | undefined> {
@@ -103,7 +103,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
         }),
       );
     for await (const { Items } of pages('Scan', read, ({ LastEvaluatedKey }) => LastEvaluatedKey)) {
-      // An answer without items would look like a registry without owners, in which all keys are free.
+      // A response without items would look like an empty registry, in which all keys are free.
       if (!Array.isArray(Items)) throw new IncompleteAnswerError('Scan', 'Items');
       for (const each of Items) {
         const item: DynamoDbItem = Object(each);
@@ -135,7 +135,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
     return item as DynamoDbItem | undefined;
   }
 
-  /** Returns undefined if the item was written. Otherwise returns the stored item if the service gives it. */
+  /** Returns undefined if the item was written. Otherwise returns the stored item, if the response contains it. */
   private async write(
     item: DynamoDbItem,
     condition: string,
@@ -160,7 +160,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
   }
 }
 
-/** An entry within the head. It is compact because every commit reads and writes 100 of them. */
+/** An entry in the head. The format is compact because every commit reads and writes up to 100 entries. */
 type CompactEntry = [owner: string, version: number, hashKey: string | null, weight: number];
 
 function toCompact({ owner, version, hashKey, weight }: RegistryEntry): CompactEntry {
@@ -200,13 +200,13 @@ function hashKeyOf(stored: string | undefined): bigint {
   return hashKey;
 }
 
-/** The list that a text in JSON holds, as a ledger wrote it. */
+/** Parses a list that a ledger has stored as JSON. */
 function list<T>(value: AttributeValue | undefined, part: string): T[] {
   try {
     const items: unknown = JSON.parse(text(value, part));
     if (Array.isArray(items)) return items;
   } catch {
-    // The error below reports it, together with JSON that is not a list.
+    // The error below is for invalid JSON and for JSON that is not a list.
   }
   throw new CorruptRegistryError(part);
 }

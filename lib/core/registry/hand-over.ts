@@ -8,39 +8,37 @@ import { checkHashKey } from '../stream-format/hash-key-space';
 export interface HandOver {
   /** The owner's partition keys, at least one. */
   partitionKeys: readonly string[];
-  /** The hash key of the owner's records so far. */
+  /** The current hash key of the owner's records. */
   fromHashKey: bigint;
-  /** The hash key of the owner's records from the move on. */
+  /** The hash key of the owner's records after the move. */
   toHashKey: bigint;
 }
 
 /**
- * Moves an owner's records to another hash key, and so to another shard, in a way that lets consumers keep their order.
- * Use it for each move of a `RebalancePlan` if the order of the owner's records matters.
+ * Moves an owner to another hash key, and so to another shard, so that consumers keep the order of the owner's records. Use it
+ * for each move of a `RebalancePlan` if the order of the owner's records matters.
  *
- * The hand-over has four steps, and each waits for the one before:
+ * The hand-over has four steps, one after the other:
  *
  * 1. It waits until every record that was put for these partition keys has its receipt or its rejection.
  * 2. It puts an `end` fence for each partition key, as the last record with the old hash key.
  * 3. It puts a `start` fence for each partition key, as the first record with the new hash key.
  * 4. It calls `switchKey`, which records the move, usually by the registry's action `move`.
  *
- * Put no record of these partition keys until the hand-over is complete, and from then on put them with the new hash
- * key. No other producer may put records of these partition keys meanwhile. Consumers must be an `OrderedConsumer`, which
- * waits at the fences.
+ * During the hand-over, no producer may put records of these partition keys. After it, put the records with the new hash key.
+ * Each consumer must be an `OrderedConsumer`, which waits at the fences.
  *
- * If the hand-over fails, or if the process ends, before the switch, the owner keeps the old key, and you can start the
- * hand-over again. The records that were put with the old key in between are in front of the fences of the next
- * attempt.
+ * If the hand-over fails or the process ends before the switch, the owner keeps the old key. You can then put records with the
+ * old key, and start the hand-over again. The fences of the next attempt come after these records.
  *
- * A record whose rejection said `mayHaveBeenWritten` can still arrive behind the `end` fence. If `producer` has put it in a
- * sequence (`sequence`), the fence has a later number, and an `OrderedConsumer` with `once` in DynamoDB drops the record. Otherwise it
- * takes effect then: after such a rejection, or after the end of another producer of the key, wait until no request can be held back any
- * longer before you hand the key over.
+ * A record that was rejected with `mayHaveBeenWritten` can still arrive after the `end` fence. If the producer has the option
+ * `sequence`, the fence has a later number, and an `OrderedConsumer` with `once` in DynamoDB drops the record. Otherwise the
+ * consumer handles the record late. To prevent that, wait after such a rejection, or after another producer of the key has ended,
+ * until no delayed request can arrive. Then start the hand-over.
  *
  * @param producer the only producer that puts records of these partition keys
- * @param switchKey records the move; it must succeed if it is called again for a move that it has recorded already
- * @throws InvalidArgumentError or InvalidHashKeyError before anything is written, if an argument is invalid
+ * @param switchKey records the move; it must also succeed for a move that is already recorded
+ * @throws InvalidArgumentError or InvalidHashKeyError if an argument is invalid; nothing is written then
  * @throws the error with which the producer rejects a fence, or the error of `switchKey`
  */
 export async function handOver(
@@ -49,7 +47,7 @@ export async function handOver(
   switchKey: () => Promise<unknown>,
 ): Promise<void> {
   if (partitionKeys.length === 0)
-    throw new InvalidArgumentError('partitionKeys', partitionKeys, 'an array of at least one');
+    throw new InvalidArgumentError('partitionKeys', partitionKeys, 'an array of at least one partition key');
   checkHashKey('fromHashKey', fromHashKey);
   checkHashKey('toHashKey', toHashKey);
   const moveId = randomUUID();

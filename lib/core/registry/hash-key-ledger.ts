@@ -14,7 +14,7 @@ import type { RegistryState } from './registry-state';
 import type { RegistryStore } from './registry-store';
 import { checkWeight } from './weight';
 
-/** An owner who needs a hash key. */
+/** An owner that needs a hash key. */
 export interface OwnerRequest {
   /** The name of the owner, of 1 to 256 characters. */
   owner: string;
@@ -25,23 +25,23 @@ export interface OwnerRequest {
   weight?: number;
 }
 
-/** One move of a plan: the owner, its hash key so far, and its new hash key. */
+/** One move of a plan: the owner, its current hash key, and its new hash key. */
 export type HashKeyMove = Pick<RebalanceMove, 'owner' | 'fromHashKey' | 'toHashKey'>;
 
 /** Options of a `HashKeyLedger`. */
 export interface HashKeyLedgerOptions {
   /**
-   * The most owners that one commit changes, and the most entries that the head holds.
-   * @default 100; even with the longest names, so many entries are far from the 400 KB limit of a DynamoDB item
+   * The most owners that one commit changes, and the most entries that the head contains.
+   * @default 100, which keeps the head far below the 400 KB limit of a DynamoDB item, even with the longest names
    */
   maxEntries?: number;
   /**
-   * The clock for the waits between attempts at a commit.
-   * @default the clock of the system
+   * The clock for the delays between attempts of a commit.
+   * @default the system clock
    */
   clock?: Clock;
   /**
-   * A source of numbers in [0, 1), for the jitter of those waits.
+   * A source of numbers in [0, 1), for the jitter of these delays.
    * @default Math.random
    */
   random?(): number;
@@ -50,19 +50,17 @@ export interface HashKeyLedgerOptions {
 const DEFAULT_MAX_ENTRIES = 100;
 
 /**
- * Hands out hash keys and stores them. The same owner always gets the same key, no two owners get the same key, and
- * every new key is on the shard that is the lightest at that moment. This holds for any number of ledgers on one store,
- * even if some of them crash at any point. The construct `HashKeyRegistry` runs a ledger in a Lambda function; use the
- * class itself to embed a registry in your own service.
+ * Allocates hash keys to owners, and stores them. The same owner always gets the same key, and no two owners get the same key. A
+ * new key is on the shard that is the lightest at that moment. This is true for any number of ledgers on one store, even if
+ * ledgers crash. The construct `HashKeyRegistry` runs a ledger in a Lambda function. Use this class for a registry in your own
+ * service.
  *
- * Every change is a commit, and all commits are in one order. A commit is computed from all commits before it, and it
- * replaces the head of the version before; only this one write decides. The entries of the owners are written after
- * that, by the first ledger that gets to it, and always before the next commit. Until then the head holds them.
- * Source: docs/decisions, "One write decides".
+ * Every change is a commit, and all commits are in one order. A commit is one conditional write, which replaces the head of the
+ * previous version. After it, a ledger writes the entries of the changed owners, at the latest before the next commit. Until
+ * then, only the head contains these entries. Source: docs/decisions, "One write decides".
  *
- * A ledger keeps the state that it has read, and reads only later commits. Calls that wait for their turn in one ledger
- * share a commit, as many as it has room for, each as if it came right after the one before it: so keep one ledger for all
- * callers in a process. Many ledgers wait for each other, and a call that must commit throws `RegistryBusyError` if 100
+ * A ledger caches the state, and then reads only later commits. Use one ledger for all callers in a process: calls that wait in
+ * the same ledger share a commit. Ledgers in different processes compete for commits. A call throws `RegistryBusyError` if 100
  * attempts fail because of commits of other ledgers.
  */
 export class HashKeyLedger {
@@ -77,13 +75,13 @@ export class HashKeyLedger {
   }
 
   /**
-   * Returns the key of each owner, and allocates a key for an owner that has none. It places new owners heaviest first.
-   * It records a changed weight of an owner that has a key; the key stays the same.
+   * Returns the key of each owner, and allocates keys for new owners, heaviest first. An existing owner keeps its key, and a
+   * changed weight is recorded.
    *
    * @param requests the owners, each listed once
    * @param ranges the ranges of the stream's open shards, in any order
    * @returns the owners, in the order of the requests
-   * @throws InvalidArgumentError or InvalidWeightError before anything is written, if a request is invalid
+   * @throws InvalidArgumentError or InvalidWeightError if a request is invalid; nothing is written then
    * @throws KeySpaceExhaustedError if every key is allocated
    */
   async allocate(requests: readonly OwnerRequest[], ranges: readonly HashKeyRange[]): Promise<HashKeyOwner[]> {
@@ -93,10 +91,10 @@ export class HashKeyLedger {
     });
     const heaviestFirst = requests.toSorted((a, b) => expectedWeight(b) - expectedWeight(a));
     const owners = new Map<string, HashKeyOwner>();
-    for (const some of chunks(heaviestFirst, this.maxEntries)) {
+    for (const chunk of chunks(heaviestFirst, this.maxEntries)) {
       const decided = await this.commits.commit((state) => {
-        const answer = decidedOwners(state, some, ranges);
-        return { answer, changes: answer.filter(({ owner, weight }) => state.owners.get(owner)?.weight !== weight) };
+        const result = decidedOwners(state, chunk, ranges);
+        return { result, changes: result.filter(({ owner, weight }) => state.owners.get(owner)?.weight !== weight) };
       });
       for (const owner of decided) owners.set(owner.owner, owner);
     }
@@ -106,15 +104,15 @@ export class HashKeyLedger {
   /**
    * Frees the keys of owners.
    *
-   * @returns what each owner had, in the order of the names; undefined for an owner without a key
+   * @returns each owner with its released key, in the order of the names; undefined for an owner without a key
    */
   async release(names: readonly string[]): Promise<(HashKeyOwner | undefined)[]> {
     checkNames(names);
     const released = new Map<string, HashKeyOwner>();
-    for (const some of chunks(names, this.maxEntries)) {
+    for (const chunk of chunks(names, this.maxEntries)) {
       const owners = await this.commits.commit((state) => {
-        const answer = some.flatMap((name) => state.owners.get(name) ?? []);
-        return { answer, changes: answer.map(({ owner, weight }) => ({ owner, weight })) };
+        const result = chunk.flatMap((name) => state.owners.get(name) ?? []);
+        return { result, changes: result.map(({ owner, weight }) => ({ owner, weight })) };
       });
       for (const owner of owners) released.set(owner.owner, owner);
     }
@@ -135,8 +133,8 @@ export class HashKeyLedger {
   }
 
   /**
-   * Makes the moves of a plan, those that relieve the heaviest shard first, and at most `mostMoves` of them. It changes
-   * only the registry: to keep the order of an owner's records, use `handOver` with `move` instead.
+   * Makes a rebalance plan, and at most `mostMoves` of its moves, beginning with the heaviest shard. It changes only the
+   * registry. To keep the order of an owner's records, use `handOver` with `move` instead.
    *
    * @returns the moves that were made
    * @throws PartialRebalanceError with the moves that were made, if a commit after the first fails
@@ -149,9 +147,9 @@ export class HashKeyLedger {
       for (;;) {
         const moves = await this.commits.commit((state) => {
           const room = Math.min(this.maxEntries, mostMoves - made.length);
-          const answer = rebalancePlan(state.owners.values(), whole).moves.slice(0, room);
-          const changes = answer.map(({ owner, weight, toHashKey }) => ({ owner, weight, hashKey: toHashKey }));
-          return { answer, changes };
+          const result = rebalancePlan(state.owners.values(), whole).moves.slice(0, room);
+          const changes = result.map(({ owner, weight, toHashKey }) => ({ owner, weight, hashKey: toHashKey }));
+          return { result, changes };
         });
         if (moves.length === 0) return made;
         made.push(...moves);
@@ -163,8 +161,8 @@ export class HashKeyLedger {
   }
 
   /**
-   * Gives an owner another key, if the plan for this move is still valid. It does nothing if the owner already has the
-   * new key, so a caller can repeat it.
+   * Gives an owner another key, if the plan for this move is still valid. It does nothing if the owner already has the new key,
+   * so a caller can retry it.
    *
    * @throws InvalidHashKeyError if the new key is not an integer from 0 to 2^128 - 1
    * @throws StaleMoveError if the owner has neither of the two keys, or if another owner has the new key
@@ -174,19 +172,19 @@ export class HashKeyLedger {
     checkHashKey('toHashKey', toHashKey);
     await this.commits.commit((state) => {
       const owner = state.owners.get(name);
-      if (owner?.hashKey === toHashKey) return { answer: undefined, changes: [] };
+      if (owner?.hashKey === toHashKey) return { result: undefined, changes: [] };
       if (owner?.hashKey !== fromHashKey) throw new StaleMoveError(name, 'its key has changed');
       for (const other of state.owners.values()) {
         if (other.hashKey === toHashKey) throw new StaleMoveError(name, 'its new key has an owner');
       }
-      return { answer: undefined, changes: [{ ...owner, hashKey: toHashKey }] };
+      return { result: undefined, changes: [{ ...owner, hashKey: toHashKey }] };
     });
   }
 }
 
 /**
- * Reads the owners with these names. Use it in a producer that only looks keys up: it reads one item, and one more for
- * each name, where a ledger reads all items, and it needs only permission to read.
+ * Reads the owners with these names. Use it in a producer that only looks up keys. It reads one item, and one more item for each
+ * name, whereas a ledger reads all items. It needs only read permissions.
  *
  * @returns the owners, in the order of the names; undefined for an owner without a key
  */
@@ -196,7 +194,7 @@ export async function readOwners(
 ): Promise<(HashKeyOwner | undefined)[]> {
   checkNames(names);
   const checked = checkedStore(store);
-  // The head comes first: an entry that the head no longer holds is among the entries by now.
+  // Read the head first: if an entry has already left the head, the store has it as an entry of its owner.
   const { recent } = await readHead(checked);
   const entries = await Promise.all(names.map((name) => checked.readEntry(name)));
   const found = new Map(
@@ -208,24 +206,24 @@ export async function readOwners(
   });
 }
 
-/** What an owner weighs that may be new: its recorded weight is not known yet. */
+/** The weight of an owner, if the owner is new. The recorded weight is not known yet. */
 function expectedWeight({ weight = 1 }: OwnerRequest): number {
   return weight;
 }
 
-/** The owners after their allocation. It changes the state's allocator to compute them, and then undoes the changes. */
+/** The owners after their allocation. To compute them, it changes the state's allocator, and then undoes the changes. */
 function decidedOwners(
   state: RegistryState,
   requests: readonly OwnerRequest[],
   ranges: readonly HashKeyRange[],
 ): HashKeyOwner[] {
   const allocator = state.allocatorFor(ranges);
-  const known = requests.flatMap(({ owner }) => state.owners.get(owner) ?? []);
+  const existing = requests.flatMap(({ owner }) => state.owners.get(owner) ?? []);
   const weights = new Map(requests.map(({ owner, weight }) => [owner, weight]));
   const allocated: bigint[] = [];
   try {
-    // New weights of known owners come first, because they decide which shard is the lightest.
-    for (const { owner, hashKey, weight } of known) reweigh(allocator, hashKey, weights.get(owner) ?? weight);
+    // First the new weights of existing owners, because they decide which shard is the lightest.
+    for (const { owner, hashKey, weight } of existing) reweigh(allocator, hashKey, weights.get(owner) ?? weight);
     return requests.map(({ owner, weight }) => {
       const before = state.owners.get(owner);
       if (before !== undefined) return { ...before, weight: weight ?? before.weight };
@@ -235,7 +233,7 @@ function decidedOwners(
     });
   } finally {
     for (const hashKey of allocated) allocator.release(hashKey);
-    for (const { hashKey, weight } of known) reweigh(allocator, hashKey, weight);
+    for (const { hashKey, weight } of existing) reweigh(allocator, hashKey, weight);
   }
 }
 
@@ -259,11 +257,11 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
 }
 
 /**
- * A rebalance ended early: it needs several commits, and one after the first failed. The moves of the commits before are
- * made. If the answer of the store was lost, those of the failed commit may be made too, and a new plan leaves them out.
+ * A rebalance failed after its first commit. The moves of the earlier commits are made. If the response of the store was lost,
+ * the moves of the failed commit may be made too. Make a new plan for the remaining moves.
  */
 export class PartialRebalanceError extends EvenShardsError {
-  // Moves name owners and hash keys, and loggers write every enumerable property of an error.
+  // Private, because loggers write every enumerable property of an error, and moves contain owner names and hash keys.
   readonly #moves: readonly RebalanceMove[];
 
   constructor(moves: readonly RebalanceMove[], cause: Error) {
@@ -272,7 +270,7 @@ export class PartialRebalanceError extends EvenShardsError {
     this.#moves = moves;
   }
 
-  /** The moves that are made. The `cause` tells why the next commit failed. */
+  /** The moves that were made. The `cause` is the error of the failed commit. */
   get moves(): readonly RebalanceMove[] {
     return this.#moves;
   }

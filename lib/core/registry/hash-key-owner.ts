@@ -12,12 +12,12 @@ export interface HashKeyOwner {
 
 const MAX_OWNER_CHARACTERS = 256;
 
-/** In UTF-8, every unpaired surrogate becomes the same replacement character, so two owners could become one. */
+/** In UTF-8, every unpaired surrogate becomes the same replacement character, so two names could become equal. */
 const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
 
 /** @throws InvalidArgumentError unless `owner` is text of 1 to 256 characters */
 export function checkOwner(field: string, owner: unknown): void {
-  // A character takes one or two units; to count the characters of megabytes would take as much again.
+  // A character has one or two UTF-16 code units. The length check comes first because it is fast even for megabytes.
   if (typeof owner === 'string' && owner.length > 0 && owner.length <= 2 * MAX_OWNER_CHARACTERS) {
     if (!UNPAIRED_SURROGATE.test(owner) && [...owner].length <= MAX_OWNER_CHARACTERS) return;
   }

@@ -1,5 +1,5 @@
 /**
- * `cdk-even-shards/registry`: the hash key space of a stream, balanced hash keys, and the registry that hands them out.
+ * `cdk-even-shards/registry`: the hash key space of a stream, balanced hash keys, and the registry that allocates them.
  *
  * @module registry
  */

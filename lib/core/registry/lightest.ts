@@ -1,8 +1,8 @@
 /**
- * Finds the least of several loads in constant time, and the first of them if several are equal. A load changes in
- * logarithmic time.
+ * Finds the smallest of several loads, or the first if several are equal, in constant time. An update of a load takes logarithmic
+ * time.
  *
- * It is a tournament: each node of the binary tree holds the winner of the two nodes below it.
+ * It is a tournament tree: each node contains the index of the smaller load of its two children.
  */
 export class Lightest {
   private readonly loads: Float64Array;

@@ -24,17 +24,17 @@ export interface RebalanceMove {
   heaviest: number;
 }
 
-/** The moves that `rebalancePlan` proposes. A plan changes nothing by itself. */
+/** The moves that `rebalancePlan` proposes. A plan does not change the registry. */
 export interface RebalancePlan {
-  /** The moves that relieve the heaviest shard come first, so you can also make only the first part of a plan. */
+  /** Moves from the heaviest shard come first, so you can also make only the first moves of a plan. */
   moves: RebalanceMove[];
-  /** The most load that any shard has after the plan. Loads are sums of weights. */
+  /** The highest load of a shard after the plan. A load is the sum of the weights of owners. */
   bound: number;
   /** The load of the heaviest shard now. */
   heaviest: number;
 }
 
-/** Sums of the same weights in different orders differ by rounding. */
+/** A tolerance: sums of the same weights in different orders differ by rounding. */
 const ROUNDING = 1e-9;
 
 interface PlacedOwner extends HashKeyOwner {
@@ -42,27 +42,26 @@ interface PlacedOwner extends HashKeyOwner {
 }
 
 /**
- * The moves that make the loads of a stream's shards even again. Use it after owners were released or after the stream
+ * Computes the moves that make the loads of a stream's shards even again. Use it after owners were released or after the stream
  * was resharded.
  *
- * A plan brings every shard down to the bound. The bound is the load of the heaviest shard if all owners were placed
- * again from the start, heaviest first, each on the lightest shard. With equal weights it is ceil(m/k) for m owners on
- * k shards, which is optimal. With any weights it is at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A shard
- * within the bound gives no owner away while the others fit.
+ * A plan brings every shard down to the bound. The bound is the load of the heaviest shard if all owners were placed again from
+ * the start, heaviest first, each on the lightest shard. With equal weights it is ceil(m/k) for m owners on k shards, which is
+ * optimal. With any weights it is at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A shard within the bound keeps its
+ * owners, if the owners that leave other shards fit without them.
  *
- * With equal weights, no plan has fewer moves: each shard gives away the owners above the bound, and no other owner
- * moves. With different weights, the least number of moves is hard to find, because it would solve number partitioning,
- * and the plan may have more. A shard then gives away its heaviest owners until it is within the bound, and these
- * owners are placed heaviest first. As long as one of them does not fit, the heaviest owners that have stayed so far
- * are placed again too.
+ * With equal weights, no plan has fewer moves: each shard gives away the owners above the bound, and no other owner moves. With
+ * different weights, the smallest number of moves is as hard to find as a number partition, and the plan may have more moves.
+ * Each shard above the bound then gives away its heaviest owners, and the plan places these owners heaviest first. If an owner
+ * does not fit, the plan also places the heaviest of the other owners again.
  *
- * To plan ahead of a split, pass the ranges that the shards will have after it. A plan gives a key that an owner leaves
- * to no other owner.
+ * To plan ahead of a split, pass the ranges that the shards will have after it. A plan never gives the old key of an owner to
+ * another owner.
  *
  * @param owners all owners of the stream
  * @param ranges the ranges of its open shards, in any order
- * @throws InvalidArgumentError, InvalidHashKeyError or InvalidWeightError if an owner is invalid, if no range holds its
- *   key, or if an owner or a key is listed twice
+ * @throws InvalidArgumentError, InvalidHashKeyError or InvalidWeightError if an owner is invalid, if no range holds its key, or
+ *   if an owner or a key is listed twice
  * @throws InvalidHashKeyRangesError if the ranges leave a gap or overlap
  * @throws KeySpaceExhaustedError if a shard has fewer keys than the plan needs
  */
@@ -101,7 +100,7 @@ function placedOwners(
   });
 }
 
-/** The new shard of each owner that leaves its shard, so that every shard is within the limit. */
+/** Maps each owner that leaves its shard to its new shard, so that every shard is within the limit. */
 function newShards(
   placed: readonly PlacedOwner[],
   heaviestFirst: readonly PlacedOwner[],
@@ -130,7 +129,7 @@ function ownersInExcess(
   return trees.flatMap((tree, shard) => {
     let excess = tree.weight - limit;
     if (excess <= 0) return [];
-    const candidates = lastComeFirst(ofShard[shard]!, tree).sort((a, b) => b.weight - a.weight);
+    const candidates = newestFirst(ofShard[shard]!, tree).sort((a, b) => b.weight - a.weight);
     let taken = 0;
     while (candidates[taken]!.weight < excess) excess -= candidates[taken++]!.weight;
     const enough = candidates.findLast(({ weight }) => weight >= excess)!.weight;
@@ -141,10 +140,8 @@ function ownersInExcess(
   });
 }
 
-/**
- * The owners in the reverse of the order in which the tree hands out keys. So the remaining keys are even in the shard.
- */
-function lastComeFirst(owners: readonly PlacedOwner[], tree: BalancedTree): PlacedOwner[] {
+/** The owners in the reverse order of the tree's allocations. So the remaining keys are even in the shard. */
+function newestFirst(owners: readonly PlacedOwner[], tree: BalancedTree): PlacedOwner[] {
   const ofKey = new Map(owners.map((owner) => [String(owner.hashKey), owner]));
   const order = owners.map(() => {
     const { hashKey } = ofKey.get(String(tree.last()))!;
@@ -181,7 +178,7 @@ function heaviestOf(loads: readonly number[]): number {
   return loads.reduce((heaviest, load) => Math.max(heaviest, load), 0);
 }
 
-/** The moves, ordered so that the heaviest of the shards that still give owners away always gives the next one. */
+/** Orders the moves. The next move always leaves the heaviest of the shards that still have owners to move. */
 function movesInOrder(
   placed: readonly PlacedOwner[],
   targets: ReadonlyMap<PlacedOwner, number>,
@@ -192,12 +189,12 @@ function movesInOrder(
   const nextSource = new Lightest(loads.length);
   const waiting = loads.map((): PlacedOwner[] => []);
   for (const [owner, shard] of [...targets].reverse()) if (shard !== owner.shard) waiting[owner.shard]!.push(owner);
-  const weigh = (shard: number): void => {
+  const updateLoad = (shard: number): void => {
     heaviest.update(shard, -loads[shard]!);
     nextSource.update(shard, waiting[shard]!.length > 0 ? -loads[shard]! : Number.POSITIVE_INFINITY);
   };
   loads.forEach((_, shard) => {
-    weigh(shard);
+    updateLoad(shard);
   });
   const moves: RebalanceMove[] = [];
   while (nextSource.load !== Number.POSITIVE_INFINITY) {
@@ -206,8 +203,8 @@ function movesInOrder(
     const toShard = targets.get(mover)!;
     loads[fromShard]! -= weight;
     loads[toShard]! += weight;
-    weigh(fromShard);
-    weigh(toShard);
+    updateLoad(fromShard);
+    updateLoad(toShard);
     if (trees[toShard]!.full) throw new KeySpaceExhaustedError(trees[toShard]!.size);
     const toHashKey = trees[toShard]!.take(weight);
     moves.push({ owner, weight, fromHashKey, toHashKey, fromShard, toShard, heaviest: -heaviest.load });

@@ -6,46 +6,40 @@ import { checkedHead, hasAllSince, headAfter, idOfCommit, latest, readHead } fro
 import { type RegistryChange, RegistryState } from './registry-state';
 import type { RegistryHead, RegistryStore } from './registry-store';
 
-/** The result of a decision on a state: the changes to commit, and the answer once they are committed. */
+/** The changes to commit, and the result that the caller gets after the commit. */
 interface Decision<T> {
   changes: readonly RegistryChange[];
-  answer: T;
+  result: T;
 }
 
 /** A call that waits for its commit. */
 interface WaitingCall {
-  /**
-   * Decides on a state: which changes to commit, and how to tell the caller about the end of the call once they are
-   * committed.
-   */
-  decide(state: RegistryState): { changes: readonly RegistryChange[]; tell(): void };
+  /** Decides on the latest state which changes to commit. `notify` gives the caller its result after the commit. */
+  decide(state: RegistryState): { changes: readonly RegistryChange[]; notify(): void };
   reject(error: unknown): void;
-  /** How often a commit with this call was refused. */
-  refusals: number;
+  /** How many commits with this call have failed because another ledger committed first. */
+  lostAttempts: number;
 }
 
-/** The first waiting calls that fit into one commit, and the changes of all of them. */
+/** The waiting calls that share one commit, and their changes. */
 interface Group {
-  readonly tell: readonly (() => void)[];
+  readonly notify: readonly (() => void)[];
   readonly changes: readonly RegistryChange[];
 }
 
-/** The most attempts of one call to commit. An attempt fails only because another commit has succeeded. */
+/** The most attempts to commit a call. An attempt fails only because another commit has succeeded. */
 const MAX_ATTEMPTS = 100;
 const BACKOFF_BASE_MS = 10;
-/**
- * No wait is longer than the wait of this attempt. It is long enough for the commits of others to succeed even in a slow
- * store.
- */
+/** The longest delay, in durations of an attempt. It leaves other ledgers enough time for a commit even in a slow store. */
 const BACKOFF_CAP_ATTEMPTS = 40;
 const BACKOFF_CAP_MS = 5_000;
 
-/** Commits the decisions of one process, and follows the commits of all others. */
+/** Commits the changes of one process, and applies the commits of all other processes. */
 export class RegistryCommits {
   private state: RegistryState | undefined;
   private settledVersion = 0;
   private readonly waiting: WaitingCall[] = [];
-  private turn: Promise<unknown> = Promise.resolve();
+  private previous: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: RegistryStore,
@@ -53,34 +47,33 @@ export class RegistryCommits {
   ) {}
 
   /**
-   * Commits the changes that `decide` derives from the latest state, or nothing if there are none. Returns the answer of
-   * the decision that was committed.
+   * Commits the changes that `decide` derives from the latest state. Returns the result of the committed decision.
    *
-   * @param decide may be called several times. A decision, even an error, counts only if its state is the latest
+   * @param decide may be called several times; its result or its error counts only if its state is the latest
    */
   commit<T>(decide: (state: RegistryState) => Decision<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const decideOrFail = (state: RegistryState): ReturnType<WaitingCall['decide']> => {
         try {
-          const { changes, answer } = decide(state);
-          return { changes, tell: () => resolve(answer) };
+          const { changes, result } = decide(state);
+          return { changes, notify: () => resolve(result) };
         } catch (error) {
-          return { changes: [], tell: () => reject(error) };
+          return { changes: [], notify: () => reject(error) };
         }
       };
-      this.waiting.push({ decide: decideOrFail, reject, refusals: 0 });
-      void this.inTurn(() => this.commitWaiting());
+      this.waiting.push({ decide: decideOrFail, reject, lostAttempts: 0 });
+      void this.runInOrder(() => this.commitWaiting());
     });
   }
 
   latestState(): Promise<RegistryState> {
-    return this.inTurn(async () => {
+    return this.runInOrder(async () => {
       await this.catchUp(await readHead(this.store));
       return this.state!;
     });
   }
 
-  /** Commits waiting calls: the first one, and as many after it as there is room for. */
+  /** Commits the first waiting call, together with as many later calls as fit into the commit. */
   private async commitWaiting(): Promise<void> {
     const [first] = this.waiting;
     while (first !== undefined && this.waiting[0] === first) {
@@ -90,41 +83,41 @@ export class RegistryCommits {
         const head = await this.catchUp(await readHead(this.store));
         group = this.decideWaiting();
         if (group.changes.length === 0 || (await this.commitChanges(group.changes, head))) {
-          this.waiting.splice(0, group.tell.length);
-          for (const tell of group.tell) tell();
+          this.waiting.splice(0, group.notify.length);
+          for (const notify of group.notify) notify();
           return;
         }
-        for (const call of this.waiting.slice(0, group.tell.length)) call.refusals += 1;
+        for (const call of this.waiting.slice(0, group.notify.length)) call.lostAttempts += 1;
       } catch (error) {
-        // If the head could not be read, only the first call fails: the others read it in their own turns.
-        for (const { reject } of this.waiting.splice(0, group?.tell.length ?? 1)) reject(error);
+        // If the head could not be read, only the first call fails. The other calls will read the head again.
+        for (const { reject } of this.waiting.splice(0, group?.notify.length ?? 1)) reject(error);
         return;
       }
-      while (this.waiting[0]?.refusals === MAX_ATTEMPTS)
+      while (this.waiting[0]?.lostAttempts === MAX_ATTEMPTS)
         this.waiting.shift()!.reject(new RegistryBusyError(MAX_ATTEMPTS));
-      await this.backOff(first.refusals, this.options.clock.now() - begunAtMs);
+      await this.backOff(first.lostAttempts, this.options.clock.now() - begunAtMs);
     }
   }
 
-  /** Decides for the first waiting calls, each on the state that the calls before it produce. */
+  /** Decides the first waiting calls, each on the state that the calls before it produce. */
   private decideWaiting(): Group {
     const state = this.state!;
-    const tell: (() => void)[] = [];
+    const notify: (() => void)[] = [];
     const changes = new Map<string, RegistryChange>();
-    const takeBack: (() => void)[] = [];
+    const undo: (() => void)[] = [];
     for (const call of this.waiting) {
       const decided = call.decide(state);
       const added = decided.changes.filter(({ owner }) => !changes.has(owner));
       if (changes.size + added.length > this.options.maxEntries) break;
       for (const change of decided.changes) changes.set(change.owner, change);
-      takeBack.unshift(state.assume(decided.changes));
-      tell.push(decided.tell);
+      undo.unshift(state.applyForNow(decided.changes));
+      notify.push(decided.notify);
     }
-    for (const each of takeBack) each();
-    return { tell, changes: [...changes.values()] };
+    for (const each of undo) each();
+    return { notify, changes: [...changes.values()] };
   }
 
-  /** Commits changes on top of a head. Returns false if another commit has taken that place. */
+  /** Commits changes as the next version after a head. Returns false if another ledger has committed that version. */
   private async commitChanges(changes: readonly RegistryChange[], head: RegistryHead): Promise<boolean> {
     await this.settle(head);
     const id = randomBytes(8).toString('base64url');
@@ -132,40 +125,39 @@ export class RegistryCommits {
     const written = await this.writeHead(next, id);
     if (written === undefined) return false;
     applyRecent(this.state!, next);
-    // From here on the commit cannot fail: if its entries are not written now, the next commit writes them first.
+    // The commit has succeeded. If its entries are not written now, the next commit writes them first.
     await this.settle(written).catch(() => {});
     return true;
   }
 
   /**
-   * Writes a head on top of the one before. Returns a head that has its commit, or undefined if another commit has taken
-   * its place.
+   * Writes the head of the next version. Returns a head that contains this commit, or undefined if another ledger has committed
+   * that version.
    *
-   * The store may refuse a head that it has written: when the first answer is lost, the SDK sends the write again, and the
-   * condition fails. So the commit has an id, and the head that is stored instead tells at once whose commit it is. Later
-   * heads forget it.
+   * The condition can fail although the store has written this head: if the first response is lost, the SDK sends the write
+   * again. So each commit has an id, and the stored head shows the id of the commit that succeeded.
    *
-   * @throws UncertainCommitError if so many commits followed that the head has forgotten this one
+   * @throws UncertainCommitError if many commits followed, so that the stored head no longer has the id of this version
    */
   private async writeHead(next: RegistryHead, id: string): Promise<RegistryHead | undefined> {
     const { version } = next;
-    let refusal: RegistryHead | boolean;
+    let outcome: RegistryHead | boolean;
     try {
-      refusal = await this.store.writeHead(next, version - 1);
+      outcome = await this.store.writeHead(next, version - 1);
     } catch (error) {
-      // The error counts only if the head was not written after all.
+      // The head may have been written in spite of the error.
       const head = await readHead(this.store).catch(() => undefined);
       if (head !== undefined && idOfCommit(head, version) === id) return head;
       throw error;
     }
-    if (refusal === true) return next;
-    const head = refusal === false ? await readHead(this.store) : checkedHead(refusal);
-    const madeBy = idOfCommit(head, version);
-    if (madeBy === undefined && version < head.version) throw new UncertainCommitError();
-    return madeBy === id ? head : undefined;
+    if (outcome === true) return next;
+    const head = outcome === false ? await readHead(this.store) : checkedHead(outcome);
+    const storedId = idOfCommit(head, version);
+    if (storedId === undefined && version < head.version) throw new UncertainCommitError();
+    return storedId === id ? head : undefined;
   }
 
-  /** Writes the entries of the latest commit, in case its own ledger did not. */
+  /** Writes the entries of the latest commit, because the ledger of that commit may have failed to write them. */
   private async settle({ version, recent }: RegistryHead): Promise<void> {
     if (this.settledVersion === version) return;
     const own = recent.filter((entry) => entry.version === version);
@@ -174,8 +166,8 @@ export class RegistryCommits {
   }
 
   /**
-   * Brings the state up to the head: by the commits since, or from all entries if the head no longer holds them all. Returns
-   * the head of the state.
+   * Updates the state to the head. Applies the new commits, or reads all entries if the head does not contain all new commits.
+   * Returns the head of the state.
    */
   private async catchUp(head: RegistryHead): Promise<RegistryHead> {
     if (this.state !== undefined && hasAllSince(head, this.state.version)) {
@@ -196,15 +188,15 @@ export class RegistryCommits {
     throw new RegistryBusyError(MAX_ATTEMPTS);
   }
 
-  private backOff(refusals: number, attemptMs: number): Promise<void> {
+  private backOff(lostAttempts: number, attemptMs: number): Promise<void> {
     const { clock, random } = this.options;
     const backoffCapMs = Math.min(BACKOFF_CAP_MS, BACKOFF_CAP_ATTEMPTS * Math.max(BACKOFF_BASE_MS, attemptMs));
-    return clock.sleep(backoffMs(refusals + 1, { backoffBaseMs: BACKOFF_BASE_MS, backoffCapMs, random }));
+    return clock.sleep(backoffMs(lostAttempts + 1, { backoffBaseMs: BACKOFF_BASE_MS, backoffCapMs, random }));
   }
 
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.turn.then(work);
-    this.turn = result.catch(() => {});
+  private runInOrder<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.previous.then(work);
+    this.previous = result.catch(() => {});
     return result;
   }
 }

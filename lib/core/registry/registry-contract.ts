@@ -1,4 +1,4 @@
-/** What the construct of a registry, its function and its callers agree on. */
+/** Names that the construct of a registry, its function and its callers share. */
 
 /** The table's partition key, a string. The table has no sort key. */
 export const REGISTRY_TABLE_KEY = 'id';
@@ -9,10 +9,10 @@ export const REGISTRY_TABLE_TIME_TO_LIVE = 'expiresAt';
 /** The alias of the registry's function that only reads. */
 export const QUERY_ALIAS = 'query';
 
-/** The alias of the registry's function that hands out keys and changes nothing else. */
+/** The alias of the registry's function that allocates keys and changes nothing else. */
 export const ALLOCATE_ALIAS = 'allocate';
 
-/** What the function does for whoever invokes it by an alias. Without one of these aliases it does everything. */
+/** The actions that an invocation by each alias may request. Without one of these aliases, all actions are allowed. */
 export const ACTIONS_BY_ALIAS: Readonly<Record<string, readonly string[]>> = {
   [QUERY_ALIAS]: ['get', 'list', 'plan'],
   [ALLOCATE_ALIAS]: ['allocate', 'get'],

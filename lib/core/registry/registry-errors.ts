@@ -15,10 +15,7 @@ export class KeySpaceExhaustedError extends EvenShardsError {
   }
 }
 
-/**
- * A change could not be committed because other processes changed the registry before each attempt. Nothing of that
- * commit was written. Try again later.
- */
+/** A change was not committed because other processes changed the registry before each attempt. Try again later. */
 export class RegistryBusyError extends EvenShardsError {
   constructor(
     /** How many attempts were made. */
@@ -26,35 +23,35 @@ export class RegistryBusyError extends EvenShardsError {
   ) {
     super(
       'REGISTRY_BUSY',
-      `the change was not written because others changed the registry before each of ${attempts} attempts`,
+      `the change was not written because other processes changed the registry before each of ${attempts} attempts`,
     );
   }
 }
 
 /**
- * It is not known whether a change was committed: the store did not confirm it, and the head no longer says who made the
- * commit in question, because many others followed. Read the owners before you repeat the change.
+ * A change may have been committed. The store did not confirm it, and many commits followed, so the head no longer shows it. Read
+ * the owners before you repeat the change.
  */
 export class UncertainCommitError extends EvenShardsError {
   constructor() {
-    super('UNCERTAIN_COMMIT', 'whether the change was written is not known; read the owners before you repeat it');
+    super('UNCERTAIN_COMMIT', 'the change may have been written; read the owners before you repeat it');
   }
 }
 
-/** A method of a registry's store failed with something that is no `Error`, which is the cause. */
+/** A method of a registry's store threw a value that is not an `Error`. The value is the `cause`. */
 export class RegistryStoreError extends EvenShardsError {
   constructor(operation: string, cause: unknown) {
-    super('REGISTRY_STORE_FAILED', `${operation} of the store failed, and did not say with which error`, { cause });
+    super('REGISTRY_STORE_FAILED', `${operation} of the store threw a value that is not an Error`, { cause });
   }
 }
 
-/** The stored registry is not one that a ledger has written. Something else has changed it, or a store is faulty. */
+/** The stored registry does not have the format of a ledger. Another program has changed it, or the store has a bug. */
 export class CorruptRegistryError extends EvenShardsError {
   constructor(
-    /** The part that is not as a ledger writes it, such as `the history in its head`. */
+    /** The damaged part, such as `the history in its head`. */
     readonly part: string,
   ) {
-    super('CORRUPT_REGISTRY', `the stored registry is damaged: ${part} is not what a ledger writes`);
+    super('CORRUPT_REGISTRY', `the stored registry is damaged: ${part} does not have the format that a ledger writes`);
   }
 }
 

@@ -3,7 +3,9 @@ import { CorruptRegistryError } from './registry-errors';
 import type { RegistryChange } from './registry-state';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 
-/** How many ids of commits the head holds: many more than can come between a lost answer and the next look at the head. */
+/**
+ * How many ids of commits the head contains: many more than the commits between a lost response and the next read of the head.
+ */
 const MAX_COMMIT_IDS = 64;
 
 /** The stored head, or a head of version 0 before the first commit. */
@@ -13,31 +15,28 @@ export async function readHead(store: RegistryStore): Promise<RegistryHead> {
 }
 
 /**
- * Returns the head if a ledger can have written it.
+ * Returns the head.
  *
- * @throws CorruptRegistryError if not
+ * @throws CorruptRegistryError if the head does not have the format of a ledger
  */
 export function checkedHead(head: RegistryHead): RegistryHead {
   const { version, recent, commits } = head;
   if (!isWhole(version, 1)) throw new CorruptRegistryError('the version of its head');
   if (!Array.isArray(recent)) throw new CorruptRegistryError('the history in its head');
   const isAscending = recent.every((entry, index) => index === 0 || recent[index - 1]!.version <= entry.version);
-  // A head without entries would stand for a commit that changed nothing.
+  // A head has at least one entry, because every commit changes at least one owner.
   if (!isAscending || recent.at(-1)?.version !== version) throw new CorruptRegistryError('the history in its head');
   if (commits !== undefined && (commits.length === 0 || commits.length > version))
     throw new CorruptRegistryError('the commits in its head');
   return head;
 }
 
-/** The id of the commit of a version; undefined if the head does not have it. */
-export function idOfCommit({ version, commits = [] }: RegistryHead, wanted: number): string | undefined {
-  return commits[commits.length - 1 - (version - wanted)];
+/** The id of the commit of a version; undefined if the head does not contain it. */
+export function idOfCommit({ version, commits = [] }: RegistryHead, commitVersion: number): string | undefined {
+  return commits[commits.length - 1 - (version - commitVersion)];
 }
 
-/**
- * The head after a commit of changes with an id. It has the entries of the commit, and as many earlier ones as there is
- * room for.
- */
+/** The head after a commit. It contains the entries of the commit, and as many earlier entries as fit. */
 export function headAfter(
   { version: before, recent, commits = [] }: RegistryHead,
   id: string,
@@ -53,19 +52,19 @@ export function headAfter(
   };
 }
 
-/** Whether the head holds all commits since a version. A head before that version belongs to a restored table. */
+/** Whether the head contains all commits since a version. A head with an earlier version comes from a restored table. */
 export function hasAllSince(head: RegistryHead, version: number): boolean {
   if (head.version <= version) return head.version === version;
   return head.recent[0]!.version <= version + 1;
 }
 
-/** The entries of the latest commits. Commits are kept whole, as many as there is room for. */
+/** The entries of as many of the latest commits as fit. Only whole commits are kept. */
 function latestCommits(all: readonly RegistryEntry[], most: number): RegistryEntry[] {
   const cut = all[all.length - most - 1]?.version ?? 0;
   return all.filter(({ version }) => version > cut);
 }
 
-/** The latest of the entries of each owner. */
+/** The latest entry of each owner. */
 export function latest(entries: readonly RegistryEntry[]): RegistryEntry[] {
   const byOwner = new Map<string, RegistryEntry>();
   for (const entry of entries) {

@@ -4,7 +4,7 @@ import { BalancedKeyAllocator } from './balanced-key-allocator';
 import type { HashKeyOwner } from './hash-key-owner';
 import type { RegistryEntry } from './registry-store';
 
-/** What a commit says about one owner. */
+/** The change of one owner in a commit. */
 export type RegistryChange = Omit<RegistryEntry, 'version'>;
 
 /** All owners of a registry at one version. */
@@ -30,7 +30,10 @@ export class RegistryState {
     return this.byName;
   }
 
-  /** An allocator that holds the keys of all owners. Undo every change of it: `apply` makes the changes of a commit. */
+  /**
+   * An allocator with the keys of all owners. The caller must undo its changes to the allocator, because `apply` makes them after
+   * the commit.
+   */
   allocatorFor(ranges: readonly HashKeyRange[]): BalancedKeyAllocator {
     const key = ranges.map(({ startingHashKey, endingHashKey }) => `${startingHashKey}-${endingHashKey}`).join();
     if (this.allocator === undefined || this.ranges !== key) {
@@ -40,7 +43,7 @@ export class RegistryState {
     return this.allocator;
   }
 
-  /** Applies one commit. All owners of the commit release their old keys before any of them takes a new one. */
+  /** Applies one commit. All owners of the commit release their old keys before an owner gets a new key. */
   apply(version: number, commit: readonly RegistryChange[]): void {
     for (const { owner } of commit) {
       const before = this.byName.get(owner);
@@ -56,8 +59,8 @@ export class RegistryState {
     this.currentVersion = version;
   }
 
-  /** Makes changes that are not committed yet. Returns a function that undoes them. */
-  assume(changes: readonly RegistryChange[]): () => void {
+  /** Applies changes before their commit. Returns a function that undoes them. */
+  applyForNow(changes: readonly RegistryChange[]): () => void {
     const before = changes.map(({ owner }) => this.byName.get(owner) ?? { owner, weight: 1 });
     this.apply(this.currentVersion, changes);
     return () => this.apply(this.currentVersion, before);

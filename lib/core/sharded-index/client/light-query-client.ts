@@ -68,7 +68,7 @@ export function lightQueryClient(dynamoDb: SdkQueryClient, { onQuery }: LightQue
         onQuery === undefined ? work() : trace(onQuery, input, viaSdk, work);
       const viaSdk = async () => (await traced(true, () => askSdk(dynamoDb, input, options)))!;
       const route = await routes.find(input.TableName);
-      if (route === undefined) return viaSdk().finally(() => routes.asked(input.TableName));
+      if (route === undefined) return viaSdk().finally(() => routes.sentWithSdk(input.TableName));
       const answer = await traced(false, async () => {
         const body = JSON.stringify(toJson(input));
         const answered = await lightRequest(dynamoDb, route, { body, isTransient: isThrottle, options });

@@ -18,6 +18,6 @@ test.each<[string, unknown, string]>([
   ],
 ])('a client that %s is refused', (_, wrong, got) => {
   expect(() => checkClient(wrong, METHODS)).toThrow(InvalidArgumentError);
-  expect(() => checkClient(wrong, METHODS)).toThrow('client must be a client with query, getItem that answers');
+  expect(() => checkClient(wrong, METHODS)).toThrow('client must be a client with query, getItem that returns');
   expect(() => checkClient(wrong, METHODS)).toThrow(got);
 });

@@ -264,7 +264,7 @@ describe('HashKeyLedger', () => {
   });
 
   test.each<[keyof RegistryStore, unknown, string]>([
-    ['readHead', null, 'the response of readHead must contain a head, or be undefined'],
+    ['readHead', null, 'the response of readHead must contain a head or undefined'],
     ['writeHead', undefined, 'the response of writeHead must contain true, false or a head'],
     ['readEntries', undefined, 'the response of readEntries must contain an array of entries'],
   ])('refuses a store whose %s answers %p', async (method, answer, message) => {

@@ -395,7 +395,7 @@ describe('what a client answers', () => {
     const query = fanOutQuery(document as unknown as QueryClient, config, { value: 'open' });
     await expect(query).rejects.toThrow(InvalidArgumentError);
     await expect(query).rejects.toThrow(
-      'client must be a client with query that answers attribute values, such as new DynamoDB({}), got "a DynamoDBDocument',
+      'client must be a client with query that returns attribute values, such as new DynamoDB({}), got "a DynamoDBDocument',
     );
     await expect(fanOutCount(new DynamoDB({ region: 'eu-west-3' }), config, { value: '' })).rejects.toThrow(
       'value must be',
