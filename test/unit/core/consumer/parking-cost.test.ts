@@ -80,14 +80,6 @@ test('what is parked is found by a query for each part that has any, and costs a
   expect(cost.requests).toEqual({ getItem: 1 });
 });
 
-test('keys that are parked at the same time share their marks', async () => {
-  const { store, cost } = countedStore();
-  const names = Array.from({ length: 20 }, (_, number) => `key ${number}`);
-  await Promise.all(names.map((name) => store.save(parkedKey(name), [record(name)])));
-  expect(cost.requests.updateItem).toBeLessThan(10);
-  expect((await store.find(names)).size).toBe(20);
-});
-
 test('a batch whose keys are not parked writes nothing', async () => {
   const { store, cost } = countedStore();
   await store.save(parkedKey('p'), [record('p')]);

@@ -161,9 +161,6 @@ test('a stream into which another one is copied waits for the end of a move on i
 describe('process', () => {
   test.each([
     ['source', undefined],
-    ['source', {}],
-    ['source', { source: '' }],
-    ['source', { source: 7 }],
     ['source', { source: 'x'.repeat(2_049) }],
   ])('rejects a missing or wrong %s', async (field, options) => {
     const { consumer, effects } = world();
@@ -187,11 +184,9 @@ describe('process', () => {
 });
 
 test.each([
-  ['event.Records[0].eventSourceARN', 7, 7],
   ['event.Records[0].eventSourceARN', '', ''],
   ['event.Records[1].eventSourceARN', streamArn('S'), streamArn('T')],
   ['event.Records[1].eventSourceARN', streamArn('S'), undefined],
-  ['event.Records[1].eventSourceARN', undefined, streamArn('S')],
 ])('an event is rejected for %s if its records have the sources %j and %j', async (field, first, second) => {
   const { deliver, effects } = world();
   const event = { Records: [put(first as never, 1, 'a1').Records[0]!, put(second as never, 2, 'a2').Records[0]!] };

@@ -1,5 +1,4 @@
 import { FanOutHistory } from '../../../../lib/core';
-import { ItemSizes } from '../../../../lib/core/fan-out/item-sizes';
 
 const BUDGET = 0.01;
 
@@ -13,14 +12,6 @@ function historyOf(...answers: [count: number, ms: number][]): FanOutHistory {
 }
 
 describe('a history', () => {
-  test('keeps the sizes of each index, and begins with those that it is given', () => {
-    const history = new FanOutHistory();
-    const first = new ItemSizes(100);
-    expect(history.sizesOf('Jobs/byTime', first)).toBe(first);
-    expect(history.sizesOf('Jobs/byTime')).toBe(first);
-    expect(history.sizesOf('Jobs/byStatus')).not.toBe(first);
-  });
-
   test('does not know from when on an answer is late until it has a hundred of them', () => {
     expect(historyOf([99, 10]).hedgeAfterMs(BUDGET)).toBeUndefined();
     expect(historyOf([100, 10]).hedgeAfterMs(BUDGET)).toBe(30);
@@ -34,13 +25,6 @@ describe('a history', () => {
 
   test('forgets answers before the last thousand', () => {
     expect(historyOf([1_000, 10], [1_000, 100]).hedgeAfterMs(BUDGET)).toBe(300);
-  });
-
-  test('learns from new answers after it was asked', () => {
-    const history = historyOf([100, 10]);
-    history.hedgeAfterMs(BUDGET);
-    for (let answer = 0; answer < 900; answer++) history.observeLatency(100, BUDGET);
-    expect(history.hedgeAfterMs(BUDGET)).toBe(300);
   });
 
   test('saves ten hedges at most, however long it was quiet', () => {

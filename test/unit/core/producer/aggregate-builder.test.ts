@@ -114,22 +114,6 @@ describe('AggregateBuilder', () => {
       );
     });
 
-    test('the size is known without building it', () => {
-      fc.assert(
-        fc.property(anyRecords, (records) => {
-          const builder = builderOf(records);
-          const { partitionKey, data } = builder.build();
-          expect(builder.byteLength).toBe(Buffer.byteLength(partitionKey) + data.length);
-        }),
-      );
-    });
-
-    test.each([127, 128, 16_383, 16_384, 16_500, 2 ** 20])('the size is known where its varints grow: %d', (length) => {
-      const builder = builderOf([record(''), record('x'.repeat(length))], 2 * MIB);
-      expect(builder.byteLength).toBe(3 + builder.build().data.length);
-      expect(deaggregate(builder.build()).map(({ data }) => data.length)).toEqual([0, length]);
-    });
-
     test('the limit is met to the byte', () => {
       fc.assert(
         fc.property(anyRecords, (records) => {

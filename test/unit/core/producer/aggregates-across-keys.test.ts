@@ -171,23 +171,6 @@ describe("put – with aggregation: 'packed'", () => {
       expect(clock.nowMs).toBeGreaterThanOrEqual(31);
     });
 
-    test('sends throttled records again in one aggregate', async () => {
-      let throttles = 1;
-      const entryFate = () => (throttles-- > 0 ? 'throttled' : 'stored');
-      const { clock, producer, aggregates } = packedProducer({ entryFate }, { lingerMs: 5 });
-      await clock.runUntil(Promise.all([A, B].map((key) => producer.put(record(key)))));
-      expect(aggregates()).toEqual([`${A}x ${B}x`]);
-    });
-
-    test('counts a record once that an observer puts', async () => {
-      const { clock, producer } = packedProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
-      const delivered = async (index: number) => {
-        if (index === 0) await producer.put(record(A, 'x'.repeat(150)));
-      };
-      await clock.runUntil(producer.putAll([record(A), record(A)], { delivered }));
-      expect(clock.nowMs).toBe(2 * 1_020);
-    });
-
     test('sends a full aggregate at once', async () => {
       const { clock, kinesis, producer } = packedProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
       const puts = [A, B, 'h', A].map((key) => producer.put(record(key, 'x'.repeat(100))));
@@ -259,11 +242,6 @@ describe("put – with aggregation: 'packed'", () => {
       const { clock, kinesis, producer } = packedProducer({}, { hashBuckets: undefined });
       await clock.runUntil(producer.put(record(A)));
       expect(kinesis.records()).toMatchObject([{ explicitHashKey: String(bucketHashKey(A, 256)) }]);
-    });
-
-    test('a linger just below maxRecordAgeMs sends a record in time', async () => {
-      const { clock, producer } = packedProducer({}, { lingerMs: 49, maxRecordAgeMs: 50 });
-      expect(await clock.runUntil(producer.putAll([record(A)]))).toMatchObject({ delivered: 1, rejected: 0 });
     });
 
     test('hash buckets give each record the hash key of its bucket in the other modes too', async () => {

@@ -116,28 +116,6 @@ describe('OrderedProducer with aggregation', () => {
     ]);
   });
 
-  test('keeps what an observer puts while an aggregate is being acknowledged, and what it aborts', async () => {
-    const abort = new AbortController();
-    const { clock, producer, texts } = setUp({}, { signal: abort.signal });
-    const ends: string[] = [];
-    const observer = {
-      delivered: (index: number) => {
-        ends.push(`${index} delivered`);
-        if (index !== 1) return;
-        producer.put(record('a', 'again')).catch(({ code }) => ends.push(code));
-        abort.abort();
-      },
-    };
-    await clock.runUntil(
-      producer.putAll(
-        ['0', '1', '2'].map((data) => record('a', data)),
-        observer,
-      ),
-    );
-    expect(ends).toEqual(['0 delivered', '1 delivered', '2 delivered', 'PRODUCER_ABORTED']);
-    expect(texts()).toEqual(['0', '1', '2']);
-  });
-
   test('counts user records and Kinesis records apart', async () => {
     const { clock, kinesis, producer } = setUp({
       entryFate: ({ PartitionKey }) => (PartitionKey === 'b' ? 'refused' : 'stored'),
@@ -214,11 +192,6 @@ describe('OrderedProducer with a sequence', () => {
       await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
       expect(kinesis.records()).toHaveLength(3);
       expect(userRecords().map(({ sequence }) => sequence?.sequenceNumber)).toEqual([7n, undefined, undefined, 8n]);
-    });
-
-    test('takes room', async () => {
-      const { producer } = setUp({}, { aggregation: false, maxRecordBytes: 10_000 });
-      await expect(producer.put(given(7n, 'x'.repeat(9_990)))).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
     });
 
     test.each([

@@ -44,13 +44,6 @@ describe('lightPutClient', () => {
     expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'SDK', 'light']);
   });
 
-  test('needs the SDK once for requests that start together', async () => {
-    const { wire, light } = clients();
-    await Promise.all(Array.from({ length: 20 }, () => light.putRecords(INPUT)));
-    expect(wire.senders.filter((sender) => sender === 'SDK')).toHaveLength(1);
-    expect(wire.requests).toHaveLength(20);
-  });
-
   test('sends what the SDK sends, to the same place, whatever the records', async () => {
     const { wire, light, sdk } = clients();
     await light.putRecords(INPUT);
@@ -158,31 +151,6 @@ describe('lightPutClient', () => {
       expect(wire.senders).toEqual(['SDK', 'light', 'SDK']);
     },
   );
-
-  test('takes credentials that were replaced while the old ones were still cached', async () => {
-    let accessKeyId = 'FIRST';
-    const { wire, light } = clients({
-      credentials: async () => ({ ...CREDENTIALS, accessKeyId, expiration: new Date(Date.now() + 3_600_000) }),
-    });
-    await light.putRecords(INPUT);
-    accessKeyId = 'SECOND';
-    const { answer } = wire;
-    wire.answer = (request, number) =>
-      request.headers.authorization!.includes('FIRST')
-        ? { statusCode: 400, body: { __type: 'x#ExpiredTokenException' } }
-        : answer(request, number);
-    await expect(light.putRecords(INPUT)).resolves.toMatchObject({ FailedRecordCount: 0 });
-    expect(wire.senders).toEqual(['SDK', 'light', 'light']);
-  });
-
-  test('gives up with its signal, without asking the SDK', async () => {
-    const { wire, light } = clients();
-    await light.putRecords(INPUT);
-    wire.answer = () => Object.assign(new Error('aborted'), { name: 'AbortError' });
-    const aborted = light.putRecords(INPUT, { abortSignal: AbortSignal.abort() });
-    await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
-    expect(wire.senders).toEqual(['SDK', 'light']);
-  });
 
   test('has the other requests of a producer sent by the SDK', async () => {
     const { wire, light } = clients();

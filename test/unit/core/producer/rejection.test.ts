@@ -1,5 +1,5 @@
 import { InvalidArgumentError, OrderedProducer, RecordExpiredError } from '../../../../lib/core';
-import type { FakeKinesis, FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
+import type { FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
 import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
@@ -179,15 +179,6 @@ describe('a rejection', () => {
       const { clock, producer } = producerOnFakeStream({ roundTripMs: () => 200 }, { maxRecordAgeMs: 100 });
       await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
     });
-
-    test('comes at its age to a record that is put behind one that is in flight beyond its own', async () => {
-      const { clock, producer } = producerOnFakeStream({ roundTripMs: () => 1_000 }, { maxRecordAgeMs: 100 });
-      const first = producer.put(record('a'));
-      await clock.runUntil(clock.sleep(200));
-      await expect(clock.runUntil(producer.put(record('a')))).rejects.toThrow(RecordExpiredError);
-      expect(clock.nowMs).toBe(300);
-      await expect(clock.runUntil(first)).resolves.toMatchObject({ attempts: 1 });
-    });
   });
 });
 
@@ -206,38 +197,7 @@ describe('flush of one key', () => {
   });
 });
 
-describe('any number of flushes', () => {
-  test('of a key wait for the same end: each costs the same', async () => {
-    const { clock, producer } = producerOnFakeStream();
-    const put = producer.put(record('a'));
-    const flushes = Array.from({ length: 200_000 }, () => producer.flush('a'));
-    await clock.runUntil(Promise.all(flushes));
-    await put;
-  });
-});
-
 describe('sequential puts', () => {
-  test('name the sequence number of the record of the key before', async () => {
-    const { clock, kinesis } = producerOnFakeStream();
-    const inputs: (string | undefined)[][] = [];
-    const client = {
-      putRecords: () => Promise.reject(new Error('no bulk puts')),
-      putRecord: (input: Parameters<FakeKinesis['putRecord']>[0]) => {
-        inputs.push([input.PartitionKey, input.SequenceNumberForOrdering]);
-        return kinesis.putRecord(input);
-      },
-    };
-    const producer = new OrderedProducer(client, { streamName: 'Events', clock, sequentialPuts: true });
-    await clock.runUntil(Promise.all(['a', 'b', 'a'].map((key) => producer.put(record(key)))));
-    await clock.runUntil(producer.put(record('b')));
-    expect(inputs).toEqual([
-      ['a', undefined],
-      ['b', undefined],
-      ['a', '0'],
-      ['b', '1'],
-    ]);
-  });
-
   test('are retried, and rejected, as bulk puts are', async () => {
     let throttles = 1;
     const { clock, kinesis, producer } = producerOnFakeStream(

@@ -1,9 +1,4 @@
-import {
-  isRetryableEntryError,
-  isRetryableRequestError,
-  isThrottle,
-  mayHaveBeenApplied,
-} from '../../../../lib/core/producer/retry';
+import { isRetryableRequestError, isThrottle, mayHaveBeenApplied } from '../../../../lib/core/producer/retry';
 
 const serviceError = (name: string, httpStatusCode?: number, more: object = {}) =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode }, ...more });
@@ -83,15 +78,5 @@ describe('mayHaveBeenApplied', () => {
     ['a mistake in the code', new TypeError('client.putRecords is not a function'), false],
   ])('%s: %#', (_, error, expected) => {
     expect(mayHaveBeenApplied(error)).toBe(expected);
-  });
-});
-
-describe('isRetryableEntryError', () => {
-  test.each(['ProvisionedThroughputExceededException', 'InternalFailure'])('is true for %s', (code) => {
-    expect(isRetryableEntryError(code)).toBe(true);
-  });
-
-  test('is false for what it does not know', () => {
-    expect(isRetryableEntryError('InvalidArgumentException')).toBe(false);
   });
 });

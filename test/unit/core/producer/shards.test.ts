@@ -94,24 +94,6 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs - before).toBe(20);
   });
 
-  test('takes the records of a shard that has had its share together, however much goes to another meanwhile', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
-    for (const key of [FIRST, FIRST]) await clock.runUntil(producer.put(record(key)));
-    await clock.runUntil(clock.sleep(2_000));
-    const before = kinesis.requests.length;
-    const hot = [...recordsOfShard(kinesis, 0, 1_500)].map((each) => producer.put(each));
-    for (const cold of recordsOfShard(kinesis, 1, 400)) {
-      void producer.put(cold);
-      await clock.runUntil(clock.sleep(1));
-    }
-    await clock.runUntil(Promise.all(hot));
-    const withHot = kinesis.requests
-      .slice(before)
-      .filter(({ Records }) => Records.some(({ PartitionKey }) => PartitionKey.startsWith('0/')));
-    // The bucket has 1,000 records, which are two requests; the other 500 come at a record each millisecond.
-    expect(withHot.length).toBeLessThanOrEqual(2 + 500 / 20 + 1);
-  });
-
   test.each([
     ['waits 20 ms with a shard that throttled a record', 'throttled', 40],
     ['waits no time with a shard for a record that was refused', 'refused', 20],
@@ -315,20 +297,5 @@ describe('OrderedProducer and the shards of its stream', () => {
       expect(results).toMatchObject([{ reason: { code: 'RECORD_TOO_LARGE' } }, { status: 'fulfilled' }]);
       expect(kinesis.calls).toContain('describeStreamSummary');
     });
-
-    test('takes 1 MiB for the limit of a stream that does not answer', async () => {
-      const { clock, producer } = producerOnFakeStream({ maxRecordKiB: 2_048, callFate: () => 'failed' });
-      await expect(clock.runUntil(producer.put(large(2 * MIB)))).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
-    });
-  });
-
-  test('finds the shard of an explicit hash key', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
-    const last = { ...record(FIRST), explicitHashKey: HASH_KEY_SPACE - 1n };
-    await clock.runUntil(producer.put(last));
-    await clock.runUntil(producer.put(last));
-    await clock.runUntil(clock.sleep(100));
-    await clock.runUntil(producer.put(last));
-    expect(kinesis.calls).toEqual(['listShards']);
   });
 });

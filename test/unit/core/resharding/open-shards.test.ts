@@ -1,7 +1,5 @@
-import { HASH_KEY_SPACE } from '../../../../lib/core';
-import { isWhole, listOpenShards } from '../../../../lib/core/resharding/open-shards';
+import { listOpenShards } from '../../../../lib/core/resharding/open-shards';
 import type { ListedShard, ReshardClient } from '../../../../lib/core/resharding/reshard-client';
-import { rangesBetween } from './hash-key-ranges';
 
 const shard = (ShardId: string, start: number, end: number, SequenceNumberRange?: object | null): ListedShard => ({
   ShardId,
@@ -19,19 +17,4 @@ test('the open shards of all pages come in the order of their hash keys, without
   expect((await listOpenShards(client, 'Events')).map(({ shardId }) => shardId)).toEqual(['a', 'b', 'c']);
   // Kinesis refuses a token together with the name of the stream.
   expect(asked).toEqual([{ StreamName: 'Events', ShardFilter: { Type: 'AT_LATEST' } }, { NextToken: 'more' }]);
-});
-
-test.each([
-  ['all hash keys once', rangesBetween([5n, 9n]), true],
-  ['a gap', rangesBetween([5n, 9n]).toSpliced(1, 1), false],
-  ['no beginning', rangesBetween([5n]).slice(1), false],
-  ['no end', rangesBetween([5n]).slice(0, 1), false],
-  [
-    'some hash keys twice',
-    [...rangesBetween([5n]), { startingHashKey: 5n, endingHashKey: HASH_KEY_SPACE - 1n }],
-    false,
-  ],
-  ['nothing', [], false],
-])('a list of shards with %s is whole: %s', (_, ranges, expected) => {
-  expect(isWhole(ranges)).toBe(expected);
 });

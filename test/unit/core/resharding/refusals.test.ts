@@ -20,16 +20,3 @@ test.each([
   const all = [isNotReady, isOutOfDate, isShardQuota, isDailyLimit];
   expect(all.filter((is) => is(error))).toEqual([meaning]);
 });
-
-test.each([[undefined], [5], [{ toString: 'x' }], [['rate']], [null]])(
-  'a message that is no text says nothing: %j',
-  (message) => {
-    const error = refusal('LimitExceededException', message);
-    expect([isNotReady(error), isShardQuota(error), isDailyLimit(error)]).toEqual([false, false, true]);
-    expect(isOutOfDate(refusal('ResourceNotFoundException', message))).toBe(false);
-  },
-);
-
-test.each([[undefined], [null], ['x']])('what is no error is no refusal: %j', (thrown) => {
-  expect([isNotReady, isOutOfDate, isShardQuota, isDailyLimit].some((is) => is(thrown))).toBe(false);
-});

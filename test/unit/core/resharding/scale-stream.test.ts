@@ -83,13 +83,6 @@ describe('scaleStream', () => {
     expect(updatesAsked(kinesis)).toBe(1);
   });
 
-  test('tells the shards that there are while others change the stream', async () => {
-    const { kinesis, run } = setUp({ shardCount: 4, reshardStepMs: 10 * MINUTE_MS });
-    void kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey: '5' });
-    await run('normal');
-    expect(await run('normal')).toEqual({ shardCount: 4, updatesLeft: 10 });
-  });
-
   test('refuses an on-demand stream, which scales by itself', async () => {
     const { run } = setUp({ streamMode: 'ON_DEMAND' });
     await expect(run('high')).rejects.toMatchObject({ code: 'STREAM_NOT_RESHARDABLE' });

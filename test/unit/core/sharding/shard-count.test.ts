@@ -1,8 +1,4 @@
-import {
-  checkIndexShardCount,
-  checkStreamShardCount,
-  unknownShardsField,
-} from '../../../../lib/core/sharding/shard-count';
+import { checkIndexShardCount, checkStreamShardCount } from '../../../../lib/core/sharding/shard-count';
 
 describe('a shard count', () => {
   test.each([
@@ -18,20 +14,5 @@ describe('a shard count', () => {
       expect(() => check('shards', count)).toThrow(/from 1 to 10000, got/);
     }
     expect(() => check('shards', 6, 5)).toThrow('shards must be a whole number from 1 to 5, got 6');
-  });
-});
-
-describe('the fields of shard counts', () => {
-  const count = { write: 2, read: 3 };
-
-  test.each<[object, string | undefined]>([
-    [{ default: count }, undefined],
-    [{ default: count, byValue: null }, undefined],
-    [{ default: count, byValue: { a: { ...count, since: 1 } } }, undefined],
-    [{ default: count, byValues: {} }, 'byValues'],
-    [{ default: { ...count, reads: 3 } }, 'default.reads'],
-    [{ default: count, byValue: { a: count, b: { ...count, reads: 3 } } }, 'byValue["b"].reads'],
-  ])('of %j: the first that no reader knows is %s', (shards, field) => {
-    expect(unknownShardsField(shards)).toBe(field);
   });
 });

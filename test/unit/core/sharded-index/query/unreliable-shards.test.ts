@@ -1,4 +1,5 @@
 import {
+  type Clock,
   type DynamoDbItem,
   FanOutHistory,
   type FanOutOptions,
@@ -43,6 +44,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, numb
 const shardOf = ({ ExpressionAttributeValues: values }: IndexQueryInput): number =>
   Number(values[Object.keys(values).find((placeholder) => placeholder.startsWith(':evenShards'))!].N);
 const named = (name: string): Error => Object.assign(new Error(name), { name });
+const nextTurn = () => new Promise(setImmediate);
 const throttle = (): Error => named('ProvisionedThroughputExceededException');
 
 /** An index that answers on a virtual clock, after what `behave` does about a request. */
@@ -126,6 +128,33 @@ describe('a shard that fails', () => {
     const recovered = await new Unreliable(() => 1).page({ onShardFailure: 'partial' }, partial.cursor);
     expect(numbers(recovered)).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21, 22]);
     expect(recovered).not.toHaveProperty('missingShards');
+  });
+
+  test('leaves no timer of the deadline, of a late request or of a back-off when the query has failed', async () => {
+    const timers = new Set<() => void>();
+    const clock: Clock = {
+      now: () => 0,
+      schedule: (callback) => {
+        timers.add(callback);
+        return () => timers.delete(callback);
+      },
+      sleep: () => new Promise(() => {}),
+    };
+    const history = new FanOutHistory();
+    for (let number = 0; number < 200; number++) history.observeLatency(1, 0.01);
+    const client: QueryClient = {
+      async query(input) {
+        if (shardOf(input) === 0) return new Promise(() => {});
+        if (shardOf(input) === 1) throw throttle();
+        await nextTurn();
+        expect(timers.size).toBeGreaterThanOrEqual(3);
+        throw named('ValidationException');
+      },
+    };
+    const options = { clock, history, hedgeBudget: 0.01, deadlineMs: 100 };
+    await expect(fanOutQuery(client, config, { limit: 10 }, options)).rejects.toThrow('ValidationException');
+    await nextTurn();
+    expect(timers.size).toBe(0);
   });
 
   test('fails a partial query too when no other shard is left', async () => {
