@@ -42,12 +42,6 @@ describe('insightMinutes', () => {
     expect(minutesOf({ accessed: keys }, adaptiveConfig, 10)).toEqual([{ value: 'open', minutes: [] }]);
   });
 
-  test('has the minutes in order, whatever the order of a report', () => {
-    const { Keys, Datapoints } = key(['open#0'], FULL, FULL, FULL);
-    const [open] = minutesOf({ accessed: [{ Keys, Datapoints: Datapoints!.toReversed() }] });
-    expect(open!.minutes.map(({ start }) => (start - NOON) / 60_000)).toEqual([0, 1, 2]);
-  });
-
   test('counts refused attempts where a report has them: 8,000 wanted a second, of which one shard takes 1,000', () => {
     const p = (7 / 8) ** (1 / 3);
     const refused = 480_000 * (p + p ** 2 + p ** 3);
@@ -80,22 +74,12 @@ describe('insightMinutes', () => {
 
   test.each<[string, unknown]>([
     ['null', null],
-    ['no keys', {}],
-    ['a key that is no text', { Keys: [5], Datapoints: [] }],
     ['keys that are no list', { Keys: 'open#0', Datapoints: [] }],
-    ['datapoints that are no list', { Keys: ['open#0'], Datapoints: 5 }],
-    ['a datapoint of nothing', { Keys: ['open#0'], Datapoints: [null, 'x'] }],
     [
       'a time that is none',
       { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(Number.NaN), ApproximateValue: FULL }] },
     ],
-    ['a time as text', { Keys: ['open#0'], Datapoints: [{ Timestamp: 'noon', ApproximateValue: FULL }] }],
-    [
-      'an amount that is none',
-      { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: '9' }] },
-    ],
     ['an amount below 0', { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: -1 }] }],
-    ['an endless amount', { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: 1 / 0 }] }],
   ])('leaves out what no service should say: %s', (_, contributor) => {
     const reports = { accessed: [contributor as InsightContributor, key(['paid#0'], FULL)] };
     expect(minutesOf(reports)).toMatchObject([{ value: 'paid' }]);

@@ -77,10 +77,6 @@ describe('nextShardCount', () => {
     expect(nextShardCount(given).decision).toBe(decision);
   });
 
-  test('needs no shard for no writes', () => {
-    expect(nextShardCount(situation(1, [])).needed).toBe(0);
-  });
-
   test('says why', () => {
     expect(nextShardCount(situation(1, run(2, 8_000))).reason).toBe(
       '8000 write units a second at 11:58, 50 % throttled, 8000 write units a second at 11:59, 50 % throttled, which needs 10 shards',

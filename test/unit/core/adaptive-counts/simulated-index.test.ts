@@ -11,26 +11,10 @@ function throttledShare(minutes: readonly { wanted: number; throttled: number }[
 }
 
 describe('a value whose writes step to 8,000 a second', () => {
-  test('is throttled for ever with one shard', () => {
-    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'none' });
-    expect(throttledShare(minutes.slice(25))).toBeGreaterThan(0.9);
-  });
-
   test('has as many shards as it needs soon after, which writers report, and is throttled no longer', () => {
     const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'reports' });
     expect(minutes[9]!.asked).toEqual({ hot: 11 });
     expect(throttledShare(minutes.slice(25))).toBeLessThan(0.001);
-  });
-
-  test('stops at the maximum', () => {
-    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, maximum: 4, signal: 'reports' });
-    expect(minutes.at(-1)!.asked).toEqual({ hot: 4 });
-  });
-
-  test('is helped later by metrics, which are late', () => {
-    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'insights' });
-    expect(minutes[7]!.asked).toEqual({ hot: 1 });
-    expect(throttledShare(minutes.slice(30))).toBeLessThan(0.001);
   });
 
   test('leaves values at one shard that share its hot partitions', () => {

@@ -66,8 +66,6 @@ describe('a WriteReporter', () => {
     ['of the table', refusal('TableWriteKeyRangeThroughputExceeded', INDEX_ARN.replace('/index/byStatus', ''))],
     ['of what is provisioned', refusal('IndexWriteProvisionedThroughputExceeded')],
     ['without reasons', new Error('no')],
-    ['with reasons of another kind', Object.assign(new Error('no'), { ThrottlingReasons: [null, 3, {}] })],
-    ['of a resource that is no text', refusal(undefined, { toString: 'x' } as never)],
   ])('reports no refusal %s', async (_, error) => {
     const { reports, clock, succeed, fail } = reporterAt();
     await fail('open', error);
@@ -147,28 +145,6 @@ describe('a WriteReporter', () => {
     expect(problems).toEqual([new Error('not allowed')]);
   });
 
-  test('passes on what the write returns, also if nobody can be told that a report cannot be written', async () => {
-    let now = NOON;
-    const onUnreported = () => {
-      throw new Error('the log is closed');
-    };
-    const client = { updateItem: () => Promise.reject(new Error('not allowed')) };
-    const reporter = new WriteReporter(client, adaptiveConfig, { timeOfDay: () => now, onUnreported });
-    await expect(reporter.watch('open', () => Promise.reject(refusal()))).rejects.toThrow('refused');
-    now += 60_000;
-    await expect(reporter.watch('open', async () => 'written')).resolves.toBe('written');
-  });
-
-  test('takes a number of attempts that is none for one', async () => {
-    const { reporter, reports, clock, succeed, fail } = reporterAt();
-    const answer = { $metadata: { attempts: { valueOf: 'x', toString: 'x' } } };
-    await expect(reporter.watch('open', async () => answer)).resolves.toBe(answer);
-    await fail('open');
-    clock.now += 60_000;
-    await succeed('open');
-    expect(reports).toMatchObject([{ admitted: 1, throttled: 1 }]);
-  });
-
   test('does not hold a write up for longer than a second while a report is not answered', async () => {
     const clock = new VirtualClock();
     const problems: unknown[] = [];
@@ -206,10 +182,5 @@ describe('a WriteReporter', () => {
     clock.now += 60_000;
     await succeed('open');
     expect(reports).toMatchObject([{ throttled: 1 }]);
-  });
-
-  test('goes by the time of day where no other is given', async () => {
-    const reporter = new WriteReporter({ updateItem: async () => ({}) }, adaptiveConfig);
-    expect(await reporter.watch('open', async () => 'written')).toBe('written');
   });
 });

@@ -108,10 +108,6 @@ test.each([1_032n, 1_033n, 1_039n, 1_040n])(
   },
 );
 
-test.each(['varint', 'decimal'] as const)('a %s that the driver can send is a parameter of the statement', (type) => {
-  expect(operandOf({ name: 'c', type }, { text: '-15', rank: -15n })).toEqual({ parameter: '-15' });
-});
-
 test.each(['varint', 'decimal'] as const)('a %s of more digits than a key has room for is none', (type) => {
   expect(keyTypeOf(type).textOf('1'.repeat(200_000))).toBeUndefined();
 });
@@ -174,19 +170,13 @@ test.each<[unknown, string | undefined]>([
   ['1594283400000', undefined],
   ['-9223372036854775808', '-9223372036854775808'],
   [2n ** 63n, undefined],
-  [true, undefined],
-  [null, undefined],
-  [['2020-07-09T08:30:00Z'], undefined],
 ])('%p is the timestamp %p', (value, text) => {
   expect(keyTypeOf('timestamp').textOf(value)).toBe(text);
 });
 
-test.each<[unknown]>([[['7']], [[7]], [null], [{ toString: 7 }], [{ toString: (): number => 7 }]])(
-  '%j is no int',
-  (value) => {
-    expect(keyTypeOf('int').textOf(value)).toBeUndefined();
-  },
-);
+test.each<[unknown]>([[['7']], [{ toString: 7 }]])('%j is no int', (value) => {
+  expect(keyTypeOf('int').textOf(value)).toBeUndefined();
+});
 
 test('a blob is bytes, and no text', () => {
   const { textOf } = keyTypeOf('blob');
@@ -199,37 +189,20 @@ test.each<[CqlKeyType, string, string | undefined]>([
   ['timestamp', '2020-07-09T08:30:00Z', '2020-07-09T08:30:00.000Z'],
   ['timestamp', '2020-07-09T08:30:00+02:00', '2020-07-09T06:30:00.000Z'],
   ['timestamp', '2020-07-09T08:30:00', undefined],
-  ['timestamp', 'yesterday', undefined],
-  ['uuid', 'ab', undefined],
-  ['timeuuid', 'AB000000-0000-1000-8000-000000000000', 'ab000000-0000-1000-8000-000000000000'],
   ['timeuuid', 'ab000000-0000-4100-8000-000000000000', undefined],
   ['time', '24:00:00', undefined],
   ['decimal', '1.50', '1.5'],
-  ['decimal', '.5', '0.5'],
-  ['decimal', '5.', '5'],
   ['decimal', '-0.00', '0'],
-  ['decimal', '.', undefined],
   ['decimal', '', undefined],
-  ['decimal', '1E2000', `1${'0'.repeat(2_000)}`],
-  ['decimal', `1${'0'.repeat(2_001)}`, '1E2001'],
   ['decimal', '1E-2001', `0.${'0'.repeat(2_000)}1`],
   ['decimal', `-0.${'0'.repeat(2_001)}1`, '-1E-2002'],
-  ['time', '08:30:00', '08:30:00.000000000'],
-  ['double', '1.0', '1'],
   ['int', '07', '7'],
   ['boolean', 'True', 'true'],
-  ['date', '2020-7-9', '2020-07-09'],
   ['blob', '0xFF00', '/wA='],
-  ['blob', '/wA=', '/wA='],
   ['blob', '/wB=', undefined],
-  ['blob', '0xF', undefined],
   ['int', '1.0', undefined],
-  ['date', '2020-02-30', undefined],
-  ['date', '0999999999', '999999999'],
   ['date', '-2147483648', '-2147483648'],
   ['date', '2147483648', undefined],
-  ['date', '100000000', undefined],
-  ['boolean', 'yes', undefined],
   ['double', 'one', undefined],
 ])('a %s that a person has written as %j is the text %j', (type, written, text) => {
   const keyType = keyTypeOf(type);
@@ -239,8 +212,6 @@ test.each<[CqlKeyType, string, string | undefined]>([
 test.each([
   ['the driver’s number with four hundred million zeros', decimal(1n, 400_000_000)],
   ['a whole number of a million digits', 10n ** 1_000_000n],
-  ['a list of ten million', { list: new Array(10_000_000).fill('x'.repeat(100)) }],
-  ['an object that writes itself for ever', { toJSON: () => '0'.repeat(100_000_000) }],
 ])('an error message shows no more than a line of %s', (_, value) => {
   expect(describeValue(value).length).toBeLessThan(200);
 });

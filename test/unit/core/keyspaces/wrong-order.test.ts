@@ -115,15 +115,3 @@ describe.each(Object.entries(TAMPERINGS))('responses in a wrong order – %s', (
     expect(wrongs).toBeGreaterThan(20);
   });
 });
-
-test.each(['ascending', 'descending', 'unordered'] as const)(
-  'fanOutRows – %s – a response repeats a row right behind itself – returns the row once',
-  async (order) => {
-    const config = configOf('DESC', 'ASC');
-    const client = proxy(tableOf(config, 30, seededRandom(3)), (rows) => {
-      if (rows[0] !== undefined) rows.unshift(rows[0]);
-    });
-    const ids = await ENTRY_POINTS.fanOutRows(client, config, order as 'ascending', 4);
-    expect(ids).toEqual(Array.from({ length: 30 }, (_row, number) => number));
-  },
-);

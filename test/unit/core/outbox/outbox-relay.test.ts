@@ -144,11 +144,6 @@ describe('a server that takes no writes', () => {
     const failureAt = (ms: number) => (ms >= 50 * SECOND_MS && ms < 55 * SECOND_MS ? BROKEN : READ_ONLY);
     expect(await endsAfterMs(failureAt)).toBe(115 * SECOND_MS);
   });
-
-  test('has another minute when it has taken writes since', async () => {
-    const isReadOnly = (ms: number) => ms < 10 * SECOND_MS || (ms >= 1_000 * SECOND_MS && ms < 1_010 * SECOND_MS);
-    expect(await endsAfterMs((ms) => (isReadOnly(ms) ? READ_ONLY : undefined))).toBeUndefined();
-  });
 });
 
 test('a pool and its connections have no listener of a relay that has ended, nor of a verification', async () => {
@@ -210,12 +205,6 @@ test('a relay that is told to end waits three seconds for a last answer', async 
   abort.abort();
   await clock.runUntil(running);
   expect([clock.now(), pool.released]).toEqual([4 * SECOND_MS, [true]]);
-});
-
-test('a connection over which a range cannot be given back at the end is closed, and so it is', async () => {
-  const pool = new StubPool((name) => (name === 'unlockRange' ? { code: '53100' } : undefined));
-  await countsOf(pool, SECOND_MS);
-  expect(pool.released).toEqual([true]);
 });
 
 describe('a connection of a pool that is lost', () => {

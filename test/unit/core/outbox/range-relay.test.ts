@@ -197,10 +197,3 @@ test('RangeRelay.stop – a batch that is read ahead fails – ends without an u
   await new Promise(setImmediate);
   expect(batches).toBe(2);
 });
-
-test('RangeRelay – putAll of the producer rejects – ends with its error', async () => {
-  const closed = new ProducerClosedError();
-  const clock = new VirtualClock();
-  const putAll: PutAll = () => Promise.reject(closed);
-  await expect(clock.runUntil(relayOf([[rowOf(1n)]], putAll, { clock }).run())).rejects.toBe(closed);
-});

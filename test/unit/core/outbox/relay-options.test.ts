@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { systemClock } from '../../../../lib/core/kernel/clock';
-import { OutboxRowError } from '../../../../lib/core/outbox/outbox-errors';
 import { type OutboxRelayOptions, relaySettings } from '../../../../lib/core/outbox/relay-options';
 
 const documented = [
@@ -35,13 +33,6 @@ test.each<[string, OutboxRelayOptions]>([
   ['defaultType', { envelope: { cloudEvents: { source: '/', defaultType: '' } } }],
 ])('refuses a wrong %s: %j', (field, options) => {
   expect(() => relaySettings(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
-});
-
-test('takes the time of the system, and needs nobody who hears of rejected rows', () => {
-  const { clock, onRejected } = relaySettings({ envelope: { cloudEvents: { source: '/' } } });
-  expect(clock).toBe(systemClock);
-  const cause = new Error('too large');
-  expect(onRejected(new OutboxRowError(1n, 'key', 1, false, { cause }))).toBeUndefined();
 });
 
 test('a lost connection is a warning of the process, unless somebody listens', () => {

@@ -124,14 +124,6 @@ describe('HashKeyLedger', () => {
     expect(shards).toEqual([1, 0, 0]);
   });
 
-  test('places an owner without a weight behind those that weigh more than 1', async () => {
-    const requests = [{ owner: 'a' }, { owner: 'b', weight: 1.5 }, { owner: 'c' }, { owner: 'd', weight: 1.5 }];
-    const owners = await ledger.allocate(requests, ranges);
-    const first = new BalancedKeyAllocator({ ranges });
-    const keys = [first.allocate(1.5), first.allocate(1.5), first.allocate(), first.allocate()];
-    expect(owners.map(({ hashKey }) => hashKey)).toEqual([keys[2], keys[0], keys[3], keys[1]]);
-  });
-
   test('places new owners by the recorded weights of others in the same request', async () => {
     const two = uniformRanges(2);
     const [heavy] = await ledger.allocate([{ owner: 'heavy', weight: 100 }], two);
@@ -139,20 +131,6 @@ describe('HashKeyLedger', () => {
     const shards = added.map(({ hashKey }) => shardIndexOf(hashKey, two));
     expect(shards).toEqual([1, 0, 0]);
     expect(added[0]).toEqual(heavy);
-  });
-
-  test('forgets the weights of a call that failed', async () => {
-    const two = uniformRanges(2);
-    const store = table.store(schedule, 0);
-    await new HashKeyLedger(store).allocate([{ owner: 'a' }], two);
-    let fails = true;
-    const writeHead: RegistryStore['writeHead'] = (head, expected) =>
-      fails ? Promise.reject(new Error('throttled')) : store.writeHead(head, expected);
-    const unlucky = new HashKeyLedger({ ...store, writeHead });
-    await expect(unlucky.allocate([{ owner: 'a', weight: 100 }], two)).rejects.toThrow('throttled');
-    fails = false;
-    const added = await unlucky.allocate([{ owner: 'b' }, { owner: 'c' }, { owner: 'd' }], two);
-    expect(added.map(({ hashKey }) => shardIndexOf(hashKey, two))).toEqual([0, 1, 0]);
   });
 
   test('reads all entries once, and then only the commits of others', async () => {
@@ -382,13 +360,6 @@ describe('HashKeyLedger', () => {
     expect(table.entries.get('b')).toMatchObject({ hashKey: 9n, version: 2 });
   });
 
-  test('is read from its entry if that was written after the head was read', async () => {
-    await ledger.allocate([{ owner: 'a' }], ranges);
-    const newer = { owner: 'a', version: 2, hashKey: 9n, weight: 3 };
-    const store = { ...table.store(schedule, 0), readEntry: async () => newer };
-    expect(await readOwners(store, ['a'])).toEqual([{ owner: 'a', hashKey: 9n, weight: 3 }]);
-  });
-
   test('never reads an entry that was written late, after one that it does not know of', async () => {
     const forgetful = new HashKeyLedger(table.store(schedule, 0), { maxEntries: 1 });
     await forgetful.allocate([{ owner: 'a' }], ranges);
@@ -464,36 +435,15 @@ describe('HashKeyLedger', () => {
       'owners[0] must be a string of',
     ],
     [
-      'a long owner',
-      () => ledger.release(['x'.repeat(257)]),
-      InvalidArgumentError,
-      'owners[0] must be a string of 1 to 256',
-    ],
-    ['a number', () => ledger.release([5 as never]), InvalidArgumentError, 'owners[0] must be a string of 1 to 256'],
-    [
       'an owner twice',
       () => ledger.allocate([{ owner: 'a' }, { owner: 'a' }], ranges),
       InvalidArgumentError,
       'owners[1]',
     ],
     ['no weight', () => ledger.allocate([{ owner: 'a', weight: 0 }], ranges), InvalidWeightError, 'owners[0].weight'],
-    [
-      'NaN',
-      () => ledger.allocate([{ owner: 'a', weight: Number.NaN }], ranges),
-      InvalidWeightError,
-      'owners[0].weight',
-    ],
-    [
-      'a move of nobody',
-      () => ledger.move({ owner: '', fromHashKey: 0n, toHashKey: 1n }),
-      InvalidArgumentError,
-      'owners[0] must be a string of',
-    ],
     ['nobody to read', () => readOwners(table.store(schedule, 0), ['']), InvalidArgumentError, 'owners[0] must be'],
     ['a gap', () => ledger.allocate([{ owner: 'a' }], ranges.slice(1)), InvalidHashKeyRangesError, 'ranges must be'],
-    ['a missing end', () => ledger.allocate([{ owner: 'a' }], ranges.slice(0, 3)), InvalidHashKeyRangesError, 'ranges'],
     ['a plan of a part', () => ledger.plan(ranges.slice(0, 3)), InvalidHashKeyRangesError, 'ranges must be'],
-    ['moves to a part', () => ledger.rebalance(ranges.slice(0, 3), 5), InvalidHashKeyRangesError, 'ranges must be'],
     ['fewer moves than none', () => ledger.rebalance(ranges, -1), InvalidArgumentError, 'mostMoves must be'],
   ])('fails for %s, and writes nothing', async (_, work, type, message) => {
     const error = await work().catch((reason: Error) => reason);

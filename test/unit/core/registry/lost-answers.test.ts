@@ -153,11 +153,7 @@ describe('a registry that is damaged', () => {
     ['has an empty history', { version: 3, recent: [] }],
     ['has a history of another version', { version: 3, recent: [entry] }],
     ['has a history in descending order', { version: 1, recent: [{ ...entry, version: 2 }, entry] }],
-    ['has no version', { version: Number.NaN, recent: [entry] }],
     ['has no history', { version: 1, recent: undefined as never }],
-    ['has version 0', { version: 0, recent: [{ ...entry, version: 0 }] }],
-    ['has half a version', { version: 1.5, recent: [{ ...entry, version: 1.5 }] }],
-    ['has no commits', { version: 1, recent: [entry], commits: [] }],
     ['has more commits than versions', { version: 1, recent: [entry], commits: ['a', 'b'] }],
   ])('is refused if its head %s', async (_, head) => {
     const table = new FakeRegistryTable();
@@ -173,16 +169,10 @@ describe('a registry that is damaged', () => {
   const head = { id: { S: 'head' }, version: { N: '1' }, recent: { S: '[["a",1,"5",1]]' } };
   test.each([
     { recent: undefined },
-    { recent: { S: '{' } },
-    { recent: { S: '{}' } },
     { recent: { S: '[null]' } },
-    { recent: { S: '[[1,1,"5",1]]' } },
-    { recent: { S: '[["a",0.5,"5",1]]' } },
-    { recent: { S: '[["a",1,"5","1"]]' } },
     { recent: { S: '[["a",1,5,1]]' } },
     { recent: { S: '[["a",1,"x",1]]' } },
     { version: undefined },
-    { version: { N: 'x' } },
     { commits: { S: '7' } },
   ])('is refused if the item of its head has %j', async (damage) => {
     const store = new DynamoDbRegistryStore(client({ ...head, ...damage }), 't');
@@ -198,7 +188,7 @@ describe('a registry that is damaged', () => {
     expect(scans).toBe(4);
   });
 
-  test.each([[undefined], [null], [{}], [{ Items: null }], [{ Items: {} }]])(
+  test.each([[{}], [{ Items: null }]])(
     'takes an answer without items for none, and not for a registry without owners: %j',
     async (answer) => {
       const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => answer as never }, 't');
@@ -206,15 +196,11 @@ describe('a registry that is damaged', () => {
     },
   );
 
-  test.each([
-    [null],
-    ['x'],
-    [{}],
-    [{ id: { S: 'owner/a' }, version: { N: '' }, weight: { N: '1' } }],
-    [{ id: { S: 'owner/a' }, version: { N: '1e400' }, weight: { N: '1' } }],
-    [{ id: { S: 'owner/a' }, version: { N: '1' }, weight: { N: [1] } }],
-  ])('refuses an item that is no entry: %j', async (item) => {
-    const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => ({ Items: [item] }) as never }, 't');
-    await expect(new HashKeyLedger(store).list()).rejects.toThrow(CorruptRegistryError);
-  });
+  test.each([[null], [{}], [{ id: { S: 'owner/a' }, version: { N: '1e400' }, weight: { N: '1' } }]])(
+    'refuses an item that is no entry: %j',
+    async (item) => {
+      const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => ({ Items: [item] }) as never }, 't');
+      await expect(new HashKeyLedger(store).list()).rejects.toThrow(CorruptRegistryError);
+    },
+  );
 });
