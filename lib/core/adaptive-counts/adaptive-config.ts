@@ -13,9 +13,10 @@ import type { ShardCountReader } from './shard-count-store';
 import { MAX_COUNT_TABLE_VALUE_BYTES } from './shard-count-table';
 
 /**
- * Where the counts of an index are, and how far they may grow.
+ * Checks and returns the adaptive counts of a configuration.
  *
- * @throws InvalidIndexConfigError or InvalidShardCountError unless the configuration is that of an index with adaptive counts
+ * @throws InvalidIndexConfigError or InvalidShardCountError if the configuration does not belong to an index with
+ *   adaptive counts
  */
 export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
   const adaptive = config?.adaptive;
@@ -45,7 +46,7 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
   return adaptive;
 }
 
-/** @throws InvalidArgumentError unless it reads the counts of this index */
+/** @throws InvalidArgumentError if the store does not read counts, or belongs to another index */
 export function checkCountReader({ tableName, indexName }: ShardedIndexConfig, store: ShardCountReader): void {
   if (typeof Object(store).readCounts !== 'function') {
     throw new InvalidArgumentError('store', store, 'what reads counts, such as a DynamoDbShardCountReader');
@@ -61,7 +62,7 @@ function checkCounts(field: string, count: ShardCount): void {
   checkIndexShardCount(`${field}.read`, count?.read);
 }
 
-/** The text of a value. Undefined if the index covers the whole table. */
+/** Checks a value, and returns its text. Undefined if the index covers the whole table. */
 export function valueName(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
   if (config.valueAttribute === undefined) {
     if (value === undefined) return undefined;
@@ -72,13 +73,13 @@ export function valueName(config: ShardedIndexConfig, value: string | number | u
   return valueText(value);
 }
 
-/** The most bytes of a value that can have counts of its own. */
+/** The most bytes of a value that can have its own counts. */
 const MOST_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
 
 /**
- * The text of a value, under which its counts are stored. Undefined if the index covers the whole table.
+ * The text of a value, which is the key of its stored counts. Undefined if the index covers the whole table.
  *
- * @throws InvalidIndexValueError for a value that is too long: such values keep the counts of the configuration
+ * @throws InvalidIndexValueError if the value is invalid, or too long to have its own counts
  */
 export function countedValue(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
   const name = valueName(config, value);
@@ -89,16 +90,16 @@ export function countedValue(config: ShardedIndexConfig, value: string | number 
 }
 
 /**
- * The texts of those values that can have counts of their own, each once.
+ * The different texts of the values that can have their own counts.
  *
- * @throws InvalidIndexValueError for something that cannot be a value
+ * @throws InvalidIndexValueError if a value is invalid
  */
 export function countedValues(config: ShardedIndexConfig, values: readonly (string | number)[]): string[] {
   const names = values.map((value) => valueName(config, value)!);
   return [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_BYTES);
 }
 
-/** The counts that the configuration gives a value. It never has fewer shards. */
+/** The counts of a value in the configuration, which are its smallest counts. */
 export function floorOf({ shards }: ShardedIndexConfig, value: string | undefined): ShardCount {
   return countOfValue(shards, value);
 }

@@ -1,8 +1,8 @@
 import { describeValue, EvenShardsError } from '../kernel/errors';
 
 /**
- * The shard counts of an adaptive index cannot be read, and the last copy of them is too old. A reader that went on with it
- * could overlook items. Try again later.
+ * The shard counts of an adaptive index cannot be read, and the cached counts are too old. With older counts, a reader
+ * could miss items. Try again later.
  */
 export class ShardCountsUnavailableError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
@@ -14,12 +14,12 @@ export class ShardCountsUnavailableError extends EvenShardsError {
   }
 }
 
-/** What the table of counts holds is not what this library writes. Something else has changed it. */
+/** The table of counts contains an item that this library did not write. Another program has changed the item. */
 export class CorruptShardCountError extends EvenShardsError {
   constructor(
-    /** The part that is not as this library writes it, such as `the counts of a value`. */
+    /** The damaged part, such as `the counts of a value`. */
     readonly part: string,
-    /** The sort key of the damaged item, if it is known. */
+    /** The sort key of the damaged item, if known. */
     sortKey?: string,
   ) {
     const summary = `the stored shard counts are damaged: ${part} is not what this library writes`;
@@ -29,8 +29,8 @@ export class CorruptShardCountError extends EvenShardsError {
 }
 
 /**
- * The counts of the value are no longer those that the change began with, because somebody else has changed them. Nothing
- * was written. Read them, and decide again.
+ * Another process has changed the counts of the value during this change. Read the counts again, and decide whether the
+ * change is still necessary.
  */
 export class ShardCountChangedError extends EvenShardsError {
   constructor() {

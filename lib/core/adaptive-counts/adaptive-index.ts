@@ -12,86 +12,91 @@ import type { CountPage, CountReadOptions, ShardCountReader } from './shard-coun
 /** Options of an `AdaptiveIndex`. */
 export interface AdaptiveIndexOptions {
   /**
-   * Called with the reason when the counts cannot be read. Readers fail when their copy is too old; writers use the counts of
-   * the configuration then, and a hot value is throttled again until the counts can be read.
+   * Called with the error if the counts cannot be read. While the counts cannot be read and the cached counts are too
+   * old, readers fail. Writers use the counts of the configuration, so a hot value may be throttled again.
    */
   onUnavailable?(error: unknown): void;
   /**
-   * The clock for the age of copies and for waits.
-   * @default the clock of the system
+   * The clock for the age of cached counts and for waits.
+   * @default the system clock
    */
   clock?: Clock;
   /**
-   * The time of day in milliseconds, which goes on while a computer sleeps. It can only make a copy older than the clock says.
+   * The time of day in milliseconds, which continues while a computer sleeps. The age of cached counts is the larger of
+   * the ages by this time and by `clock`.
    * @default Date.now
    */
   timeOfDay?(): number;
   /**
-   * A source of numbers in [0, 1), for the jitter of the waits between attempts.
+   * Returns random numbers in [0, 1) for the jitter of the waits between attempts.
    * @default Math.random
    */
   random?(): number;
 }
 
-/** A small table answers within milliseconds. An answer that takes longer is most likely lost. */
+/**
+ * The time-out of a read of counts. A small table responds within milliseconds, so a later response is most likely
+ * lost.
+ */
 const ANSWER_MS = 1_000;
 const ATTEMPTS = 3;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 1_000 };
 
 /**
- * Up to this many counts are read together. They cost 50 read units and an answer of about 200 kB. If there are more, each
- * process reads only the counts of the values that it is asked for.
+ * The most counts that one query reads together. It costs 50 read units, with a response of about 200 kB. If more
+ * values have grown, each process reads only the counts of the values that it uses.
  */
 const READ_TOGETHER = 1_000;
 
-/** For how many values the counts are kept. The counts of a value that was forgotten are read again. */
+/** The most values whose counts are cached. The counts of an evicted value are read again. */
 const VALUES_KEPT = 10_000;
 
 /**
- * How many names of values the kept configurations hold together: each of them names all values that the index was
- * configured with.
+ * The most names of values in all cached configurations together. Each cached configuration contains all values of the
+ * initial configuration.
  */
 const NAMES_KEPT = 200_000;
 
-/** The counts of one value, and the configuration with these counts. */
+/** The adaptive count of one value, and the configuration with this count. */
 interface CountOfValue {
   readonly count: GrownCount | undefined;
   readonly config: ShardedIndexConfig;
 }
 
 /**
- * An index whose shard counts grow while applications run. Pass it in place of its configuration to `fanOutQuery`,
- * `fanOutItems` and `fanOutCount`; take the configuration for a write from `forWriting`, right before the write:
+ * An index whose shard counts grow while applications run. Pass it instead of its configuration to `fanOutQuery`,
+ * `fanOutItems` and `fanOutCount`. For a write, get the configuration from `forWriting` immediately before the write:
  *
  *     const byStatus = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
  *     const page = await fanOutQuery(dynamoDb, byStatus, { value: 'open' });
  *     await documents.put(shardPut([await byStatus.forWriting(order.status)], order));
  *
- * It keeps a copy of the counts for 30 seconds and replaces it from the age of 10 seconds on. As long as no more than 1,000
- * values have grown, that is one small query, however many values and callers there are. If more have, it reads the counts
- * of the values that it is asked for, one read unit each, and keeps those of the last 10,000 values, or of fewer if the
- * configuration names more than 20. So keep one instance for the life of the process, and name the values that you write.
+ * It caches the counts for 30 seconds, and refreshes them in the background after 10 seconds. While at most 1,000
+ * values have grown, a refresh is one small query for all values and callers. If more values have grown, it reads the
+ * counts of each used value, with one read unit per value. It then caches the last 10,000 values, or fewer if the
+ * configuration has more than 20 values. So keep one instance for the life of the process, and pass the values that you
+ * write.
  *
- * While the counts cannot be read, readers and writers use the copy for as long as it lives. Then readers fail, and writers
- * use the counts of the configuration, whose shards every reader asks.
+ * If the counts cannot be read, readers and writers use the cached counts until they are 30 seconds old. After that,
+ * readers fail. Writers use the counts of the configuration, because every reader queries these shards.
  */
 export class AdaptiveIndex implements ShardedConfigSource {
-  /** The configuration with the counts that the index was configured with. */
+  /** The configuration with its initial counts. */
   readonly initial: ShardedIndexConfig;
   private readonly clock: Clock;
-  /** The counts of all values. Undefined if there are too many to read them together. */
+  /** The configuration with the counts of all values. Undefined if more than `READ_TOGETHER` values have grown. */
   private readonly few: LiveCopy<ShardedIndexConfig | undefined>;
-  /** The counts of all values, however many they are. */
+  /** The configuration with the counts of all values, for any number of values. */
   private readonly all: LiveCopy<ShardedIndexConfig>;
   private readonly byValue: RecentMap<string, LiveCopy<CountOfValue>>;
-  /** No count is ever deleted. So once there are too many counts, there always are. */
+  /** Whether more than `READ_TOGETHER` values have grown. It stays true, because counts are never deleted. */
   private tooMany = false;
 
   /**
    * @param config the configuration that the index emits
-   * @param store holds the counts of that index
-   * @throws InvalidArgumentError if the store cannot be asked for counts, or is that of another index
-   * @throws InvalidIndexConfigError unless that index has adaptive counts
+   * @param store reads the counts of that index
+   * @throws InvalidArgumentError if the store does not read counts, or belongs to another index
+   * @throws InvalidIndexConfigError if the index does not have adaptive counts
    */
   constructor(
     private readonly config: ShardedIndexConfig,
@@ -109,12 +114,13 @@ export class AdaptiveIndex implements ShardedConfigSource {
   }
 
   /**
-   * The configuration with the counts that a page of these values needs, if it begins now, to find every item. Take it for
-   * one page or one stream, and never keep it. The functions that take an `AdaptiveIndex` do so.
+   * Returns the configuration for a page of these values that begins now. Its counts cover every item. Use it for only
+   * one page or one stream. Functions that take an `AdaptiveIndex` call this method themselves.
    *
-   * @param withinMs how long to wait for it, in milliseconds. The wait for each answer is never longer than three seconds
-   * @param values the values that the page asks for. Without them, the counts of all values are read, in pages of 1,000
-   * @throws ShardCountsUnavailableError if the counts cannot be read, or not in time, and the copy is too old
+   * @param withinMs how long to wait for the counts, in milliseconds. Each response is awaited for at most three
+   *   seconds
+   * @param values the values that the page reads. Without values, the counts of all values are read, in pages of 1,000
+   * @throws ShardCountsUnavailableError if the counts cannot be read in time, and the cached counts are too old
    */
   async forReading(
     withinMs = Number.POSITIVE_INFINITY,
@@ -135,11 +141,11 @@ export class AdaptiveIndex implements ShardedConfigSource {
   }
 
   /**
-   * The configuration for writes, with the counts of the moment. Take it right before each write, or each batch. While
-   * the counts cannot be read, it has the counts that the index was configured with.
+   * Returns the configuration for a write, with the current counts. Call it immediately before each write or each
+   * batch. If the counts cannot be read, it returns the initial counts.
    *
-   * @param values the value of the item to write, or the values of a batch. Any other value has the counts of the
-   *   configuration, if more than 1,000 values have grown. Without them, the counts of all values are read
+   * @param values the value of the item to write, or the values of a batch. If more than 1,000 values have grown, the
+   *   result has the initial counts of all other values. Without values, the counts of all values are read
    */
   async forWriting(values?: string | number | readonly (string | number)[]): Promise<ShardedIndexConfig> {
     try {
@@ -184,7 +190,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
       for (const count of page.counts) counts.push(count);
       if (page.next === undefined) break;
     }
-    // Each page was read after the first question was asked.
+    // All pages were read after the first request was sent.
     return { value: configWithCounts(this.config, counts, before), askedAt: first.askedAt };
   }
 
@@ -198,17 +204,17 @@ export class AdaptiveIndex implements ShardedConfigSource {
     return this.answer(async (options) =>
       this.store.readCountPage === undefined
         ? { counts: await this.store.readCounts(options) }
-        : // One more tells that there are more.
+        : // Read one more count to find out whether more values have grown.
           this.store.readCountPage({ ...options, from, limit: READ_TOGETHER + 1 }),
     );
   }
 
-  /** Each question has its own time and its own attempts, even if it takes several questions to know all counts. */
+  /** Sends a read of counts with its own time-out and its own attempts. */
   private async answer<T>(ask: (options: CountReadOptions) => Promise<T>): Promise<Answer<T>> {
     const { random = Math.random } = this.options;
     const policy = { ...BACKOFF, attempts: ATTEMPTS, clock: this.clock, random };
     const call = async (): Promise<Answer<T>> => {
-      // The age counts from the question, because the answer was read after it.
+      // The age begins when the request is sent, because the counts are read after that.
       const askedAt = this.now();
       return { value: await callWithin({ ms: ANSWER_MS, clock: this.clock }, ask), askedAt };
     };

@@ -4,18 +4,18 @@ import { InvalidArgumentError } from '../kernel/errors';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
-/** Who changes a count, and why. Both are kept with the count, for people. */
+/** The author and the reason of a change. Both are stored with the count for operators. */
 export interface CountChange {
-  /** Why the count changes, of 1 to 500 characters. */
+  /** The reason of the change, from 1 to 500 characters. */
   reason: string;
-  /** Who changes it, of 1 to 100 characters, such as the name of a function or of a person. */
+  /** The author of the change, from 1 to 100 characters, such as the name of a function or a person. */
   changedBy: string;
 }
 
 const MAX_REASON = 500;
 const MAX_NAME = 100;
 
-/** @throws InvalidArgumentError unless a change says briefly who makes it, and why */
+/** @throws InvalidArgumentError if the reason or the author is missing, empty or too long */
 export function checkChange(change: CountChange): void {
   const { reason, changedBy }: Partial<CountChange> = Object(change);
   for (const [field, text, most] of [
@@ -28,10 +28,12 @@ export function checkChange(change: CountChange): void {
 }
 
 /**
- * Writes the next version of a count, on condition that nobody else has. Undefined if somebody has.
+ * Writes the next version of a count, on the condition that no other process has written this version. Returns
+ * undefined if another process has.
  *
- * A store may refuse what it has written: when the first answer is lost, the SDK sends the write again, and the condition
- * fails. And a write whose answer is lost may have been made. So each attempt has an id, by which it recognises itself.
+ * If the response to a write is lost, the write may have succeeded. If the SDK then retries the write, the condition
+ * fails. So each attempt has a unique `commit`, and this function reads the count to check whether its own write is
+ * stored.
  */
 export async function writeNext(
   store: ShardCountStore,
@@ -58,8 +60,8 @@ export async function writeNext(
 }
 
 /**
- * Waits for some milliseconds of this process. Nothing else counts: neither how long another process has waited, nor the
- * time of day at which a version was written, says how much time has passed here.
+ * Waits for some milliseconds by the clock of this process. The waits of other processes and stored times do not
+ * shorten the wait, because they do not prove how much time has passed.
  */
 export async function watch(clock: Clock, forMs: number): Promise<void> {
   const end = clock.now() + forMs;

@@ -3,11 +3,10 @@ import { floorOf } from './adaptive-config';
 import { checkGrownCount, type GrownCount } from './grown-count';
 
 /**
- * A configuration with fixed counts: each value has the larger of the counts that it has grown to and those that it was
- * configured with. Whatever has not changed is the same object as before, so that users of the configuration check only
- * what has changed.
+ * Returns a configuration with fixed counts: each value has the larger of its adaptive and its configured counts.
+ * Unchanged parts are the same objects as in `before`, so users of the configuration check only the changed parts.
  *
- * @param before the configuration of an earlier moment
+ * @param before an earlier result
  */
 export function configWithCounts(
   config: ShardedIndexConfig,

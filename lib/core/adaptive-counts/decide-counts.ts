@@ -5,20 +5,20 @@ import type { GrownCount } from './grown-count';
 import type { ValueMinutes } from './insight-minutes';
 import { type NextShardCount, nextShardCount, type WriteMinute } from './next-shard-count';
 
-/** The decision about a value of which something is known. */
+/** The decision about the count of one value. */
 export interface ValueDecision extends NextShardCount {
   readonly value: string | undefined;
-  /** The number of shards over which writers spread the value now. */
+  /** The number of shards that writers use now. */
   readonly from: number;
 }
 
 /**
- * The decision about each value of which any source knows something, the busiest value first. If two sources tell of the
- * same minute of a value, the one with more writes counts, because no source sees all writers.
+ * Decides about the count of each value for which a source has data, busiest value first. If two sources have data for
+ * the same minute of a value, the larger number of writes is used, because no source sees all writers.
  *
  * @param config the configuration that the index emits
- * @param counts those of the values that have grown
- * @param known what each source knows of each value
+ * @param counts the stored counts of the values that have grown
+ * @param known the data of all sources by value
  * @param now the time, in milliseconds since 1970
  */
 export function decideCounts(
@@ -38,16 +38,16 @@ export function decideCounts(
 }
 
 /**
- * Since when every writer has known a count. Earlier minutes tell about the earlier count. A change that lies in the future
- * was made by a clock that is wrong. It is ignored, because otherwise its value could not grow before that time. A count
- * that is increased twice by the same minutes stays below twice the need all the same.
+ * The time from which all writers use a count. Minutes before it show the load of an earlier count. If the time of the
+ * change is in the future, it comes from a wrong clock and is ignored. Otherwise the value could not grow before that
+ * time. Even if the same minutes increase a count twice, the count stays below twice the need.
  */
 function knownSince({ changedAt }: GrownCount, now: number): number | undefined {
   const changedAtMs = Date.parse(changedAt);
   return changedAtMs > now ? undefined : changedAtMs + COPY_LIFE_MS;
 }
 
-/** The number of shards over which writers spread a value. */
+/** The number of shards that writers use for a value. */
 export function writersShards(
   config: ShardedIndexConfig,
   grown: GrownCount | undefined,

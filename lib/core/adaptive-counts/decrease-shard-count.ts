@@ -10,30 +10,30 @@ import { OUTLIVED_AFTER_MS } from './copy-life';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
-/** How many shards the writers of a value go back to, and why. */
+/** A decrease of the shard count of a value for its writers. */
 export interface ShardCountDecrease extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
-  /** How many shards writers will use, from 1 to the number that they use. */
+  /** The new number of shards for writers, from 1 to the current number. */
   to: number;
 }
 
 /** Options of `decreaseShardCount`. */
 export interface DecreaseShardCountOptions {
   /**
-   * The longest time, in milliseconds, from the moment when a writer requests the configuration until its last write has arrived or
-   * has failed, retries included. It takes precedence over the `longestWriteSeconds` of the configuration.
+   * The longest time from when a writer requests the configuration until its last write has succeeded or failed,
+   * including retries, in milliseconds. It takes precedence over `longestWriteSeconds` of the configuration.
    * @default `longestWriteSeconds` of the configuration, or 90 minutes, the longest invocation of a Lambda function
    */
   longestWriteMs?: number;
   /**
-   * Called once, when the call begins to wait.
-   * @default the call waits without a notice
+   * Called once when the wait begins.
+   * @default no notice
    */
   onWait?(wait: DecreaseWait): void;
   /**
    * The clock for the wait.
-   * @default the clock of the system
+   * @default the system clock
    */
   clock?: Clock;
 }
@@ -42,30 +42,29 @@ export interface DecreaseShardCountOptions {
 export interface DecreaseWait {
   /** The length of the wait, in milliseconds. */
   waitMs: number;
-  /** Why the call waits, as a sentence for people. */
+  /** The reason of the wait, as a sentence for operators. */
   reason: string;
 }
 
 /**
- * Takes the writers of one value back to fewer shards, and waits until no further write can arrive in the other shards.
- * Readers go on asking all shards. Then write the items of the other shards again, as `reshardItems` does, and let
- * `endDrain` take the readers back:
+ * Decreases the number of shards that the writers of one value use, and waits until no write can arrive in the other
+ * shards any longer. Readers still query all shards. After the call, drain the other shards with `reshardItems`, and
+ * call `endDrain` to decrease the number of shards for readers:
  *
  *     const decreased = await decreaseShardCount(config, store, { value: 'shipped', to: 2, reason, changedBy });
  *     // drain every segment: reshardItems(client, index, { segment, totalSegments }), with the AdaptiveIndex
  *     await endDrain(config, store, { value: 'shipped', version: decreased.version, reason, changedBy });
  *
- * The call waits for writers that have read the earlier count: 45 seconds, plus the longest write, which is 90 minutes if neither
- * `longestWriteMs` nor the configuration gives it. The call may be interrupted at any point and repeated: each call waits the whole
- * time itself.
+ * The call waits for writers that use the earlier count: 45 seconds plus the longest write. The default for the longest
+ * write is 90 minutes. You can interrupt the call and call again: each call waits the whole time.
  *
  * @param config the configuration that the index emits
- * @param store holds the counts of that index
- * @returns the counts that are stored then, whose version `endDrain` takes
+ * @param store reads and writes the counts of that index
+ * @returns the stored counts; pass their version to `endDrain`
  * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, or if
- *   writers use fewer shards already
- * @throws ShardCountChangedError if somebody else changes the counts of the value at the same time
- * @throws what the store throws, if it cannot be read or written
+ *   writers already use fewer shards
+ * @throws ShardCountChangedError if another process changes the counts of the value during the call
+ * @throws the store's error if it cannot be read or written
  */
 export async function decreaseShardCount(
   config: ShardedIndexConfig,
@@ -103,19 +102,19 @@ export async function decreaseShardCount(
 export interface DrainEnd extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
-  /** The version that `decreaseShardCount` has returned. */
+  /** The version that `decreaseShardCount` returned. */
   version: number;
 }
 
 /**
- * Lets readers ask only the shards that writers use. Call it when no item of the value is left in the other shards, because
- * each was written again after `decreaseShardCount` had returned. It changes nothing if readers ask no other shards.
+ * Decreases the number of shards that readers query to the shards that writers use. Call it after `decreaseShardCount`
+ * has returned and the other shards are drained. It changes nothing if readers already query only these shards.
  *
- * @returns the counts that are stored then
+ * @returns the stored counts
  * @throws InvalidArgumentError, or one of its subclasses, if an argument is invalid
- * @throws ShardCountChangedError if the counts have changed since `decreaseShardCount`, so that writers may have used the other
- *   shards again
- * @throws what the store throws, if it cannot be read or written
+ * @throws ShardCountChangedError if the counts have changed since `decreaseShardCount`, so that writers may have used
+ *   the other shards again
+ * @throws the store's error if it cannot be read or written
  */
 export async function endDrain(config: ShardedIndexConfig, store: ShardCountStore, end: DrainEnd): Promise<GrownCount> {
   adaptiveCountsOf(config);

@@ -25,7 +25,7 @@ export interface CountTableClient extends QueryClient {
   putItem(input: CountPutItemInput): Promise<object>;
 }
 
-/** Reads the counts of an index from its DynamoDB table. It needs the permission to query that table. */
+/** Reads the counts of an index from its table of counts in DynamoDB. It needs the permission to query that table. */
 export class DynamoDbShardCountReader implements ShardCountReader {
   readonly countsOf: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
   protected readonly tableName: string;
@@ -34,8 +34,8 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   /**
    * @param queries sends the requests, such as `new DynamoDB({})` or `lightQueryClient`
    * @param config the configuration that the index emits
-   * @throws InvalidArgumentError if the client gives plain objects, as a DynamoDBDocument does, or is not a client
-   * @throws InvalidIndexConfigError unless that index has adaptive counts
+   * @throws InvalidArgumentError if `queries` is a document client, or has no `query`
+   * @throws InvalidIndexConfigError if the index does not have adaptive counts
    */
   constructor(
     private readonly queries: QueryClient,
@@ -98,7 +98,7 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   }
 }
 
-/** @throws IncompleteAnswerError for an answer without items, which would look like an index of which no value has grown */
+/** @throws IncompleteAnswerError if the response has no `Items`; it would look as if no value had grown */
 function countsOf(answer: unknown): GrownCount[] {
   const { Items: items }: IndexQueryOutput = Object(answer);
   if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');
@@ -106,7 +106,7 @@ function countsOf(answer: unknown): GrownCount[] {
 }
 
 /**
- * Keeps the counts of an index in a DynamoDB table: an item for each value that has grown.
+ * Stores the counts of an index in a DynamoDB table, with one item per value that has grown.
  *
  * The table must have a partition key `index` and a sort key `value`, both of type string. An index with
  * `ShardCounts.adaptive` has such a table.
@@ -153,7 +153,7 @@ function itemOf({ value, write, read, version, ...texts }: GrownCount): DynamoDb
 
 const WHOLE_NUMBER = /^\d{1,16}$/;
 
-/** @throws CorruptShardCountError for an item that this library did not write */
+/** @throws CorruptShardCountError if this library did not write the item */
 function countOf(item: unknown): GrownCount {
   const attributes: DynamoDbItem = Object(item);
   const { S: sortKey } = Object(attributes[COUNT_TABLE_VALUE]);

@@ -2,35 +2,35 @@ import { MAX_INDEX_SHARDS } from '../sharding/shard-count';
 import { CorruptShardCountError } from './adaptive-count-errors';
 
 /**
- * The shard counts that one value of an index has grown to, as the table of counts holds them. Readers and writers use
- * these or the counts of the configuration, whichever are larger.
+ * The adaptive counts of one value of an index, as stored in the table of counts. Readers and writers use the larger of
+ * these counts and the counts of the configuration.
  */
 export interface GrownCount {
   /** The value, as text. Undefined: the index covers the whole table. */
   value: string | undefined;
   /** The number of shards that writers use. */
   write: number;
-  /** The number of shards that readers ask, at least `write`. */
+  /** The number of shards that readers query, at least `write`. */
   read: number;
-  /** How often the counts of this value have changed: 1 after the first change. */
+  /** The number of changes of the counts of this value: 1 after the first change. */
   version: number;
-  /** The id of the attempt that made this version. */
+  /** The id of the attempt that wrote this version. */
   commit: string;
-  /** Who made this version. */
+  /** The author of this version. */
   changedBy: string;
   /**
-   * When this version was made, by the clock of whoever made it, in ISO 8601. Readers and writers never look at it. The
-   * controller leaves out earlier minutes, in which writers may have used the earlier count. If the clock is wrong, the
-   * count is at most twice what is needed.
+   * The time of this version in ISO 8601, by the clock of its author. Only the controller uses it, to ignore earlier
+   * minutes, in which writers may have used the earlier count. Even if the clock is wrong, the count is at most twice
+   * the need.
    */
   changedAt: string;
-  /** Why this version was made. */
+  /** The reason of this version. */
   reason: string;
 }
 
 /**
- * @param sortKey the key that the counts are stored under, if they are stored
- * @throws CorruptShardCountError unless readers and writers can use the counts
+ * @param sortKey the sort key of the stored counts, if they are stored
+ * @throws CorruptShardCountError if the counts or the version are invalid
  */
 export function checkGrownCount({ write, read, version }: GrownCount, sortKey?: string): void {
   const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;

@@ -8,33 +8,34 @@ import { OUTLIVED_AFTER_MS } from './copy-life';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
-/** How many shards a value grows to, and why. */
+/** An increase of the shard count of a value. */
 export interface ShardCountIncrease extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
-  /** How many shards writers will use, from 1 to the maximum of the index. */
+  /** The new number of shards for writers, from 1 to the maximum of the index. */
   to: number;
 }
 
-/** Other processes make at most one change a minute to the counts of a value. */
+/** Other processes change the counts of a value at most once per minute, so more attempts are not necessary. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Increases the shard count of one value: first for readers, and 45 seconds later for writers, when no reader can have an
- * earlier copy. So the call takes that long. It changes nothing if the value already has this many shards.
+ * Increases the shard count of one value: first for readers, and 45 seconds later for writers, when no reader uses the
+ * earlier count any longer. So the call takes at least 45 seconds. It changes nothing if the value already has this
+ * number of shards.
  *
- * The call may be interrupted at any point and repeated by any process: it goes on from what is stored, and waits the whole
- * 45 seconds itself. Any number of processes may increase the counts of one value at the same time. What is in the old shards
- * stays there, and readers go on asking them.
+ * You can interrupt the call and repeat it in any process: it continues from the stored counts, and waits the whole 45
+ * seconds. Several processes may increase the counts of one value in parallel. Existing items stay in their shards,
+ * which readers still query.
  *
  * @param config the configuration that the index emits
- * @param store holds the counts of that index
- * @param options `clock` tells the time of the wait
- * @returns the counts that are stored then; undefined if the configuration alone gives the value this many shards
- * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, if the
- *   store is that of another index, or if the count is greater than the maximum
- * @throws ShardCountChangedError if others change the counts of the value all the time
- * @throws what the store throws, if it cannot be read or written
+ * @param store reads and writes the counts of that index
+ * @param options `clock` is the clock for the wait
+ * @returns the stored counts; undefined if the configuration already gives the value this number of shards
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, the
+ *   store belongs to another index, or the count is greater than the maximum
+ * @throws ShardCountChangedError if other processes change the counts of the value during all attempts
+ * @throws the store's error if it cannot be read or written
  */
 export async function increaseShardCount(
   config: ShardedIndexConfig,
@@ -54,7 +55,7 @@ export async function increaseShardCount(
     if (Math.max(floor.write, before?.write ?? 1) >= to) return before;
     const { write, read } = before ?? { write: 1, read: 1 };
     const next = { value, write, read: Math.max(read, to) };
-    // If readers already ask enough shards, it is not known since when. So the wait begins with the version that was read.
+    // If readers already query enough shards, the time of that change is unknown, so wait the whole time.
     const readersFirst = read >= to ? before : await writeNext(store, before, next, increase);
     if (readersFirst === undefined) continue;
     await watch(clock, OUTLIVED_AFTER_MS);

@@ -14,29 +14,35 @@ interface Datapoint {
   ApproximateValue?: number | undefined;
 }
 
-/** What the reports of an index say: the keys that were used most, and those that were throttled most. */
+/** The Contributor Insights reports of an index: the most accessed keys and the most throttled keys. */
 export interface InsightReports {
   readonly accessed: readonly InsightContributor[];
   readonly throttled: readonly InsightContributor[];
 }
 
-/** The minutes of a value, as far as they are known. */
+/** The minutes of a value for which a source has data. */
 export interface ValueMinutes {
   readonly value: string | undefined;
   /** Oldest first. */
   readonly minutes: readonly WriteMinute[];
 }
 
-/** The write units that a partition takes in a minute. */
+/** The write units of a partition per minute. */
 const PARTITION_MINUTE_UNITS = 60_000;
 
-/** A write unit counts three times. Source: the DynamoDB developer guide, "CloudWatch contributor insights: How it works". */
+/**
+ * Contributor Insights counts a write unit as three consumed units. Source: the DynamoDB developer guide, "CloudWatch
+ * contributor insights: How it works".
+ */
 const CONSUMED_OF_WRITE_UNIT = 3;
 
-/** A key that has used this share of what a partition accepts counts as throttled if any key of its index is throttled. */
+/**
+ * A key that has consumed this share of the limit of a partition counts as throttled if any key of its index is
+ * throttled.
+ */
 const SATURATED = 0.95;
 
-/** A throttled key for which no use was counted counts as busy from this many refused attempts a minute on. */
+/** A throttled key without counted accesses counts as busy from this number of throttled attempts per minute on. */
 const MANY_REFUSALS = PARTITION_MINUTE_UNITS / 10;
 
 interface SeenKeys {
@@ -45,14 +51,14 @@ interface SeenKeys {
 }
 
 /**
- * What the Contributor Insights of a throttled index tell about its values. A report names 25 keys at most, so the shards
- * of a value that it names stand for the other shards of the value. A read of a key counts as a third of a write.
+ * Computes the writes of the values of a throttled index from Contributor Insights. A report has at most 25 keys, so
+ * the reported shards of a value represent all shards of the value. A read of a key counts as a third of a write.
  *
- * If refused attempts were counted for a value, they tell how many writes it wanted. The guide of DynamoDB says that writes
- * that an index refuses are not counted. Then a key that has used all that a partition accepts counts as having wanted half
- * as much again.
+ * If throttled attempts of a value were counted, the number of requested writes is computed from them. The guide of
+ * DynamoDB says that writes that an index throttles are not counted. In this case a key that has consumed the limit of
+ * a partition is assumed to have requested 1.5 times its accepted writes.
  *
- * @param shardsOf the number of shards over which writers spread a value
+ * @param shardsOf returns the number of shards that writers use for a value
  */
 export function insightMinutes(
   config: ShardedIndexConfig,
@@ -85,7 +91,7 @@ export function insightMinutes(
   });
 }
 
-/** Undefined for keys that do not belong to this index, as far as the configuration tells. */
+/** The value in the keys of a contributor. Undefined if the keys do not fit the configuration of this index. */
 function valueOfKey(
   { keyLayout, valueAttribute, separator = SHARD_SEPARATOR, shardPlacement }: ShardedIndexConfig,
   keys: readonly string[] | undefined,

@@ -3,31 +3,37 @@ import type { Clock } from '../kernel/clock';
 import { ShardCountsUnavailableError } from './adaptive-count-errors';
 import { COPY_LIFE_MS, REFRESH_AFTER_MS } from './copy-life';
 
-/** A moment, by the clock of the process and by the time of day. */
+/** A time, by the clock of the process and by the time of day. */
 export interface Moment {
   readonly ms: number;
   readonly timeOfDay: number;
 }
 
-/** What was read, and when the question was asked. The answer is at least as recent as the question. */
+/** A value, and the time when its request was sent. The value is at least as recent as that time. */
 export interface Answer<T> {
   readonly value: T;
   readonly askedAt: Moment;
 }
 
-/** For this long after a failure, nobody asks again: the next caller would wait as long, and most likely fail as well. */
+/**
+ * After a failure, send no request for this time. Otherwise each caller would wait for a request that most likely
+ * fails, too.
+ */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 
-/** A copy of something that others change. It lives for 30 seconds, and is replaced while it is used. */
+/**
+ * Caches a value that other processes change. The cached value expires after 30 seconds, and is refreshed in the
+ * background before that.
+ */
 export class LiveCopy<T> {
   private copy: Answer<T> | undefined;
   private asking: Promise<Answer<T>> | undefined;
   private failure: { error: unknown; atMs: number } | undefined;
 
   /**
-   * @param read asks for the present state. It gets what the copy held before
-   * @param now the present moment
-   * @param onUnavailable is told why the state could not be read
+   * @param read reads the current value; its argument is the cached value
+   * @param now returns the current time
+   * @param onUnavailable called with the error if the value cannot be read
    */
   constructor(
     private readonly clock: Clock,
@@ -37,8 +43,8 @@ export class LiveCopy<T> {
   ) {}
 
   /**
-   * @param withinMs how long to wait for the copy, in milliseconds
-   * @throws ShardCountsUnavailableError if it cannot be read, or not in time, and the copy is too old
+   * @param withinMs how long to wait for the value, in milliseconds
+   * @throws ShardCountsUnavailableError if the value cannot be read in time, and the cached value has expired
    */
   async value(withinMs = Number.POSITIVE_INFINITY): Promise<T> {
     const copy = this.usable() ?? (await this.askWithin(withinMs));
@@ -46,7 +52,7 @@ export class LiveCopy<T> {
     return copy.value;
   }
 
-  /** The copy, unless it is too old to use. A copy that is old is replaced in the background. */
+  /** Returns the cached value unless it has expired. Refreshes an old value in the background. */
   private usable(): Answer<T> | undefined {
     const { copy } = this;
     if (copy === undefined || !this.isFresh(copy)) return undefined;
@@ -59,15 +65,15 @@ export class LiveCopy<T> {
   }
 
   /**
-   * The larger of two ages: the clock may have stood still while the process was frozen, and the time of day may have been
-   * set back.
+   * The age of a cached value: the larger age by the two clocks. The clock of the process can stop while the process is
+   * frozen, and the time of day can be set back.
    */
   private ageOf({ askedAt }: Answer<T>): number {
     const { ms, timeOfDay } = this.now();
     return Math.max(ms - askedAt.ms, timeOfDay - askedAt.timeOfDay);
   }
 
-  /** Replaces the copy. While a question is in flight, other callers wait for the same answer. */
+  /** Refreshes the cached value. Concurrent callers share one request. */
   private ask(): Promise<Answer<T>> {
     const { failure } = this;
     if (failure !== undefined && this.clock.now() - failure.atMs < PAUSE_AFTER_FAILURE_MS) {
@@ -79,7 +85,10 @@ export class LiveCopy<T> {
     return this.asking;
   }
 
-  /** Asks, and stops waiting after some milliseconds. The question goes on for other callers. */
+  /**
+   * Refreshes the cached value, and waits for at most some milliseconds. After that, the request continues for other
+   * callers.
+   */
   private askWithin(ms: number): Promise<Answer<T>> {
     const asked = this.ask();
     return callWithin({ ms, clock: this.clock }, () => asked).catch((cause) => {

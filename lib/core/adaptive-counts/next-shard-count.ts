@@ -1,85 +1,91 @@
-/** What is known of the writes of one value in one minute, in write units. Together they are what writers wanted to write. */
+/** The requested writes of one value in one minute, in write units. Their number is `admitted` plus `throttled`. */
 export interface WriteMinute {
-  /** When the minute began, in milliseconds since 1970. */
+  /** The beginning of the minute, in milliseconds since 1970. */
   readonly start: number;
-  /** Writes that DynamoDB accepted at the first attempt. */
+  /** The writes that DynamoDB accepted at the first attempt. */
   readonly admitted: number;
-  /** Writes that were refused at least once, whether or not a later attempt succeeded. */
+  /** The writes that were throttled at least once, even if a later attempt succeeded. */
   readonly throttled: number;
 }
 
 export interface ValueSituation {
-  /** The number of shards over which writers spread the value. */
+  /** The number of shards that writers use for the value. */
   readonly shards: number;
   /** The most shards that a value may have. */
   readonly maximum: number;
-  /** The minutes that are over, oldest first. A minute that is missing had no throttled write, as far as anybody knows. */
+  /** The completed minutes, oldest first. A missing minute has no known throttled writes. */
   readonly minutes: readonly WriteMinute[];
-  /** Since when every writer has known the present count, in milliseconds since 1970. Absent if they always have. */
+  /**
+   * The time from which all writers use the current count, in milliseconds since 1970. Absent if the count has never
+   * changed.
+   */
   readonly since?: number | undefined;
-  /** The time, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** Whether to increase the count of a value, or why not. */
+/** `increase`, or the reason not to increase the count. */
 type CountDecision = 'increase' | 'calm' | 'too early' | 'enough shards' | 'at maximum';
 
 export interface NextShardCount {
   readonly decision: CountDecision;
   /**
-   * The number of shards over which writers should spread the value: more than now if the decision is `increase`, otherwise as
-   * many.
+   * The number of shards that writers should use for the value. It equals the current number unless the decision is
+   * `increase`.
    */
   readonly shards: number;
-  /** How many shards the writes of the value need, not rounded, as far as the minutes tell. */
+  /** The number of shards that the writes of the minutes need, not rounded. */
   readonly needed: number;
-  /** Why, in words. */
+  /** The reason, as a text for operators. */
   readonly reason: string;
 }
 
 /**
- * The write units a second that one shard accepts. Source: the DynamoDB developer guide, "Best practices for designing and
+ * The write units per second of one shard. Source: the DynamoDB developer guide, "Best practices for designing and
  * using partition keys effectively".
  */
 const SHARD_WRITE_UNITS = 1_000;
 
-/** How busy shards are to be on average. The fifth that is left is for uneven seconds. */
+/** The target utilization of shards. The rest is head-room for uneven seconds. */
 export const TARGET_UTILISATION = 0.8;
 
 /**
- * A minute counts as throttled from this share of throttled writes on. Below it is the throttling that is left when a count
- * is right.
+ * A minute counts as throttled above this share of throttled writes. A smaller share can remain even with the right
+ * count.
  */
 const THROTTLED_SHARE = 0.001;
 
-/** The least factor by which a count grows. With a smaller one, it would take many steps of minutes each. */
+/** The smallest factor of an increase. A smaller factor would need many increases, which take minutes each. */
 export const LEAST_GROWTH = 1.5;
 
 /**
- * A count stays below this many times what the writes of the value need. So a page costs at most this many times as much,
- * and throttling that more shards do not end cannot make a count grow for ever.
+ * A count stays below this multiple of the need. This bounds the cost of a page. It also stops the growth of a count if
+ * more shards do not end the throttling.
  */
 export const MOST_OF_NEED = 2;
 
 /**
- * How long DynamoDB may take to split a partition that several busy shards share, in minutes. Its guide says that
- * throttling then ends by itself "after a short period", but not how long that is. Source: the DynamoDB developer guide,
- * "Key range throughput exceeded (hot partitions)".
+ * The time for DynamoDB to split a partition that several busy shards share, in minutes. The guide says only that
+ * throttling ends "after a short period", without a number. Source: the DynamoDB developer guide, "Key range throughput
+ * exceeded (hot partitions)".
  */
 const SPLIT_MINUTES = 10;
 
-/** Metrics arrive one to three minutes late. A minute that is older than this says nothing about the present. */
+/** The maximum age of a relevant minute. Metrics arrive one to three minutes late. */
 const FRESH_MS = 5 * 60_000;
 
 const MINUTE_MS = 60_000;
 
 /**
- * The number of shards over which a value should be spread, judged by the minutes in which its writes were throttled.
+ * Decides whether to increase the shard count of a value, from the minutes in which its writes were throttled.
  *
- * A count is increased if two minutes in a row were throttled, the newer of which is still fresh: as high as the writes that
- * were wanted in them need, but at least by half. If the shards are enough for these writes, their partitions are hot
- * because others live there too. DynamoDB splits such partitions itself, so a count is increased further only if it has not
- * done so in ten minutes. Every count stays below twice the need and within the maximum, and none ever falls.
+ * The count is increased after two consecutive throttled minutes, if the newer minute is recent. The new count is the
+ * need of these minutes, but at least 1.5 times the current count.
+ *
+ * If the current count already meets the need, the shards share partitions with other busy shards. DynamoDB splits such
+ * partitions itself, so the count is increased only if the throttling continues for ten minutes.
+ *
+ * Every new count is less than twice the need, and at most the maximum. A count is never decreased.
  */
 export function nextShardCount(situation: ValueSituation): NextShardCount {
   const { shards, maximum } = situation;
@@ -101,7 +107,10 @@ export function nextShardCount(situation: ValueSituation): NextShardCount {
   return { decision: 'increase', shards: next, needed, reason: seen };
 }
 
-/** The latest throttled minutes in a row, all of them under the present count. Empty if the newest one is not fresh. */
+/**
+ * The latest consecutive throttled minutes since all writers use the current count. Empty if the newest minute is too
+ * old.
+ */
 function throttledRun({ minutes, since = Number.NEGATIVE_INFINITY, now }: ValueSituation): readonly WriteMinute[] {
   const newest = minutes.at(-1);
   if (newest === undefined || newest.start + MINUTE_MS < now - FRESH_MS) return [];
@@ -119,7 +128,7 @@ function isThrottled({ admitted, throttled }: WriteMinute): boolean {
   return throttled > THROTTLED_SHARE * (admitted + throttled);
 }
 
-/** The number of shards that the busiest of the minutes needs. */
+/** The number of shards that the busiest minute needs. */
 function neededShards(minutes: readonly WriteMinute[]): number {
   const wanted = Math.max(0, ...minutes.map(({ admitted, throttled }) => admitted + throttled));
   return wanted / 60 / (SHARD_WRITE_UNITS * TARGET_UTILISATION);

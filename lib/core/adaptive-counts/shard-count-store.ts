@@ -3,51 +3,52 @@ import type { GrownCount } from './grown-count';
 
 /** Options of a read of counts. */
 export interface CountReadOptions {
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when no caller waits for the response any longer. */
   abortSignal?: AbortSignal;
 }
 
 /** A page of counts. */
 export interface CountPage {
-  /** The counts of the next values, each as it is at some moment of the call: strongly consistent. */
+  /** The counts of the next values, from a strongly consistent read. */
   counts: GrownCount[];
-  /** Where the next page goes on. Absent behind the last count. */
+  /** Pass it as `from` to read the next page. Absent after the last count. */
   next?: unknown;
 }
 
-/** What readers and writers of an adaptive index need from the database that holds its counts. */
+/** Reads the counts of an adaptive index. Implement it to read counts from another database than DynamoDB. */
 export interface ShardCountReader {
   /**
-   * The index whose counts it reads. A function that also gets a configuration refuses the configuration of another index.
-   * @default not compared
+   * The index whose counts this reader reads. A function that also gets a configuration compares both, and rejects the
+   * configuration of another index.
+   * @default the index is not compared
    */
   readonly countsOf?: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
-  /** Reads the counts of all values that have grown, each as it is at some moment of the call: strongly consistent. */
+  /** Reads the counts of all values that have grown, with strongly consistent reads. */
   readCounts(options?: CountReadOptions): Promise<GrownCount[]>;
   /**
-   * Reads the next counts, at most `limit` of them, after the `next` of the page before. With it, each page has a second of
-   * its own for its answer. Without it, all counts together have one.
-   * @default `readCounts` reads all of them at once
+   * Reads a page of at most `limit` counts, after the `next` of the page before. With this method, each page has a
+   * time-out of one second. Without it, one second is the time-out for all counts together.
+   * @default `readCounts` reads all counts
    */
   readCountPage?(options: CountReadOptions & { from?: unknown; limit: number }): Promise<CountPage>;
   /**
-   * Reads the counts of one value, strongly consistent. Undefined if the value has not grown. If many values of an index
-   * have grown, their counts are read by this method, value by value.
-   * @default the counts of all values are read, however many they are
+   * Reads the counts of one value, with a strongly consistent read. Undefined if the value has not grown. It is used if
+   * many values of an index have grown, to read only the values that are used.
+   * @default the counts of all values are read
    */
   readCount?(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined>;
 }
 
 /**
- * What it takes to change counts: strongly consistent reads, and conditional writes of single items. Implement it to keep
- * counts in another database than DynamoDB.
+ * Reads and writes the counts of an adaptive index. Implement it to store counts in another database than DynamoDB. The
+ * database needs strongly consistent reads and conditional writes of single items.
  */
 export interface ShardCountStore extends ShardCountReader {
-  /** Reads the counts of one value, strongly consistent. Undefined if the value has not grown. */
+  /** Reads the counts of one value, with a strongly consistent read. Undefined if the value has not grown. */
   readCount(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined>;
   /**
-   * Writes the counts of one value if the stored version is `expected`, or if none is stored and `expected` is 0. False
-   * otherwise.
+   * Writes the counts of one value, on the condition that the stored version is `expected`. An `expected` of 0 requires
+   * that the value has no stored counts. Returns false if the condition fails.
    */
   writeCount(count: GrownCount, expected: number): Promise<boolean>;
 }

@@ -1,18 +1,18 @@
 /**
- * How many attempts a writer makes for one write.
- * Source: the AWS SDKs and Tools reference guide, "Retry behavior": three attempts in the standard mode.
+ * The most attempts of a writer for one write. Source: the AWS SDKs and Tools reference guide, "Retry behavior": three
+ * attempts in the standard mode.
  */
 const SDK_ATTEMPTS = 3;
 
 /**
- * The writes behind the numbers of metrics. Metrics count every refused attempt, and a writer makes several attempts at one
- * write.
+ * Computes the number of requested writes from metrics. Metrics count every throttled attempt, and a writer makes
+ * several attempts for one write.
  *
- * If each attempt is refused with probability p, then p + p^2 + ... of the `attempts` at one write are refused on average.
- * The share of refused attempts among all attempts is p.
+ * If each attempt is throttled with probability p, a write has p + p^2 + ... throttled attempts on average, with
+ * `attempts` terms. The share of throttled attempts among all attempts is p.
  *
- * @param counted `admitted` writes, refused `attempts`, and how many attempts a writer makes for one write
- * @returns the writes that were accepted at the first attempt, and those that were refused at least once
+ * @param counted the `admitted` writes, the `refused` attempts, and the most `attempts` for one write
+ * @returns the writes that were accepted at the first attempt, and the writes that were throttled at least once
  */
 export function wantedWrites({
   admitted,
@@ -32,8 +32,8 @@ export function wantedWrites({
 }
 
 /**
- * The writes of a throttled minute for which nobody counted the refused attempts: half as many again are assumed to have
- * been wanted.
+ * The assumed writes of a throttled minute without a count of throttled attempts: 1.5 times the accepted writes were
+ * requested.
  */
 export function uncounted(admitted: number): { admitted: number; throttled: number } {
   return { admitted, throttled: admitted / 2 };

@@ -4,7 +4,7 @@ import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value
 export const ADMITTED = 'admitted';
 export const THROTTLED = 'throttled';
 
-/** The sort key of the item that holds the last state of the alarm of an index. It sorts after all reports. */
+/** The sort key of the item with the last alarm state of an index. It sorts after all reports. */
 export const ALARM_KEY = 'alarm';
 
 const MINUTE_LENGTH = '2026-11-21T20:54'.length;
@@ -19,7 +19,7 @@ export function reportKey(startMs: number, value: string | undefined): string {
   return `${minuteText(startMs)}${value === undefined ? '*' : `=${value}`}`;
 }
 
-/** What all writers together report about a value in a minute. */
+/** The sum of the reports of all writers about a value in a minute. */
 export interface WriteReport {
   readonly value: string | undefined;
   readonly start: number;
@@ -27,7 +27,7 @@ export interface WriteReport {
   readonly throttled: number;
 }
 
-/** Undefined for an item that is not a report. */
+/** Parses a report. Undefined if the item is not a report. */
 export function reportOf(key: string, item: DynamoDbItem): WriteReport | undefined {
   const start = Date.parse(`${key.slice(0, MINUTE_LENGTH)}Z`);
   const [admitted, throttled] = [numberOf(item[ADMITTED]), numberOf(item[THROTTLED])];

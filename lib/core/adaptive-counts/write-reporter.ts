@@ -31,10 +31,7 @@ export interface WriteReportClient {
 
 /** Options of a `WriteReporter`. */
 export interface WriteReporterOptions {
-  /**
-   * Called with the reason when a report cannot be written, or is not answered within a second. The write that it belongs to
-   * is not affected.
-   */
+  /** Called with the error if a report cannot be written within a second. The watched write is not affected. */
   onUnreported?(error: unknown): void;
   /**
    * The time of day in milliseconds since 1970.
@@ -42,16 +39,16 @@ export interface WriteReporterOptions {
    */
   timeOfDay?(): number;
   /**
-   * The clock for the wait for the answer to a report.
-   * @default the clock of the system
+   * The clock for the time-out of a report.
+   * @default the system clock
    */
   clock?: Clock;
 }
 
-/** The writes of one value in the present minute, in write units. */
+/** The writes of one value in the current minute, in write units. */
 interface Tally {
   admitted: number;
-  /** Writes that were accepted, but not at the first attempt. */
+  /** The writes that were accepted after a retry. */
   retried: number;
   refused: number;
 }
@@ -59,20 +56,24 @@ interface Tally {
 const MINUTE_MS = 60_000;
 
 /**
- * The most values that a process reports in a minute. A value needs more than one shard from 1,000 write units a second on.
- * No process writes that much to a hundred values. But a hot partition can throttle thousands of rare values that share it.
+ * The most values that a process reports per minute. A value needs more than one shard only above 1,000 write units per
+ * second, and no process writes so much to a hundred values. But a hot partition can throttle thousands of rare values
+ * that share it.
  */
 const MOST_REPORTS = 100;
 
-/** A small table answers within milliseconds. A write waits no longer than this for the answer to the reports before it. */
+/**
+ * The time-out of a report, for which the first write of the next minute waits. A small table responds within
+ * milliseconds.
+ */
 const ANSWER_MS = 1_000;
 
-/** How long a report is kept: as long as it is of use, and a while longer for people. */
+/** The time to live of a report. The controller needs a report only for minutes; operators can read it for a day. */
 const KEPT_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Tells an `AdaptiveShardCountController` about the writes of each value that its index has throttled, exactly and within a
- * minute. Metrics tell about them later, and about some not at all.
+ * Reports the throttled writes of each value to the `AdaptiveShardCountController` of the index, exactly and within a
+ * minute. Metrics are later and do not contain all throttled writes.
  *
  * Send each write of a single item through `watch`:
  *
@@ -81,9 +82,9 @@ const KEPT_MS = 24 * 60 * MINUTE_MS;
  *       documents.put(shardPut([await byStatus.forWriting(order.status)], order)),
  *     );
  *
- * A value costs one write of the table of counts for each minute and process in which it was throttled, and nothing
- * otherwise. If more than 100 values were throttled in a minute, a process reports those that were refused most. Do not
- * watch batches, because their exceptions do not tell which item was throttled.
+ * Each throttled value costs one write to the table of counts per minute and process. Other values cost nothing. If
+ * more than 100 values are throttled in a minute, a process reports the most throttled values. Do not watch batches,
+ * because their exceptions do not identify the throttled item.
  */
 export class WriteReporter {
   private readonly tableName: string;
@@ -93,8 +94,8 @@ export class WriteReporter {
   /**
    * @param client writes the reports, such as `new DynamoDB({})`
    * @param config the configuration that the index emits
-   * @throws InvalidArgumentError if the client takes plain objects, as a DynamoDBDocument does, or is not a client
-   * @throws InvalidIndexConfigError unless that index has adaptive counts
+   * @throws InvalidArgumentError if `client` is a document client, or has no `updateItem`
+   * @throws InvalidIndexConfigError if the index does not have adaptive counts
    */
   constructor(
     private readonly client: WriteReportClient,
@@ -106,15 +107,15 @@ export class WriteReporter {
   }
 
   /**
-   * Sends a write, and notes whether the index has throttled it. The first write of a minute also reports the minute
-   * before.
+   * Sends a write, and records whether the index has throttled it. The first write of a minute also reports the
+   * previous minute.
    *
    * @param value the value of the item; undefined if the index covers the whole table
-   * @param send sends the write of one item and returns what the AWS SDK answers
-   * @param units the write units that the index consumes for the write: one for each started kilobyte of its entry
-   * @returns what `send` returns
+   * @param send sends the write of one item and returns the response of the AWS SDK
+   * @param units the write units that the index consumes for the write: one per started kilobyte of its entry
+   * @returns the result of `send`
    * @throws InvalidArgumentError, or one of its subclasses, before anything is sent, if an argument is invalid
-   * @throws what `send` throws
+   * @throws the error of `send`
    */
   async watch<T>(value: string | number | undefined, send: () => Promise<T>, units = 1): Promise<T> {
     const name = valueName(this.config, value);
@@ -133,8 +134,8 @@ export class WriteReporter {
 
   private async note(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
     const minute = Math.floor((this.options.timeOfDay ?? Date.now)() / MINUTE_MS) * MINUTE_MS;
-    // The time of day can be set back. If minutes were then counted together, the count would be increased beyond what they
-    // need.
+    // If the time of day is set back, start another minute, too. Adding up two minutes would increase the count too
+    // much.
     const reports = minute === this.minute ? undefined : this.startMinute(minute);
     let tally = this.tallies.get(name);
     if (tally === undefined) {
@@ -146,8 +147,9 @@ export class WriteReporter {
   }
 
   /**
-   * Only an exception tells why a write was refused. So retried writes of a value count as throttled if an exception of
-   * that minute says that the index has refused the value.
+   * Reports the previous minute, and begins another. Only an exception has the reason of a throttled write. So the
+   * retried writes of a value count as throttled only if an exception of that minute shows that the index has throttled
+   * the value.
    */
   private async startMinute(minute: number): Promise<void> {
     const [ended, tallies] = [this.minute, this.tallies];
@@ -159,7 +161,7 @@ export class WriteReporter {
 
   private async report(minute: number, name: string | undefined, { admitted, retried, refused }: Tally): Promise<void> {
     const key = reportKey(minute, name);
-    // The value is so long that it does not fit into a sort key together with the minute.
+    // The minute and the value are too long for a sort key.
     if (Buffer.byteLength(key) > MAX_COUNT_TABLE_VALUE_BYTES) return;
     try {
       const answer = this.client.updateItem({
@@ -179,7 +181,7 @@ export class WriteReporter {
     }
   }
 
-  /** Calls `onUnreported`. If that throws, the write has succeeded all the same. */
+  /** Calls `onUnreported`, and ignores its errors. */
   private tell(error: unknown): void {
     try {
       this.options.onUnreported?.(error);
@@ -187,24 +189,23 @@ export class WriteReporter {
   }
 }
 
-/** How often the SDK has sent a request, as its answer tells. The answer of another client counts as one attempt. */
+/** The number of attempts in a response of the SDK. A response of another client counts as one attempt. */
 function attemptsOf(answer: unknown): number {
   const { attempts }: { attempts?: unknown } = Object(Object(answer).$metadata);
   return typeof attempts === 'number' ? attempts : 1;
 }
 
 /**
- * Why DynamoDB refuses a write to a hot partition of an index. Source: the DynamoDB developer guide, "DynamoDB throttling
- * resolution guide".
+ * The throttling reason of a write to a hot partition of an index. Source: the DynamoDB developer guide, "DynamoDB
+ * throttling resolution guide".
  */
 const HOT_INDEX_PARTITION = 'IndexWriteKeyRangeThroughputExceeded';
 
 /**
- * Whether DynamoDB refused a write because a partition of this index is hot, which its exceptions have told since August
- * 2025. The exception names the index but no key, so only for a write of a single item is it clear which value was
- * throttled.
+ * Whether DynamoDB throttled a write because a partition of this index is hot. Exceptions contain this reason since
+ * August 2025. They contain the index but no key, so the throttled value is known only if the write has a single item.
  *
- * @param error what a write has failed with
+ * @param error the error of a write
  */
 function isThrottledByIndex({ tableName, indexName }: ShardedIndexConfig, error: unknown): boolean {
   const reasons = Object(error).ThrottlingReasons;

@@ -1,20 +1,21 @@
-/** An outcome is left out if its probability is less than this part of that of the mean. */
+/** Ignore an outcome if its probability divided by the probability of the mean is smaller than this number. */
 const NEGLIGIBLE = 1e-30;
 
 /**
- * The mean of `f` over a binomial draw, without the outcomes that are too unlikely.
+ * The mean of `f` over a binomial distribution, without negligible outcomes.
  *
- * The weights are computed from the mean outwards by the ratio of neighbours, and are divided by their sum. There is no
- * factorial, no logarithm and no subtraction, so the mean is right to about 12 digits for any number of draws.
+ * The weights are computed from the mean outwards by the ratio of neighbours, and are divided by their sum. The
+ * computation needs no factorials, logarithms or subtractions, so the result is exact to about 12 digits for any number
+ * of draws.
  *
- * @param f a function of the number drawn; its values are not negative
+ * @param f a function of the outcome, with values of at least 0
  */
 export function binomialMean(draws: number, p: number, f: (drawn: number) => number): number {
   const odds = p / (1 - p);
   const mean = Math.floor(draws * p);
   let total = 1;
   let sum = f(mean);
-  // Before the first outcome and after the last one, the weight is 0, or no number where only one outcome can be.
+  // Outside the range of outcomes, the weight is 0, or NaN if only one outcome is possible.
   for (let k = mean, weight = 1; ; k--) {
     weight *= k / ((draws - k + 1) * odds);
     if (!(weight >= NEGLIGIBLE)) break;
@@ -30,7 +31,7 @@ export function binomialMean(draws: number, p: number, f: (drawn: number) => num
   return sum / total;
 }
 
-/** The first and the last outcome of a binomial draw that is likely enough to matter. */
+/** The first and the last outcome of a binomial distribution that is not negligible. */
 export function likelyOutcomes(draws: number, p: number): { first: number; last: number } {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
@@ -42,7 +43,7 @@ export function likelyOutcomes(draws: number, p: number): { first: number; last:
   return { first, last };
 }
 
-/** The probability that a binomial draw is more than `most`. */
+/** The probability that a binomial outcome is greater than `most`. */
 export function binomialTail(draws: number, p: number, most: number): number {
   return binomialMean(draws, p, (drawn) => (drawn > most ? 1 : 0));
 }

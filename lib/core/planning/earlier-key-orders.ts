@@ -7,7 +7,7 @@ import { checkKeyNumber, HASH_KEY_SPACE, keysBelow } from '../stream-format/hash
  * Use it for comparison only: while a level fills, the lower half of the space holds up to twice as many keys as the
  * upper half. To allocate keys, use `balancedKey`.
  *
- * @param n a whole number from 0 to `space - 1`
+ * @param n an integer from 0 to `space - 1`
  * @param space size of the key space, from 1 to 2^128; the article's examples use 128
  * @default space is `HASH_KEY_SPACE`
  * @throws InvalidArgumentError if the space has no nth key
@@ -25,7 +25,7 @@ export function leftToRightKey(n: number, space: bigint = HASH_KEY_SPACE): bigin
  * Use it for comparison only: the two children of a parent stay even, but the left children come from left to right. So
  * while a level fills, the lower half of the space is ahead of the upper half. To allocate keys, use `balancedKey`.
  *
- * @param n a whole number from 0 to `space - 1`
+ * @param n an integer from 0 to `space - 1`
  * @param space size of the key space, from 1 to 2^128; the article's examples use 128
  * @default space is `HASH_KEY_SPACE`
  * @throws InvalidArgumentError if the space has no nth key

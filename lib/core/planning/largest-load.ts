@@ -1,36 +1,36 @@
 import { binomialMean, binomialTail, likelyOutcomes } from './binomial';
 
-/** Probabilities for the numbers of shards from `first` on. */
+/** Probabilities by number of shards, for the numbers from `first` on. */
 interface Table {
   first: number;
   values: Float64Array;
 }
 
 /**
- * The probability that at least one of `partitions` gets more than `most` of `shards`, if each shard is placed
- * independently and each partition is equally likely. It is the upper tail of the maximum of a multinomial
- * distribution.
+ * The probability that at least one partition gets more than `most` shards, if each shard is placed independently and
+ * uniformly. It is the upper tail of the maximum of a multinomial distribution.
  *
- * The partitions are split into two halves (or, if their number is odd, into one and the others). The number of shards
- * that fall into the first half is binomial. Given that number, the halves are independent problems of the same kind.
- * With f(n, k) for k shards on n partitions:
+ * The partitions are split into two halves. An odd number is split into one partition and the others. The number of
+ * shards in the first half is binomial. Given that number, both halves are independent problems of the same kind. With
+ * f(n, k) for k shards on n partitions:
  *
  *     f(1, k) = 1 if k > most, else 0
  *     f(a + b, k) = mean over j drawn from Binomial(k, a / (a + b)) of f(a, j) + (1 - f(a, j)) * f(b, k - j)
  *
- * Every term is positive and every step is an average, so errors are averaged too and do not grow. Small probabilities
- * keep their relative precision. The sum runs only over the likely j, which are about the square root of k, for about
- * 2 log2(n) levels.
+ * Every term is positive and every step is an average, so rounding errors do not grow. Small probabilities keep their
+ * relative precision. Each sum has about as many likely values of j as the square root of k, and there are about 2
+ * log2(n) levels.
  */
 export function moreThan(most: number, shards: number, partitions: number): number {
   return tableOf(partitions, shards, shards, most).values[0]!;
 }
 
 /**
- * Whether more than `most` shards on any partition are less likely than `probability`. The counts of a multinomial are
- * negatively associated. So if p is the probability for one partition, the probability for any of N is between 1 - (1 -
- * p)^N (Mallows, "An Inequality Involving Multinomial Probabilities", 1968) and N p. Mostly these bounds decide;
- * otherwise the probability is computed.
+ * Whether the probability that any partition has more than `most` shards is less than `probability`. The counts of a
+ * multinomial distribution are negatively associated. So if p is the probability for one partition, the probability for
+ * N partitions is at least 1 - (1 - p)^N and at most N p. Usually these bounds are sufficient; otherwise the exact
+ * probability is computed. Source of the lower bound: Mallows, "An Inequality Involving Multinomial Probabilities",
+ * 1968.
  */
 export function isRarerThan(probability: number, most: number, shards: number, partitions: number): boolean {
   const ofOne = binomialTail(shards, 1 / partitions, most);
@@ -39,17 +39,20 @@ export function isRarerThan(probability: number, most: number, shards: number, p
   return moreThan(most, shards, partitions) < probability;
 }
 
-/** The least probability for any partition, if this is the probability for one. */
+/** The lower bound of the probability for all partitions together, from the probability for one partition. */
 export function leastOverload(ofOne: number, partitions: number): number {
   return -Math.expm1(partitions * Math.log1p(-ofOne));
 }
 
-/** The number of shards that the busiest partition exceeds with at most `probability`. */
+/** The number of shards that the busiest partition exceeds with a probability of at most `probability`. */
 export function likelyMost(shards: number, partitions: number, probability: number): number {
   return smallestUpTo(shards, (most) => isRarerThan(probability, most, shards, partitions));
 }
 
-/** The smallest number from 1 to `largest` for which something holds that holds for `largest`, and for whatever is above one for which it does. */
+/**
+ * Binary search for the smallest number from 1 to `largest` for which `holds` is true. `holds` must be monotonic, and
+ * true for `largest`.
+ */
 export function smallestUpTo(largest: number, holds: (number: number) => boolean): number {
   let tooSmall = 0;
   let found = largest;
@@ -83,8 +86,8 @@ function tableOf(partitions: number, first: number, last: number, most: number):
 }
 
 /**
- * The outcomes that are likely for any number of draws from `first` to `last`. The more draws, the less likely is an outcome below
- * the mean beside the mean, and the more likely is one above it. The likely outcomes of the others are those that are left.
+ * The outcomes that are not negligible for any number of draws from `first` to `last`. Small outcomes are most likely
+ * with the fewest draws, and large outcomes with the most draws.
  */
 function likelyBetween(first: number, last: number, p: number): { first: number; last: number } {
   return { first: likelyOutcomes(first, p).first, last: likelyOutcomes(last, p).last };

@@ -1,8 +1,8 @@
 import { checkNotNegative } from '../kernel/checks';
 
-/** The prices that the planner uses, in US dollars. */
+/** The prices of the planner, in US dollars. */
 export interface ListPrices {
-  /** When and in which region these prices were valid. */
+  /** The Region and the time of these prices. */
   asOf: string;
   /** Kinesis in provisioned mode: one shard for an hour. */
   shardHour: number;
@@ -19,12 +19,12 @@ export interface ListPrices {
 }
 
 /**
- * The list prices of the region us-east-1, without the free tier, discounts and taxes. Prices change, and they differ
- * between regions. Before you rely on a cost, check these prices against the pricing pages, and pass your own prices to
+ * The list prices of the Region us-east-1, without the free tier, discounts and taxes. Prices change, and they differ
+ * between Regions. Before you rely on a cost, check these prices against the pricing pages, and pass your own prices to
  * `planStream` and `planIndex`.
  *
- * Source: the pricing pages of Amazon Kinesis Data Streams and Amazon DynamoDB. DynamoDB's on-demand prices are those
- * since November 2024. These were the newest that public documents had in November 2026.
+ * Source: the pricing pages of Amazon Kinesis Data Streams and Amazon DynamoDB. The on-demand prices of DynamoDB are
+ * valid since November 2024. All prices were the newest in public documents in November 2026.
  */
 export const LIST_PRICES: ListPrices = {
   asOf: 'us-east-1, 2025',
@@ -40,7 +40,7 @@ export const HOURS_PER_MONTH = 730;
 export const SECONDS_PER_MONTH = HOURS_PER_MONTH * 3_600;
 
 /**
- * The list prices with some of them replaced.
+ * Returns the list prices, with the caller's own prices in place of some of them.
  *
  * @throws InvalidArgumentError if a price is below 0
  */

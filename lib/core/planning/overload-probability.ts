@@ -3,13 +3,13 @@ import { InvalidArgumentError } from '../kernel/errors';
 import { moreThan } from './largest-load';
 import { floorOf } from './rounding';
 
-/** The most shards for which overload is computed. The functions refuse more. */
+/** The most shards for which overload is computed. */
 export const MAX_PLANNED_SHARDS = 100_000;
 
-/** The most partitions for which overload is computed. The functions refuse more. */
+/** The most partitions for which overload is computed. */
 export const MAX_PLANNED_PARTITIONS = 10_000;
 
-/** When a partition is overloaded. Give `overload` or `utilization`, not both. */
+/** The threshold above which a partition is overloaded. Set either `overload` or `utilization`. */
 export interface OverloadThreshold {
   /**
    * By how much a partition may exceed its fair share, from 0.01 to 1,000. With 0.5, a partition is overloaded if it
@@ -19,10 +19,10 @@ export interface OverloadThreshold {
    */
   overload?: number;
   /**
-   * How busy the partitions are on average, above 0 and at most 0.99. With a utilization of u, a partition reaches its
-   * throughput limit at 1 / u times its fair share, so it is overloaded above that.
+   * The average utilization of the partitions, greater than 0 and at most 0.99. With a utilization of u, a partition
+   * reaches its throughput limit at 1 / u times its fair share, and is overloaded above that.
    *
-   * @default `overload` decides
+   * @default `overload` is the threshold
    */
   utilization?: number;
 }
@@ -32,14 +32,15 @@ export interface OverloadThreshold {
  * independently and uniformly, as DynamoDB places partition keys by their hash. Use it to judge a given number of
  * shards; to find the number of shards, use `shardsForOverload`.
  *
- * The result is exact to about 12 digits, for up to 100,000 shards and 10,000 partitions: it is the tail of the
- * multinomial maximum, by dynamic programming. It is an upper bound, because DynamoDB splits hot partitions after a
- * while.
+ * The result is exact to about 12 digits for up to 100,000 shards and 10,000 partitions. It is the tail of the
+ * multinomial maximum, computed by dynamic programming. In practice it is an upper bound, because DynamoDB splits hot
+ * partitions after some time.
  *
- * More shards do not always mean a lower probability, because a partition holds only whole shards.
+ * More shards can increase the probability, because a partition holds only whole shards.
  *
- * @param query the number of `shards`, from 1 to 100,000, the number of `partitions`, from 1 to 10,000, and when a
- *   partition is overloaded: above (1 + `overload`) times its fair share, which is shards / partitions
+ * @param query the number of `shards`, from 1 to 100,000, the number of `partitions`, from 1 to 10,000, and the
+ *   threshold. The fair share of a partition is shards / partitions, and a partition is overloaded above (1 +
+ *   `overload`) times its fair share
  * @returns a probability from 0 to 1
  * @throws InvalidArgumentError if a number is outside its bounds
  */
@@ -50,7 +51,7 @@ export function overloadProbability(query: { shards: number; partitions: number 
   return moreThan(floorOf((overloadFactor(query) * shards) / partitions), shards, partitions);
 }
 
-/** How many times its fair share a partition can bear. */
+/** The threshold as a multiple of the fair share of a partition. */
 export function overloadFactor({ overload, utilization }: OverloadThreshold): number {
   if (utilization === undefined) {
     if (overload !== undefined) checkBetween('overload', overload, 0.01, 1_000);

@@ -3,50 +3,54 @@ import { READ_UNIT_KB } from './read-units-per-page';
 import { ceilOf, isAbove } from './rounding';
 import { PARTITION_READ_UNITS } from './suffix-range';
 
-/** The reads of one item in its busiest second. */
+/** The traffic of one item in its busiest second. */
 export interface ItemTraffic {
-  /** How often the item is read a second, above 0. */
+  /** The reads per second, greater than 0. */
   readsPerSecond: number;
   /**
-   * The size of what a read reads, in KB of 1,024 bytes, above 0: the item, or the page it comes with.
+   * The size of a read in KB of 1,024 bytes, greater than 0: the size of the item, or of the page that contains the
+   * item.
    * @default 1
    */
   itemKb?: number;
   /**
-   * Whether the reads are consistent. A consistent read costs twice as much, and no cache can answer it.
+   * Whether the reads are strongly consistent. A consistent read costs twice as much, and cannot use a cache.
    * @default false
    */
   consistentRead?: boolean;
   /**
-   * For how many seconds a cache may answer, above 0.
+   * The time-to-live of the cache, in seconds, greater than 0.
    * @default 1
    */
   cacheSeconds?: number;
   /**
-   * How many caches there are, 1 to 100,000: each execution environment of a function, or each process, has its own.
+   * The number of caches, from 1 to 100,000. Each execution environment of a function, or each process, has its own
+   * cache.
    * @default 1
    */
   caches?: number;
 }
 
-/** What the reads of one item cost, and what to do about them. */
+/** The cost of the reads of one item, and advice. */
 export interface HotItemPlan {
-  /** Read units a second without a cache. */
+  /** Read units per second without a cache. */
   readUnitsPerSecond: number;
-  /** The share of its partition that the item takes: above 1, the item is throttled, and no number of shards helps. */
+  /**
+   * The used part of the read limit of the item's partition. Above 1, the item is throttled, and more shards do not
+   * help.
+   */
   partitionUse: number;
-  /** Read units a second at most if caches answer. As `readUnitsPerSecond` for consistent reads. */
+  /** The most read units per second with caches. Equal to `readUnitsPerSecond` for consistent reads. */
   cachedReadUnitsPerSecond: number;
-  /** What to do, in one sentence. */
+  /** Advice in one sentence. */
   advice: string;
 }
 
 /**
- * Whether one item is read too often, and what a cache changes. An item is in one partition, which takes 3,000 read units a
- * second, so more shards do not help it.
+ * Computes whether one item is read too often, and how much a cache helps. All reads of an item use one partition,
+ * which has 3,000 read units per second. So more shards do not help.
  *
- * A cache that answers for a second asks at most once a second, however many reads it answers, and never more often than it
- * is read.
+ * A cache with a time-to-live of one second reads the item at most once per second.
  *
  * @throws InvalidArgumentError if a number is outside its bounds
  */

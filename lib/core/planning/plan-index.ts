@@ -14,52 +14,53 @@ import { PARTITION_GB, PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits }
 import { weightedShards } from './weighted-shards';
 
 /**
- * The partitions of a new on-demand index, which accepts 4,000 write units a second from the start.
- * Source: the DynamoDB developer guide, "On-demand capacity mode", initial throughput. That this takes four partitions is an
- * assumption: a partition takes 1,000 units, and AWS does not document how many there are.
+ * The assumed number of partitions of a new on-demand index. A new index accepts 4,000 write units per second, and a
+ * partition accepts 1,000. AWS does not document the number of partitions. Source: the DynamoDB developer guide,
+ * "On-demand capacity mode", initial throughput.
  */
 const NEW_INDEX_PARTITIONS = 4;
 
-/** The traffic that an index must carry. Rates are those of the busiest second. */
+/** The traffic of an index. All rates are for the busiest second. */
 export interface IndexTraffic {
   /**
-   * The writes to the index a second, above 0. An insert or a delete of an item is one write. An update that changes
-   * the index's value or shard is two writes, because DynamoDB deletes the old entry and inserts a new one.
+   * The writes to the index per second, greater than 0. An insert or a delete of an item is one write. An update that
+   * changes the index's value or shard is two writes, because DynamoDB deletes the old entry and inserts a new one.
    */
   writesPerSecond: number;
   /**
-   * The size of an index entry in kilobytes, above 0: its keys and its projected attributes.
+   * The size of an index entry in kilobytes, greater than 0: its keys and its projected attributes.
    *
    * @default 1
    */
   itemKb?: number;
   /**
-   * How busy the partitions may be on average, and each shard at most, from 0.05 to 0.95; or 1, which gives the count of the
-   * formula of AWS: it leaves no room for two shards on one partition, which chance brings about.
+   * The highest average utilization of the partitions, and the highest utilization of each shard, from 0.05 to 0.95.
+   * The value 1 gives the count of the formula of AWS, which ignores that two shards can be in one partition.
    *
    * @default 0.5
    */
   utilization?: number;
   /**
-   * How many partitions the index has: its warm write units divided by 1,000.
+   * The number of partitions of the index: its warm write units divided by 1,000.
    *
-   * @default as many as keep within `utilization`, and at least 4, which a new on-demand index has
+   * @default the fewest partitions whose average utilization is within `utilization`, but at least 4, as in a new
+   *   on-demand index
    */
   partitions?: number;
   /**
-   * The highest allowed probability that some partition gets more than its 1,000 write units a second.
+   * The highest allowed probability that any partition gets more than its 1,000 write units per second.
    *
    * @default 0.05
    */
   probability?: number;
   /**
-   * Each value's share of the writes, in any unit. Give it for an index by value.
+   * Each value's share of the writes, in any unit. Set it for an index by value.
    *
    * @default the index covers the whole table, or one value has all writes
    */
   shares?: Readonly<Record<string, number>>;
   /**
-   * The pages that are queried a second. If there are several values, they are pages of one value.
+   * The pages that are queried per second. With several values, the pages that are queried of one value.
    *
    * @default 0
    */
@@ -71,96 +72,103 @@ export interface IndexTraffic {
    */
   pageItems?: number;
   /**
-   * The gigabytes (of a billion bytes) that the index or the table holds at most, above 0. They are divided among the values as the
-   * writes are.
+   * The maximum size of the index or the table in gigabytes of 10^9 bytes, greater than 0. The bytes are divided among
+   * the values like the writes.
    *
-   * @default the bytes are left out of the plan
+   * @default the plan ignores bytes
    */
   storedGb?: number;
   /**
-   * Whether it is a table with a local secondary index. DynamoDB divides the items of one partition key among several partitions,
-   * when they are busy or have more than 10 GB, unless there is such an index: then it refuses writes beyond 10 GB.
+   * Whether this is a table with a local secondary index. In such a table, DynamoDB rejects writes to a partition key
+   * with more than 10 GB. In any other table, it splits the items of a partition key over several partitions if they
+   * are busy or have more than 10 GB.
    *
    * @default false
    */
   hasLocalSecondaryIndex?: boolean;
   /**
-   * The number of the first shard, a whole number of at least 0, where shards have numbers already. It changes no count, only
+   * The number of the first shard, an integer of at least 0, if existing shards have numbers. It changes only
    * `shardNumbers`.
    *
    * @default 0
    */
   firstShard?: number;
   /**
-   * The mean of a month's traffic as a part of the peak, above 0 and at most 1. Only the cost depends on it.
+   * The mean traffic of a month as a part of the peak, greater than 0 and at most 1. Only the cost depends on it.
    *
    * @default 1
    */
   averageOfPeak?: number;
   /**
-   * Your own prices, in US dollars. A price that you leave out is the list price.
+   * Your own prices, in US dollars. Missing prices are list prices.
    *
    * @default `LIST_PRICES`
    */
   prices?: Partial<ListPrices>;
 }
 
-/** The rules that decide how many shards an index needs. */
+/** The rules that determine the number of shards of an index. */
 export type IndexRule = 'writes to a shard' | 'shards that share a partition' | 'bytes of a shard';
 
 /** The limits that the traffic of an index can reach. */
 export type IndexLimit =
   | 'writes to a shard'
-  /** In half of all placements of the shards on partitions, it is no more. */
+  /** The utilization in the median placement of shards on partitions. */
   | 'writes to the busiest partition, typically'
-  /** In all placements but those of `probability`, it is no more. */
+  /** The utilization that a placement exceeds only with `probability`. */
   | 'writes to the busiest partition, at worst'
   | 'writes to all partitions'
   | 'reads of a shard'
-  /** Only where DynamoDB refuses what is more. */
+  /** Only for a table with a local secondary index, where DynamoDB rejects writes above this limit. */
   | 'bytes of a shard';
 
-/** The plan of an index: how many shards it needs, and why. */
+/** The plan of an index: its number of shards, and the reasons. */
 export interface IndexPlan {
   /**
-   * The number of shards of the whole index. With `byValue` it is their sum, which rounding up makes larger than what the rules
-   * ask for.
+   * The number of shards of the whole index. With `byValue`, it is the sum of all values. Rounding up can make this sum
+   * larger than the number that the rules require.
    */
   shards: number;
   /** The number of shards of each value, if the traffic has `shares`. Use it for `ShardCounts.byValue`. */
   byValue?: Record<string, number>;
-  /** The number of the first and of the last shard: of all, or with `byValue` of the value that has the most. A query asks all of them. */
+  /**
+   * The numbers of the first and the last shard that a query reads. With `byValue`, the numbers for the value with the
+   * most shards.
+   */
   shardNumbers: { first: number; last: number };
-  /** The rule that asks for the most shards. */
+  /** The rule that requires the most shards. */
   boundBy: IndexRule;
   rules: PlanRule<IndexRule>[];
-  /**
-   * The number of partitions that the plan assumes: those of the traffic, of a new index, or those that writes need.
-   */
+  /** The number of partitions in the plan: from the traffic, from a new index, or from the writes. */
   partitions: number;
-  /** The probability that some partition is overloaded with the planned number of shards. */
+  /** The probability that any partition is overloaded with the planned number of shards. */
   overloadProbability: number;
-  /** How much of each limit the traffic uses. The limit that breaks first comes first. */
+  /** The utilization of each limit. The limit that the traffic reaches first is the first. */
   limits: LimitUse<IndexLimit>[];
-  /** What one page costs readers, with and without shards. If there are several values: of the one with most shards. */
+  /**
+   * The cost of one page, with and without shards. With several values, the cost for the value with the most shards.
+   */
   page: { shards: number; readUnits: number; readUnitsUnsharded: number };
-  /** What it stores, if the traffic says so: the gigabytes of the fullest shard, and the partitions that hold all bytes, at least. */
+  /**
+   * The stored bytes, if the traffic has `storedGb`: the gigabytes of the fullest shard, and the fewest partitions for
+   * all bytes.
+   */
   stored?: { gbOfShard: number; partitions: number };
-  /** The problems that no number of shards fixes. Each sentence says what does fix it. */
+  /** The problems that more shards do not solve, each with a solution. */
   notFixed: string[];
-  /** The limits of AWS that the plan exceeds, and what increases them. */
+  /** The limits of AWS that the plan exceeds, and how to increase them. */
   exceeded: ExceededServiceLimit[];
-  /** The cost of a month in US dollars, and the prices it is computed with. */
+  /** The cost of a month in US dollars, and the source of the prices. */
   monthlyCost: { writes: number; pages: number; total: number; prices: string };
 }
 
 /**
- * Plans a sharded index: how many shards it needs, which rule asks for them, and which limit breaks first when traffic
- * grows. It shows both what shards give and what they cost: head-room for writes, and read units for every page.
+ * Plans a sharded index. The plan has the number of shards, the rule that requires them, and the utilization of each
+ * limit. It shows the benefit and the cost of shards: head-room for writes, and read units for every page.
  *
- * A partition is overloaded above its 1,000 write units a second. So with w write units a second on N partitions, it is
- * overloaded above 1000 N / w times its fair share. If N is assumed, the plan also carries the most writes that are planned on any smaller
- * number of partitions, which may need more shards: more traffic never needs fewer.
+ * A partition is overloaded above 1,000 write units per second. So with w write units per second on N partitions, it is
+ * overloaded above 1000 N / w times its fair share. If N is assumed, the plan uses the most shards that any smaller
+ * number of partitions needs, too. Otherwise more traffic could need fewer shards.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
@@ -170,7 +178,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   const { unitsPerSecond, partitions, utilization, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
   const { storedGb, hasLocalSecondaryIndex = false, firstShard = 0 } = traffic;
   const average = unitsPerSecond / partitions / PARTITION_WRITE_UNITS;
-  // Partitions that are full on average have no room for chance, which is what the formula of AWS leaves out.
+  // If partitions are full on average, any uneven placement overloads one. The formula of AWS ignores this.
   const isByFormula = utilization === FULL && (traffic.partitions === undefined || isFull(average));
   const rules = rulesOf(traffic, index, average, isByFormula);
   const { shards: needed, rule: boundBy } = bindingRule(rules);
@@ -180,7 +188,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   const counts = byValue === undefined ? [needed] : Object.values(byValue);
   const asked = counts.reduce((most, count) => Math.max(most, count));
   const readUnits = readUnitsPerPage({ shards: asked, items: pageItems, itemKb });
-  // Rounding up only adds shards, each of which is less busy than one of these.
+  // Compute with the number before rounding: rounding up only adds shards, which makes each shard less busy.
   const ofShard = unitsPerSecond / needed / PARTITION_WRITE_UNITS;
   const ofBusiest = busiestOfCounts(byValue, shares, needed);
   const gbOfShard = storedGb === undefined ? undefined : (storedGb / needed) * ofBusiest;
@@ -217,7 +225,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   };
 }
 
-/** What each rule asks for. */
+/** The number of shards that each rule requires. */
 function rulesOf(
   traffic: IndexTraffic,
   { unitsPerSecond, partitions, utilization, probability }: ReturnType<typeof checkedTraffic>,
@@ -231,12 +239,13 @@ function rulesOf(
   ];
   if (!isAbove(average, utilization) && !isByFormula) {
     const rule = 'shards that share a partition';
-    // The exact number takes seconds, and would be refused.
+    // Fail early: computing the exact number takes seconds, and it would exceed the maximum.
     if (surelyNeedsMoreThan(MAX_INDEX_SHARDS, { partitions, probability, utilization: average })) {
       throw tooManyShards(traffic, rule);
     }
     const onThese = shardsForOverload({ partitions, probability, utilization: average });
-    // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
+    // A plan for less traffic uses fewer partitions and can need more shards. Use the largest number, so that more
+    // traffic never gets fewer shards.
     const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
     const isAssumed = traffic.partitions === undefined;
     rules.push({ rule, shards: isAssumed ? mostShardsForOverload(fewer, onThese) : onThese });
@@ -252,7 +261,7 @@ function tooManyShards({ writesPerSecond }: IndexTraffic, rule: IndexRule): Inva
   return new InvalidArgumentError('writesPerSecond', writesPerSecond, allowed);
 }
 
-/** No number of shards is even enough where every partition is full on average. */
+/** The utilization for the formula of AWS. With full partitions, no number of shards prevents overload. */
 const FULL = 1;
 const FORMULA =
   'the formula of AWS counts on a partition for each shard, and by chance several share one: plan with a lower utilization';
@@ -266,7 +275,10 @@ function checkUtilization(utilization: number): void {
   throw new InvalidArgumentError('utilization', utilization, 'a number from 0.05 to 0.95, or 1 for the formula of AWS');
 }
 
-/** How busy the busiest shard is beside one of as many as are needed, all equally busy: with values, each has shards of its own. */
+/**
+ * The load of the busiest shard, relative to a shard if all `needed` shards had equal loads. It is 1 without values,
+ * because then all shards have equal loads.
+ */
 function busiestOfCounts(
   byValue: Readonly<Record<string, number>> | undefined,
   shares: Readonly<Record<string, number>> = {},

@@ -9,40 +9,45 @@ import { ceilOf, floorOf, isAbove } from './rounding';
 import { type ExceededServiceLimit, exceededLimits, SERVICE_LIMITS } from './service-limits';
 
 /**
- * The limits of one shard, for one second.
- * Source: the Kinesis developer guide, "Quotas and limits". The guide says 1 MB in one place and 1 MiB in another; the
- * planner uses the smaller one.
+ * The limits of one shard per second. The guide has both 1 MB and 1 MiB for bytes written, and the planner uses 1 MB.
+ * Source: the Kinesis developer guide, "Quotas and limits".
  */
 export const SHARD_LIMITS = {
   recordsWritten: SERVICE_LIMITS.shardRecords.value,
   bytesWritten: SERVICE_LIMITS.shardBytes.value,
-  /** All consumers without enhanced fan-out share it. Each consumer with enhanced fan-out has as much for itself. */
+  /**
+   * All consumers without enhanced fan-out share this limit. Each consumer with enhanced fan-out has its own limit of
+   * the same size.
+   */
   bytesRead: 2_000_000,
-  /** GetRecords requests. All consumers without enhanced fan-out share them. */
+  /** GetRecords requests. All consumers without enhanced fan-out share this limit. */
   reads: 5,
 };
 
-/** Kinesis bills each started payload unit of this size. */
+/** The size of a payload unit. Kinesis charges for each started unit. */
 const PUT_PAYLOAD_UNIT_BYTES = 25 * 1_024;
 
 /**
- * A shard accepts larger records only in bursts, so they must stay below 2 % of the traffic.
- * Source: the Kinesis developer guide, "Large records".
+ * A shard accepts larger records only in bursts, so they must be less than 2 % of the traffic. Source: the Kinesis
+ * developer guide, "Large records".
  */
 const LARGE_RECORD_BYTES = 1_048_576;
 const LARGE_RECORD_SHARE = 0.02;
 
-/** The traffic that a stream must carry. Rates are those of the busiest second. */
+/** The traffic of a stream. All rates are for the busiest second. */
 export interface StreamTraffic {
-  /** The records written a second, above 0. */
+  /** The records written per second, greater than 0. */
   recordsPerSecond: number;
   /**
-   * The bytes written a second, partition keys included. Give either this or `recordSizes`.
+   * The bytes written per second, including partition keys. Set either `bytesPerSecond` or `recordSizes`.
    *
-   * @default the records times their mean size according to `recordSizes`
+   * @default `recordsPerSecond` times the mean of `recordSizes`
    */
   bytesPerSecond?: number;
-  /** The sizes of the records in bytes, each with its share of the records in any unit. Give it or `bytesPerSecond`. */
+  /**
+   * The sizes of the records in bytes, each with its share of the records in any unit. Set either `recordSizes` or
+   * `bytesPerSecond`.
+   */
   recordSizes?: readonly { bytes: number; share: number }[];
   /**
    * The part of every shard that stays free for bursts, retries and growth, from 0 to 0.9.
@@ -51,46 +56,46 @@ export interface StreamTraffic {
    */
   headRoom?: number;
   /**
-   * The number of consumers that share the read limits of a shard, from 0 to 1,000. These are the consumers that poll,
-   * such as Lambda functions without enhanced fan-out.
+   * The number of consumers that share the read limits of a shard, from 0 to 1,000. These consumers poll, such as
+   * Lambda functions without enhanced fan-out.
    *
    * @default 1
    */
   consumers?: number;
   /**
-   * How often each of these consumers polls a shard, in requests a second.
+   * The requests per second with which each of these consumers polls a shard.
    *
    * @default 1, as Lambda does
    */
   pollsPerSecond?: number;
   /**
-   * The number of consumers with enhanced fan-out. Each has 2 MB a second of a shard for itself, at a price.
+   * The number of consumers with enhanced fan-out. Each has its own 2 MB per second of a shard, at an additional price.
    *
    * @default 0
    */
   enhancedFanOutConsumers?: number;
   /**
-   * How many partition keys share the records about equally, if Kinesis places them by their hash. Few keys spread
+   * The number of partition keys, if they have about equal traffic. Kinesis places them by their hash. Few keys spread
    * unevenly, so the stream needs more shards.
    *
-   * @default so many keys that their hashes spread evenly, or balanced explicit hash keys
+   * @default many keys, which spread evenly, or balanced explicit hash keys
    */
   keys?: number;
   /**
-   * Whether every key has a balanced explicit hash key, such as those of a `HashKeyRegistry`.
+   * Whether every key has a balanced explicit hash key, such as from a `HashKeyRegistry`.
    *
    * @default false - Kinesis places keys by their hash
    */
   balanced?: boolean;
   /**
-   * Where your keys lie, if you have placed them: the shards that they need, and what the busiest of these has of all
-   * records. Give it or `keys`.
+   * The placement of your keys, if you know it: the shards that they need, and the share of the busiest shard. Set
+   * either `placement` or `keys`.
    *
    * @default - unknown, or computed from `keys`
    */
   placement?: KeyPlacement;
   /**
-   * The highest allowed probability that a shard gets more keys than it can bear. It matters only with `keys`.
+   * The highest allowed probability that a shard gets too many keys. It is used only with `keys`.
    *
    * @default 0.05
    */
@@ -102,33 +107,33 @@ export interface StreamTraffic {
    */
   hottestKeyShare?: number;
   /**
-   * The mean of a month's traffic as a part of the peak, above 0 and at most 1. Only the cost depends on it.
+   * The mean traffic of a month as a part of the peak, greater than 0 and at most 1. Only the cost depends on it.
    *
    * @default 1
    */
   averageOfPeak?: number;
   /**
-   * Your own prices, in US dollars. A price that you leave out is the list price.
+   * Your own prices, in US dollars. Missing prices are list prices.
    *
    * @default `LIST_PRICES`
    */
   prices?: Partial<ListPrices>;
 }
 
-/** Where the keys of a stream lie. */
+/** The placement of the keys of a stream. */
 export interface KeyPlacement {
-  /** The fewest shards on which each keeps its head-room. */
+  /** The fewest shards with which each shard keeps its head-room. */
   shards: number;
   /** The share of the busiest of these shards, from 0 to 1. */
   busiestShare: number;
 }
 
-/** The rules that decide how many shards a stream needs. */
+/** The rules that determine the number of shards of a stream. */
 export type StreamRule =
   | 'records written'
   | 'bytes written'
   | 'bytes read by shared consumers'
-  /** A key is in one shard as a whole. */
+  /** A key cannot be split over several shards. */
   | 'whole keys'
   | 'keys spread by hash'
   | 'keys as they are placed';
@@ -144,27 +149,29 @@ export type StreamLimit =
   | 'the busiest shard of keys as they are placed'
   | 'the busiest key';
 
-/** The plan of a stream: how many shards it needs, and why. */
+/** The plan of a stream: its number of shards, and the reasons. */
 export interface StreamPlan {
   /** The number of shards that satisfies every rule. */
   shards: number;
-  /** The rule that asks for the most shards. */
+  /** The rule that requires the most shards. */
   boundBy: StreamRule;
-  /** Every rule that applies, with the shards that it asks for. */
+  /** Every rule that applies, with the number of shards that it requires. */
   rules: PlanRule<StreamRule>[];
-  /** The number of shards that is enough if every key has a balanced explicit hash key. */
+  /** The number of shards if every key has a balanced explicit hash key. */
   shardsIfBalanced: number;
-  /** How much of each limit the traffic uses. The limit that breaks first comes first. */
+  /** The utilization of each limit. The limit that the traffic reaches first is the first. */
   limits: LimitUse<StreamLimit>[];
-  /** The problems that no number of shards fixes. Each sentence says what does fix it. */
+  /** The problems that more shards do not solve, each with a solution. */
   notFixed: string[];
-  /** The limits of AWS that the plan exceeds. Those without `increasedBy` cannot be increased: AWS rejects the plan. */
+  /**
+   * The limits of AWS that the plan exceeds. A limit without `increasedBy` cannot be increased: AWS rejects the plan.
+   */
   exceeded: ExceededServiceLimit[];
-  /** The cost of a month in US dollars, and the prices it is computed with. */
+  /** The cost of a month in US dollars, and the source of the prices. */
   monthlyCost: {
     shards: number;
     records: number;
-    /** What the records cost in place of `records` if they share Kinesis records that fill their payload units. */
+    /** The cost of the records with aggregation that fills the payload units, instead of `records`. */
     recordsPacked: number;
     fanOut: number;
     total: number;
@@ -173,8 +180,8 @@ export interface StreamPlan {
 }
 
 /**
- * Plans a provisioned stream: how many shards it needs, which rule asks for them, which limit breaks first when traffic
- * grows, which problems shards cannot fix, and what a month costs.
+ * Plans a provisioned stream. The plan has the number of shards, the rule that requires them, the utilization of each
+ * limit, the problems that more shards do not solve, and the cost of a month.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
@@ -239,7 +246,7 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
 }
 
 /**
- * How many shards a stream needs: the `shards` of `planStream`.
+ * Computes how many shards a stream needs: the `shards` of `planStream`.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
@@ -322,9 +329,10 @@ function meanOf(sizes: readonly RecordSize[], measure: (bytes: number) => number
 }
 
 /**
- * The fewest shards that can bear `keys` equal keys, each as a whole: `whole` if the keys are balanced, and `byHash` if
- * their hashes place them, except with at most `probability`. Undefined if 10,000 shards are too few. With more equal
- * cells, the maximum of a multinomial only gets smaller, so the search can halve its range.
+ * The fewest shards for `keys` keys of equal traffic. `whole` is the number for balanced keys. `byHash` is the number
+ * for keys that are placed by their hash: at most with `probability`, a shard is overloaded. Undefined if 10,000 shards
+ * are not enough. `byHash` uses a binary search, because more shards always make the busiest shard less likely to be
+ * overloaded.
  */
 function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHash?: number } {
   const { recordsPerSecond, bytesPerSecond, headRoom, probability } = stream;

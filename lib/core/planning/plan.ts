@@ -1,4 +1,4 @@
-/** One rule of a plan, and the shards that it asks for. */
+/** One rule of a plan, and the number of shards that it requires. */
 export interface PlanRule<Name extends string> {
   /** The name of the rule. */
   rule: Name;
@@ -6,20 +6,23 @@ export interface PlanRule<Name extends string> {
   shards: number;
 }
 
-/** How much of a limit the traffic uses with the planned number of shards. */
+/** The utilization of a limit with the planned number of shards. */
 export interface LimitUse<Name extends string> {
   /** The name of the limit. */
   limit: Name;
-  /** The used part of the limit: 0.5 is half of it. The traffic can grow 1 / `used` times before this limit breaks. */
+  /**
+   * The used part of the limit: 0.5 is half of the limit. The traffic reaches the limit at 1 / `used` times its planned
+   * rate.
+   */
   used: number;
 }
 
-/** The rule that asks for the most shards. If several ask for as many, it is the first of them. */
+/** The rule that requires the most shards, or the first of several such rules. */
 export function bindingRule<Name extends string>(rules: readonly PlanRule<Name>[]): PlanRule<Name> {
   return rules.reduce((most, rule) => (rule.shards > most.shards ? rule : most));
 }
 
-/** The limits in the order in which they break when the traffic grows. */
+/** Sorts limits in the order in which growing traffic reaches them. */
 export function byUse<Name extends string>(limits: readonly LimitUse<Name>[]): LimitUse<Name>[] {
   return [...limits].sort((a, b) => b.used - a.used);
 }

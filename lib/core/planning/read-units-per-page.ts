@@ -4,17 +4,21 @@ import { checkPositive, checkWhole } from '../kernel/checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
 
-/** The kilobytes that one read unit reads consistently, and half a unit otherwise, as all reads of an index are. */
+/**
+ * The kilobytes of one read unit for a consistent read, and of half a read unit for an eventually consistent read. All
+ * reads of an index are eventually consistent.
+ */
 export const READ_UNIT_KB = 4;
 
 /**
- * The read units that one page of an ordered fan-out query takes in its first wave of requests, which is mostly the
- * only one. Use it to see what shards cost readers: a page never takes less than half a unit for each shard.
+ * Computes the read units of the first wave of one page of an ordered fan-out query. Most pages have only one wave. Use
+ * it to estimate the read cost of shards: a page costs at least half a unit per shard.
  *
- * It assumes that the query asks each shard for as many items as `fanOutQuery` does once it knows the sizes of the
- * items. DynamoDB rounds up what a request reads to a multiple of 4 KB.
+ * It assumes the same limit for each shard as `fanOutQuery` uses when it knows the sizes of the items. DynamoDB rounds
+ * the size of each read up to a multiple of 4 KB.
  *
- * @param query the `shards` of the value that is queried, the `items` of a page, and the size of one in `itemKb`
+ * @param query the number of `shards` of the queried value, the number of `items` of a page, and the size of an item in
+ *   `itemKb`
  * @throws InvalidArgumentError if a number is outside its bounds
  */
 export function readUnitsPerPage({ shards, items, itemKb }: { shards: number; items: number; itemKb: number }): number {

@@ -1,4 +1,6 @@
-/** Far above the rounding error of a few operations on doubles, and far below any difference that matters. */
+/**
+ * Much larger than the rounding error of a few operations on doubles, and much smaller than any relevant difference.
+ */
 const TOLERANCE = 1e-9;
 
 /** `Math.ceil` that ignores a rounding error: 1.1 * 10 / 1.1 gives 10, not 11. */

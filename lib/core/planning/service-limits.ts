@@ -1,13 +1,13 @@
-/** A limit of AWS that a plan can meet. */
+/** A limit of AWS that a plan can exceed. */
 export interface ServiceLimit {
-  /** What is limited, of what. */
+  /** The limited resource, such as "global secondary indexes of a table". */
   readonly what: string;
   readonly value: number;
-  /** Where or when the limit is another. */
+  /** Other values of the limit, and where they apply. */
   readonly otherwise?: string;
-  /** What to request to have the limit increased. Undefined: no request increases it. */
+  /** How to request an increase. Undefined if the limit cannot be increased. */
   readonly increasedBy?: string;
-  /** The page of AWS that says so. */
+  /** The page of AWS that documents the limit. */
   readonly source: string;
 }
 
@@ -17,7 +17,7 @@ export const SERVICE_LIMITS_AS_OF = 'November 2026';
 const KINESIS_QUOTAS = 'Kinesis developer guide, "Quotas and limits"';
 const DYNAMODB_QUOTAS = 'DynamoDB developer guide, "Quotas"';
 
-/** The limits of the services that this library plans for: as an account has them until it asks for more. */
+/** The default limits of the services that this library plans for. */
 export const SERVICE_LIMITS = {
   shardsOfAccount: {
     what: 'shards of an account in a Region',
@@ -116,11 +116,11 @@ export const SERVICE_LIMITS = {
 
 /** A limit of AWS that a plan exceeds. */
 export interface ExceededServiceLimit extends ServiceLimit {
-  /** What the plan needs. */
+  /** The amount that the plan needs. */
   readonly needed: number;
 }
 
-/** The limits that are exceeded by what a plan needs of each. */
+/** Returns the limits that a plan exceeds, from the amounts that the plan needs. */
 export function exceededLimits(
   needs: Readonly<Partial<Record<keyof typeof SERVICE_LIMITS, number>>>,
 ): ExceededServiceLimit[] {
@@ -130,7 +130,7 @@ export function exceededLimits(
   });
 }
 
-/** What a reader is to know of a limit that a plan exceeds, in a sentence without its end. */
+/** Describes a limit that a plan exceeds, as a sentence without a full stop. */
 export function describeExceeded({ what, value, needed, otherwise, increasedBy }: ExceededServiceLimit): string {
   const other = otherwise === undefined ? '' : ` (${otherwise})`;
   const way = increasedBy === undefined ? 'no request increases this limit' : `ask for more: ${increasedBy}`;

@@ -3,35 +3,34 @@ import { ceilOf } from './rounding';
 import { SERVICE_LIMITS } from './service-limits';
 
 /**
- * The write units a second that DynamoDB allows one partition, and so one partition key value: unless it has split the items of the
- * value by their sort keys, which it does for busy values after a while, and not where sort keys only grow.
+ * The write units per second of one partition of DynamoDB, and therefore of one partition key value. After some time,
+ * DynamoDB splits the items of a busy value by sort key, unless its sort keys only increase.
  */
 export const PARTITION_WRITE_UNITS = SERVICE_LIMITS.partitionWrites.value;
 
-/** The read units a second that DynamoDB allows one partition, and so one partition key value. */
+/** The read units per second of one partition of DynamoDB, and therefore of one partition key value. */
 export const PARTITION_READ_UNITS = SERVICE_LIMITS.partitionReads.value;
 
-/** The gigabytes that one partition of DynamoDB holds. */
+/** The gigabytes of one partition of DynamoDB. */
 export const PARTITION_GB = SERVICE_LIMITS.partitionBytes.value;
 
-/** The write units of one write of an item: one for each started kilobyte. */
+/** The write units of one write: one per started kilobyte of the item. */
 export function writeUnits(itemKb: number): number {
   return Math.max(1, ceilOf(itemKb));
 }
 
 /**
- * How many suffixes the writes of one hot partition key need, by the formula of AWS: the writes a second, times the
- * item size in whole kilobytes, divided by the 1,000 write units a second of one partition key value.
+ * Computes how many suffixes one hot partition key needs, by the formula of AWS: writes per second, times the item size
+ * in whole kilobytes, divided by the 1,000 write units per second of one partition key value.
  *
- * This is the least that can work. Every suffix then writes at its limit, and the formula ignores that suffixes can
- * share a partition. For a plan with head-room that also counts shared partitions, use `planIndex`.
+ * The result is a lower bound. Every suffix is then at its limit, and the formula ignores that suffixes can share a
+ * partition. For a plan with head-room and shared partitions, use `planIndex`.
  *
- * Source: "Choosing the right DynamoDB partition key", AWS Database Blog; its invoice example, 5,000 writes a second of
- * 1 KB, gives 5.
+ * Source: "Choosing the right DynamoDB partition key", AWS Database Blog; its invoice example with 5,000 writes per
+ * second of 1 KB gives 5.
  *
- * @param writes how many writes there are a second at the peak, at least 0, and the size of an item in kilobytes, above
- *   0
- * @returns a whole number of at least 1
+ * @param writes the writes per second at the peak, at least 0, and the size of an item in kilobytes, greater than 0
+ * @returns an integer of at least 1
  * @throws InvalidArgumentError if a number is outside its bounds
  */
 export function suffixRange({ writesPerSecond, itemKb }: { writesPerSecond: number; itemKb: number }): number {

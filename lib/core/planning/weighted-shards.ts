@@ -4,17 +4,18 @@ import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
 
 /**
- * How many of `shards` each value of an index gets, in proportion to its share of the writes. Each number is rounded up
- * and is at least 1, so no shard is busier than it would be if all values shared all shards evenly.
+ * Divides shards among the values of an index, in proportion to their shares of the writes. Each number is rounded up
+ * and at least 1, so the writes per shard are at most the total writes divided by `shards`.
  *
- * Use it for an attribute with few values of unequal traffic. Five values with 35, 35, 10, 10 and 10 percent of the
- * writes get 35, 35, 10, 10 and 10 of 100 shards (the example of the article "GSI Sharding in DynamoDB"). Rounding up
- * can add one shard for each value. A value with little traffic has one shard, so its pages ask only that shard.
+ * Use it for an attribute with few values of unequal traffic. For example, five values with 35, 35, 10, 10 and 10
+ * percent of the writes get 35, 35, 10, 10 and 10 of 100 shards. (The example is from the article "GSI Sharding in
+ * DynamoDB".) Rounding up can add one shard per value. A value with little traffic has one shard, so its pages read
+ * only one shard.
  *
- * @param index its `shards` for all values together, before rounding, a whole number from 1 to 100,000, and the
- *   `shares` of the writes that each value has, in any unit, such as percent, records or writes a second
+ * @param index the `shards` of all values together before rounding, an integer from 1 to 100,000, and each value's
+ *   share of the writes in any unit, such as percent, records or writes per second
  * @returns the number of shards of each value
- * @throws InvalidArgumentError unless every share is a number of at least 0, and at least one of them is above 0
+ * @throws InvalidArgumentError if a share is not a number of at least 0, or if all shares are 0
  */
 export function weightedShards({
   shards,

@@ -6,13 +6,13 @@ import { checkIndexShardCount } from './shard-count';
  * The 0-based shard of an id: jump consistent hash of the first 64 bits of the MD5 of the id's UTF-8 bytes.
  *
  * The same id always gives the same shard. So an item that is written again stays in its shard, and a change of the
- * count from n to n + 1 moves only 1 / (n + 1) of the ids. Use it for items that change, and where readers look for one
- * item by its id. Any language can compute it: `docs/calculated-shard-vectors.json` holds test vectors.
+ * count from n to n + 1 moves only 1 / (n + 1) of the ids. Use it for items that change, and for items that readers get
+ * by id. You can compute it in any language: `docs/calculated-shard-vectors.json` has test vectors.
  *
  * Source of the placement: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
  *
  * @throws InvalidArgumentError if the id is not a string
- * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
+ * @throws InvalidShardCountError if the count is not an integer from 1 to 10,000
  */
 export function calculatedShard(id: string, shardCount: number): number {
   if (typeof id !== 'string') throw new InvalidArgumentError('id', id, 'a string');
@@ -21,8 +21,8 @@ export function calculatedShard(id: string, shardCount: number): number {
 }
 
 /**
- * The shards of an id under all counts from `least` to `most`, in ascending order: the last one is that of `most`. A higher
- * count leaves an id in its shard or moves it to a new one, so the list is short.
+ * The different shards of an id for all counts from `least` to `most`, in ascending order. The last shard is the shard
+ * for `most`. One more shard keeps an id in its shard or moves it to the new shard, so the list is short.
  */
 export function calculatedShards(id: string, least: number, most: number): number[] {
   let shards: number[] = [];
@@ -43,7 +43,7 @@ export function jumpConsistentHash(key: bigint, buckets: number): number {
   return [...jumps(key, buckets)].at(-1)!;
 }
 
-/** The buckets that a key jumps to while their number grows up to `buckets`. */
+/** The buckets to which a key jumps while the number of buckets grows to `buckets`. */
 function* jumps(key: bigint, buckets: number): Generator<number> {
   let state = key;
   let bucket = 0;

@@ -2,12 +2,12 @@ import { InvalidArgumentError } from '../kernel/errors';
 import { checkIndexShardCount } from './shard-count';
 
 /**
- * A 0-based shard that is drawn uniformly. Use it for items that are written once. An item that is written again can
- * move to another shard, so use `calculatedShard` for items that change.
+ * Chooses a 0-based shard uniformly at random. Use it for items that are written once. Use `calculatedShard` for items
+ * that change, because another write could move the item to another random shard.
  *
- * @param random a source of numbers in [0, 1)
+ * @param random returns random numbers in [0, 1)
  * @default random is `Math.random`
- * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
+ * @throws InvalidShardCountError if the count is not an integer from 1 to 10,000
  */
 export function randomShard(shardCount: number, random: () => number = Math.random): number {
   checkIndexShardCount('shardCount', shardCount);

@@ -5,7 +5,7 @@ import { addToTrail, type PageTrail } from '../kernel/pages';
 import { Stopped, throwIfStopped } from '../kernel/pause';
 import type { RetryPolicy } from '../kernel/retries';
 
-/** What a caller may say of a walk over a segment of a table, whatever the store. */
+/** The options of a scan of a segment that do not depend on the store. */
 interface WalkOptions {
   segment?: number;
   totalSegments?: number;
@@ -18,7 +18,7 @@ interface WalkOptions {
   onProgress?: unknown;
 }
 
-/** The segment and the retries of a walk. */
+/** The segment and the retries of a scan. */
 export interface WalkPolicy extends RetryPolicy {
   segment: number;
   totalSegments: number;
@@ -30,7 +30,7 @@ const MAX_SEGMENTS = 1_000_000;
 const ATTEMPTS = 10;
 
 /**
- * The options of a walk with a value for each that has a default.
+ * Checks the options of a scan, and sets their defaults.
  *
  * @throws InvalidArgumentError if an option is out of its bounds
  */
@@ -58,26 +58,26 @@ export function walkPolicy<Options extends WalkOptions>(
   return policy;
 }
 
-/** @throws InvalidArgumentError unless the callback is absent or a function */
+/** @throws InvalidArgumentError if the callback is not a function */
 export function checkCallback(field: string, callback: unknown): void {
   if (callback === undefined || typeof callback === 'function') return;
   throw new InvalidArgumentError(field, callback, 'a function, or absent');
 }
 
-/** The two calls of a store that a walk needs. */
+/** The methods of a store that a scan uses. */
 export interface SegmentStore<Item, Start> {
-  /** Reads the page that begins at a start. Undefined: the beginning of the segment. */
+  /** Reads the page that begins at `start`, or at the beginning of the segment. */
   readPage(start: Start | undefined): Promise<{ items: readonly Item[]; next: Start | undefined }>;
-  /** Handles the strays of a page. Returns whether the walk must begin again. */
+  /** Handles the strays of a page. Returns whether the scan must start again. */
   treatPage(items: readonly Item[]): Promise<boolean>;
 }
 
-/** Where a walk begins, and how it reports. */
+/** The start of a scan, and its report. */
 interface Walk<Report, Start> {
   /** The operation that reads a page, such as `Scan`. */
   operation: string;
   start: Start | undefined;
-  /** The resume point of a walk that goes on at a start. */
+  /** The resume point of a scan that continues at `start`. */
   pointOf(start: Start | undefined): string | Promise<string>;
   report: Report;
   policy: { signal?: AbortSignal; onProgress?(report: Report): void | Promise<void> };
@@ -85,7 +85,7 @@ interface Walk<Report, Start> {
 
 /**
  * Reads a segment page by page, and handles its strays. The report has a resume point until the segment is complete. An
- * aborted walk returns its report, too.
+ * aborted scan returns its report, too.
  */
 export async function walkSegment<Item, Start, Report extends { resumePoint?: string }>(
   store: SegmentStore<Item, Start>,

@@ -1,22 +1,25 @@
 import { InvalidShardCountError } from '../kernel/errors';
 
 /**
- * The most shards that one stream can have.
- * Source: the Kinesis API reference, UpdateShardCount: "scale to more than 10,000 shards in a stream" is refused.
+ * The most shards of a stream. Source: the Kinesis API reference, UpdateShardCount, which does not "scale to more than
+ * 10,000 shards in a stream".
  */
 export const MAX_STREAM_SHARDS = 10_000;
 
 /**
- * The most shards that one value of an index can have. DynamoDB sets no such bound; this generous one is ours. Each
- * page of a fan-out query asks every shard, and each shard costs half a read unit or more.
+ * The most shards of one value of an index. This is a limit of the library, not of DynamoDB. Each page of a fan-out
+ * query reads every shard, and each shard costs half a read unit or more.
  */
 export const MAX_INDEX_SHARDS = 10_000;
 
-/** The fields of shard counts, and of one count. A reader that overlooked another field could miss shards. */
+/**
+ * The fields of shard counts, and of one count. Other fields are rejected, because a reader that ignored them could
+ * miss shards.
+ */
 const SHARDS_FIELDS: readonly string[] = ['default', 'byValue'];
 const COUNT_FIELDS: readonly string[] = ['write', 'read', 'since'];
 
-/** The path of the first field that shard counts do not have, such as `byValues`; undefined if there is none. */
+/** The path of the first unknown field, such as `byValues`. Undefined if all fields are known. */
 export function unknownShardsField(shards: object): string | undefined {
   const own = Object.keys(shards).find((field) => !SHARDS_FIELDS.includes(field));
   if (own !== undefined) return own;
@@ -28,17 +31,17 @@ export function unknownShardsField(shards: object): string | undefined {
   return undefined;
 }
 
-/** @throws InvalidShardCountError unless a stream, or a smaller key space, can have this many shards */
+/** @throws InvalidShardCountError if a stream, or a smaller key space, cannot have this number of shards */
 export function checkStreamShardCount(field: string, value: unknown, max = MAX_STREAM_SHARDS): void {
   checkShardCount(field, value, max, max < MAX_STREAM_SHARDS ? '' : ', the most that Kinesis takes a stream to');
 }
 
-/** @throws InvalidShardCountError unless a value of an index can have this many shards */
+/** @throws InvalidShardCountError if a value of an index cannot have this number of shards */
 export function checkIndexShardCount(field: string, value: unknown, max = MAX_INDEX_SHARDS): void {
   checkShardCount(field, value, max, max < MAX_INDEX_SHARDS ? '' : ', for each page of a query asks every shard');
 }
 
-/** @param reason why there may be no more */
+/** @param reason the reason of the upper bound */
 function checkShardCount(field: string, value: unknown, max: number, reason: string): void {
   const isCount = Number.isInteger(value) && (value as number) >= 1;
   if (isCount && (value as number) <= max) return;
