@@ -9,11 +9,14 @@ interface EnvelopedRow {
   readonly type: string | null;
   /** A JSON object of texts. */
   readonly headers: string | null;
-  readonly createdAt: Date;
+  /** Null if the shape does not read the time. */
+  readonly createdAt: Date | null;
 }
 
 /** Makes the data of a record from a row. */
 export interface RowShape {
+  /** Whether it needs the time at which a row was put. */
+  readonly readsTime: boolean;
   dataOf(row: EnvelopedRow): Uint8Array;
 }
 
@@ -33,7 +36,7 @@ export function checkEnvelope({ source, defaultType = 'event' }: CloudEventsEnve
   }
 }
 
-export const WITHOUT_ENVELOPE: RowShape = { dataOf: ({ data }) => data };
+export const WITHOUT_ENVELOPE: RowShape = { readsTime: false, dataOf: ({ data }) => data };
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -44,13 +47,14 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export function cloudEvents({ source, defaultType = 'event' }: CloudEventsEnvelope): RowShape {
   return {
+    readsTime: true,
     dataOf: ({ id, partitionKey, data, producerId, type, headers, createdAt }) => {
       const attributes = {
         specversion: '1.0',
         id: `${producerId}/${id}`,
         source,
         type: type ?? defaultType,
-        time: createdAt.toISOString(),
+        time: createdAt!.toISOString(),
         partitionkey: partitionKey,
         ...(headers !== null && JSON.parse(headers)),
       };

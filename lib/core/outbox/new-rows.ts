@@ -65,6 +65,7 @@ export class NewRows {
       maxRows,
       maxBytes,
       findsParkedKeys,
+      this.shape.readsTime,
     ]);
     const rows = this.statements.connection.parse(() => found.map((row) => outboxRow(row, producerId, this.shape)));
     const isLast = rows.length < maxRows && Number(found.at(-1)?.bytes_up_to ?? 0) < maxBytes;

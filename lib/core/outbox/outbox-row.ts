@@ -27,13 +27,15 @@ interface FoundRow {
   type: string | null;
   headers: string | null;
   topic: string | null;
-  created_at: Date;
+  /** Null if the statement does not read it. */
+  created_at: Date | null;
 }
 
 /** @throws TypeError if the columns are not those of a row of an outbox */
 export function outboxRow(found: FoundRow, producerId: string, shape: RowShape): OutboxRow {
   const { partition_key: partitionKey, data, explicit_hash_key: hashKey, type, headers, topic, created_at } = found;
-  const isRow = typeof partitionKey === 'string' && data instanceof Uint8Array && created_at instanceof Date;
+  const hasTime = !shape.readsTime || created_at instanceof Date;
+  const isRow = typeof partitionKey === 'string' && data instanceof Uint8Array && hasTime;
   if (!isRow) throw new TypeError('no row of an outbox');
   const id = BigInt(found.id);
   return {

@@ -1,5 +1,5 @@
 import { checkOutbox } from '../../../../lib/core/outbox/check-outbox';
-import { WITHOUT_ENVELOPE } from '../../../../lib/core/outbox/envelope';
+import { cloudEvents } from '../../../../lib/core/outbox/envelope';
 import type { HeldRange } from '../../../../lib/core/outbox/key-ranges';
 import { NewRows } from '../../../../lib/core/outbox/new-rows';
 import { ParkedTable } from '../../../../lib/core/outbox/parked-table';
@@ -9,6 +9,7 @@ import { fakeStatements } from '../../../support/postgres/outbox-statements';
 
 const RANGE = { number: 1, lock: 1, fence: '1', firstBucket: 0, lastBucket: 1, producerId: 'p' } as HeldRange;
 const LIMITS = { afterId: 0n, maxRows: 1, maxBytes: 1, maxBytesOfAll: 1, findsParkedKeys: false };
+const ENVELOPE = cloudEvents({ source: '/damaged' });
 const ROW = {
   id: '1',
   partition_key: 'k',
@@ -22,14 +23,14 @@ const ROW = {
   tries: 0,
 };
 
-const newRows = (statements: Statements) => new NewRows(statements, RANGE, WITHOUT_ENVELOPE);
-const parkedTable = (statements: Statements) => new ParkedTable(statements, RANGE, WITHOUT_ENVELOPE);
+const newRows = (statements: Statements) => new NewRows(statements, RANGE, ENVELOPE);
+const parkedTable = (statements: Statements) => new ParkedTable(statements, RANGE, ENVELOPE);
 
 test.each<[string, (statements: Statements) => Promise<unknown>]>([
   ['checks the schema', checkOutbox],
   ['saves a position', (statements) => newRows(statements).save({ from: '3:3:', afterId: 0n }, [])],
   ['parks rows', (statements) => parkedTable(statements).park([])],
-  ['reads the last number', (statements) => new SentRows(statements, WITHOUT_ENVELOPE).lastNumber()],
+  ['reads the last number', (statements) => new SentRows(statements, ENVELOPE).lastNumber()],
 ])('a relay that %s – the response has no row – gives the connection up', async (_, run) => {
   const { statements, ran } = fakeStatements({});
   await expect(run(statements)).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
@@ -41,7 +42,7 @@ test.each<[string, (statements: Statements) => Promise<unknown>]>([
 test.each<[string, (statements: Statements) => Promise<unknown>]>([
   ['new rows', (statements) => newRows(statements).readBatch({ from: '3:3:', to: '5:5:', firstId: 1n }, LIMITS)],
   ['parked rows', (statements) => parkedTable(statements).read([], LIMITS)],
-  ['sent rows', (statements) => new SentRows(statements, WITHOUT_ENVELOPE).read({ lastId: 1n }, LIMITS, 'p')],
+  ['sent rows', (statements) => new SentRows(statements, ENVELOPE).read({ lastId: 1n }, LIMITS, 'p')],
 ])('a relay that reads %s – a column is missing or has another type – gives the connection up', async (_, run) => {
   const returning = (row: object) =>
     fakeStatements({ readBatch: [row], readParkedRows: [row], readSentRows: [row] }).statements;

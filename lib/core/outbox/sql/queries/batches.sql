@@ -29,8 +29,10 @@ WHERE EXISTS (SELECT FROM outbox_schema.range WHERE number = $2 AND fence = $3);
 -- after $1, from number $3 on, then those of transactions that were running at $1.
 --
 -- The bytes of every column with a value of the writer count, because thousands of rows are in memory at once. With $9,
--- parked_tries tells how often the first parked row of the key was tried.
-SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic, created_at,
+-- parked_tries tells how often the first parked row of the key was tried. With $10, created_at tells when the row was put;
+-- otherwise it is null, because converting the time would take the relay a fifth more processor time for a row.
+SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic,
+  CASE WHEN $10::boolean THEN created_at END AS created_at,
   coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')) AS data, bytes_before + row_bytes AS bytes_up_to,
   CASE WHEN $9::boolean THEN (
     SELECT p.tries FROM outbox_schema.parked p WHERE p.partition_key = first.partition_key ORDER BY p.id LIMIT 1
