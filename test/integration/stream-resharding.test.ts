@@ -276,7 +276,7 @@ describe('the function behind the custom resource, when things take long', () =>
     const { payload } = await resharder.invoke(JSON.stringify(event('Slow', 16, minutesAgo(51))));
     expect(JSON.parse(payload)).toMatchObject({
       errorType: 'ReshardTimeOutError',
-      errorMessage: '[RESHARD_TIME_OUT] Slow has 4 of 16 shards after 51 minutes; run it again to go on from there',
+      errorMessage: '[RESHARD_TIME_OUT] Slow has 4 of 16 shards after 51 minutes; run it again to continue',
     });
     await expectOpenShards('Slow', 4);
   });

@@ -19,22 +19,27 @@ export interface MergeShards {
 /** One request that adds or removes one boundary between shards. */
 export type BoundaryMove = SplitShard | MergeShards;
 
-/** A boundary may be this fraction of the ideal width away from its ideal position, 1/40. Two such boundaries make `MAX_SKEW`. */
+/**
+ * A boundary may be up to 1/40 of the ideal width away from its ideal position. A shard with two such boundaries has a skew of
+ * `MAX_SKEW`.
+ */
 const TOLERANCE_DIVISOR = BigInt(Math.round(2 / (MAX_SKEW - 1)));
 
 /**
- * The splits and merges, in order, that divide a key space evenly into `shardCount` shards. They can start from any shards.
+ * The splits and merges, in order, that divide a key space evenly into `shardCount` shards. The current shards may have any
+ * ranges.
  *
- * A boundary near its ideal position stays. Every other boundary costs a merge, and every missing boundary costs a split. No
- * sequence has fewer moves, because each move adds or removes only one boundary. Splits and merges take turns. So the
- * stream never has fewer shards than the lower of the two counts, and never more than the higher count plus one.
+ * A boundary near its ideal position stays. Every other boundary costs a merge, and every missing boundary costs a split. No plan
+ * has fewer moves, because a move adds or removes only one boundary. Splits and merges alternate, so the shard count stays
+ * between the lower of the two counts and the higher count plus one.
  *
- * After some of the moves, a new plan is exactly the rest of the old plan. So nothing has to be stored to go on after a
- * crash.
+ * After some of the moves, a new plan is exactly the rest of the old plan. So a reshard can continue after a crash without stored
+ * state.
  *
  * @param ranges contiguous and ascending over the whole key space
- * @param first which kind comes first if both are needed. A merge needs no further shard, but for a while leaves one fewer.
- *   By default, a stream with more than `shardCount` shards begins with a merge, so that a new plan keeps the turns
+ * @param first which kind comes first if both are needed. A merge first needs no extra shard, but the stream then has one shard
+ *   fewer for a while. By default, a stream with more than `shardCount` shards begins with a merge, so that a new plan continues
+ *   the alternation
  */
 export function boundaryMoves(
   ranges: readonly HashKeyRange[],
@@ -59,20 +64,20 @@ export function boundaryMoves(
     else kept.add(nearest);
   }
   const surplus = actual.filter((boundary) => !kept.has(boundary));
-  return takeTurns(new Boundaries(actual), missing, surplus, first);
+  return alternate(new Boundaries(actual), missing, surplus, first);
 }
 
-function takeTurns(
+function alternate(
   boundaries: Boundaries,
   missing: readonly bigint[],
   surplus: readonly bigint[],
   first: BoundaryMove['type'],
 ): BoundaryMove[] {
   const moves: BoundaryMove[] = [];
-  for (let turn = 0; turn < Math.max(missing.length, surplus.length); turn += 1) {
-    if (first === 'merge' && turn < surplus.length) moves.push(boundaries.merge(surplus[turn]!));
-    if (turn < missing.length) moves.push(boundaries.split(missing[turn]!));
-    if (first === 'split' && turn < surplus.length) moves.push(boundaries.merge(surplus[turn]!));
+  for (let index = 0; index < Math.max(missing.length, surplus.length); index += 1) {
+    if (first === 'merge' && index < surplus.length) moves.push(boundaries.merge(surplus[index]!));
+    if (index < missing.length) moves.push(boundaries.split(missing[index]!));
+    if (first === 'split' && index < surplus.length) moves.push(boundaries.merge(surplus[index]!));
   }
   return moves;
 }

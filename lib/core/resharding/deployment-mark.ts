@@ -1,27 +1,27 @@
 import { parseTagTime, tagMillisecond } from './stream-tags';
 
-/** The tag of a stream that names the deployment which takes the stream to a shard count. */
+/** The tag with which a deployment marks the stream that it reshards. */
 export const DEPLOYMENT_TAG = 'even-shards/deployment';
 
-/** A deployment that takes a stream to a shard count. If there are several, the latest one decides. */
+/** A deployment that reshards a stream. If there are several, the latest deployment decides the shard count. */
 export interface DeploymentMark {
-  /** When it began, in milliseconds since 1970. */
+  /** When the deployment began, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** The count it takes the stream to. */
+  /** The shard count that the deployment requires. */
   readonly shardCount: number;
 }
 
-/** How long a mark counts: as long as CloudFormation waits for a custom resource. */
+/** How long a mark is valid: as long as CloudFormation waits for a custom resource. */
 const LIFE_MS = 60 * 60_000;
 
-/** The most by which the clocks of two processes that write marks may differ. */
+/** The allowed difference between the clocks of two processes that write marks. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
 
 /**
- * `undefined` if no deployment has begun in the last hour. A mark from the future was written by a clock that was wrong. It
- * is ignored, because it would stop every deployment before that time.
+ * Returns `undefined` if no deployment has begun in the last hour. Ignores a mark from the future, which a process with a wrong
+ * clock has written: it would stop every deployment until that time.
  */
 export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
   const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];

@@ -1,5 +1,5 @@
 /**
- * `cdk-even-shards/resharding`: takes a Kinesis stream to another number of even shards.
+ * `cdk-even-shards/resharding`: changes the number of shards of a Kinesis stream, and makes them even.
  *
  * @module resharding
  */

@@ -9,7 +9,7 @@ export interface OpenShard extends HashKeyRange {
   readonly shardId: string;
 }
 
-/** The open shards of a stream, in the order of their hash keys. It reads as many pages as there are. */
+/** Reads all open shards of a stream, in the order of their hash keys. */
 export async function listOpenShards(
   client: Pick<ReshardClient, 'listShards'>,
   streamName: string,
@@ -33,7 +33,7 @@ function incomplete(): IncompleteAnswerError {
   return new IncompleteAnswerError('ListShards', 'shards with ids and hash key ranges');
 }
 
-/** Whether the shards hold every hash key once. This can be false for a list that was read while the shards changed. */
+/** Whether exactly one shard contains each hash key. This can be false for a list that was read while the shards changed. */
 export function isWhole(shards: readonly HashKeyRange[]): boolean {
   let next = 0n;
   for (const { startingHashKey, endingHashKey } of shards) {
@@ -43,7 +43,7 @@ export function isWhole(shards: readonly HashKeyRange[]): boolean {
   return next === HASH_KEY_SPACE;
 }
 
-/** Undefined for a shard that is closed. */
+/** Undefined for a closed shard. */
 function openShard(shard: ListedShard): OpenShard | undefined {
   const { ShardId, HashKeyRange, SequenceNumberRange }: ListedShard = Object(shard);
   const [startingHashKey, endingHashKey] = [HashKeyRange?.StartingHashKey, HashKeyRange?.EndingHashKey].map((text) =>

@@ -5,17 +5,17 @@ import { shardCountSteps } from './shard-count-steps';
 import { areShardsEven } from './skew';
 import { DAILY_UPDATES } from './update-history';
 
-/** One UpdateShardCount request. It gives the stream `shardCount` shards of the same width. */
+/** One UpdateShardCount request, which gives the stream `shardCount` shards of equal width. */
 export interface UpdateShardCount {
   readonly type: 'update';
   /** The number of shards after the update. */
   readonly shardCount: number;
 }
 
-/** One request that reshards a stream. After it, the stream is busy until its status is ACTIVE again. */
+/** One request that reshards a stream. After the request, the stream is busy until its status is ACTIVE again. */
 export type ReshardOperation = UpdateShardCount | BoundaryMove;
 
-/** What a plan must know about earlier updates of the stream. */
+/** Earlier updates of the stream's shard count, which a plan depends on. */
 export interface StreamReshardPlanOptions {
   /**
    * How many UpdateShardCount requests Kinesis still allows in the current 24 hours.
@@ -23,23 +23,22 @@ export interface StreamReshardPlanOptions {
    */
   updatesLeft?: number;
   /**
-   * The shard count that the last update asked for. If it is the planned count, and the stream has that count, one more
-   * or one fewer, and is uneven, the update has left it so. The plan then uses splits and merges. If the stream is even, the
-   * update was never made.
+   * The shard count that the last update requested. If it is the planned count, but the stream is uneven and has about that count
+   * (plus or minus one), then the update has left the shards uneven. The plan then uses splits and merges.
    * @default the stream was not updated
    */
   lastUpdateTo?: number;
 }
 
 /**
- * The requests that take a stream from any shards to `shardCount` even shards, in order. Use it to see what a change
- * would do. To make the change, use `reshardStream`.
+ * The requests that take a stream from any shards to `shardCount` even shards, in order. Use it for a dry run. To make the
+ * change, use `reshardStream`.
  *
- * There are two ways: UpdateShardCount in steps, or splits and merges. Each request makes the stream busy for a while,
- * so the plan takes the way with fewer requests. If both have the same number, it takes splits and merges, because they
- * put boundaries exactly where they should be, and because the limit of ten a day names UpdateShardCount alone.
+ * A plan consists of UpdateShardCount requests, or of splits and merges. Each request makes the stream busy for a while, so the
+ * plan uses the way with fewer requests. If both need the same number, it uses splits and merges: they put boundaries exactly at
+ * the ideal positions, and the limit of ten a day is only for UpdateShardCount.
  *
- * You may make a new plan after each request: the new plan is one request shorter, so the work always ends.
+ * You may make a new plan after each request. Each new plan is one request shorter, so the work always ends.
  *
  * @param ranges the ranges of the open shards, contiguous and ascending over the whole key space
  * @param shardCount the number of shards at the end
@@ -63,7 +62,8 @@ export function planStreamReshard(
 }
 
 /**
- * A stream that already has the count takes a detour over a quarter more shards, so that it needs little of the quota.
+ * The targets of the updates. An uneven stream that already has the count first gets a quarter more shards, which needs little of
+ * the shard quota.
  */
 function updateSteps(current: number, target: number): number[] {
   const steps = shardCountSteps(current, target);
@@ -73,7 +73,8 @@ function updateSteps(current: number, target: number): number[] {
 }
 
 /**
- * One line of text for a log or a dry run. Hash keys have 32 hexadecimal digits, so that you can compare their start.
+ * Describes an operation in one line, for a log or a dry run. Hash keys have 32 hexadecimal digits, so that you can compare their
+ * first digits.
  */
 export function describeOperation(operation: ReshardOperation): string {
   switch (operation.type) {

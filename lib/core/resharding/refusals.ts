@@ -1,21 +1,21 @@
-/** What Kinesis means by a refusal of a request that changes shards. Its exceptions have several meanings each. */
+/** Finds out why Kinesis has rejected a request that changes shards. Each of its exceptions has several meanings. */
 
-/** The stream was busy, or the request came too soon after another one. It will be accepted later. */
+/** The stream was busy, or the request came too soon after another request. A later retry can succeed. */
 export function isNotReady(error: unknown): boolean {
   return isRefusal(error, 'ResourceInUseException') || isRefusal(error, 'LimitExceededException', /\brate\b/i);
 }
 
-/** The shards are not those that the request was made for: ListShards may be seconds old. */
+/** The shards have changed since the request was planned: a response of ListShards may be seconds old. */
 export function isOutOfDate(error: unknown): boolean {
   return (
     isRefusal(error, 'InvalidArgumentException') ||
     isRefusal(error, 'ResourceNotFoundException', /\bshard\b/i) ||
-    // The target is more than twice the number of open shards, or less than half of it.
+    // The target is more than double or less than half the number of open shards.
     isRefusal(error, 'LimitExceededException', /\b(double|half)\b/i)
   );
 }
 
-/** The account, or the region, has no shards left. */
+/** The shard quota of the account or the region is used up. */
 export function isShardQuota(error: unknown): boolean {
   return isRefusal(error, 'LimitExceededException', /shard (limit|quota)|cannot be greater than/i);
 }
@@ -26,7 +26,7 @@ export function isDailyLimit(error: unknown): error is Error {
   return isRefusal(error, 'LimitExceededException') && !isOther;
 }
 
-/** Whether an exception has this name, and a message with these words. A service may put anything in place of a message. */
+/** Whether an exception has this name, and a message that matches `words`. The message may be any value. */
 function isRefusal(error: unknown, exception: string, words = /(?:)/): boolean {
   const { name, message }: { name?: unknown; message?: unknown } = Object(error);
   return name === exception && words.test(typeof message === 'string' ? message : '');

@@ -12,10 +12,11 @@ export class StreamNotReshardableError extends EvenShardsError {
   }
 }
 
-/** A change needs more updates of the shard count than Kinesis allows the stream in the current 24 hours. */
+/** A change needs more updates of the shard count than Kinesis still allows for the stream in the current 24 hours. */
 export class DailyUpdateLimitError extends EvenShardsError {
   /**
-   * When the updates are allowed again. Undefined if this is not known because others have made some of the updates.
+   * When the updates are allowed again. Undefined if other programs have made some of the updates, because their times are not
+   * known.
    */
   readonly allowedAgainAt: Date | undefined;
 
@@ -30,11 +31,11 @@ export class DailyUpdateLimitError extends EvenShardsError {
     options?: ErrorOptions & { refusal?: string },
   ) {
     const again = allowedAgainAt(history, updates);
-    const refused = options?.refusal === undefined ? '' : `: ${options.refusal}`;
+    const rejection = options?.refusal === undefined ? '' : `: ${options.refusal}`;
     super(
       'DAILY_UPDATE_LIMIT',
       `${streamName} needs ${updates} more update(s) of its shard count; Kinesis allows ${DAILY_UPDATES} in any ` +
-        `24 hours, and ${updatesMade(history).length} of them are known to be used${refused}; ${waitUntil(again, updates)}`,
+        `24 hours, and at least ${updatesMade(history).length} are used${rejection}; ${waitUntil(again, updates)}`,
       options,
     );
     this.allowedAgainAt = again;
@@ -42,28 +43,29 @@ export class DailyUpdateLimitError extends EvenShardsError {
 }
 
 function waitUntil(again: Date | undefined, updates: number): string {
-  if (updates > DAILY_UPDATES) return `go to the count in parts, at most ${DAILY_UPDATES} doublings or halvings a day`;
+  if (updates > DAILY_UPDATES)
+    return `change the count in parts, with at most ${DAILY_UPDATES} doublings or halvings a day`;
   return again === undefined
-    ? 'others have used the rest; these updates are allowed again within 24 hours'
+    ? 'other programs have used the rest, so the updates are allowed again within 24 hours'
     : `they are allowed again at ${again.toISOString()}`;
 }
 
-/** A stream did not reach its shard count in the time that was allowed. The work can go on: run it again. */
+/** A stream did not reach its shard count in the allowed time. Run the work again to continue. */
 export class ReshardTimeOutError extends EvenShardsError {
   constructor(target: { streamName: string; shardCount: number }, openShardCount: number, elapsedMs: number) {
     super(
       'RESHARD_TIME_OUT',
       `${target.streamName} has ${openShardCount} of ${target.shardCount} shards after ` +
-        `${Math.round(elapsedMs / 60_000)} minutes; run it again to go on from there`,
+        `${Math.round(elapsedMs / 60_000)} minutes; run it again to continue`,
     );
   }
 }
 
-/** A deployment, or someone else, takes the stream to another shard count, so this work ends. */
+/** A deployment or another program changes the stream to another shard count, so this work stops. */
 export class ReshardSupersededError extends EvenShardsError {
   constructor(
     target: { streamName: string; shardCount: number },
-    /** The count that the deployment takes the stream to, or that the stream has now. */
+    /** The shard count that the deployment requires, or that the stream has now. */
     readonly supersededBy: number,
     by: 'deployment' | 'other',
   ) {
@@ -71,9 +73,9 @@ export class ReshardSupersededError extends EvenShardsError {
     super(
       'RESHARD_SUPERSEDED',
       by === 'deployment'
-        ? `${streamName} is taken to ${supersededBy} shards by a deployment, so it is no longer taken to ${shardCount}; ` +
-            'if that is the count it should have, try again in an hour'
-        : `${streamName} has ${supersededBy} shards because someone else has changed it, so it is no longer taken to ${shardCount}`,
+        ? `a deployment changes ${streamName} to ${supersededBy} shards, so the change to ${shardCount} shards stopped; ` +
+            `if ${shardCount} is the right count, try again in an hour`
+        : `another program has changed ${streamName} to ${supersededBy} shards, so the change to ${shardCount} shards stopped`,
     );
   }
 }

@@ -17,15 +17,15 @@ import { type PastUpdate, parseUpdateHistory, UPDATE_HISTORY_TAG, updatesLeft } 
 /** The progress of a stream towards a shard count. */
 export interface ReshardProgress {
   /**
-   * `even`: the stream has the shard count, and its shards are even. `uneven`: operations are left. `busy`: Kinesis is
+   * `even`: the stream has the shard count, and its shards are even. `uneven`: more operations are needed. `busy`: Kinesis is
    * changing the stream, so `skew` and `plan` are not known.
    */
   readonly state: 'even' | 'uneven' | 'busy';
-  /** The number of open shards. While the stream is busy, it is the number that Kinesis reports. */
+  /** The number of open shards. While the stream is busy, the number that Kinesis reports. */
   readonly openShardCount: number;
   /** The keys of the widest shard divided by the mean, at least 1. Absent while the stream is busy. */
   readonly skew?: number;
-  /** The operations that are left, in order. Empty while the stream is busy. */
+  /** The operations that are still needed, in order. Empty while the stream is busy. */
   readonly plan: readonly ReshardOperation[];
 }
 
@@ -37,20 +37,19 @@ export interface ReshardTarget {
 }
 
 /**
- * The most splits and merges that replace updates which the daily limit forbids. Each takes up to a minute, so more of
- * them would not end within the hour that CloudFormation waits.
+ * If the daily limit forbids updates, at most this many splits and merges replace them. Each takes up to a minute, and
+ * CloudFormation waits for an hour.
  */
 const MAX_MOVES_IN_PLACE_OF_UPDATES = 30;
 
 /**
- * Looks at a stream and returns the operations that would take it to `shardCount` even shards. It changes nothing. Use
- * it for a dry run, or to check a stream for drift.
+ * Reads a stream, and returns the operations that change it to `shardCount` even shards. It changes nothing. Use it for a dry
+ * run, or to check a stream for drift.
  *
- * @param target the stream, and the number of shards to plan for; without `shardCount`, the count that the stream has
+ * @param target the stream, and the number of shards to plan for; the default of `shardCount` is the current count
  * @param now the time, in milliseconds since 1970
  * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
- * @throws StreamNotReshardableError if the stream is in on-demand mode, where Kinesis chooses the shards, or is being
- *   deleted
+ * @throws StreamNotReshardableError if the stream is in on-demand mode, where Kinesis chooses the shards, or is being deleted
  * @throws DailyUpdateLimitError if the daily limit forbids the updates, and splits and merges would take too long
  */
 export async function inspectStream(
@@ -62,7 +61,7 @@ export async function inspectStream(
   return progress;
 }
 
-/** Requests the first operation that is left, if the stream is ready. */
+/** Requests the next operation, if the stream is ready. */
 async function advanceFrom(
   client: ReshardClient,
   target: ReshardTarget,
@@ -72,20 +71,19 @@ async function advanceFrom(
   if (survey.deployment !== undefined && survey.deployment.shardCount !== target.shardCount) {
     throw new ReshardSupersededError(target, survey.deployment.shardCount, 'deployment');
   }
-  await ask(client, target, survey, now);
+  await requestNext(client, target, survey, now);
   return survey.progress;
 }
 
 /**
- * Looks at a stream for a deployment and, if it is ready, requests the first operation that takes it to `shardCount` even
- * shards. It marks the stream with a tag. Any other process that takes the stream to another count ends when it sees the
- * mark. Call it every 10 seconds until it returns `even`.
+ * Reads a stream for a deployment and, if the stream is ready, requests the next operation towards `shardCount` even shards. Call
+ * it every 10 seconds until it returns `even`.
  *
- * The look that writes the mark returns `busy`, because requests that others have sent just before show at the next look.
+ * It marks the stream with a tag. A process that works towards another count stops when it reads the mark. The call that writes
+ * the mark returns `busy`, because other processes may have sent requests just before. Their effect is visible at the next call.
+ * If the tag cannot be written, the deployment continues without it.
  *
- * If the tag cannot be written, the deployment goes on without it.
- *
- * @throws ReshardSupersededError if a later deployment takes the stream to another count
+ * @throws ReshardSupersededError if a later deployment requires another count
  */
 export async function advanceDeployment(
   client: ReshardClient,
@@ -98,7 +96,7 @@ export async function advanceDeployment(
   if (progress.state === 'busy') return progress;
   const isMarked = deployment?.startedAt === startedAt && deployment.shardCount === target.shardCount;
   if (isMarked) {
-    await ask(client, target, survey, now, onTagFailure);
+    await requestNext(client, target, survey, now, onTagFailure);
     return progress;
   }
   if (deployment !== undefined && deployment.startedAt > startedAt && deployment.shardCount !== target.shardCount) {
@@ -110,7 +108,7 @@ export async function advanceDeployment(
     return { ...progress, state: 'busy' };
   } catch (error) {
     onTagFailure(error as Error);
-    await ask(client, target, survey, now, onTagFailure);
+    await requestNext(client, target, survey, now, onTagFailure);
     return progress;
   }
 }
@@ -118,51 +116,51 @@ export async function advanceDeployment(
 export interface DeploymentOptions {
   /** When the deployment began, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** Receives the error with which Kinesis refuses a tag. */
+  /** Receives the error if Kinesis rejects a tag. */
   onTagFailure(error: Error): void;
 }
 
 /** Options of `reshardStream`. */
 export interface ReshardOptions {
   /**
-   * Ends the work before the next look at the stream. `reshardStream` then throws the signal's reason. To go on, call
-   * it again at any time.
-   * @default the work ends only when the stream is even
+   * Stops the work before the next poll of the stream. `reshardStream` then throws the signal's reason. To continue, call it
+   * again at any time.
+   * @default the work stops only when the stream is even
    */
   signal?: AbortSignal;
   /**
-   * Ends the work as soon as the stream has a count that it did not ask for. Use it for work that nobody waits for, such as
-   * a repair: CloudFormation, which updates the count of a stream without a mark, then has the last word.
-   * @default false - others may change the stream; the work goes on from there
+   * Stops the work as soon as the stream has a count that this work did not request. Use it for background work, such as a
+   * repair, so that updates by CloudFormation win. CloudFormation updates the count of a stream without a mark.
+   * @default false - if other programs change the stream, the work continues from there
    */
   yieldsToOthers?: boolean;
-  /** Receives the progress at each look at the stream, every five seconds. */
+  /** Receives the progress at each poll of the stream, every five seconds. */
   onProgress?(progress: ReshardProgress): void;
   /**
-   * The clock for the waits between two looks.
-   * @default the clock of the system
+   * The clock for the delays between polls.
+   * @default the system clock
    */
   clock?: Clock;
   /**
-   * Returns the time of day, in milliseconds since 1970. The history of the stream's updates is kept by it.
+   * Returns the time of day, in milliseconds since 1970, for the history of the stream's updates.
    * @default Date.now
    */
   timeOfDay?(): number;
 }
 
-/** Kinesis answers 20 DescribeStreamSummary requests a second for the whole account. */
-const LOOK_INTERVAL_MS = 5_000;
+/** Long enough for many streams: Kinesis allows 20 DescribeStreamSummary requests a second for the whole account. */
+const POLL_INTERVAL_MS = 5_000;
 
 /**
- * Takes a stream to `shardCount` even shards, and waits until it has them. Each step takes minutes. Use it in a script
- * or in an operator's tool; the construct `StreamResharding` does the same with each deployment.
+ * Changes a stream to `shardCount` even shards, and waits until it has them. Each step takes minutes. Use it in a script or an
+ * operator's tool. The construct `StreamResharding` does the same with each deployment.
  *
- * Records can be written and read meanwhile. To go on after a failure, call it again.
+ * Applications can write and read records during the work. To continue after a failure, call it again.
  *
  * @param client the AWS SDK's `new Kinesis({})`, or another object with its methods
  * @returns the progress at the end, with the open shards and the skew
- * @throws ReshardSupersededError if a deployment of the last hour takes the stream to another count, or if the work yields
- *   to others who have changed the count
+ * @throws ReshardSupersededError if a deployment of the last hour requires another count, or if another program has changed the
+ *   count and `yieldsToOthers` is set
  * @throws the same errors as `inspectStream`, and the errors of the client
  */
 export async function reshardStream(
@@ -174,33 +172,33 @@ export async function reshardStream(
   for (;;) {
     signal?.throwIfAborted();
     const survey = await surveyStream(client, target, timeOfDay());
-    if (yieldsToOthers && before !== undefined) checkNobodyElse(target, before, survey.progress);
+    if (yieldsToOthers && before !== undefined) throwIfOthersChanged(target, before, survey.progress);
     const progress = await advanceFrom(client, target, survey, timeOfDay());
     if (progress.state !== 'busy') before = progress;
     onProgress?.(progress);
     if (progress.state === 'even') return progress;
-    await clock.sleep(LOOK_INTERVAL_MS);
+    await clock.sleep(POLL_INTERVAL_MS);
   }
 }
 
-/** Throws if the count is neither what it was at the last look nor what the first operation of the plan made of it. */
-function checkNobodyElse(
+/** Throws if the count is neither the count of the last poll nor the result of the first planned operation. */
+function throwIfOthersChanged(
   target: ReshardTarget,
   before: ReshardProgress,
   { state, openShardCount }: ReshardProgress,
 ): void {
   if (state === 'busy') return;
-  const [asked] = before.plan;
-  // If the account has no shards left, a merge comes before a split, so the count may be one lower for a while.
+  const [requested] = before.plan;
+  // If the shard quota is used up, a merge comes before a split, so the count may be lower by one for a while.
   const isNear = Math.abs(openShardCount - before.openShardCount) <= 1;
-  const isAsked = asked?.type === 'update' && asked.shardCount === openShardCount;
-  if (!isNear && !isAsked) throw new ReshardSupersededError(target, openShardCount, 'other');
+  const isRequested = requested?.type === 'update' && requested.shardCount === openShardCount;
+  if (!isNear && !isRequested) throw new ReshardSupersededError(target, openShardCount, 'other');
 }
 
 interface Survey {
   readonly progress: ReshardProgress;
   readonly shards: readonly OpenShard[];
-  /** The updates of the last 24 hours. If there is nothing to do, neither they nor the deployment are read. */
+  /** The updates of the last 24 hours. If the stream needs no change, the tags of the history and the deployment are not read. */
   readonly history: readonly PastUpdate[];
   readonly deployment: DeploymentMark | undefined;
 }
@@ -219,10 +217,10 @@ async function surveyStream(
     return { progress, shards, history: [], deployment: undefined };
   }
   const target = { streamName, shardCount: shardCount ?? shards.length };
-  const wish = planStreamReshard(shards, target.shardCount, { updatesLeft: Number.POSITIVE_INFINITY });
-  const tags = alwaysReadTags || wish.length > 0 ? await readTags(client, streamName) : new Map<string, string>();
+  const idealPlan = planStreamReshard(shards, target.shardCount, { updatesLeft: Number.POSITIVE_INFINITY });
+  const tags = alwaysReadTags || idealPlan.length > 0 ? await readTags(client, streamName) : new Map<string, string>();
   const history = parseUpdateHistory(tags.get(UPDATE_HISTORY_TAG), now);
-  const plan = planWithin(history, wish, shards, target);
+  const plan = planWithin(history, idealPlan, shards, target);
   return {
     progress: { state: plan.length === 0 ? 'even' : 'uneven', openShardCount, skew: skewOf(shards), plan },
     shards,
@@ -231,26 +229,26 @@ async function surveyStream(
   };
 }
 
-/** The best plan that the updates of the last 24 hours still allow. */
+/** The best plan within the updates that Kinesis still allows. */
 function planWithin(
   history: readonly PastUpdate[],
-  wish: ReshardOperation[],
+  idealPlan: ReshardOperation[],
   shards: readonly OpenShard[],
   { streamName, shardCount }: ReshardTarget,
 ): ReshardOperation[] {
   const left = updatesLeft(history);
   const plan = planStreamReshard(shards, shardCount, { updatesLeft: left, lastUpdateTo: history.at(-1)?.shardCount });
-  if (wish.length <= left || canMoveInstead(shards, plan, shardCount)) return plan;
-  throw new DailyUpdateLimitError(streamName, wish.length, history);
+  if (idealPlan.length <= left || canMoveInstead(shards, plan, shardCount)) return plan;
+  throw new DailyUpdateLimitError(streamName, idealPlan.length, history);
 }
 
-/** Whether splits and merges may replace updates. A stream that already has its count has time for many of them. */
+/** Whether splits and merges may replace updates. Many of them are acceptable for a stream that already has its count. */
 function canMoveInstead(shards: readonly OpenShard[], moves: readonly ReshardOperation[], shardCount: number): boolean {
   return moves.length <= MAX_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount;
 }
 
-/** Requests the first operation of the plan. If the stream is not ready, it does nothing: the next look makes a new plan. */
-async function ask(
+/** Requests the first operation of the plan. If the stream is not ready, it does nothing, and the next poll makes a new plan. */
+async function requestNext(
   client: ReshardClient,
   target: ReshardTarget,
   survey: Survey,
@@ -267,12 +265,12 @@ async function ask(
     await updateShardCount(client, { streamName, shardCount: next.shardCount, updates, history, now, onTagFailure });
   } catch (error) {
     if (error instanceof DailyUpdateLimitError) {
-      // The next look finds the refusal in the history, and plans without updates.
+      // The history now contains the rejection, so the next poll plans without updates.
       if (canMoveInstead(shards, boundaryMoves(shards, shardCount), shardCount)) return;
       throw error;
     }
     if (!isShardQuota(error) || shardCount > shards.length) throw error;
-    // A stream that has shards enough has a boundary to give up for each one that it lacks.
+    // The stream has enough shards, so it has at least one surplus boundary for each missing boundary.
     const [merge] = boundaryMoves(shards, shardCount, 'merge');
     await moveBoundary(client, streamName, shards, merge!);
   }

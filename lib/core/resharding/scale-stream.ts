@@ -9,38 +9,35 @@ import { parseUpdateHistory, UPDATE_HISTORY_TAG, updatesLeft, updatesMade } from
 
 interface ScaleRequest extends ScalingBounds {
   readonly streamName: string;
-  /** Returns what the alarms of the stream say about its load. */
+  /** Returns the load of the stream, by the states of its alarms. */
   readLoad(): Promise<Load>;
   /** The time, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** The result of one look at a stream. */
+/** The result of one call of `scaleStream`. */
 interface Scaling {
-  /**
-   * How many shards the stream has, or will have after the update that was just requested, which is one step towards the
-   * desired count.
-   */
+  /** How many shards the stream has. After a requested update, how many shards it will have. */
   readonly shardCount: number;
-  /** How many further updates of its shard count Kinesis allows in the current 24 hours. */
+  /** How many more updates of the shard count Kinesis allows in the current 24 hours. */
   readonly updatesLeft: number;
-  /** Absent while the stream is being changed, and if it could not be scaled. */
+  /** Absent while Kinesis changes the stream, and after a failure. */
   readonly load?: Load;
-  /** How many shards the stream should have now. Absent if the load is. */
+  /** How many shards the stream should have now. Absent if `load` is absent. */
   readonly desiredShardCount?: number;
-  /** Why the stream could not be scaled. */
+  /** The error, if the stream could not be scaled. */
   readonly failure?: unknown;
 }
 
-/** How long after its last update a busy stream counts as busy with that update. */
+/** A stream that is busy within this time after its last update is assumed to be busy with that update. */
 const LONGEST_UPDATE_MS = 60 * 60_000;
 
 /**
- * Looks at a stream once and asks it for the next step to the shard count that its load calls for.
+ * Reads a stream once, and requests the next update towards the shard count that the load needs. Call it every minute. Its only
+ * state is the history of updates, in a tag of the stream.
  *
- * Call it every minute. It remembers nothing but the history of updates, which the stream itself keeps. If it could look at
- * the stream but not scale it, it does not throw but says so in its answer, because the number of shards and updates then
- * matters all the more.
+ * If it can read the stream but not scale it, it returns the failure instead of throwing it. So the caller can still report the
+ * shards and the remaining updates.
  *
  * @throws StreamNotReshardableError if the stream is in on-demand mode, where Kinesis scales it, or is being deleted
  */
@@ -70,7 +67,8 @@ export async function scaleStream(
       ? { ...decided, shardCount: next, updatesLeft: left - 1 }
       : decided;
   } catch (failure) {
-    // Other processes have used up the updates of the day. The history says so now, and nobody asks again for an hour.
+    // Other programs have used up the updates of the day. The history now contains this rejection, so no process requests an
+    // update for an hour.
     return failure instanceof DailyUpdateLimitError ? { ...found, updatesLeft: 0 } : { ...found, failure };
   }
 }

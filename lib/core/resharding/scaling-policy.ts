@@ -7,7 +7,7 @@ export interface ScalingBounds {
   readonly maxShards: number;
 }
 
-/** What the alarms of a stream say about its load. `surging` is so high that a third more shards may not be enough. */
+/** The load of a stream, by the states of its alarms. `surging` means that a third more shards may not be enough. */
 export type Load = 'surging' | 'high' | 'normal' | 'low';
 
 export interface ScalingSituation extends ScalingBounds {
@@ -20,26 +20,26 @@ export interface ScalingSituation extends ScalingBounds {
 }
 
 /**
- * How long the load needs after an update to show on the new shards: six minutes for which the alarms look back, three
- * minutes by which metrics may be late, and one minute for the function itself.
+ * How long after an update the alarms show the load of the new shards: the alarms cover six minutes, metrics may be three minutes
+ * late, and the function runs every minute.
  */
 export const SCALE_OUT_PAUSE_MS = 10 * 60_000;
 
-/** The half hour for which the scale-in alarm looks back must be without an update. */
+/** The scale-in alarm covers half an hour, in which there must be no update. */
 export const SCALE_IN_PAUSE_MS = 30 * 60_000;
 
-/** By how much a stream grows under a high load that does not surge. */
+/** The growth of a stream under a high load that is not surging. */
 const GROWTH = 4 / 3;
 
 /**
  * How many shards a stream should have now.
  *
- * It grows by a third under a high load and doubles under a surging one; it halves under a low one if enough updates are
- * left to double back to the most shards of the last 24 hours, and one more. If its bounds have changed, the stream moves
- * within them at once, whatever the load.
+ * Under a high load the stream grows by a third, and under a surging load it doubles. Under a low load it halves, but only if
+ * enough updates are left to double back to the most shards of the last 24 hours, plus one. If the count is outside its bounds,
+ * it changes to the nearest bound under any load.
  *
- * The numbers were found by simulation, over loads of several shapes: few shard-hours, with throttling below 1 % of the
- * time if metrics are in time. See the guide to resharding, and `npm run bench auto-scaling`.
+ * The numbers come from simulations of loads of several shapes. They give few shard-hours, and throttling for less than 1 % of
+ * the time if metrics are not late. See the guide to resharding, and `npm run bench auto-scaling`.
  */
 export function desiredShardCount(situation: ScalingSituation): number {
   const { openShardCount, minShards, maxShards, load } = situation;
@@ -50,10 +50,10 @@ export function desiredShardCount(situation: ScalingSituation): number {
     return mayScaleIn(situation, fewer) ? fewer : openShardCount;
   }
   if (load === 'normal' || !mayScaleOut(situation)) return openShardCount;
-  return Math.min(load === 'surging' ? mostShards(openShardCount) : aThirdMore(openShardCount), maxShards);
+  return Math.min(load === 'surging' ? mostShards(openShardCount) : grownByAThird(openShardCount), maxShards);
 }
 
-function aThirdMore(count: number): number {
+function grownByAThird(count: number): number {
   return Math.min(Math.ceil(count * GROWTH), MAX_STREAM_SHARDS);
 }
 
@@ -63,8 +63,8 @@ function mayScaleOut({ history, now }: ScalingSituation): boolean {
 
 function mayScaleIn({ history, now, openShardCount }: ScalingSituation, fewer: number): boolean {
   const most = Math.max(openShardCount, ...history.map(({ shardCount }) => shardCount));
-  const wayBack = Math.ceil(Math.log2(most / fewer));
-  return updatesLeft(history) >= 1 + wayBack + 1 && now - lastOf(history) >= SCALE_IN_PAUSE_MS;
+  const doublingsBack = Math.ceil(Math.log2(most / fewer));
+  return updatesLeft(history) >= 1 + doublingsBack + 1 && now - lastOf(history) >= SCALE_IN_PAUSE_MS;
 }
 
 function lastOf(history: readonly PastUpdate[]): number {

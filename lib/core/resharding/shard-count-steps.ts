@@ -1,11 +1,10 @@
 import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../sharding/shard-count';
 
 /**
- * The targets of the UpdateShardCount requests that take a stream from one shard count to another. The last one is
- * `target`. There are as few requests as Kinesis allows: one request can at most double a count, and at least halve it.
- * Use it to see how many of the ten updates of a day a change needs.
+ * The targets of the fewest UpdateShardCount requests that change a stream from one shard count to another. One request can at
+ * most double or halve the count. Use it to find out how many of the ten daily updates a change needs.
  *
- * Each request except the last one doubles or halves the count, so it splits or merges each shard once.
+ * Each request except the last doubles or halves the count, so it splits or merges each shard once.
  *
  * @param current the number of open shards now
  * @param target the number of open shards at the end
@@ -29,7 +28,8 @@ export function mostShards(count: number): number {
 }
 
 /**
- * The fewest shards that a stream can have after one update. Half of an odd count is rounded up, so as not to go below.
+ * The fewest shards that a stream can have after one update. Rounds half of an odd count up, because Kinesis rejects a count
+ * below half.
  */
 export function fewestShards(count: number): number {
   return Math.ceil(count / 2);

@@ -9,22 +9,22 @@ export type UpdateClient = Pick<ReshardClient, 'updateShardCount'> & TagClient;
 interface UpdateRequest {
   readonly streamName: string;
   readonly shardCount: number;
-  /** How many updates are still needed, this one included. */
+  /** How many updates are still needed, including this one. */
   readonly updates: number;
   readonly history: readonly PastUpdate[];
   readonly now: number;
-  /** Receives the error with which Kinesis refuses the tag of the history, and the update goes on. @default it fails */
+  /** Receives the error if Kinesis rejects the tag of the history. The update then continues. Without it, the update fails. */
   readonly onTagFailure?: ((error: Error) => void) | undefined;
 }
 
 /**
- * Asks for an update of the shard count and adds it to the stream's history. Returns `false` if the stream is not ready.
+ * Requests an update of the shard count, and adds it to the stream's history. Returns `false` if the stream is not ready.
  *
- * The history is written before the update, because the stream accepts no tags while it is busy with the update. So the
- * update is counted even after a lost answer or a crash. If Kinesis refuses the update, it is removed from the history
- * again. If the updates of the day are used up, the history then says so.
+ * It writes the history before the update, because the stream accepts no tags during the update. So the history contains the
+ * update even after a lost response or a crash. If Kinesis rejects the update, it removes the update from the history. If the
+ * updates of the day are used up, it adds that rejection to the history.
  *
- * @throws DailyUpdateLimitError if Kinesis refuses the update because the updates of the day are used up
+ * @throws DailyUpdateLimitError if Kinesis rejects the update because the updates of the day are used up
  */
 export async function updateShardCount(
   client: UpdateClient,
@@ -50,9 +50,9 @@ export async function updateShardCount(
     return true;
   } catch (error) {
     if (isDailyLimit(error)) {
-      const refused = [...before, { time: now, shardCount: REFUSED }];
-      await write(refused);
-      throw new DailyUpdateLimitError(streamName, updates, refused, { refusal: error.message, cause: error });
+      const withRejection = [...before, { time: now, shardCount: REFUSED }];
+      await write(withRejection);
+      throw new DailyUpdateLimitError(streamName, updates, withRejection, { refusal: error.message, cause: error });
     }
     const isLater = isNotReady(error) || isOutOfDate(error);
     if (isLater || isShardQuota(error)) await write(before);
@@ -62,8 +62,8 @@ export async function updateShardCount(
 }
 
 /**
- * If the last update asked for the same count, the stream does not have it. So that update was not made, and this one takes
- * its place.
+ * The history without a failed attempt. If the last update requested the same count, Kinesis has not made it, and the new update
+ * replaces it.
  */
 function withoutAttempt(history: readonly PastUpdate[], shardCount: number): readonly PastUpdate[] {
   return history.at(-1)?.shardCount === shardCount ? history.slice(0, -1) : history;

@@ -4,7 +4,7 @@ import type { ReshardClient } from './reshard-client';
 
 export type TagClient = Pick<ReshardClient, 'listTagsForStream' | 'addTagsToStream'>;
 
-/** All tags of a stream, over as many pages as they take. */
+/** Reads all tags of a stream. */
 export async function readTags(
   client: Pick<TagClient, 'listTagsForStream'>,
   streamName: string,
@@ -19,16 +19,16 @@ export async function readTags(
     const { Tags, HasMoreTags }: Awaited<ReturnType<TagClient['listTagsForStream']>> = Object(answer);
     const before = tags.size;
     for (const { Key, Value } of Array.isArray(Tags) ? Tags : []) tags.set(Key!, Value);
-    // If a page brings no tags but says that more follow, the same page would be asked for again, for ever.
+    // If a page announces more tags but has no new tags, this loop would request the same page for ever.
     if (!Array.isArray(Tags) || (HasMoreTags && tags.size === before)) {
-      throw new IncompleteAnswerError('ListTagsForStream', 'tags, and lead on');
+      throw new IncompleteAnswerError('ListTagsForStream', 'new tags on each page');
     }
     start = HasMoreTags ? Tags.at(-1)?.Key : undefined;
   } while (start !== undefined);
   return tags;
 }
 
-/** Sets a tag. Returns `false` if the stream is busy, because then it accepts no tag. */
+/** Sets a tag. Returns `false` if the stream is busy, because a busy stream accepts no tags. */
 export async function writeTag(client: TagClient, streamName: string, key: string, value: string): Promise<boolean> {
   try {
     await client.addTagsToStream({ StreamName: streamName, Tags: { [key]: value } });
@@ -40,9 +40,9 @@ export async function writeTag(client: TagClient, streamName: string, key: strin
 }
 
 /**
- * The time of day as a tag can hold it: in UTC, without colons, such as `2026-11-21T0815Z`, or with seconds and thousandths.
+ * A time in UTC for a tag, without colons: in minutes, such as `2026-11-21T0815Z`, or with seconds and milliseconds.
  *
- * The API reference allows letters, digits, white space and `_ . / = + - % @` in the keys and values of tags.
+ * The API allows letters, digits, white space and `_ . / = + - % @` in the keys and values of tags.
  *
  * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_AddTagsToStream.html
  */
@@ -54,7 +54,7 @@ export function tagMillisecond(time: number): string {
   return isoWithoutColons(time);
 }
 
-/** The time, in milliseconds since 1970; NaN if the text is not one that was written here. */
+/** Parses a time of these formats, in milliseconds since 1970. NaN for other texts. */
 export function parseTagTime(text: string): number {
   return Date.parse(
     text.replace(/T(\d\d)(\d\d)(\d\d\.\d{3})?Z$/, (_, hour, minute, rest) => `T${hour}:${minute}:${rest ?? '00'}Z`),

@@ -1,26 +1,26 @@
 import { parseTagTime, tagMinute } from './stream-tags';
 
 /**
- * How often Kinesis allows an update of the shard count of one stream in any 24 hours.
- * Source: the Kinesis API reference, UpdateShardCount: "more than ten times per rolling 24-hour period per stream".
+ * How many updates of the shard count Kinesis allows for a stream in any 24 hours. Source: the Kinesis API reference,
+ * UpdateShardCount: "more than ten times per rolling 24-hour period per stream".
  */
 export const DAILY_UPDATES = 10;
 
 /**
- * The tag in which a stream carries the updates of its shard count in the last 24 hours. Kinesis counts them too, but
- * it does not report their number; it only refuses the update that is too many.
+ * The tag of a stream with the updates of its shard count in the last 24 hours. Kinesis does not report its own count of the
+ * updates; it only rejects an update above the limit.
  */
 export const UPDATE_HISTORY_TAG = 'even-shards/shard-count-updates';
 
-/** An update that this library has asked for, or has been refused. */
+/** An update that this library has requested, or a rejection. */
 export interface PastUpdate {
   /** The time of the update, in milliseconds since 1970. */
   readonly time: number;
-  /** The shard count that the update asked for; `REFUSED` if Kinesis refused it because the updates of the day were used up. */
+  /** The requested shard count; `REFUSED` if Kinesis rejected the update because the updates of the day were used up. */
   readonly shardCount: number;
 }
 
-/** Stands in place of a shard count if Kinesis refused an update. */
+/** Replaces the shard count of a rejected update. */
 export const REFUSED = 0;
 
 const MINUTE_MS = 60_000;
@@ -29,14 +29,14 @@ const MINUTE_MS = 60_000;
 const RETENTION_MS = (24 * 60 + 1) * MINUTE_MS;
 
 /**
- * How long a refusal keeps us from asking again. Others have used up updates at times that we do not know, so one may be
- * allowed again at any time within a day.
+ * How long the library requests no update after a rejection. Other programs have made updates at unknown times, so a new update
+ * may be allowed at any time within a day.
  */
 const REFUSAL_MS = 60 * MINUTE_MS;
 
 const ENTRY = /^(\d{4}-\d\d-\d\dT\d{4}Z)=(\d{1,5})$/;
 
-/** The updates of the last 24 hours and the refusals of the last hour, oldest first. */
+/** The updates of the last 24 hours and the rejections of the last hour, oldest first. */
 export function parseUpdateHistory(tagValue: string | undefined, now: number): PastUpdate[] {
   return (tagValue ?? '')
     .split(' ')
@@ -48,7 +48,7 @@ export function parseUpdateHistory(tagValue: string | undefined, now: number): P
     .sort((a, b) => a.time - b.time);
 }
 
-/** The value of the tag: ten entries in whole minutes, which fit into the 256 characters of a tag value. */
+/** The value of the tag: up to ten entries in whole minutes, which fit into the 256 characters of a tag value. */
 export function formatUpdateHistory(history: readonly PastUpdate[]): string {
   return history
     .slice(-DAILY_UPDATES)
@@ -56,20 +56,20 @@ export function formatUpdateHistory(history: readonly PastUpdate[]): string {
     .join(' ');
 }
 
-/** How many further updates Kinesis allows; none for an hour after it has refused one. */
+/** How many more updates Kinesis allows; 0 for an hour after a rejection. */
 export function updatesLeft(history: readonly PastUpdate[]): number {
   const isRefused = history.some(({ shardCount }) => shardCount === REFUSED);
   return isRefused ? 0 : Math.max(0, DAILY_UPDATES - history.length);
 }
 
-/** The updates without the refusals. */
+/** The updates without the rejections. */
 export function updatesMade(history: readonly PastUpdate[]): PastUpdate[] {
   return history.filter(({ shardCount }) => shardCount !== REFUSED);
 }
 
 /**
- * When this many updates are allowed again; `undefined` if they are allowed now, or if it is not known because others have
- * used some up.
+ * When this many updates are allowed again. `undefined` if they are allowed now, or if the time is not known because other
+ * programs have made updates.
  */
 export function allowedAgainAt(history: readonly PastUpdate[], updates: number): Date | undefined {
   if (history.some(({ shardCount }) => shardCount === REFUSED)) return undefined;

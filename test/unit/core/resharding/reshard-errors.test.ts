@@ -3,12 +3,12 @@ import { DailyUpdateLimitError, ReshardTimeOutError } from '../../../../lib/core
 test('a time-out tells how far the stream has come, in how many minutes, and that the work can go on', () => {
   const error = new ReshardTimeOutError({ streamName: 'Events', shardCount: 16 }, 4, 51.4 * 60_000);
   expect(error.code).toBe('RESHARD_TIME_OUT');
-  expect(error.problem).toBe('Events has 4 of 16 shards after 51 minutes; run it again to go on from there');
+  expect(error.problem).toBe('Events has 4 of 16 shards after 51 minutes; run it again to continue');
 });
 
 test.each([
   [10, 'they are allowed again at 1970-01-02T00:01:00.000Z'],
-  [11, 'go to the count in parts, at most 10 doublings or halvings a day'],
+  [11, 'change the count in parts, with at most 10 doublings or halvings a day'],
 ])('%d updates, one of the day being used: %s', (updates, advice) => {
   const { problem } = new DailyUpdateLimitError('Events', updates, [{ time: 0, shardCount: 2 }]);
   expect(problem).toContain(`Events needs ${updates} more update(s)`);

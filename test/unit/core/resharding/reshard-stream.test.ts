@@ -210,8 +210,8 @@ describe('the daily limit', () => {
     const error = await refuses(reshard(100));
     expect(error).toBeInstanceOf(DailyUpdateLimitError);
     expect(error.problem).toBe(
-      'Events needs 3 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 8 of them are known ' +
-        'to be used; they are allowed again at 1970-01-02T00:01:00.000Z',
+      'Events needs 3 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and at least 8 are ' +
+        'used; they are allowed again at 1970-01-02T00:01:00.000Z',
     );
     expect(callsThatChange({ calls: kinesis.calls.slice(before) } as FakeControlPlane)).toEqual([]);
     await clock.runUntil(clock.sleep(24 * HOUR_MS));
@@ -251,8 +251,8 @@ describe('the daily limit', () => {
     const run = setUp({ shardCount: 32 });
     await useUpTheDay(run, 32, 64);
     expect((await refuses(run.reshard(64))).problem).toBe(
-      'Events needs 1 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 0 of them are known ' +
-        'to be used: at most 10 updates in a rolling day; others have used the rest; these updates are allowed again within 24 hours',
+      'Events needs 1 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and at least 0 are ' +
+        'used: at most 10 updates in a rolling day; other programs have used the rest, so the updates are allowed again within 24 hours',
     );
     await refuses(run.reshard(64));
     expect(callsThatChange(run.kinesis)).toEqual(['update']);
@@ -264,7 +264,7 @@ describe('the daily limit', () => {
   test('is reported for a distance that no day is enough for', async () => {
     const { reshard } = setUp({ shardCount: 1 });
     expect((await refuses(reshard(2_000))).problem).toMatch(
-      /^Events needs 11 more .*; go to the count in parts, at most 10 doublings or halvings a day$/,
+      /^Events needs 11 more .*; change the count in parts, with at most 10 doublings or halvings a day$/,
     );
   });
 
@@ -423,7 +423,7 @@ describe('a repair with an old count', () => {
         const target = { streamName: 'Events', shardCount: 8 };
         const repair = reshardStream(kinesis, target, { ...time, yieldsToOthers: true }).catch((error: Error) => {
           expect(error.message).toBe(
-            `[RESHARD_SUPERSEDED] Events has ${to} shards because someone else has changed it, so it is no longer taken to 8`,
+            `[RESHARD_SUPERSEDED] another program has changed Events to ${to} shards, so the change to 8 shards stopped`,
           );
           superseded += 1;
         });
@@ -476,7 +476,7 @@ describe('a repair with an old count', () => {
     await clock.runUntil(
       advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), deployment(clock.now())),
     );
-    expect((await refuses(reshard(8))).problem).toMatch(/^Events is taken to 4 shards by a deployment/);
+    expect((await refuses(reshard(8))).problem).toMatch(/^a deployment changes Events to 4 shards/);
     await clock.runUntil(clock.sleep(HOUR_MS));
     expect(await reshard(8)).toMatchObject({ openShardCount: 8 });
   });
