@@ -1,13 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { writeGuideTable } from '../support/guide-table';
 import { rounded } from '../support/tables/producer/table';
 import { ENGINES, type Engine } from './growth/engines';
-import { growthPicture, type Measured } from './growth/picture';
 
 /**
- * What a unit of work costs each engine as its input grows by powers of ten: CPU time, and what stays in memory. It writes the table
- * and the picture of the guide.
+ * Prints the cost of a unit of work of each engine as its input grows by powers of ten: CPU time, and the memory that it keeps.
  *
  *     npm run bench growth [part of an engine's name...]
  */
@@ -19,6 +15,12 @@ const ROUNDS = 3;
 const MOST_MS = 12_000;
 /** No timer of an engine lasts longer. */
 const MOST_TIMER_MS = 1_000;
+
+/** The cost of a unit of an engine at each size. */
+interface Measured {
+  readonly engine: Engine;
+  readonly points: readonly { readonly size: number; readonly microseconds: number; readonly bytes: number }[];
+}
 
 async function measure(engine: Engine): Promise<Measured> {
   const points: Measured['points'][number][] = [];
@@ -85,9 +87,7 @@ async function main(names: readonly string[]): Promise<void> {
     rounded(points.at(-1)!.bytes),
   ]);
   const header = ['', ...sizes.map((size) => rounded(size)), 'last to second', 'bytes at the last'];
-  if (names.length > 0) return console.table([header, ...rows]);
-  writeGuideTable('docs/guides/growth.md', 'npm run bench growth', header, rows);
-  writeFileSync('docs/guides/growth.svg', growthPicture(measured));
+  console.table([header, ...rows]);
 }
 
 void main(process.argv.slice(2));

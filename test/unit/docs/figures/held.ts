@@ -96,7 +96,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `an item for each ${core('consumer/parked-segment', 'SEGMENT_BYTES') / 1_000} KB of its records`,
     `keys, in ${core('consumer/handled-positions', 'MOST_BYTES') / 1_000_000} MB at most`,
   ],
-  'growth.md': [`at least the last ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} items`],
   'fan-out-query.md': [
     `by blocks of ${core('fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
     `up to ${core('fan-out/page-request', 'MAX_QUERY_VALUES')} values in one order`,
