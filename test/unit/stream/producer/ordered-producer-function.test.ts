@@ -16,16 +16,16 @@ describe('OrderedProducerFunction', () => {
     ['both', { aggregation: true, sequence: true }, { EVEN_SHARDS_AGGREGATION: 'true', EVEN_SHARDS_SEQUENCE: 'true' }],
     ['neither if both are off', { aggregation: false, sequence: false }, {}],
     [
-      'packs',
+      'aggregation across keys',
       { aggregationAcrossKeys: true, hashBuckets: 64 },
       { EVEN_SHARDS_AGGREGATION: 'packed', EVEN_SHARDS_HASH_BUCKETS: '64' },
     ],
     [
-      'packs that wait for company, and requests that do not wait for long',
+      'aggregation across keys with linger and a request timeout',
       { aggregationAcrossKeys: true, linger: Duration.millis(5), requestTimeout: Duration.seconds(2) },
       { EVEN_SHARDS_AGGREGATION: 'packed', EVEN_SHARDS_LINGER_MS: '5', EVEN_SHARDS_REQUEST_TIMEOUT_MS: '2000' },
     ],
-  ])('is told of aggregation and sequences: %s', (_, props, variables) => {
+  ])('passes aggregation and sequence settings to the function: %s', (_, props, variables) => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     new OrderedProducerFunction(stack, 'Producer', { stream, ...props });
 
@@ -34,7 +34,7 @@ describe('OrderedProducerFunction', () => {
     });
   });
 
-  test('takes over the hash buckets of its stream, and refuses others', () => {
+  test('uses the hash buckets of its stream and rejects another number', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 });
     new OrderedProducerFunction(stack, 'Producer', { stream });
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
@@ -45,7 +45,7 @@ describe('OrderedProducerFunction', () => {
     );
   });
 
-  describe('and the record size limit of its stream', () => {
+  describe('the record size limit', () => {
     const construct = (maxRecordSize?: Size, ofStream: Size | undefined = maxRecordSize && Size.mebibytes(10)) => {
       const props = { shardCount: 4, ...(ofStream && { maxRecordSize: ofStream }) };
       const stream = new UniformStream(stack, 'Events', props);
@@ -59,23 +59,23 @@ describe('OrderedProducerFunction', () => {
     test.each([
       ['1 MiB', Size.mebibytes(1), Size.mebibytes(1), '1048576'],
       ['1.5 MiB', Size.mebibytes(1.5), Size.mebibytes(10), '1572864'],
-      ['that of the stream', undefined, Size.mebibytes(4), '4194304'],
-      ['a smaller one than that of the stream', Size.mebibytes(2), Size.mebibytes(4), '2097152'],
+      ['the limit of the stream', undefined, Size.mebibytes(4), '4194304'],
+      ['a maxRecordSize below the limit of the stream', Size.mebibytes(2), Size.mebibytes(4), '2097152'],
       ['1 MiB, which a stream without a limit has', Size.mebibytes(1), undefined, '1048576'],
-    ])('is told %s', (_, maxRecordSize, ofStream, bytes) => {
+    ])('passed to the function is %s', (_, maxRecordSize, ofStream, bytes) => {
       construct(maxRecordSize, ofStream ?? Size.mebibytes(1));
 
       expectLimit(bytes);
     });
 
-    test('is told none where only the deployment knows the limit of the stream', () => {
+    test('is not passed to the function if the limit of the stream is a token', () => {
       const parameter = new CfnParameter(stack, 'Limit', { type: 'Number' });
       construct(undefined, Size.kibibytes(parameter.valueAsNumber));
 
       expectLimit(Match.absent());
     });
 
-    test('is given a larger one before the stream is', () => {
+    test('can be increased before an escape hatch increases the limit of the stream', () => {
       const stream = new kinesis.Stream(stack, 'Events');
       new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(2) });
       (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 2_048);
@@ -83,7 +83,7 @@ describe('OrderedProducerFunction', () => {
       expectLimit('2097152');
     });
 
-    test('is told any of an imported stream, whose limit nobody knows', () => {
+    test('can have any allowed value for an imported stream, whose limit is unknown', () => {
       const stream = kinesis.Stream.fromStreamArn(stack, 'Events', 'arn:aws:kinesis:eu-west-1:1:stream/events');
       new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(10) });
 
@@ -91,9 +91,9 @@ describe('OrderedProducerFunction', () => {
     });
 
     test.each([
-      ['that it was given', Size.mebibytes(4), 4_194_304],
-      ['of every stream', undefined, 1_048_576],
-    ])('fails for a larger limit than the one of the stream, %s', (_, ofStream, bytes) => {
+      ['a stream with maxRecordSize', Size.mebibytes(4), 4_194_304],
+      ['a stream without maxRecordSize', undefined, 1_048_576],
+    ])('cannot be larger than the limit of the stream: %s', (_, ofStream, bytes) => {
       const stream = new UniformStream(stack, 'Events', {
         shardCount: 4,
         ...(ofStream && { maxRecordSize: ofStream }),
@@ -110,7 +110,7 @@ describe('OrderedProducerFunction', () => {
     });
   });
 
-  describe('and the record distribution of its stream', () => {
+  describe('the record distribution strategy AUTO of the stream', () => {
     const message =
       'EvenShards/Producer: stream.recordDistributionStrategy must be USER_PARTITION_KEY, for with AUTO Kinesis ' +
       'ignores partition keys and explicit hash keys and keeps no order, got "AUTO"';
@@ -125,7 +125,7 @@ describe('OrderedProducerFunction', () => {
       (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('RecordDistributionStrategy', strategy);
     }
 
-    test('fails for a stream whose records Kinesis distributes itself', () => {
+    test('is rejected when the producer is created', () => {
       const stream = onDemandStream('AUTO');
 
       const construct = (id: string) => () => new OrderedProducerFunction(stack, id, { stream });
@@ -133,7 +133,7 @@ describe('OrderedProducerFunction', () => {
       expect(construct('Again')).toThrow(InvalidArgumentError);
     });
 
-    test('fails at synthesis if that is set later', () => {
+    test('is rejected at synthesis if it was set later', () => {
       const stream = onDemandStream();
       new OrderedProducerFunction(stack, 'Producer', { stream });
       setStrategy(stream, 'AUTO');
@@ -157,26 +157,29 @@ describe('OrderedProducerFunction', () => {
     };
 
     test.each([
-      [undefined, 'true', ':allocate'],
-      [true, 'true', ':allocate'],
-      [false, 'false', ':query'],
-    ])('and allocateHashKeys %p is told whom to ask, and may, and no more', (allocateHashKeys, text) => {
-      const registry = construct(allocateHashKeys);
+      [undefined, 'true'],
+      [true, 'true'],
+      [false, 'false'],
+    ])(
+      'and allocateHashKeys %p, the function has the name of the registry and the setting in its environment',
+      (allocateHashKeys, text) => {
+        const registry = construct(allocateHashKeys);
 
-      const template = Template.fromStack(stack);
-      template.hasResourceProperties('AWS::Lambda::Function', {
-        Environment: {
-          Variables: {
-            EVEN_SHARDS_STREAM_NAME: Match.anyValue(),
-            EVEN_SHARDS_REGISTRY_FUNCTION_NAME: stack.resolve(registry.function.functionName),
-            EVEN_SHARDS_ALLOCATE_HASH_KEYS: text,
+        const template = Template.fromStack(stack);
+        template.hasResourceProperties('AWS::Lambda::Function', {
+          Environment: {
+            Variables: {
+              EVEN_SHARDS_STREAM_NAME: Match.anyValue(),
+              EVEN_SHARDS_REGISTRY_FUNCTION_NAME: stack.resolve(registry.function.functionName),
+              EVEN_SHARDS_ALLOCATE_HASH_KEYS: text,
+            },
           },
-        },
-      });
-    });
+        });
+      },
+    );
   });
 
-  test('fails with the way out if the bundle was not built', () => {
+  test('fails with the command to run if the bundle is missing', () => {
     const exists = jest.spyOn(fs, 'existsSync').mockReturnValue(false);
     try {
       const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
