@@ -8,7 +8,7 @@ import { consumerDayRow, type Handle, HEADER, waysToConsume } from './consumer-d
 
 /**
  * What a poison record and an outage of a minute do to a day of a shard, with what people use now and with an ordered consumer.
- * Powertools' batch processor is its own, which is fetched into a cache the first time. It writes the table of the guide.
+ * Powertools' batch processor is its own, which is fetched into a cache the first time. It writes the table of decision 0054.
  *
  *   npm run bench consumer-day
  */
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   const powertools = powertoolsOf(fetchPowertools());
   const rows: string[][] = [];
   for (const way of waysToConsume(powertools)) rows.push(await consumerDayRow(way));
-  writeGuideTable('docs/guides/peers.md', 'npm run bench consumer-day', HEADER, rows);
+  writeGuideTable('docs/decisions/0054-a-failing-key-is-parked-alone.md', 'npm run bench consumer-day', HEADER, rows);
 }
 
 void main();

@@ -11,7 +11,7 @@ import { KEYS, RECORD_BYTES } from './peers/workload';
 
 /**
  * What others have for the same work: each in a process of its own, with its defaults, against one stream that answers
- * over TLS on loopback. A peer whose tools are not found is left out aloud. It writes the tables of the guide.
+ * over TLS on loopback. A peer whose tools are not found is left out aloud. It writes the table of decision 0002.
  *
  *     npm run bench peers [scenario...]
  */
@@ -22,9 +22,9 @@ interface Scenario {
   readonly rounds: number;
 }
 
-/** The scenario and the columns that the guide shows. */
-const GUIDE_SCENARIO = 'crowded';
-const GUIDE_COLUMNS = ['', 'records/s', 'µs of CPU a record', 'out of order ‰', 'not read ‰'];
+/** The scenario and the columns that the decision shows. */
+const DECISION_SCENARIO = 'crowded';
+const DECISION_COLUMNS = ['', 'records/s', 'µs of CPU a record', 'out of order ‰', 'not read ‰'];
 
 const QUIET = { left: 1, failed: 0, throttled: 0 };
 
@@ -130,9 +130,14 @@ function show(scenario: string, outcomes: readonly Outcome[]): void {
   });
   const header = ['', 'records/s', 'µs of CPU a record', 'ratio', 'bytes a record', 'MiB at most'];
   const allColumns = [...header, 'out of order ‰', 'twice ‰', 'not read ‰'];
-  if (scenario === GUIDE_SCENARIO) {
-    const rows = table.map((cells) => GUIDE_COLUMNS.map((column) => cells[allColumns.indexOf(column)]!));
-    writeGuideTable('docs/guides/peers.md', `npm run bench peers ${scenario}`, GUIDE_COLUMNS, rows);
+  if (scenario === DECISION_SCENARIO) {
+    const rows = table.map((cells) => DECISION_COLUMNS.map((column) => cells[allColumns.indexOf(column)]!));
+    writeGuideTable(
+      'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md',
+      `npm run bench peers ${scenario}`,
+      DECISION_COLUMNS,
+      rows,
+    );
   }
   printTable(allColumns, table);
 }

@@ -7,7 +7,6 @@ const EVENTS = 3_000;
 /** The events of "Guaranteeing Order with Kinesis Bulk Puts": repositories are created, get commits, and some are destroyed. */
 export function repositoryEvents(): string[] {
   const random = seededRandom(37);
-  const at = (event: number) => new Date(Date.UTC(2026, 0, 1) + event * 7_000).toISOString();
   return Array.from({ length: EVENTS }, (_, event) => {
     const number = event < REPOSITORIES ? event : Math.floor(REPOSITORIES * random());
     const account = `account-${number % ACCOUNTS}`;
@@ -15,6 +14,6 @@ export function repositoryEvents(): string[] {
     const id = Math.floor(random() * 2 ** 32)
       .toString(16)
       .padStart(8, '0');
-    return JSON.stringify({ at: at(event), kind, id, repository: `${account}/project-${number}`, account });
+    return JSON.stringify({ kind, id, repository: `${account}/project-${number}`, account });
   });
 }

@@ -15,7 +15,7 @@ test('names tests that are there, as what holds each correction', () => {
 });
 
 const corrections = page
-  .split('\n## ')[1]!
+  .split('\n## Corrections\n')[1]!
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .slice(2);
