@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { byChanceRows } from '../../support/tables/producer/by-chance';
 import { fiveProducersRows } from '../../support/tables/producer/five-producers';
 import { MANY_KEYS, manyKeysRow } from '../../support/tables/producer/many-keys';
-import { GUIDE_SCENARIO, packedRows } from '../../support/tables/producer/packed';
+import { DECISION_SCENARIO, packedRows } from '../../support/tables/producer/packed';
 
 /** Tables of `npm run bench producer` whose time is simulated: these tests compute the rows that take seconds again. */
 
-const GUIDE = 'docs/guides/ordered-producer.md';
+const AGGREGATES = 'docs/decisions/0009-an-aggregate-is-one-point-of-the-hash-key-space.md';
 const LANES = 'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md';
 const SHARES = 'docs/decisions/0015-shares-of-a-shard.md';
 
@@ -34,9 +34,9 @@ describe('the table of the ordered producer', () => {
   }, 300_000);
 
   test('for aggregates across keys shows the rows that the bench computes', async () => {
-    const [perKey, ...others] = rowsOf(GUIDE, 'packed');
+    const [perKey, ...others] = rowsOf(AGGREGATES, 'packed');
     expect(others.map(([name]) => name)).toEqual(['256 buckets', '256 buckets, linger 5 ms']);
-    expect([perKey]).toEqual(await packedRows(GUIDE_SCENARIO, ['per key']));
+    expect([perKey]).toEqual(await packedRows(DECISION_SCENARIO, ['per key']));
   }, 300_000);
 
   test('for five producers shows the rows that the bench computes', async () => {

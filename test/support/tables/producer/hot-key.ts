@@ -42,5 +42,10 @@ export async function benchHotKey(): Promise<void> {
   console.log('one hot key, records of 100 bytes, 20 ms round trip, without and with shard limits\n');
   printTable(HOT_KEY_HEADER, await hotKeyRows(undefined));
   const rows = await hotKeyRows(SERVICE_SHARD_LIMITS);
-  writeGuideTable('docs/guides/ordered-producer.md', 'npm run bench producer hot-key', HOT_KEY_HEADER, rows);
+  writeGuideTable(
+    'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md',
+    'npm run bench producer hot-key',
+    HOT_KEY_HEADER,
+    rows,
+  );
 }

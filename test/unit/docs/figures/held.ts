@@ -151,7 +151,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `\`requestTimeoutMs\` (${seconds(core('producer/producer-options', 'requestTimeoutMs'))} seconds)`,
     `than ${seconds(core('producer/producer-options', 'requestTimeoutMs'))} seconds`,
     `until ${n(core('producer/put-all', 'MAX_REJECTED_KEYS'))} other keys`,
-    `last number of ${n(core('producer/put-transport', 'MAX_REMEMBERED_KEYS'))} keys`,
+    `last number of ${n(core('producer/put-transport', 'MAX_REMEMBERED_KEYS'))} idle keys`,
     `records above ${core('producer/producer-record', 'DEFAULT_MAX_RECORD_BYTES') / 2 ** 20} MiB`,
     `A record above ${core('producer/producer-record', 'DEFAULT_MAX_RECORD_BYTES') / 2 ** 20} MiB first waits`,
     `the default of ${n(core('producer/producer-options', 'maxBufferedRecords'))} records`,
