@@ -14,24 +14,24 @@ export const QUERY_FUNCTION_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [FUNCTION_NAME_DIMENSION],
   metrics: {
-    [QUERY_METRICS.pages]: sum('Count', 'pages answered'),
+    [QUERY_METRICS.pages]: sum('Count', 'returned pages'),
     [QUERY_METRICS.requests]: average(
       'Count',
-      'requests that a page takes: as many as it has shards, and some for shards that were read to their end',
+      'requests of a page: one for each shard, and more for shards with further pages',
     ),
-    [QUERY_METRICS.waves]: average('Count', 'rounds of requests that wait for each other, for a page: 1 is the fewest'),
-    [QUERY_METRICS.itemsReturned]: sum('Count', 'items that pages hold'),
-    [QUERY_METRICS.itemsRead]: sum('Count', 'items that were read for pages'),
+    [QUERY_METRICS.waves]: average('Count', 'consecutive rounds of requests of a page: at least 1'),
+    [QUERY_METRICS.itemsReturned]: sum('Count', 'items in returned pages'),
+    [QUERY_METRICS.itemsRead]: sum('Count', 'items that the queries read'),
     [QUERY_METRICS.overRead]: average(
       'Count',
-      'items read for each item returned: 1 is a query that reads nothing in vain; of a page that a filter has emptied, all that it has read',
+      'items read for each returned item: 1 is the best value; for an empty page, the number of read items',
     ),
-    [QUERY_METRICS.throttledRequests]: sum('Count', 'requests that the service has throttled; they are sent again'),
+    [QUERY_METRICS.throttledRequests]: sum('Count', 'throttled requests; the function sends them again'),
     [QUERY_METRICS.hedgedRequests]: sum(
       'Count',
-      'requests that were sent a second time because the first answer was late',
+      'requests that the function sent a second time because the first response was late',
     ),
-    [QUERY_METRICS.missingShards]: sum('Count', 'shards that are missing from partial pages'),
+    [QUERY_METRICS.missingShards]: sum('Count', 'shards that are missing in partial pages'),
   },
 } as const satisfies MetricFamily;
 

@@ -15,25 +15,16 @@ export const SHARDS_OF_STREAM_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [STREAM_NAME_DIMENSION],
   metrics: {
-    [STREAM_SHARD_METRICS.openShards]: average(
-      'Count',
-      'the open shards of the stream; while it is scaled, those it is about to have',
-    ),
+    [STREAM_SHARD_METRICS.openShards]: average('Count', 'open shards of the stream; during an update, the new count'),
     [STREAM_SHARD_METRICS.skew]: average(
       'Count',
-      'how many times the mean the widest shard holds of the hash keys: 1 is perfectly even, up to 1.05 counts as even',
+      'hash keys of the widest shard divided by the mean: up to 1.05 is even',
     ),
-    [STREAM_SHARD_METRICS.drift]: average(
-      'Count',
-      'how many splits, merges and updates it takes until the stream is as it should be: 0 without drift',
-    ),
-    [STREAM_SHARD_METRICS.updatesLeft]: minimum(
-      'Count',
-      'how many of the ten updates of its shard count the stream may still have in this 24 hours',
-    ),
+    [STREAM_SHARD_METRICS.drift]: average('Count', 'splits, merges and updates that the stream needs: 0 without drift'),
+    [STREAM_SHARD_METRICS.updatesLeft]: minimum('Count', 'updates of the shard count that are left of ten in 24 hours'),
     [STREAM_SHARD_METRICS.highLoadAtMaximum]: maximum(
       'Count',
-      '1 while the load is high and the stream has the most shards that it may have, else 0',
+      '1 while the load is high and the stream has its maximum of shards, otherwise 0',
     ),
   },
 } as const satisfies MetricFamily;

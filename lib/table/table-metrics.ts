@@ -56,10 +56,10 @@ export const FAN_OUT_QUERY_METRICS = {
     ...QUERY_FUNCTION_METRICS.metrics,
     [QUERY_METRICS.itemsHidden]: sum(
       'Count',
-      'items that were read and are in no page: a filter hides them. Where they are most of `ItemsRead`, give the condition an index of its own',
+      'items that a filter hid. If they are most of `ItemsRead`, make an index for the condition',
     ),
-    [QUERY_METRICS.consumedReadUnits]: sum('Count', 'read units that pages have consumed'),
-    [QUERY_METRICS.cacheHits]: sum('Count', 'pages and counts that came from the memory of a function with a `cache`'),
+    [QUERY_METRICS.consumedReadUnits]: sum('Count', 'read units that pages consumed'),
+    [QUERY_METRICS.cacheHits]: sum('Count', 'pages and counts from the `cache` of the function'),
   },
 } as const satisfies MetricFamily;
 
@@ -68,16 +68,13 @@ export const ADAPTIVE_COUNT_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [TABLE_NAME_DIMENSION, INDEX_NAME_DIMENSION],
   metrics: {
-    [SHARD_COUNT_METRICS.throttledValues]: maximum('Count', 'values of which throttled writes are known'),
-    [SHARD_COUNT_METRICS.increases]: sum('Count', 'counts that were increased'),
+    [SHARD_COUNT_METRICS.throttledValues]: maximum('Count', 'values with throttled writes'),
+    [SHARD_COUNT_METRICS.increases]: sum('Count', 'increased counts'),
     [SHARD_COUNT_METRICS.valuesAtMaximum]: maximum(
       'Count',
       'values that need more shards than the maximum of the index',
     ),
-    [SHARD_COUNT_METRICS.mostShards]: maximum(
-      'Count',
-      'the most shards of a value that is throttled, after an increase',
-    ),
+    [SHARD_COUNT_METRICS.mostShards]: maximum('Count', 'the largest count of a throttled value, after the increase'),
   },
 } as const satisfies MetricFamily;
 
@@ -86,13 +83,16 @@ export const ITEM_MOVER_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [TABLE_NAME_DIMENSION, INDEX_NAME_DIMENSION],
   metrics: {
-    [RESHARDING_METRICS.itemsScanned]: sum('Count', 'items that were looked at'),
-    [RESHARDING_METRICS.strays]: sum('Count', 'strays of all kinds, as executions come upon them'),
-    [RESHARDING_METRICS.hiddenStrays]: sum('Count', 'strays that no query finds, as executions come upon them'),
-    [RESHARDING_METRICS.movedItems]: sum('Count', 'items that got their shard'),
+    [RESHARDING_METRICS.itemsScanned]: sum('Count', 'items that the mover read'),
+    [RESHARDING_METRICS.strays]: sum(
+      'Count',
+      '[strays](../glossary.md#dynamodb-indexes) of all kinds that executions found',
+    ),
+    [RESHARDING_METRICS.hiddenStrays]: sum('Count', 'strays that queries cannot find'),
+    [RESHARDING_METRICS.movedItems]: sum('Count', 'items that the mover gave their shard'),
     [RESHARDING_METRICS.rejectedItems]: sum(
       'Count',
-      'strays that could not be moved, because DynamoDB rejected the item or no place fits its value',
+      'strays that the mover could not move, because DynamoDB rejected the item or its value has no valid place',
     ),
   },
 } as const satisfies MetricFamily;

@@ -54,7 +54,7 @@ function body(family: MetricFamily): string {
 /** The query function of Amazon Keyspaces writes some of the metrics of the other query function. */
 function sameAsFanOut(): string {
   const others = Object.keys(FAN_OUT_QUERY_METRICS.metrics).filter((name) => !(name in QUERY_FUNCTION_METRICS.metrics));
-  return `the metrics of \`FanOutQueryFunction\`, except ${others.map((name) => `\`${name}\``).join(', ')}.`;
+  return `- the metrics of \`FanOutQueryFunction\`, except ${others.map((name) => `\`${name}\``).join(', ')}.`;
 }
 
 function table({ metrics }: MetricFamily): string {

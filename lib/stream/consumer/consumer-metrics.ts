@@ -6,19 +6,19 @@ export const ORDERED_CONSUMER_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [CONSUMER_NAME_DIMENSION],
   metrics: {
-    [CONSUMER_METRICS.parkedKeys]: maximum('Count', 'keys that are set aside, dead ones included'),
-    [CONSUMER_METRICS.deadKeys]: maximum('Count', 'keys that nobody tries any more until a person resumes them'),
+    [CONSUMER_METRICS.parkedKeys]: maximum('Count', 'parked keys, including dead keys'),
+    [CONSUMER_METRICS.deadKeys]: maximum(
+      'Count',
+      'dead keys: the consumer retries them only after a person resumes them',
+    ),
     [CONSUMER_METRICS.parkedSeconds]: maximum(
       'Seconds',
-      'how long the oldest parked key is held up by its first record',
+      'time that the oldest parked key has waited for its first record',
     ),
-    [CONSUMER_METRICS.busyHandlers]: average(
-      'Percent',
-      'how much of its `concurrency` was at work in a batch, of batches of 100 ms and more',
-    ),
+    [CONSUMER_METRICS.busyHandlers]: average('Percent', 'used part of `concurrency`, in batches of 100 ms and more'),
     [CONSUMER_METRICS.longestKey]: average(
       'Percent',
-      'how much of the time of a batch its longest key took, of batches of 100 ms and more',
+      'part of the duration of a batch that its longest key took, in batches of 100 ms and more',
     ),
   },
 } as const satisfies MetricFamily;

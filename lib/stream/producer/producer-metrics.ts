@@ -7,45 +7,39 @@ export const ORDERED_PRODUCER_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [FUNCTION_NAME_DIMENSION],
   metrics: {
-    [PRODUCER_METRICS.userRecordsReceived]: sum('Count', 'records that callers and event sources have handed over'),
-    [PRODUCER_METRICS.userRecordsPut]: sum('Count', 'records that are in the stream'),
-    [PRODUCER_METRICS.userRecordsDataPut]: sum(
-      'Bytes',
-      'the records that are in the stream, before they are aggregated',
-    ),
+    [PRODUCER_METRICS.userRecordsReceived]: sum('Count', 'records that the function received'),
+    [PRODUCER_METRICS.userRecordsPut]: sum('Count', 'records that the stream stored'),
+    [PRODUCER_METRICS.userRecordsDataPut]: sum('Bytes', 'data of the stored records, before aggregation'),
     [PRODUCER_METRICS.userRecordsFailed]: sum(
       'Count',
-      'records that were given up: rejected by Kinesis, still unsent when the time was up, or unreadable in the message of a queue or a table',
+      'records that Kinesis rejected, that the function had no time to send, or that are malformed in a queue or a table',
     ),
     [PRODUCER_METRICS.failuresByReason]: sum(
       'Count',
-      'the same, by the further dimension `Reason`: the code of the error, such as `RECORD_REJECTED`',
+      'failed records by the dimension `Reason`: an error code such as `RECORD_REJECTED`',
     ),
     [PRODUCER_METRICS.kinesisRecordsPut]: sum(
       'Count',
-      'Kinesis records that are in the stream: each is one user record, or one aggregate of several',
+      'stored Kinesis records: each is one user record or one aggregate',
     ),
-    [PRODUCER_METRICS.kinesisRecordsDataPut]: sum('Bytes', 'the Kinesis records that are in the stream'),
+    [PRODUCER_METRICS.kinesisRecordsDataPut]: sum('Bytes', 'data of the stored Kinesis records'),
     [PRODUCER_METRICS.allErrors]: sum(
       'Count',
-      'entries of requests that Kinesis has not taken at once, throttled ones most of all; they are sent again',
+      'entries of requests that Kinesis did not store, mostly throttled entries; the function sends them again',
     ),
-    [PRODUCER_METRICS.retriesPerRecord]: average(
-      'Count',
-      'how often a record was sent again before it was in the stream',
-    ),
+    [PRODUCER_METRICS.retriesPerRecord]: average('Count', 'retries of a record before the stream stored it'),
     [PRODUCER_METRICS.requestTime]: {
       statistic: Stats.p(99),
       unit: 'Milliseconds',
-      says: 'how long requests to Kinesis take',
+      says: 'duration of requests to Kinesis',
     },
     [PRODUCER_METRICS.userRecordsPerKinesisRecord]: average(
       'Count',
-      'user records for each Kinesis record: 1 without aggregation',
+      'user records in each Kinesis record: 1 without aggregation',
     ),
     [PRODUCER_METRICS.kinesisRecordsPerPutRecordsRequest]: average(
       'Count',
-      'Kinesis records for each request, of the 500 that a request takes',
+      'Kinesis records in each request: at most 500',
     ),
   },
 } as const satisfies MetricFamily;
