@@ -6,7 +6,6 @@ import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment'
 import {
   AdaptiveIndex,
   type Clock,
-  CorruptShardCountError,
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
   decreaseShardCount,
@@ -16,7 +15,6 @@ import {
   type ItemReshardClient,
   increaseShardCount,
   reshardItems,
-  ShardCountsUnavailableError,
   shardPut,
 } from '../../lib/core';
 import {
@@ -75,39 +73,6 @@ beforeEach(() => createKeyedTable(dynamoDb, COUNTS, 'index', 'value'));
 afterEach(async () => {
   await dynamoDb.deleteTable({ TableName: COUNTS });
   await waitUntilTableNotExists({ client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: COUNTS });
-});
-
-describe('a damaged item of the table of counts', () => {
-  const without = (name: string) => Object.fromEntries(Object.entries(GROWN).filter(([key]) => key !== name));
-  test.each<[string, Record<string, AttributeValue>, string]>([
-    ...['write', 'read', 'version'].flatMap((name): [string, Record<string, AttributeValue>, string][] => [
-      [`no ${name}`, without(name), `the attribute ${name}`],
-      [`a ${name} that is a text`, { ...GROWN, [name]: { S: '4' } }, `the attribute ${name}`],
-      [`a ${name} with a fraction`, { ...GROWN, [name]: { N: '4.5' } }, `the attribute ${name}`],
-      [`a ${name} below 0`, { ...GROWN, [name]: { N: '-4' } }, `the attribute ${name}`],
-    ]),
-    ...['commit', 'changedBy', 'changedAt', 'reason'].map((name): [string, Record<string, AttributeValue>, string] => [
-      `no ${name}`,
-      without(name),
-      `the attribute ${name}`,
-    ]),
-    ['no shard to read', { ...GROWN, write: { N: '0' }, read: { N: '0' } }, 'the counts of a value'],
-    ['too many shards', { ...GROWN, read: { N: '10001' } }, 'the counts of a value'],
-    ['fewer shards for readers than for writers', { ...GROWN, read: { N: '3' } }, 'the counts of a value'],
-    ['no version', { ...GROWN, version: { N: '0' } }, 'the version of a value'],
-    ['the key of something else', { ...GROWN, value: { S: 'open' } }, 'the key of a value'],
-  ])('is named where it has %s, and no reader goes on by the other counts', async (_, Item, part) => {
-    await dynamoDb.putItem({ TableName: COUNTS, Item: { ...GROWN, value: { S: '=paid' } } });
-    await dynamoDb.putItem({ TableName: COUNTS, Item });
-    const refusal = await store.readCounts().catch((error) => error);
-    expect(refusal).toBeInstanceOf(CorruptShardCountError);
-    expect(refusal.message).toContain(`${part} is not what this library writes, in the item "${Item.value!.S}"`);
-    expect(refusal.summary).not.toContain('open');
-
-    const index = new AdaptiveIndex(adaptiveConfig, store);
-    await expect(index.forReading()).rejects.toThrow(ShardCountsUnavailableError);
-    expect(await index.forWriting()).toBe(index.initial);
-  });
 });
 
 test('10,000 values that have grown are read over several pages, or those alone that are named', async () => {

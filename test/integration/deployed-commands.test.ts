@@ -79,19 +79,9 @@ describe('what is deployed, from the command line', () => {
       ]);
     });
 
-    test.each<[string[], string[]]>([
-      [['--gt', '2026-01-25'], ['28']],
-      [
-        ['--between', '2026-01-04,2026-01-10'],
-        ['04', '07', '10'],
-      ],
-      [
-        ['--begins-with', '2026-01-2'],
-        ['22', '25', '28'],
-      ],
-      [['--eq', '2026-01-04'], ['04']],
-    ])('take a condition on the sort key: %j', async (condition, expected) => {
-      expect(await days('byStatus', '--value', 'failed', ...condition)).toEqual(expected);
+    test('take a condition on the sort key', async () => {
+      const between = ['--between', '2026-01-04,2026-01-10'];
+      expect(await days('byStatus', '--value', 'failed', ...between)).toEqual(['04', '07', '10']);
     });
 
     test('go on behind a cursor, or to the end', async () => {
@@ -162,18 +152,12 @@ describe('what is deployed, from the command line', () => {
       await expect(printed(doctor, ...ofTable)).rejects.toThrow('--app needs --console');
     });
 
-    test.each(['localhost:8000', '127.0.0.1:8000', 'dynamodb', ''])('refuse the endpoint %j', async (endpoint) => {
-      const refused = printed(query, 'byStatus', '--app', app, '--dynamodb-endpoint', endpoint);
-      await expect(refused).rejects.toMatchObject({
+    test('refuse an endpoint that is not a URL', async () => {
+      const rejected = printed(query, 'byStatus', '--app', app, '--dynamodb-endpoint', 'localhost:8000');
+      await expect(rejected).rejects.toMatchObject({
         code: 'USAGE',
         problem: expect.stringContaining('--dynamodb-endpoint must be a URL such as http://127.0.0.1:8000'),
       });
-    });
-
-    test('tell an app that is not there from what the doctor finds', async () => {
-      const { dynamodb } = stack.endpoints;
-      const absent = printed(query, 'byStatus', '--app', join(app, 'nowhere'), '--dynamodb-endpoint', dynamodb);
-      await expect(absent).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     });
 
     test('say how many were stored before a line that cannot be', async () => {
@@ -185,16 +169,14 @@ describe('what is deployed, from the command line', () => {
       await expect(stored('{"orderId":"a1"}\nnull\n')).rejects.toThrow('1 stored, but not all');
     });
 
-    test.each(['12345678901234567890', '0.12345678901234567890', '1e400'])(
-      'refuse the number %s, which JavaScript would store as another',
-      async (number) => {
-        const item = `{"orderId":"\\"9","status":"failed","amounts":[1,{"of":${number}}],"text":"${number}"}`;
-        await expect(printed(put, 'Table', '--item', item, ...where)).rejects.toMatchObject({
-          code: 'INVALID_INPUT',
-          problem: expect.stringContaining(`--item, line 1: ${number} has more digits`),
-        });
-      },
-    );
+    test('put – a number that JavaScript cannot hold – rejects the item', async () => {
+      const item =
+        '{"orderId":"\\"9","status":"failed","amounts":[1,{"of":12345678901234567890}],"text":"12345678901234567890"}';
+      await expect(printed(put, 'Table', '--item', item, ...where)).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        problem: expect.stringContaining('--item, line 1: 12345678901234567890 has more digits'),
+      });
+    });
 
     test('put – an item without the sort key of an index – names the index and the attribute, and stores nothing', async () => {
       const item = { orderId: 'unsorted', status: 'unsorted', customer: 'unsorted' };
@@ -251,12 +233,6 @@ describe('what is deployed, from the command line', () => {
       expect(ofA3.map(({ data }) => JSON.parse(String(data)).n)).toEqual([3, 11, 19, 27, 35]);
       expect(new Set(ofA3.map(({ shardId }) => shardId)).size).toBe(1);
       expect(told()).toContain('read 40 records of 8 keys from 2 shards');
-    });
-
-    test('filters by key, and ends at a limit', async () => {
-      const read = await records('--from-start', '--once', '--key', 'a3', '--key', 'a5', '--limit', '6');
-      expect(read.split('\n')).toHaveLength(6);
-      expect(read).not.toMatch(/"account":"a[^35]"/);
     });
 
     test('takes aggregates apart, reads a divided shard before its children, and follows what comes', async () => {

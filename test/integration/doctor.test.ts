@@ -249,26 +249,6 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     ]);
   });
 
-  test('finds a stream that is full, and then the count that it needs', async () => {
-    ofStream('IncomingRecords', 7_000 * 60);
-    expect((await found())[0]).toMatchObject({
-      id: 'fullStream',
-      weight: 'limit',
-      what: 'the busiest minute has used 87.5% of 8 shards',
-      change: expect.stringContaining('set shardCount to 10'),
-    });
-  });
-
-  test('finds a hot shard by the writes that a half empty stream refuses', async () => {
-    ofStream('IncomingRecords', 4_000 * 60);
-    ofStream('WriteProvisionedThroughputExceeded', 7);
-    expect((await found())[0]).toMatchObject({
-      id: 'hotShard',
-      weight: 'refused',
-      what: '70 writes refused, although the busiest minute has used 50% of all shards: one of them is hot',
-    });
-  });
-
   test('finds a consumer that records will be gone before', async () => {
     ofStream('IncomingRecords', 4_000 * 60);
     ofStream('GetRecords.IteratorAgeMilliseconds', 15 * 60 * MINUTE_MS);
@@ -278,38 +258,6 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
       what: expect.stringContaining('15 hours old, and the stream keeps them for 24'),
       change: expect.stringContaining('increase retentionPeriod to at least 60 hours now'),
     });
-  });
-
-  test('finds an index whose hot partition throttles its table', async () => {
-    ofStream('IncomingRecords', 4_000 * 60);
-    ofIndex('WriteThrottleEvents', 5);
-    ofIndex('WriteKeyRangeThroughputThrottleEvents', 5);
-    ofIndex('ConsumedWriteCapacityUnits', 3_900 * 60);
-    expect((await found())[0]).toMatchObject({
-      id: 'tooFewShards',
-      weight: 'refused',
-      change: expect.stringContaining('ShardCounts.uniform(8)'),
-      throttling: { operation: 'write', cause: 'keyRange', events: 50 },
-    });
-    expect(process.exitCode).toBe(1);
-  });
-
-  test('finds throttled writes whose cause no metric names, and advises no shards', async () => {
-    ofStream('IncomingRecords', 4_000 * 60);
-    ofIndex('WriteThrottleEvents', 5);
-    expect(await found()).toEqual([
-      expect.objectContaining({ id: 'unknownCause', change: expect.not.stringContaining('ShardCounts') }),
-    ]);
-  });
-
-  test('calls nothing healthy that was not measured, and ends with 1', async () => {
-    cloudWatch = new FakeCloudWatch();
-    expect((await found()).map(({ id, path }) => `${id} ${path}`)).toEqual([
-      'notMeasured Shop/Orders/Events',
-      'notMeasured Shop/Orders/Table/byStatus',
-      'notMeasured Shop/Orders/Table',
-    ]);
-    expect(process.exitCode).toBe(1);
   });
 
   test('a metric that CloudWatch returns in part: doctor reports nothing, and ends with 3', async () => {

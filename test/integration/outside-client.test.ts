@@ -106,22 +106,6 @@ test('items written with the DynamoDB client are queried through the Lambda clie
   });
 });
 
-test('what a function refuses arrives as the Lambda client knows it', async () => {
-  const { error, answer } = await invoke(QUERY, { index: 'byTime', limit: 0 });
-  expect(error).toBe('Unhandled');
-  expect(answer).toMatchObject({
-    errorType: 'InvalidArgumentError',
-    errorMessage: '[INVALID_ARGUMENT] limit must be a whole number of at least 1, got 0',
-  });
-});
-
-test('a function that is not there is refused as Lambda refuses it', async () => {
-  await expect(clients.lambda.invoke({ FunctionName: 'nobody' })).rejects.toMatchObject({
-    name: 'ResourceNotFoundException',
-    $metadata: { httpStatusCode: 404 },
-  });
-});
-
 // The last: it ends what the others talk to.
 test('SIGINT ends it with 130 in the middle of the work, and nothing is left running', async () => {
   const records = Array.from({ length: 5_000 }, () => ({ partitionKey: 'one key: one request each', data: 'x' }));

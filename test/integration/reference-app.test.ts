@@ -74,7 +74,7 @@ function dataByKey(records: readonly StreamRecord[]): Record<string, string[]> {
 }
 
 /** Matches the text of an error: its type, its stable code, and how its message begins. */
-function refusal(type: string, message: string) {
+function rejection(type: string, message: string) {
   const [typePattern, messagePattern] = [type, message].map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return expect.stringMatching(`${typePattern}: \\[[A-Z_]+\\] ${messagePattern}`);
 }
@@ -132,135 +132,41 @@ describe('the producer, invoked directly', () => {
   });
 
   test.each<[string, object, Buffer]>([
-    ['text', { data: 'plain text' }, Buffer.from('plain text')],
     ['text beyond ASCII', { data: 'Grüße 🚀\n\u0000' }, Buffer.from('Grüße 🚀\n\u0000')],
-    ['text that looks like JSON', { data: '{"a":1}' }, Buffer.from('{"a":1}')],
     ['an object', { data: { a: [1, null, { b: 'ü' }] } }, Buffer.from('{"a":[1,null,{"b":"ü"}]}')],
-    ['an array', { data: [1, 2] }, Buffer.from('[1,2]')],
-    ['a number', { data: 0.5 }, Buffer.from('0.5')],
-    ['false', { data: false }, Buffer.from('false')],
-    ['null', { data: null }, Buffer.from('null')],
     ['bytes', { dataBase64: 'AP+A/v0=' }, Buffer.from([0, 255, 128, 254, 253])],
-    ['every byte', { dataBase64: everyByte().toString('base64') }, everyByte()],
   ])('data that is %s arrives as it is', async (name, data, expected) => {
     const [receipt] = await produce([{ partitionKey: `data ${name}`, ...data }]);
     const record = (await readStream(stack)).find((each) => identity(each) === identity(receipt!));
     expect(record!.data).toEqual(expected);
   });
 
-  const GOOD = [
-    { partitionKey: 'good', data: 'before' },
-    { partitionKey: 'good', data: 'after' },
-  ] as const;
-
-  test.each<[string, unknown, string, string]>([
-    [
-      'an empty partition key',
-      { partitionKey: '', data: 'x' },
-      'InvalidPartitionKeyError',
-      'records[1].partitionKey must be a string of 1 to 256 characters, got ""',
-    ],
-    [
-      'a partition key that is too long',
-      { partitionKey: 'k'.repeat(257), data: 'x' },
-      'InvalidPartitionKeyError',
-      `records[1].partitionKey must be a string of 1 to 256 characters, got "${'k'.repeat(99)}… (257 characters)`,
-    ],
-    [
-      'no partition key',
-      { data: 'x' },
-      'InvalidPartitionKeyError',
-      'records[1].partitionKey must be a string of 1 to 256 characters, got undefined',
-    ],
-    [
-      'neither data nor dataBase64',
-      { partitionKey: 'bad' },
-      'InvalidEventError',
-      'records[1] must be exactly one of data and dataBase64, got "neither"',
-    ],
-    [
-      'both data and dataBase64',
-      { partitionKey: 'bad', data: 'x', dataBase64: 'eA==' },
-      'InvalidEventError',
-      'records[1] must be exactly one of data and dataBase64, got "both"',
-    ],
-    [
-      'base64 without its padding',
-      { partitionKey: 'bad', dataBase64: 'eA' },
-      'InvalidEventError',
-      'records[1].dataBase64 must be padded base64, got "eA"',
-    ],
-    [
-      'an explicit hash key beyond the key space',
-      { partitionKey: 'bad', data: 'x', explicitHashKey: '340282366920938463463374607431768211456' },
-      'InvalidHashKeyError',
-      'records[1].explicitHashKey must be a decimal integer from 0 to 2^128 - 1, as a string, got "3402823669209384634633746',
-    ],
-    [
-      'an explicit hash key that is a number',
-      { partitionKey: 'bad', data: 'x', explicitHashKey: 5 },
-      'InvalidHashKeyError',
-      'records[1].explicitHashKey must be a decimal integer from 0 to 2^128 - 1, as a string, got 5',
-    ],
-    [
-      'data larger than a record may be',
-      { partitionKey: 'bad', data: 'x'.repeat(1024 * 1024) },
-      'RecordTooLargeError',
-      'records[1].data must be at most 1048576 bytes together with the partition key, got 1048579',
-    ],
-    [
-      'a field nobody knows',
-      { partitionKey: 'bad', data: 'x', key: 'y' },
-      'InvalidEventError',
-      'records[1] must be made of partitionKey, data, dataBase64, explicitHashKey, hashKeyOwner, got "key"',
-    ],
-    [
-      'a record that is none',
-      null,
-      'InvalidEventError',
-      'records[1] must be an object with partitionKey and data or dataBase64, got null',
-    ],
-  ])('%s in the middle of an event is explained, and nothing is written', async (_, bad, errorType, message) => {
+  test('a record that is too large fails the event with an error that names the record, and no record is written', async () => {
     const before = await readStream(stack);
-    await expect(stack.invoke(PRODUCER, { records: [GOOD[0], bad, GOOD[1]] })).rejects.toMatchObject({
+    const records = [
+      { partitionKey: 'good', data: 'before' },
+      { partitionKey: 'bad', data: 'x'.repeat(1024 * 1024) },
+      { partitionKey: 'good', data: 'after' },
+    ];
+    await expect(stack.invoke(PRODUCER, { records })).rejects.toMatchObject({
       name: 'FunctionFailedError',
       functionPath: PRODUCER,
-      errorType,
-      message: refusal(`${PRODUCER} failed: ${errorType}`, message),
+      errorType: 'RecordTooLargeError',
+      message: rejection(
+        `${PRODUCER} failed: RecordTooLargeError`,
+        'records[1].data must be at most 1048576 bytes together with the partition key, got 1048579',
+      ),
     });
     expect(await readStream(stack)).toEqual(before);
   });
 
-  test.each<[string, unknown, string]>([
-    ['an empty event', {}, 'records must be an array of records, got undefined'],
-    ['no event', null, 'records must be an array of records, got undefined'],
-    ['an array', [GOOD[0]], 'records must be an array of records, got undefined'],
-    [
-      'one record in place of an array',
-      { records: GOOD[0] },
-      'records must be an array of records, got {"partitionKey"',
-    ],
-    ['messages that are no array', { Records: GOOD[0] }, 'Records must be an array, got {"partitionKey"'],
-    [
-      'messages of another service',
-      { Records: [{ eventSource: 'aws:s3' }] },
-      'Records[0].eventSource must be aws:sqs or aws:dynamodb, got "aws:s3"',
-    ],
-  ])('%s is refused', async (_, event, message) => {
-    await expect(stack.invoke(PRODUCER, event)).rejects.toMatchObject({
+  test('an event without records is rejected', async () => {
+    await expect(stack.invoke(PRODUCER, {})).rejects.toMatchObject({
       errorType: 'InvalidEventError',
-      message: refusal('InvalidEventError', message),
+      message: rejection('InvalidEventError', 'records must be an array of records, got undefined'),
     });
   });
-
-  test('an event without records is answered without records', async () => {
-    await expect(stack.invoke(PRODUCER, { records: [] })).resolves.toEqual({ records: [], failedRecordCount: 0 });
-  });
 });
-
-function everyByte(): Buffer {
-  return Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-}
 
 /** A message as Lambda hands it over; with a group, from a FIFO queue. */
 function sqsMessage(messageId: string, body: unknown, group?: string): object {
@@ -284,15 +190,6 @@ function sqsMessage(messageId: string, body: unknown, group?: string): object {
 }
 
 describe('the producer, from a standard queue', () => {
-  test('every message is sent, and none is reported', async () => {
-    const { answer, written } = await deliver([
-      sqsMessage('m1', { partitionKey: 'standard', data: 'one' }),
-      sqsMessage('m2', { partitionKey: 'standard', dataBase64: 'dHdv' }),
-    ]);
-    expect(answer).toEqual({ batchItemFailures: [] });
-    expect(dataByKey(written)).toEqual({ standard: ['one', 'two'] });
-  });
-
   test('a malformed message is reported alone', async () => {
     const { answer, written } = await deliver([
       sqsMessage('m1', { partitionKey: 'a', data: 'one' }),
@@ -306,15 +203,6 @@ describe('the producer, from a standard queue', () => {
 });
 
 describe('the producer, from a FIFO queue', () => {
-  test('the message group is the partition key unless the body names one', async () => {
-    const { answer, written } = await deliver([
-      sqsMessage('m1', { data: 'of the group' }, 'group'),
-      sqsMessage('m2', { partitionKey: 'own', data: 'of its own' }, 'group'),
-    ]);
-    expect(answer).toEqual({ batchItemFailures: [] });
-    expect(dataByKey(written)).toEqual({ group: ['of the group'], own: ['of its own'] });
-  });
-
   test('a malformed message blocks the later ones of its group, and of no other', async () => {
     const { answer, written } = await deliver([
       sqsMessage('a1', { data: 'a1' }, 'a'),
@@ -352,15 +240,6 @@ function tableChange(SequenceNumber: string, Keys: object, image: object = {}): 
 
 describe("the producer, from a table's stream", () => {
   const sequenceNumbers = (data: string[] = []) => data.map((json) => JSON.parse(json).dynamodb.SequenceNumber);
-
-  test('a change is sent whole, under the key of its item', async () => {
-    const change = tableChange('100', { tenant: { S: 'acme' }, id: { N: '7' } }, { status: { S: 'new' } });
-    const { answer, written } = await deliver([change]);
-    expect(answer).toEqual({ batchItemFailures: [] });
-    expect(written.map(({ partitionKey }) => partitionKey)).toEqual(['7#acme']);
-    const { eventID, eventName, dynamodb } = change as Record<string, unknown>;
-    expect(JSON.parse(written[0]!.data.toString())).toEqual({ eventID, eventName, dynamodb });
-  });
 
   test('a change that no record can hold blocks the later ones of its item, and of no other', async () => {
     const [a, b] = [{ id: { S: 'item-a' } }, { id: { S: 'item-b' } }];
@@ -487,19 +366,6 @@ describe('the query function', () => {
     expect(order === 'unordered' ? read.sort() : read).toEqual(order === 'unordered' ? ids(jobs).sort() : ids(byAge));
   });
 
-  test.each<[string, object, (createdAt: string) => boolean]>([
-    ['eq', { eq: time(20) }, (createdAt) => createdAt === time(20)],
-    ['lt', { lt: time(20) }, (createdAt) => createdAt < time(20)],
-    ['lte', { lte: time(20) }, (createdAt) => createdAt <= time(20)],
-    ['gt', { gt: time(20) }, (createdAt) => createdAt > time(20)],
-    ['gte', { gte: time(20) }, (createdAt) => createdAt >= time(20)],
-    ['between', { between: [time(5), time(20)] }, (createdAt) => createdAt >= time(5) && createdAt <= time(20)],
-    ['beginsWith', { beginsWith: '2020-01-01T00:1' }, (createdAt) => createdAt.startsWith('2020-01-01T00:1')],
-  ])('narrows the sort key with %s, and pages through what is left', async (_, sortKey, holds) => {
-    const read = await pages({ index: 'byStatus', value: 'succeeded', sortKey, limit: 4 });
-    expect(ids(read.flatMap(({ items }) => items))).toEqual(ids(byAge.filter(({ createdAt }) => holds(createdAt))));
-  });
-
   test('returns the attributes of the projection alone, in the order of one that is not among them', async () => {
     const { items } = await query({ index: 'byStatus', value: 'succeeded', projection: ['jobId', 'owner'], limit: 5 });
     expect(items).toEqual(byAge.slice(0, 5).map(({ jobId, owner }) => ({ jobId, owner })));
@@ -518,34 +384,18 @@ describe('the query function', () => {
     expect(read.map(({ items }) => items.length).slice(0, 3)).toEqual([6, 6, 6]);
   });
 
-  test('answers a value that no item has with an empty page', async () => {
-    await expect(query({ index: 'byStatus', value: 'failed' })).resolves.toMatchObject({ items: [], count: 0 });
-  });
-
   describe('a cursor', () => {
     const request = { index: 'byTime', limit: 10 };
 
-    test.each<[string, object]>([
-      ['another order', { order: 'descending' }],
-      ['another sort-key condition', { sortKey: { gte: time(0) } }],
-      ['another index', { index: 'byStatus', value: 'succeeded' }],
-    ])('of a query for %s is refused', async (_, other) => {
+    test('of another query is rejected', async () => {
       const { cursor } = await query(request);
-      await expect(query({ ...request, ...other, cursor })).rejects.toMatchObject({
+      await expect(query({ ...request, order: 'descending', cursor })).rejects.toMatchObject({
         errorType: 'InvalidCursorError',
-        message: refusal(
+        message: rejection(
           `${QUERY} failed: InvalidCursorError`,
           'cursor must be the unaltered cursor of a page of the same query, got "',
         ),
       });
-    });
-
-    test('that was altered is refused', async () => {
-      const { cursor } = await query(request);
-      const altered = [cursor!.slice(1), `${cursor}A`, (cursor![0] === 'A' ? 'B' : 'A') + cursor!.slice(1), '', 7];
-      for (const broken of altered) {
-        await expect(query({ ...request, cursor: broken })).rejects.toMatchObject({ errorType: 'InvalidCursorError' });
-      }
     });
 
     test('continues with another page size and another projection', async () => {
@@ -556,15 +406,7 @@ describe('the query function', () => {
   });
 
   test.each<[string, unknown, string, string]>([
-    ['no event', null, 'InvalidEventError', 'event must be an object with index and a fan-out request, got null'],
     ['no index', {}, 'UnknownIndexError', 'index must be one of byStatus, byTime, got undefined'],
-    [
-      'an unknown index',
-      { index: 'byOwner', limit: 1 },
-      'UnknownIndexError',
-      'index must be one of byStatus, byTime, got "byOwner"',
-    ],
-    ['a property of every object', { index: 'toString' }, 'UnknownIndexError', 'got "toString"'],
     [
       'no value for an index that has one',
       { index: 'byStatus' },
@@ -572,48 +414,12 @@ describe('the query function', () => {
       'value must be a non-empty string, a finite number or { N: digits } because index byStatus is keyed by status, got undefined',
     ],
     [
-      'a value of another type',
-      { index: 'byStatus', value: ['succeeded'] },
-      'InvalidIndexValueError',
-      'index byStatus is keyed by status, got ["succeeded"]',
-    ],
-    [
-      'a value for an index over the whole table',
-      { index: 'byTime', value: 'succeeded' },
-      'InvalidIndexValueError',
-      'value must be absent because index byTime covers the whole table, got "succeeded"',
-    ],
-    [
-      'a limit of 0',
-      { index: 'byTime', limit: 0 },
-      'InvalidArgumentError',
-      'limit must be a whole number of at least 1, got 0',
-    ],
-    [
-      'an unknown format',
-      { index: 'byTime', format: 'csv' },
-      'InvalidEventError',
-      'format must be one of plain, dynamodb, got "csv"',
-    ],
-    [
-      'two sort-key conditions',
-      { index: 'byTime', sortKey: { gt: 'a', lt: 'b' } },
-      'InvalidSortKeyConditionError',
-      'sortKey must be an object with exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
-    ],
-    [
-      'bounds the wrong way round',
-      { index: 'byTime', sortKey: { between: ['b', 'a'] } },
-      'InvalidSortKeyConditionError',
-      'sortKey.between must be an array of the lower bound and then the upper bound, got ["b","a"]',
-    ],
-    [
       'an unknown field',
       { index: 'byTime', sort: 'up' },
       'InvalidArgumentError',
       'request must be made of value, values, sortKey',
     ],
-  ])('refuses %s', async (_, event, errorType, message) => {
+  ])('rejects an event with %s', async (_, event, errorType, message) => {
     await expect(stack.invoke(QUERY, event)).rejects.toMatchObject({
       name: 'FunctionFailedError',
       errorType,
@@ -676,13 +482,6 @@ describe('the query function', () => {
         }),
       ]);
     });
-
-    test('can be filtered by, binary in base64', async () => {
-      const filter = { filterExpression: '#b = :b', expressionAttributeNames: { '#b': 'binary' } };
-      const found = (B: string) => query({ ...request, ...filter, expressionAttributeValues: { ':b': { B } } });
-      await expect(found('AP+A')).resolves.toMatchObject({ count: 1 });
-      await expect(found('AP+B')).resolves.toMatchObject({ count: 0 });
-    });
   });
 
   describe('a page of large items', () => {
@@ -723,7 +522,6 @@ describe('the query function', () => {
 
     test.each([
       { what: 'text', items: plainText, format: 'plain', pageSizes: [15, 7] },
-      { what: 'text', items: plainText, format: 'dynamodb', pageSizes: [15, 7] },
       { what: 'characters that JSON escapes', items: escapedText, format: 'plain', pageSizes: [2, 2, 2, 1] },
     ])('of $what, $format, ends before the response limit; its cursor leads to the rest', async (given) => {
       const { items, format, pageSizes } = given;

@@ -1,14 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { Repositories, type RepositoryEvent } from '../../examples/repository-outbox/repositories';
+import type { RepositoryEvent } from '../../examples/repository-outbox/repositories';
 import { RepositoryCache } from '../../examples/repository-outbox/repository-cache';
 import { OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
-import { migrateOutbox } from '../../lib/core/outbox';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
-import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
-import { PostgresServer } from '../support/postgres/postgres-server';
 
 /** "Partition Key Selection" of "Guaranteeing Order with Kinesis Bulk Puts": the cache of a consumer, by the key that its events have. */
 
@@ -97,30 +94,4 @@ describe('a cache of repositories and their commits', () => {
     },
     60_000,
   );
-});
-
-describeOnPostgres('the repositories of the example', () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await PostgresServer.start();
-  }, 90_000);
-  afterAll(() => server?.stop());
-
-  test('put each commit into the outbox under the key of its repository, and none of a repository that is gone', async () => {
-    const url = await server.createDatabase('commits');
-    const owner = await server.connect(url);
-    await migrateOutbox(owner);
-    const repositories = new Repositories(server.pool(url));
-    await repositories.createTable();
-    await repositories.create('brandur/my-project', 'mine');
-    await repositories.commit('brandur/my-project', 'c0ab1e5c');
-    await repositories.destroy('brandur/my-project');
-    await expect(repositories.commit('brandur/my-project', 'late')).rejects.toThrow('there is no repository');
-    const { rows } = await owner.query(
-      `SELECT partition_key AS key, data::json->>'action' AS action FROM outbox.message ORDER BY id`,
-    );
-    await owner.end();
-    const key = 'brandur/my-project';
-    expect(rows).toEqual(['create', 'commit', 'destroy'].map((action) => ({ key, action })));
-  }, 60_000);
 });

@@ -5,12 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
-import type { LocalFunction } from '../../bin/local/assembly/deployment-plan';
 import { type LocalClients, localClients } from '../../bin/local/emulators/clients';
 import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
-import { FunctionPool } from '../../bin/local/functions/function-pool';
-import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import { Repositories, type RepositoryEvent } from '../../examples/repository-outbox/repositories';
 import { deaggregate } from '../../lib/core';
 import { migrateOutbox } from '../../lib/core/outbox';
@@ -158,32 +155,18 @@ describeOnPostgres('the example of an outbox', () => {
     await client.end();
   }
 
-  test("is relayed by the function's bundle, until its time is nearly up; it reports what it did", async () => {
+  test('commits are put under the key of their repository, and a commit of a destroyed repository is rejected', async () => {
     await migrate();
-    await changeEverything('brandur/other');
-    const definition: LocalFunction = {
-      path: 'Test/Relay',
-      name: 'Relay',
-      arn: 'arn:aws:lambda:us-east-1:000000000000:function:Relay',
-      runtime: 'nodejs24.x',
-      handler: 'index.handler',
-      codeDirectory: BUNDLE,
-      environment: functionEnvironment('127.0.0.1'),
-      unset: {},
-      timeoutSeconds: 15,
-      memoryMb: 512,
-    };
-    const endpoints = { kinesis: kinesis.endpoint, dynamodb: kinesis.endpoint, lambda: kinesis.endpoint };
-    const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints));
-    try {
-      const { payload, functionError } = await pool.invoke('{}');
-      expect(functionError).toBeUndefined();
-      expect(JSON.parse(payload)).toMatchObject({ relayed: 3, rejections: 0 });
-    } finally {
-      await pool.stop();
-    }
-    expect(actions(await seen('brandur/other'))).toEqual(LIFE);
-  }, 60_000);
+    await repositories.create('brandur/my-project', 'mine');
+    await repositories.commit('brandur/my-project', 'c0ab1e5c');
+    await repositories.destroy('brandur/my-project');
+    await expect(repositories.commit('brandur/my-project', 'late')).rejects.toThrow('there is no repository');
+    const { rows } = await server
+      .pool(url)
+      .query(`SELECT partition_key AS key, data::json->>'action' AS action FROM outbox.message ORDER BY id`);
+    const key = 'brandur/my-project';
+    expect(rows).toEqual(['create', 'commit', 'destroy'].map((action) => ({ key, action })));
+  });
 
   /** The function's bundle in a process of its own, for Node.js reads whom to trust when it starts: what it did, or why not. */
   async function relayOverTls(environment: Record<string, string>): Promise<unknown> {

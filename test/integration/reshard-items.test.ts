@@ -136,22 +136,3 @@ test('reshardItems beside 8 writers, with crashes and lost answers, loses nothin
   const byId = (a: Order, b: Order): number => (a.orderId < b.orderId ? -1 : 1);
   expect(found.sort(byId)).toEqual([...orders.values()].sort(byId));
 }, 120_000);
-
-test('a plain update of the value hides an item until reshardItems finds it', async () => {
-  const Key = { orderId: 'o-plain' };
-  await documents.put({
-    TableName,
-    Item: { ...Key, status: 'new', ...shardAttributes(byStatus, { ...Key, status: 'new' }) },
-  });
-  const shipped = { UpdateExpression: 'SET #s = :s', ExpressionAttributeNames: { '#s': 'status' } };
-  await documents.update({ TableName, Key, ...shipped, ExpressionAttributeValues: { ':s': 'shipped' } });
-  const count = async (): Promise<number> => {
-    let items = 0;
-    for await (const _ of fanOutItems(dynamoDb, byStatus, { value: 'shipped' })) items += 1;
-    return items;
-  };
-  expect(await count()).toBe(0);
-  expect(await findStrays(dynamoDb, byStatus)).toMatchObject({ hidden: 1, strays: { otherValue: 1 } });
-  expect(await reshardItems(dynamoDb, byStatus)).toMatchObject({ outcomes: { moved: 1 } });
-  expect(await count()).toBe(1);
-});

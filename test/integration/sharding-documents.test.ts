@@ -1,4 +1,3 @@
-import { waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDbItem,
   type FanOutRequest,
@@ -244,32 +243,6 @@ describe('"Designing Partition Keys": transactions by an id of the database, and
   });
 });
 
-describe('"Designing Partition Keys": an index with a random number from 1 to N and the country', () => {
-  const config: ShardedIndexConfig = {
-    ...common,
-    tableName: 'invoices',
-    indexName: 'by-country',
-    tableKey: ['invoiceNumber'],
-    valueAttribute: 'country',
-    sortKeyAttributes: ['invoiceNumber'],
-    shards: { default: { write: 10, read: 10 } },
-  };
-
-  beforeAll(async () => {
-    await createTable(dynamoDb, config, { invoiceNumber: 'S', shard: 'S' });
-    await write(config, [
-      { invoiceNumber: '121212', country: 'USA', amountDue: 10_000 },
-      { invoiceNumber: '121213', country: 'USA', amountDue: 500_000 },
-      { invoiceNumber: '121214', country: 'FRA', amountDue: 500_000 },
-    ]);
-  });
-
-  test('the invoices of the USA', async () => {
-    const { items } = await fanOutQuery(dynamoDb, config, { value: 'USA', projection: ['invoiceNumber'] });
-    expect(items).toEqual([{ invoiceNumber: { S: '121212' } }, { invoiceNumber: { S: '121213' } }]);
-  });
-});
-
 describe('"Designing Partition Keys": the index as the document has it, its partition key the number alone, its sort key the country', () => {
   const config: ShardedIndexConfig = {
     ...common,
@@ -296,57 +269,5 @@ describe('"Designing Partition Keys": the index as the document has it, its part
     expect(stats.shards).toBe(10);
     const numbers = items.map(({ shard }) => Number((shard as { N: string }).N));
     expect(numbers.filter((number) => number < 1 || number > 10)).toEqual([]);
-  });
-});
-
-describe('"GSI Sharding in DynamoDB": jobs by their creation and by their update, in two indexes with one shard attribute', () => {
-  const byCreation: ShardedIndexConfig = {
-    ...common,
-    strategy: 'calculated',
-    tableName: 'jobs-by-time',
-    indexName: 'by-creation',
-    tableKey: ['job_id'],
-    valueAttribute: 'status',
-    sortKeyAttributes: ['create_time'],
-    shards: { default: { write: 10, read: 10 } },
-  };
-  const byUpdate: ShardedIndexConfig = { ...byCreation, indexName: 'by-update', sortKeyAttributes: ['update_time'] };
-  const minute = (number: number) => new Date(Date.UTC(2020, 0, 1, 0, number)).toISOString();
-  /** Job 0 is created first, and updated last. */
-  const jobs = Array.from({ length: 60 }, (_, number) => ({
-    job_id: `job-${String(number).padStart(2, '0')}`,
-    status: 'pending',
-    create_time: minute(number),
-    update_time: minute(200 - number),
-  }));
-
-  beforeAll(async () => {
-    const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType });
-    await dynamoDb.createTable({
-      TableName: byCreation.tableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      KeySchema: [key('job_id', 'HASH')],
-      AttributeDefinitions: ['job_id', 'shard', 'create_time', 'update_time'].map((AttributeName) => ({
-        AttributeName,
-        AttributeType: 'S',
-      })),
-      GlobalSecondaryIndexes: [byCreation, byUpdate].map(({ indexName, sortKeyAttributes }) => ({
-        IndexName: indexName,
-        KeySchema: [key('shard', 'HASH'), key(sortKeyAttributes[0]!, 'RANGE')],
-        Projection: { ProjectionType: 'ALL' },
-      })),
-    });
-    await waitUntilTableExists(
-      { client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 },
-      { TableName: byCreation.tableName },
-    );
-    await write(byCreation, jobs);
-  }, 60_000);
-
-  test('one write gives both their shard, and each has its own order', async () => {
-    const ids = jobs.map(({ job_id }) => job_id);
-    const page = (config: ShardedIndexConfig) => fanOutQuery(dynamoDb, config, { value: 'pending', limit: 100 });
-    expect(texts((await page(byCreation)).items, 'job_id')).toEqual(ids);
-    expect(texts((await page(byUpdate)).items, 'job_id')).toEqual(ids.toReversed());
   });
 });

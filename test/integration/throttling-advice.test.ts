@@ -73,12 +73,6 @@ test.each<[string, 'table' | 'index', string, (capacity: Capacity) => Deployment
     'WriteProvisionedThroughputThrottleEvents',
     (writeCapacity) => ({ ...PROVISIONED, indexLimits: { writeCapacity } }),
   ],
-  [
-    'writes of a table',
-    'table',
-    'WriteProvisionedThroughputThrottleEvents',
-    (writeCapacity) => ({ billing: Billing.provisioned({ readCapacity: READS, writeCapacity }) }),
-  ],
 ])(
   'provisioned capacity, %s: the advised capacity is more than before, and its deployment needs no preparation',
   async (_, of, metric, next) => {

@@ -1,16 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { Size, type Stack } from 'aws-cdk-lib';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
-import { KinesisEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { parked } from '../../../bin/parked';
 import { OrdersConsumer } from '../../../examples/ordered-consumer/orders-consumer';
-import { UniformStream } from '../../../lib';
 import { DynamoDbParkingStore, type ParkedKeyReport } from '../../../lib/core/consumer';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../lib/core/contract/function-environment';
 import { PARKED_CONSUMER, synthesizeConsumersApp } from '../../support/stacks/consumers-app';
@@ -25,20 +18,6 @@ async function parkedIn(store: DynamoDbParkingStore): Promise<ParkedKeyReport[]>
   return keys;
 }
 
-/** Two functions read a stream of records of up to 10 MiB. One of them has an on-failure destination. */
-function addConsumersOfLargeRecords(stack: Stack): void {
-  const stream = new UniformStream(stack, 'Large', { shardCount: 1, maxRecordSize: Size.mebibytes(10) });
-  const startingPosition = lambda.StartingPosition.TRIM_HORIZON;
-  const code = mkdtempSync(join(tmpdir(), 'large-records-'));
-  writeFileSync(join(code, 'index.js'), 'exports.handler = async () => ({ batchItemFailures: [] });');
-  for (const [id, onFailure] of [['Skipping', new SqsDlq(new Queue(stack, 'TooLarge'))], ['Blocked']] as const) {
-    const reader = new lambda.Function(stack, id, {
-      ...{ runtime: lambda.Runtime.NODEJS_24_X, handler: 'index.handler', code: lambda.Code.fromAsset(code) },
-    });
-    reader.addEventSource(new KinesisEventSource(stream, { startingPosition, onFailure, retryAttempts: 0 }));
-  }
-}
-
 /** The example of a consumer, and one of the tests, as they would be deployed, on the stream of their app. */
 describe('functions that read a stream, on a local stack', () => {
   const progress: string[] = [];
@@ -49,7 +28,6 @@ describe('functions that read a stream, on a local stack', () => {
   beforeAll(async () => {
     app = synthesizeConsumersApp((scope, stream) => {
       new OrdersConsumer(scope, 'Orders', { stream });
-      addConsumersOfLargeRecords(scope);
     });
     stack = await startLocal({ app, onProgress: (line) => progress.push(line) });
     documents = DynamoDBDocument.from(stack.ungatedClients.dynamodb);
@@ -143,28 +121,4 @@ describe('functions that read a stream, on a local stack', () => {
     const parkedKeys = (await parkedIn(store)).map(({ partitionKey }) => partitionKey);
     expect(parkedKeys).not.toContain('gil');
   }, 60_000);
-
-  // The emulator of Kinesis takes 20 seconds of an idle core for the large record.
-  test('a record that is too large for an event goes to the on-failure destination, or blocks its shard', async () => {
-    const { name: StreamName } = stack.streams.find(({ path }) => path === 'App/Large')!;
-    const { kinesis } = stack.ungatedClients;
-    for (const [PartitionKey, bytes] of [
-      ['a', 10],
-      ['b', 4_720_000],
-      ['c', 10],
-    ] as const) {
-      await kinesis.putRecord({ StreamName, PartitionKey, Data: Buffer.alloc(bytes) });
-    }
-    await until(() => stateOf('App/Skipping').done === 2 && stateOf('App/Blocked').waiting === 2);
-    expect(stateOf('App/Skipping')).toMatchObject({ discarded: 1, waiting: 0, failures: 0 });
-    expect(stateOf('App/Blocked')).toMatchObject({ done: 1, batches: 1, discarded: 0, failures: 0 });
-    const lines = progress.filter((line) => line.includes('too large'));
-    expect(lines).toHaveLength(2);
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^App\/Skipping\/.* its event has 629\d{4} bytes, .*\. It goes to App\/TooLarge$/),
-        expect.stringMatching(/^App\/Blocked\/.* It holds its shard until it expires$/),
-      ]),
-    );
-  }, 180_000);
 });

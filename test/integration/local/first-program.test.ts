@@ -8,9 +8,7 @@ import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { firstProgram } from '../../../bin/local/first-program';
 import { examples } from '../../../bin/local/ready-message';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
-import { FanOutQueryFunction, KeyShardedTable, ShardCounts, ShardedTable, UniformStream } from '../../../lib';
-
-/** The program that a local run prints, run as it stands: a first write of one's own. */
+import { FanOutQueryFunction, KeyShardedTable, ShardCounts, ShardedTable } from '../../../lib';
 
 const attribute = (name: string, type: AttributeType) => ({ name, type });
 const { BINARY, NUMBER, STRING } = AttributeType;
@@ -18,92 +16,75 @@ const { BINARY, NUMBER, STRING } = AttributeType;
 let outdir: string;
 let stack: LocalStack;
 
-beforeEach(() => {
+beforeAll(async () => {
   outdir = mkdtempSync(join(tmpdir(), 'first-program-'));
-});
-afterEach(async () => {
-  await stack.stop();
+  const app = new App({ outdir });
+  const scope = new Stack(app, 'App');
+  const orders = new ShardedTable(scope, 'Orders', { partitionKey: attribute('orderId', STRING) });
+  const byStatus = orders.addShardedIndex({
+    indexName: 'byStatus',
+    valueAttribute: attribute('status', STRING),
+    sortKey: attribute('createdAt', STRING),
+    shardCounts: ShardCounts.byValue({ shipped: 20, pending: 5 }, 1),
+  });
+  new FanOutQueryFunction(scope, 'QueryOrders', { indexes: [byStatus] });
+  const readings = new ShardedTable(scope, 'Readings', { partitionKey: attribute('reading', BINARY) });
+  const byTime = readings.addShardedIndex({
+    indexName: 'byTime',
+    sortKey: attribute('at', NUMBER),
+    shardCounts: ShardCounts.uniform(3),
+  });
+  new FanOutQueryFunction(scope, 'QueryReadings', { indexes: [byTime] });
+  const sessions = new KeyShardedTable(scope, 'Sessions', {
+    partitionKey: attribute('day', STRING),
+    sortKey: attribute('session', STRING),
+    shardCounts: ShardCounts.uniform(3),
+  });
+  new FanOutQueryFunction(scope, 'QuerySessions', { tables: [sessions] });
+  const jobs = new ShardedTable(scope, 'Jobs', { partitionKey: attribute('jobId', STRING) });
+  const byTenant = jobs.addShardedIndex({
+    indexName: 'byTenant',
+    valueAttribute: attribute('tenant', STRING),
+    sortKey: attribute('createdAt', STRING),
+    shardCounts: ShardCounts.adaptive({ maximum: 8 }),
+  });
+  new FanOutQueryFunction(scope, 'QueryJobs', { indexes: [byTenant] });
+  app.synth();
+  stack = await startLocal({ app: outdir });
+}, 60_000);
+afterAll(async () => {
+  await stack?.stop();
   rmSync(outdir, { recursive: true });
 });
 
-async function deploy(declare: (stack: Stack) => void): Promise<void> {
-  const app = new App({ outdir });
-  declare(new Stack(app, 'App'));
-  app.synth();
-  stack = await startLocal({ app: outdir });
-}
-
-/** What the program prints. In this repository the package is found by its own name. */
+/** Runs a program. In this repository the program finds the package by its own name. */
 async function run(program: readonly string[]): Promise<string> {
   const running = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program.join('\n')]);
   return (await running).stdout;
 }
 
-test.each<[string, (stack: Stack) => void, string]>([
+test.each([
+  ['an index by a value, with its busiest value', 'App/QueryOrders/Function', "orderId: 'order-first-00001'", 10],
   [
-    'an index by a value, with its busiest value',
-    (scope) => {
-      const orders = new ShardedTable(scope, 'Orders', { partitionKey: attribute('orderId', STRING) });
-      const byStatus = orders.addShardedIndex({
-        indexName: 'byStatus',
-        valueAttribute: attribute('status', STRING),
-        sortKey: attribute('createdAt', STRING),
-        shardCounts: ShardCounts.byValue({ shipped: 20, pending: 5 }, 1),
-      });
-      new FanOutQueryFunction(scope, 'Query', { indexes: [byStatus] });
-    },
-    "orderId: 'order-first-00001'",
-  ],
-  [
-    'an index over a whole table, with numbers and binaries for keys',
-    (scope) => {
-      const readings = new ShardedTable(scope, 'Readings', { partitionKey: attribute('reading', BINARY) });
-      const byTime = readings.addShardedIndex({
-        indexName: 'byTime',
-        sortKey: attribute('at', NUMBER),
-        shardCounts: ShardCounts.uniform(3),
-      });
-      new FanOutQueryFunction(scope, 'Query', { indexes: [byTime] });
-    },
+    'an index over a whole table, with a number and a binary as keys',
+    'App/QueryReadings/Function',
     'at: 1580515260000',
+    10,
   ],
-  [
-    'a table that is sharded by its own key',
-    (scope) => {
-      const sessions = new KeyShardedTable(scope, 'Sessions', {
-        partitionKey: attribute('day', STRING),
-        sortKey: attribute('session', STRING),
-        shardCounts: ShardCounts.uniform(3),
-      });
-      new FanOutQueryFunction(scope, 'Query', { tables: [sessions] });
-    },
-    "session: 'item-first-00001'",
-  ],
-  [
-    'an index whose counts are adaptive',
-    (scope) => {
-      const jobs = new ShardedTable(scope, 'Jobs', { partitionKey: attribute('jobId', STRING) });
-      const byTenant = jobs.addShardedIndex({
-        indexName: 'byTenant',
-        valueAttribute: attribute('tenant', STRING),
-        sortKey: attribute('createdAt', STRING),
-        shardCounts: ShardCounts.adaptive({ maximum: 8 }),
-      });
-      new FanOutQueryFunction(scope, 'Query', { indexes: [byTenant] });
-    },
-    "jobId: 'job-first-00001'",
-  ],
-])('writes an item of %s and reads it back, in ten lines', async (_, declare, expected) => {
-  await deploy(declare);
-  const program = firstProgram(stack)!;
-  // The two further ones are for counts that are adaptive.
-  expect(program).toHaveLength(program.join().includes('AdaptiveIndex') ? 12 : 10);
+  ['a table that is sharded by its own key', 'App/QuerySessions/Function', "session: 'item-first-00001'", 10],
+  ['an index with adaptive counts', 'App/QueryJobs/Function', "jobId: 'job-first-00001'", 12],
+])('the printed program writes an item of %s and reads the item back', async (_, path, expected, lines) => {
+  const functions = stack.functions.filter((each) => each.path === path);
+  const program = firstProgram({ functions, tables: stack.tables, endpoints: stack.endpoints })!;
+  expect(program).toHaveLength(lines);
   expect(await run(program)).toContain(expected);
-  const printed = examples(stack, { url: 'http://console' }, outdir).join('\n');
-  expect(printed).toContain(program.join('\n'));
 });
 
-test('there is none for an app without an index', async () => {
-  await deploy((scope) => new UniformStream(scope, 'Events', { shardCount: 1 }));
-  expect(firstProgram(stack)).toBeUndefined();
+test('an app with an index – the examples of a local run contain the program', () => {
+  const printed = examples(stack, { url: 'http://console' }, outdir).join('\n');
+  expect(printed).toContain(firstProgram(stack)!.join('\n'));
+});
+
+test('an app without an index has no program', () => {
+  expect(firstProgram({ functions: [], tables: [], endpoints: stack.endpoints })).toBeUndefined();
 });

@@ -55,7 +55,6 @@ test.each<[string, Record<string, string>, string]>([
     { 'index.js': MODULE, 'package.json': '{"type":"module"}' },
     'index.handler',
   ],
-  ['a file in a folder', { 'src/app.js': COMMON }, 'src/app.handler'],
   ['a nested export', { 'index.js': 'exports.api = { get: async ({ name }) => "hello/" + name };' }, 'index.api.get'],
   [
     'a handler that calls back',
@@ -88,7 +87,6 @@ test.each<[string, Record<string, string>, string, object]>([
     { errorType: 'Runtime.HandlerNotFound', errorMessage: 'index.handler is undefined or not exported' },
   ],
   ['a handler outside the code', {}, '../other/index.handler', { errorType: 'Runtime.MalformedHandlerName' }],
-  ['a handler outside all code', {}, '/../../index.handler', { errorType: 'Runtime.MalformedHandlerName' }],
   ['a handler without an export', { 'index.js': COMMON }, 'index', { errorType: 'Runtime.MalformedHandlerName' }],
   [
     'code that throws as it loads',

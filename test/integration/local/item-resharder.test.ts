@@ -1,24 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { localClients } from '../../../bin/local/emulators/clients';
+import { examples } from '../../../bin/local/ready-message';
+import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { IndexItemMover, ItemVersion, KeyLayout, ShardCounts, ShardedTable, TableItemMover } from '../../../lib';
 import { invoiceTable } from '../../support/fakes/invoice-table';
 
-const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const BUDGET = { readUnitsPerSecond: 1_000, writeUnitsPerSecond: 1_000 };
 
-/** The functions that move items, invoked as `even-shards local --serve` serves them. The state machines do not run here. */
-describe('the functions that move items, in a local run', () => {
+/** A local run has the functions of the item movers. It does not run their state machines. */
+describe('the functions of item movers, in a local run', () => {
   const directory = mkdtempSync(join(tmpdir(), 'moved-'));
-  const started: ChildProcess[] = [];
+  let stack: LocalStack;
 
-  beforeAll(() => {
+  beforeAll(async () => {
     const app = new App({ outdir: directory });
     const deployed = new Stack(app, 'Moved');
     const orders = new ShardedTable(deployed, 'Orders', {
@@ -34,63 +31,42 @@ describe('the functions that move items, in a local run', () => {
     const table = invoiceTable(deployed, { shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5)) });
     new TableItemMover(deployed, 'MoveInvoices', { table, itemVersion: ItemVersion.none(), ...BUDGET });
     app.synth();
-  });
+    stack = await startLocal({ app: directory });
+  }, 60_000);
 
-  afterAll(() => {
-    for (const child of started) child.kill('SIGKILL');
+  afterAll(async () => {
+    await stack?.stop();
     rmSync(directory, { recursive: true });
   });
 
-  /** What the command prints until it is ready. */
-  async function serve(lastLine: RegExp, ...args: string[]): Promise<string[]> {
-    const child = spawn(process.execPath, [CLI, 'local', '--app', directory, '--serve', ...args]);
-    started.push(child);
-    const lines: string[] = [];
-    const output = createInterface({ input: child.stdout });
-    output.on('line', (line) => lines.push(line));
-    while (!lines.some((line) => lastLine.test(line))) await once(output, 'line');
-    return lines;
-  }
+  test('the example invocations of a local run work', async () => {
+    const lines = examples(stack, { url: 'http://console' }, directory).filter((line) => line.startsWith('curl '));
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      const [, url, body] = /^curl (\S+) -d '(.*)'$/.exec(line)!;
+      const response = await fetch(url!, { method: 'POST', body: body! });
+      expect(response.headers.get('x-amz-function-error')).toBeNull();
+      expect(await response.json()).toMatchObject({ totals: { itemsScanned: 0 } });
+    }
+  });
 
-  async function invoke(url: string, event: string): Promise<{ error: string | null; answer: unknown }> {
-    const response = await fetch(url, { method: 'POST', body: event });
-    return { error: response.headers.get('x-amz-function-error'), answer: await response.json() };
-  }
-
-  test('give items the shards of an index, and then find none that is elsewhere', async () => {
-    const [line] = await serve(/"ready":true/, '--json');
-    const { endpoints, functions, tables } = JSON.parse(line!);
+  test('a reshard moves the hidden items of an index to the shards of their value, and an audit then finds no hidden item', async () => {
     const work = (mode: string) =>
-      invoke(
-        `${endpoints.lambda}/2015-03-31/functions/${functions['Moved/MoveOrders/Function']}/invocations`,
-        JSON.stringify({ segment: 0, totalSegments: 1, request: { mode } }),
-      );
-    const { dynamodb } = localClients(endpoints);
+      stack.invoke('Moved/MoveOrders/Function', { segment: 0, totalSegments: 1, request: { mode } });
+    const TableName = stack.tables.find(({ path }) => path === 'Moved/Orders')!.name;
     for (let number = 0; number < 20; number++) {
       const Item = { orderId: { S: `o-${number}` }, status: { S: 'sent' } };
-      await dynamodb.putItem({ TableName: tables['Moved/Orders'], Item });
+      await stack.clients.dynamodb.putItem({ TableName, Item });
     }
-    expect(await work('audit')).toMatchObject({ error: null, answer: { totals: { hidden: 20, moved: 0 } } });
-    expect(await work('reshard')).toMatchObject({ error: null, answer: { totals: { itemsScanned: 20, moved: 20 } } });
-    expect(await work('audit')).toMatchObject({ error: null, answer: { totals: { hidden: 0 } } });
-    expect(await work('audit')).not.toHaveProperty('answer.resumePoint');
-    expect(await work('adit')).toMatchObject({
-      error: 'Unhandled',
-      answer: { errorMessage: '[INVALID_EVENT] request.mode must be reshard or audit, got "adit"' },
-    });
-    const { Items = [] } = await dynamodb.scan({ TableName: tables['Moved/Orders'] });
+    expect(await work('audit')).toMatchObject({ totals: { hidden: 20, moved: 0 } });
+    expect(await work('reshard')).toMatchObject({ totals: { itemsScanned: 20, moved: 20 } });
+    const audit = await work('audit');
+    expect(audit).toMatchObject({ totals: { hidden: 0 } });
+    expect(audit).not.toHaveProperty('resumePoint');
+    const { Items = [] } = await stack.clients.dynamodb.scan({ TableName });
     expect(Items.map(({ byStatusShard }) => byStatusShard?.S)).toEqual(
       Array(20).fill(expect.stringMatching(/^sent#[012]$/)),
     );
-  }, 60_000);
-
-  test('are printed with invocations that work', async () => {
-    const lines = await serve(/fileb:/);
-    const invocations = lines.filter((line) => line.startsWith('curl '));
-    expect(invocations).toHaveLength(2);
-    for (const line of invocations) {
-      const [, url, event] = /^curl (\S+) -d '(.*)'$/.exec(line)!;
-      expect(await invoke(url!, event!)).toMatchObject({ error: null, answer: { totals: { itemsScanned: 0 } } });
-    }
-  }, 60_000);
+    await expect(work('adit')).rejects.toThrow('[INVALID_EVENT] request.mode must be reshard or audit, got "adit"');
+  });
 });

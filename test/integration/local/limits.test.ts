@@ -32,17 +32,9 @@ describe('local endpoints with limits', () => {
 
   afterEach(() => jest.restoreAllMocks());
 
-  const LOAD = { records: 600, keys: 20, skew: 1, bytes: 20 };
-
-  test.each([
-    ['way', { way: 'both' }],
-    ['records', { records: 0 }],
-    ['keys', { keys: 1.5 }],
-    ['skew', { skew: -1 }],
-    ['bytes', { bytes: 1_000_000 }],
-  ])('a load with another %s is refused before anything is put', async (field, wrong) => {
-    const options = { way: 'producer', ...LOAD, ...wrong } as LoadOptions;
-    await expect(runLoad(stack, options)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+  test('a load with an invalid option is rejected before the first put', async () => {
+    const options = { way: 'producer', records: 0, keys: 20, skew: 1, bytes: 20 } as LoadOptions;
+    await expect(runLoad(stack, options)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'records' });
   });
 
   test('a hot index throttles its table, and says so as the service does; its shards do not', async () => {
@@ -138,8 +130,8 @@ describe('local endpoints with limits', () => {
     });
   }, 60_000);
 
-  test.each(LIMITED_CALLS)('the call %s passes the limits', (operation) => {
-    expect(GATED_BY_KINESIS).toContain(operation);
+  test('each call that Kinesis limits is limited here', () => {
+    expect(GATED_BY_KINESIS).toEqual(expect.arrayContaining([...LIMITED_CALLS]));
   });
 
   test('control calls beyond their limit are refused in the words of the service', async () => {
