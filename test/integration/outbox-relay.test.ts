@@ -220,18 +220,6 @@ describeOnPostgres('OutboxRelay', () => {
   });
 
   describe('goes on', () => {
-    test('where it stopped, without sending anything again', async () => {
-      const kinesis = fakeKinesis();
-      for (let n = 0; n < 100; n++) await put('k', String(n));
-      const first = start(new OutboxRelay(pool, producerFor(kinesis), tuned({ ...FAST, batchRows: 10 })));
-      await until(() => seen(kinesis).length > 0);
-      const { relayed } = await first.stop();
-      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
-      await until(() => seen(kinesis).length >= 100);
-      expect(relayed).toBeGreaterThan(0);
-      expect(seen(kinesis)).toEqual(Array.from({ length: 100 }, (_, n) => String(n)));
-    });
-
     test('with another connection when its own is lost', async () => {
       const kinesis = fakeKinesis();
       const lost: Error[] = [];

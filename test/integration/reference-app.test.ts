@@ -125,12 +125,6 @@ describe('the producer, invoked directly', () => {
     );
   });
 
-  test('records of one partition key stand in the stream as they stood in the event', async () => {
-    const numbers = Array.from({ length: 60 }, (_, index) => String(index));
-    await produce(numbers.map((data) => ({ partitionKey: 'in order', data })));
-    expect(dataByKey(await readStream(stack))['in order']).toEqual(numbers);
-  });
-
   test.each<[string, object, Buffer]>([
     ['text beyond ASCII', { data: 'Grüße 🚀\n\u0000' }, Buffer.from('Grüße 🚀\n\u0000')],
     ['an object', { data: { a: [1, null, { b: 'ü' }] } }, Buffer.from('{"a":[1,null,{"b":"ü"}]}')],
@@ -168,8 +162,8 @@ describe('the producer, invoked directly', () => {
   });
 });
 
-/** A message as Lambda hands it over; with a group, from a FIFO queue. */
-function sqsMessage(messageId: string, body: unknown, group?: string): object {
+/** A message of a FIFO queue, as Lambda passes it. */
+function fifoMessage(messageId: string, body: unknown, group: string): object {
   return {
     messageId,
     receiptHandle: `handle-${messageId}`,
@@ -179,81 +173,29 @@ function sqsMessage(messageId: string, body: unknown, group?: string): object {
       SentTimestamp: '1577836800000',
       SenderId: 'AIDAEXAMPLE',
       ApproximateFirstReceiveTimestamp: '1577836800001',
-      ...(group === undefined ? {} : { MessageGroupId: group, SequenceNumber: '1', MessageDeduplicationId: messageId }),
+      ...{ MessageGroupId: group, SequenceNumber: '1', MessageDeduplicationId: messageId },
     },
     messageAttributes: {},
     md5OfBody: '',
     eventSource: 'aws:sqs',
-    eventSourceARN: `arn:aws:sqs:us-east-1:123456789012:${group === undefined ? 'queue' : 'queue.fifo'}`,
+    eventSourceARN: 'arn:aws:sqs:us-east-1:123456789012:queue.fifo',
     awsRegion: 'us-east-1',
   };
 }
-
-describe('the producer, from a standard queue', () => {
-  test('a malformed message is reported alone', async () => {
-    const { answer, written } = await deliver([
-      sqsMessage('m1', { partitionKey: 'a', data: 'one' }),
-      sqsMessage('m2', '{"partitionKey":'),
-      sqsMessage('m3', { data: 'without a key' }),
-      sqsMessage('m4', { partitionKey: 'b', data: 'four' }),
-    ]);
-    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'm2' }, { itemIdentifier: 'm3' }] });
-    expect(dataByKey(written)).toEqual({ a: ['one'], b: ['four'] });
-  });
-});
 
 describe('the producer, from a FIFO queue', () => {
   test('a malformed message blocks the later ones of its group, and of no other', async () => {
     const { answer, written } = await deliver([
-      sqsMessage('a1', { data: 'a1' }, 'a'),
-      sqsMessage('b1', { data: 'b1' }, 'b'),
-      sqsMessage('a2', 'not JSON', 'a'),
-      sqsMessage('b2', { data: 'b2' }, 'b'),
-      sqsMessage('a3', { data: 'a3' }, 'a'),
-      sqsMessage('b3', { data: 'b3' }, 'b'),
-      sqsMessage('a4', { data: 'a4' }, 'a'),
+      fifoMessage('a1', { data: 'a1' }, 'a'),
+      fifoMessage('b1', { data: 'b1' }, 'b'),
+      fifoMessage('a2', 'not JSON', 'a'),
+      fifoMessage('b2', { data: 'b2' }, 'b'),
+      fifoMessage('a3', { data: 'a3' }, 'a'),
+      fifoMessage('b3', { data: 'b3' }, 'b'),
+      fifoMessage('a4', { data: 'a4' }, 'a'),
     ]);
     expect(answer).toEqual({ batchItemFailures: ['a2', 'a3', 'a4'].map((itemIdentifier) => ({ itemIdentifier })) });
     expect(dataByKey(written)).toEqual({ a: ['a1'], b: ['b1', 'b2', 'b3'] });
-  });
-});
-
-/** A change as a table's stream hands it over. */
-function tableChange(SequenceNumber: string, Keys: object, image: object = {}): object {
-  return {
-    eventID: `event-${SequenceNumber}`,
-    eventName: 'INSERT',
-    eventVersion: '1.1',
-    eventSource: 'aws:dynamodb',
-    awsRegion: 'us-east-1',
-    dynamodb: {
-      ApproximateCreationDateTime: 1577836800,
-      Keys,
-      NewImage: { ...Keys, ...image },
-      SequenceNumber,
-      SizeBytes: 26,
-      StreamViewType: 'NEW_AND_OLD_IMAGES',
-    },
-    eventSourceARN: 'arn:aws:dynamodb:us-east-1:123456789012:table/Jobs/stream/2020-01-01T00:00:00.000',
-  };
-}
-
-describe("the producer, from a table's stream", () => {
-  const sequenceNumbers = (data: string[] = []) => data.map((json) => JSON.parse(json).dynamodb.SequenceNumber);
-
-  test('a change that no record can hold blocks the later ones of its item, and of no other', async () => {
-    const [a, b] = [{ id: { S: 'item-a' } }, { id: { S: 'item-b' } }];
-    const { answer, written } = await deliver([
-      tableChange('201', a),
-      tableChange('202', b),
-      tableChange('203', a, { text: { S: 'x'.repeat(1024 * 1024) } }),
-      tableChange('204', b),
-      tableChange('205', a),
-    ]);
-    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: '203' }, { itemIdentifier: '205' }] });
-    const byKey = dataByKey(written);
-    expect(sequenceNumbers(byKey['item-a'])).toEqual(['201']);
-    expect(sequenceNumbers(byKey['item-b'])).toEqual(['202', '204']);
   });
 });
 
@@ -352,23 +294,6 @@ describe('the query function', () => {
   test('counts them', async () => {
     const { items, count } = await query({ ...firstTwelveHours, select: 'count' });
     expect({ items, count }).toEqual({ items: undefined, count: 48 });
-  });
-
-  test('reads descending pages to the end as a plain sort has them', async () => {
-    const read = await pages({ index: 'byTime', order: 'descending', limit: 33 });
-    expect(ids(read.flatMap(({ items }) => items))).toEqual(ids([...events].reverse()));
-    for (const { items } of read.slice(0, -1)) expect(items).toHaveLength(33);
-  });
-
-  test.each(['ascending', 'unordered'])('reads %s pages of one value to the end, each item once', async (order) => {
-    const read = ids((await pages({ index: 'byStatus', value: 'succeeded', order, limit: 9 })).flatMap((p) => p.items));
-    expect(read).toHaveLength(60);
-    expect(order === 'unordered' ? read.sort() : read).toEqual(order === 'unordered' ? ids(jobs).sort() : ids(byAge));
-  });
-
-  test('returns the attributes of the projection alone, in the order of one that is not among them', async () => {
-    const { items } = await query({ index: 'byStatus', value: 'succeeded', projection: ['jobId', 'owner'], limit: 5 });
-    expect(items).toEqual(byAge.slice(0, 5).map(({ jobId, owner }) => ({ jobId, owner })));
   });
 
   test('filters, and still fills its pages', async () => {

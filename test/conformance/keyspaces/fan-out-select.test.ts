@@ -449,63 +449,6 @@ describe('the document’s blogs', () => {
     expect(cursor).toBeUndefined();
     expect(stats).toMatchObject({ shards: 200, requests: 200, waves: 1, rowsRead: 3_000 });
   });
-
-  test('come as a first page of 25 for a fraction of the rows that reading every shard takes, and print what it takes', async () => {
-    const query = 'SELECT * FROM tracker.blogs WHERE publish_date = ? AND shard = ?';
-    const shards = Array.from({ length: 200 }, (_, index) => index + 1);
-    const one = async (shard: number) =>
-      (await client.execute(query, [day.publish_date, shard], { prepare: true })).rows;
-    const sorted = (rows: CqlRow[]) =>
-      rows
-        .map(({ title }) => title as string)
-        .sort()
-        .slice(0, 25);
-    const ways: Record<string, () => Promise<{ titles: string[]; requests: number; rows: number }>> = {
-      'one shard after the other': async () => {
-        const rows: CqlRow[] = [];
-        for (const shard of shards) rows.push(...(await one(shard)));
-        return { titles: sorted(rows), requests: 200, rows: rows.length };
-      },
-      'Promise.all over the shards': async () => {
-        const rows = (await Promise.all(shards.map(one))).flat();
-        return { titles: sorted(rows), requests: 200, rows: rows.length };
-      },
-      fanOutSelect: async () => {
-        const { rows, stats } = await fanOutSelect(client, config, { value: day, limit: 25 }, { concurrency: 200 });
-        return { titles: rows.map(({ title }) => title), requests: stats.requests, rows: stats.rowsRead };
-      },
-    };
-    const measured = [];
-    for (const [way, read] of Object.entries(ways)) {
-      for (let round = 0; round < 2; round++) await read();
-      const times: number[] = [];
-      let last = await read();
-      for (let round = 0; round < 5; round++) {
-        const start = performance.now();
-        last = await read();
-        times.push(performance.now() - start);
-      }
-      measured.push({ way, ...last, ms: times.sort((a, b) => a - b)[2]! });
-    }
-    const [naive, , ours] = measured as [(typeof measured)[0], (typeof measured)[0], (typeof measured)[0]];
-    const lines = measured.map(
-      ({ way, requests, rows, ms }) =>
-        `${way}: ${requests} requests, ${rows} rows, ${(ms / naive.ms).toFixed(2)} of the time of one after the other`,
-    );
-    process.stderr.write(`a page of 25 from 200 shards of 3,000 rows:\n  ${lines.join('\n  ')}\n`);
-    for (const { titles: read } of measured) expect(read).toEqual([...titles].sort().slice(0, 25));
-    // Each shard is asked once. A later wave asks only shards that hold one of the 25 rows at least.
-    expect(ours.requests).toBeLessThanOrEqual(naive.requests + 25);
-    // The mean share of a shard is an eighth of a row. So even the earlier first wave of 3 rows a shard took 600.
-    expect(ours.rows).toBeLessThanOrEqual(600);
-  }, 120_000);
-
-  test('are refused by Cassandra when asked for by a column that nothing sorts, which the engine never asks', async () => {
-    const query = 'SELECT * FROM tracker.blogs WHERE description = 1';
-    await expect(client.execute(query)).rejects.toThrow('ALLOW FILTERING');
-    const where = { description: { eq: 1 } };
-    await expect(fanOutSelect(client, config, { value: day, where })).rejects.toThrow('no other column is sorted');
-  });
 });
 
 function counting(of: Client): CqlClient & { requests: number } {

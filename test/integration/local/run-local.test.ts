@@ -39,29 +39,6 @@ function invoke(action: string, argument?: unknown): Promise<unknown> {
 }
 
 describe('a local stack', () => {
-  test('has the streams its templates declare', async () => {
-    const { name } = stack.streams.find(({ path }) => path === 'Orders/Events')!;
-    const { StreamDescriptionSummary } = await stack.clients.kinesis.describeStreamSummary({ StreamName: name });
-    expect(StreamDescriptionSummary).toMatchObject({ StreamStatus: 'ACTIVE', OpenShardCount: 4 });
-  });
-
-  test('has the tables its templates declare', async () => {
-    const { Table } = await stack.clients.dynamodb.describeTable({ TableName: stack.tables[0]!.name });
-    expect(Table).toMatchObject({
-      TableStatus: 'ACTIVE',
-      KeySchema: [{ AttributeName: 'orderId', KeyType: 'HASH' }],
-      GlobalSecondaryIndexes: [
-        {
-          IndexName: 'byStatus',
-          KeySchema: [
-            { AttributeName: 'statusShard', KeyType: 'HASH' },
-            { AttributeName: 'createdAt', KeyType: 'RANGE' },
-          ],
-        },
-      ],
-    });
-  });
-
   test('runs a function that writes to the stream and the table through its own environment', async () => {
     const { clients, functions, streams, tables } = stack;
     const { name } = functions.find(({ path }) => path === WRITER)!;

@@ -25,19 +25,6 @@ describe('the reference app', () => {
     expect(readableTemplate(synthesize())).toMatchSnapshot();
   });
 
-  test('has a stream of 4 shards with a registry, a table with two indexes, and a function for each', () => {
-    const template = synthesize();
-
-    template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 4 });
-    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-      GlobalSecondaryIndexes: [
-        { IndexName: 'byStatus', Projection: { ProjectionType: 'ALL' } },
-        { IndexName: 'byTime', Projection: { ProjectionType: 'KEYS_ONLY' } },
-      ],
-    });
-    template.resourceCountIs('AWS::Lambda::Function', 3);
-  });
-
   test('shards each status in proportion, as the seed does', () => {
     const { byStatus, byTime } = indexes(synthesize());
 
@@ -53,16 +40,6 @@ describe('the reference app', () => {
       },
     });
     expect(byTime!.shards).toEqual({ default: shards(5) });
-  });
-
-  test('outputs the names of what it deploys', () => {
-    expect(Object.keys(synthesize().findOutputs('*'))).toEqual([
-      'StreamName',
-      'TableName',
-      'ProducerFunctionName',
-      'RegistryFunctionName',
-      'QueryFunctionName',
-    ]);
   });
 
   test('needs neither an account nor a region', () => {
@@ -84,8 +61,6 @@ describe('the reference app', () => {
 
   test.each([
     ['eventsShardCount', '0', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got 0'],
-    ['eventsShardCount', '1.5', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got 1.5'],
-    ['eventsShardCount', '"8"', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got "8"'],
     [
       'byTimeShardCount',
       '10001',
@@ -103,7 +78,6 @@ describe('the reference app', () => {
 
   test.each([
     ['eventsShardCount', 'many', 'context eventsShardCount must be JSON such as 4, got "many"'],
-    ['byStatusShardCounts', '{failed:1}', 'context byStatusShardCounts must be JSON such as {"succeeded":35,'],
     ['byStatusShardCounts', '7', 'shardCounts.byValue must be an object from value to shard count, got 7'],
   ])('fails for the context %s=%s, which makes no sense', (key, value, message) => {
     expect(() => synthesize({ [key]: value })).toThrow(InvalidArgumentError);

@@ -23,7 +23,7 @@ test('reads the reports of minutes that are over, of all pages, and the state of
   expect(isAlarmed).toBe(true);
 });
 
-test.each([['-1'], ['1e400'], ['x'], [null], [5], [{}], [[]]])(
+test.each([['-1'], ['1e400'], [null]])(
   'overlooks a report of %j write units, which no writer has written',
   async (amount) => {
     const Items = [report('05', 'open', amount), report('05', 'open', '1', amount), report('06', 'paid', '2')];
@@ -31,21 +31,15 @@ test.each([['-1'], ['1e400'], ['x'], [null], [5], [{}], [[]]])(
   },
 );
 
-test.each([[null], ['x'], [{}], [{ value: null }], [{ value: { S: 5 } }], [{ value: { S: ['alarm'] } }]])(
-  'overlooks an item that is none: %j',
-  async (item) => {
-    expect(await known({ Items: [item] })).toEqual({ reported: [], isAlarmed: false });
-  },
-);
+test.each([[null], [{}], [{ value: { S: 5 } }]])('overlooks an item that is none: %j', async (item) => {
+  expect(await known({ Items: [item] })).toEqual({ reported: [], isAlarmed: false });
+});
 
 test('refuses a page that leads back, which it would read for ever', async () => {
   const page = { Items: [], LastEvaluatedKey: { value: { S: 'a' } } };
   await expect(known(page, page)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });
 
-test.each([[{}], [{ Items: null }], [{ Items: {} }], [undefined]])(
-  'refuses an answer without items, which is none: %j',
-  async (answer) => {
-    await expect(known(answer as object)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-  },
-);
+test.each([[{}], [undefined]])('refuses an answer without items, which is none: %j', async (answer) => {
+  await expect(known(answer as object)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+});

@@ -51,13 +51,10 @@ describe('a query function that is bound to some values', () => {
   test.each<object>([
     { index: 'byTenant', value: 'a' },
     { index: 'byTenant', values: ['a', '1b', 1] },
-    { index: 'byTenant', value: 'a', select: 'count' },
     { index: 'byOwner', value: 'a', cursor: 'anything', filterExpression: '#a = :a' },
     { index: 'byTenant', value: 1 },
-    { index: 'byTenant', value: { N: '1' } },
     { index: 'byTenant', value: { N: '1.0' } },
     { index: 'byTenant', value: { N: '-5e-1' } },
-    { index: 'byTenant', value: { N: '9007199254740991' } },
     { table: 'Invoices', value: 'a' },
   ])('accepts %j', (event) => {
     expect(parse(event).request).toMatchObject({});
@@ -65,24 +62,15 @@ describe('a query function that is bound to some values', () => {
 
   test.each<[object, string]>([
     [{ index: 'byTenant', value: 'a#b' }, 'value'],
-    [{ index: 'byTenant', value: 'a#0' }, 'value'],
     [{ index: 'byTenant', value: '1' }, 'value'],
     [{ index: 'byTenant', value: { N: '2' } }, 'value'],
     [{ index: 'byTenant', value: { S: 'a' } }, 'value'],
-    [{ index: 'byTenant', value: { N: '1', S: 'a' } }, 'value'],
-    [{ index: 'byTenant', value: ['a'] }, 'value'],
-    [{ index: 'byTenant', value: null }, 'value'],
-    [{ index: 'byTenant', value: '' }, 'value'],
     [{ index: 'byTenant' }, 'value'],
     [{ index: 'byTime' }, 'value'],
-    [{ index: 'byOwner', value: 'b' }, 'value'],
     [{ table: 'Invoices', value: 'b' }, 'value'],
     [{ index: 'byTenant', value: 'b', select: 'count' }, 'value'],
-    [{ index: 'byTenant', value: 'b', fresh: true }, 'value'],
     [{ index: 'byTenant', values: ['a', 'b'] }, 'values[1]'],
-    [{ index: 'byTenant', values: [['a']] }, 'values[0]'],
     [{ index: 'byTenant', values: 'a' }, 'values'],
-    [{ index: 'byTenant', values: { 0: 'a', length: 1 } }, 'values'],
     [{ index: 'byTenant', value: 'b', values: ['a'] }, 'value'],
     [{ index: 'byTenant', value: 'a', values: ['b'] }, 'values[0]'],
   ])('rejects %j before it reads anything', (event, field) => {
@@ -102,12 +90,9 @@ test.each([1, '1'])('a function that is bound to %j rejects the same value of th
   expect(() => parse({ index: 'byTenant', value: other })).toThrow(ValueNotAllowedError);
 });
 
-test.each(['', 'a', '"a"', '[]', '{}', '[""]', '[null]', '["a","a"]', '[1,1.0]', '[[]]', 'null', '[1e400]'])(
-  'a function with the variable %j does not start',
-  (variable) => {
-    expect(() => boundValues<AllowedValues>(variable, checkAllowedValues)).toThrow('EVEN_SHARDS_VALUES');
-  },
-);
+test.each(['', '[]', '["a","a"]', '[1,1.0]', 'null'])('a function with the variable %j does not start', (variable) => {
+  expect(() => boundValues<AllowedValues>(variable, checkAllowedValues)).toThrow('EVEN_SHARDS_VALUES');
+});
 
 test('a function without the variable reads any value', () => {
   expect(boundValues<AllowedValues>(undefined, checkAllowedValues)).toBeUndefined();

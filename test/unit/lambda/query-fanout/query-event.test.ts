@@ -58,10 +58,6 @@ describe('parseQueryEvent', () => {
     expect(() => parseQueryEvent(stores, event)).toThrow('absent because a count returns no items');
   });
 
-  test('answers in plain JSON unless told otherwise', () => {
-    expect(parseQueryEvent(stores, { index: 'byTime' }).format).toBe('plain');
-  });
-
   test('reads binary filter values from base64, wherever they stand', () => {
     const expressionAttributeValues = {
       ':b': { B: '/wA=' },
@@ -88,11 +84,6 @@ describe('parseQueryEvent', () => {
     expect(parseQueryEvent(stores, { index: 'byTime', sortKey }).request).toEqual({ sortKey: expected });
   });
 
-  test('passes on what is to become of a page without a shard', () => {
-    const event = { index: 'byTime', onShardFailure: 'partial' };
-    expect(parseQueryEvent(stores, event)).toMatchObject({ request: {}, onShardFailure: 'partial' });
-  });
-
   test('refuses what is no base64', () => {
     expect(() => parseQueryEvent(stores, { index: 'byTime', sortKey: { eq: { B: 'A' } } })).toThrow(
       'sortKey must be padded base64, got "A"',
@@ -110,8 +101,6 @@ describe('parseQueryEvent', () => {
   );
 
   test.each<[string, unknown, new (...args: never[]) => Error, string]>([
-    ['no event', null, InvalidArgumentError, 'event must be an object with index and a fan-out request, got null'],
-    ['text', 'byTime', InvalidArgumentError, 'event must be an object'],
     ['no index', {}, UnknownIndexError, 'index must be one of byTime, byStatus, got undefined'],
     [
       'an unknown index',

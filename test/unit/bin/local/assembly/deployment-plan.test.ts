@@ -168,7 +168,6 @@ test('a directory without an assembly is refused with the command to run', () =>
 
 test.each([
   ['{', 'is not JSON'],
-  ['null', 'is malformed (it must be an object)'],
   ['7', 'is malformed (it must be an object)'],
 ])('a manifest that reads %s is refused', (text, problem) => {
   const directory = temporary(mkdtempSync(join(tmpdir(), 'orders-')));

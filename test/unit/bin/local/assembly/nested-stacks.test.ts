@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type * as cdk from 'aws-cdk-lib';
-import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import * as cdk from 'aws-cdk-lib';
+import { Stream } from 'aws-cdk-lib/aws-kinesis';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
 import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 
@@ -13,14 +13,10 @@ afterAll(() => {
   for (const directory of directories) rmSync(directory, { recursive: true });
 });
 
-describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'])('nested stacks of %s', (version) => {
-  const { App, Aws, CfnCondition, Fn, NestedStack, Stack }: typeof cdk = require(version);
-  const { Stream }: typeof kinesis = require(`${version}/aws-kinesis`);
-  const { Queue }: typeof sqs = require(`${version}/aws-sqs`);
-
+describe('nested stacks', () => {
   function plan(build: (stack: cdk.Stack) => void) {
-    const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'nested-app-')) });
-    build(new Stack(app, 'Orders'));
+    const app = new cdk.App({ outdir: mkdtempSync(join(tmpdir(), 'nested-app-')) });
+    build(new cdk.Stack(app, 'Orders'));
     const { directory } = app.synth();
     directories.push(directory);
     return planDeployment(readCloudAssembly(directory));
@@ -28,9 +24,9 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'])('nested stacks of %s', (ver
 
   test('have resources with the logical ids of others, and paths and names of their own', () => {
     const { streams, leftOut } = plan((stack) => {
-      const outer = new NestedStack(stack, 'Outer');
+      const outer = new cdk.NestedStack(stack, 'Outer');
       // Named like its parent, so that their own resources are alike as well.
-      for (const scope of [stack, outer, new NestedStack(outer, 'Outer')]) new Stream(scope, 'Events');
+      for (const scope of [stack, outer, new cdk.NestedStack(outer, 'Outer')]) new Stream(scope, 'Events');
     });
     const paths = ['Orders/Events', 'Orders/Outer/Events', 'Orders/Outer/Outer/Events'];
     expect(streams.map(({ path }) => path).sort()).toEqual(paths);
@@ -41,7 +37,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'])('nested stacks of %s', (ver
   test('take parameters from their parents, and give outputs to them', () => {
     const { streams } = plan((stack) => {
       const first = new Stream(stack, 'First', { streamName: 'first' });
-      const inner = new NestedStack(new NestedStack(stack, 'Outer'), 'Inner');
+      const inner = new cdk.NestedStack(new cdk.NestedStack(stack, 'Outer'), 'Inner');
       const second = new Stream(inner, 'Second', { streamName: `${first.streamName}-second` });
       new Stream(stack, 'Third', { streamName: `${second.streamName}-third` });
     });
@@ -51,15 +47,17 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'])('nested stacks of %s', (ver
   test('explain a value that only AWS knows', () => {
     const build = (stack: cdk.Stack) => {
       const { queueName } = new Queue(stack, 'Queue');
-      new Stream(new NestedStack(stack, 'Inner'), 'Events', { streamName: queueName });
+      new Stream(new cdk.NestedStack(stack, 'Inner'), 'Events', { streamName: queueName });
     };
     expect(() => plan(build)).toThrow(/at Name of Events\w+: Queue\w+ is an AWS::SQS::Queue, which is not emulated$/);
   });
 
   test('are there when their condition holds', () => {
     const { streams } = plan((stack) => {
-      const never = new CfnCondition(stack, 'Never', { expression: Fn.conditionEquals(Aws.REGION, 'eu-west-1') });
-      const inner = new NestedStack(stack, 'Inner');
+      const never = new cdk.CfnCondition(stack, 'Never', {
+        expression: cdk.Fn.conditionEquals(cdk.Aws.REGION, 'eu-west-1'),
+      });
+      const inner = new cdk.NestedStack(stack, 'Inner');
       new Stream(inner, 'Events');
       (inner.nestedStackResource as cdk.CfnResource).cfnOptions.condition = never;
     });

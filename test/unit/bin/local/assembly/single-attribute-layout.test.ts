@@ -44,12 +44,9 @@ describe('a table on dynalite', () => {
 
   test.each([
     ['nothing is said of it', undefined],
-    ['the metadata is something else', 'text'],
     ['its metadata is something else', { byStatus: null }],
-    ['it has the layout already', { byStatus: { ...BY_STATUS, keyLayout: 'single-attribute' } }],
     ['it has another key than is said', { byStatus: { ...BY_STATUS, valueAttribute: 'customer' } }],
     ['it has a tie-breaker', { byStatus: { ...BY_STATUS, sortKeyAttributes: ['createdAt', 'orderId'] } }],
-    ['its sort key is something else', { byStatus: { ...BY_STATUS, sortKeyAttributes: 1 } }],
   ])('has an index as it is declared if %s', (_, described) => {
     expect(inSingleAttributes(ORDERS, described)).toEqual({ converted: [], properties: ORDERS });
   });
@@ -72,8 +69,6 @@ describe('a variable of a function', () => {
   test.each([
     ['an index that is not converted', JSON.stringify({ ...config, indexName: 'byCustomer' })],
     ['text that is no JSON', '"keyLayout":"multi-attribute"'],
-    ['JSON of another kind', ' { "a": "multi-attribute" }'.trim()],
-    ['any other text', 'Orders'],
   ])('of %s stays', (_, variable) => {
     const compact = variable.replaceAll('{ "a": "multi-attribute" }', '{"a":"multi-attribute"}');
     expect(withLayoutOfThisRun(compact, isConverted)).toBe(compact);

@@ -29,15 +29,14 @@ function streamName(Name: unknown, template: Template = {}): string {
 }
 
 describe('a name in a template', () => {
-  test.each([
-    ['AWS::Region', 'us-east-1'],
-    ['AWS::AccountId', '000000000000'],
-    ['AWS::Partition', 'aws'],
-    ['AWS::StackName', 'Orders'],
-    ['AWS::StackId', 'arn:aws:cloudformation:us-east-1:000000000000:stack/Orders/local'],
-    ['AWS::URLSuffix', 'amazonaws.com'],
-  ])('%s is %s', (Ref, value) => {
-    expect(streamName({ Ref })).toBe(value);
+  test('of a pseudo parameter is that of the local run', () => {
+    expect(streamName({ 'Fn::Sub': '${AWS::Region} ${AWS::AccountId} ${AWS::Partition} ${AWS::URLSuffix}' })).toBe(
+      'us-east-1 000000000000 aws amazonaws.com',
+    );
+    expect(streamName({ Ref: 'AWS::StackName' })).toBe('Orders');
+    expect(streamName({ Ref: 'AWS::StackId' })).toBe(
+      'arn:aws:cloudformation:us-east-1:000000000000:stack/Orders/local',
+    );
   });
 
   test('of a parameter is its default', () => {

@@ -56,11 +56,6 @@ describe('createTableInput', () => {
     });
   });
 
-  test('asks for no throughput on demand', () => {
-    const definition = createTableInput('jobs', { ...KEY, BillingMode: 'PAY_PER_REQUEST' });
-    expect(definition).toEqual({ ...KEY, TableName: 'jobs', BillingMode: 'PAY_PER_REQUEST' });
-  });
-
   test('passes local secondary indexes on', () => {
     const definition = createTableInput('jobs', {
       ...KEY,

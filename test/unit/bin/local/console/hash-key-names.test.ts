@@ -41,22 +41,6 @@ test('a hash key has the owner that the latest entry gives it, whether in an ite
   expect([10n, 20n, 25n, 30n].map((hashKey) => known.ownerOf(hashKey))).toEqual(['a', undefined, 'b', 'd']);
 });
 
-test('it looks for keys that it does not know, and again for all of them after five seconds', async () => {
-  const known = names();
-  await known.look([]);
-  expect(looks).toBe(0);
-  items = [entry('a', 1, 10n)];
-  await known.look([10n]);
-  nowMs += 5_000;
-  await known.look([10n]);
-  expect(looks).toBe(1);
-  nowMs += 1;
-  await known.look([10n]);
-  expect(looks).toBe(2);
-  await known.look([11n]);
-  expect(looks).toBe(3);
-});
-
 test('looks take a tenth of the time at most, however long each of them takes', async () => {
   const known = names();
   lookMs = 700;

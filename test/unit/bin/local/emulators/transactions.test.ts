@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AttributeValue, DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { LOCAL_REGION } from '../../../../../bin/local/assembly/emulated-types';
 import { withTransactions } from '../../../../../bin/local/emulators/transactions';
 import { LOCAL_CREDENTIALS } from '../../../../../bin/local/functions/lambda-environment';
@@ -62,14 +62,6 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('a', 'b')).toEqual(['1', undefined]);
   });
 
-  test('tells what an item was only where it is asked', async () => {
-    await dynamodb.transactWriteItems({ TransactItems: [add('told', 1)] });
-    const condition = { ConditionExpression: 'attribute_not_exists(id)' };
-    await expect(dynamodb.transactWriteItems({ TransactItems: [add('told', 1, condition)] })).rejects.toMatchObject({
-      CancellationReasons: [expect.not.objectContaining({ Item: expect.anything() })],
-    });
-  });
-
   test('has an item that does not fit its update for a reason', async () => {
     const text = { Put: { TableName, Item: { id: { S: 'text' }, amount: { S: 'none' } } } };
     await dynamodb.transactWriteItems({ TransactItems: [text] });
@@ -82,13 +74,6 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('fits')).toEqual([undefined]);
   });
 
-  test('leaves no trace of a check', async () => {
-    const check = { TableName, Key: { id: { S: 'nobody' } }, ConditionExpression: 'attribute_not_exists(id)' };
-    await dynamodb.transactWriteItems({ TransactItems: [{ ConditionCheck: check }, add('c', 1)] });
-    const { Item } = await dynamodb.getItem({ TableName, Key: { id: { S: 'nobody' } } });
-    expect(Item).toBeUndefined();
-  });
-
   test('is applied once for a token, and refused for another request with it', async () => {
     const ClientRequestToken = 'token';
     const once = { ClientRequestToken, TransactItems: [add('d', 1)], ReturnConsumedCapacity: 'TOTAL' as const };
@@ -99,21 +84,6 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('d')).toEqual(['1']);
     const other = dynamodb.transactWriteItems({ ClientRequestToken, TransactItems: [add('d', 2)] });
     await expect(other).rejects.toMatchObject({ name: 'IdempotentParameterMismatchException' });
-  });
-
-  test('costs what it costs to read its items when it is repeated, in whatever order its members are', async () => {
-    const write = { ClientRequestToken: 'repeated', ReturnConsumedCapacity: 'TOTAL' as const };
-    const large = { S: 'x'.repeat(5_000) };
-    const unitsOf = async (Item: Record<string, AttributeValue>) => {
-      const { ConsumedCapacity } = await dynamodb.transactWriteItems({
-        ...write,
-        TransactItems: [{ Put: { TableName, Item } }, add('repeated', 1)],
-      });
-      return ConsumedCapacity!.map(({ CapacityUnits }) => CapacityUnits);
-    };
-    expect(await unitsOf({ id: { S: 'large' }, large })).toEqual([12]);
-    expect(await unitsOf({ large, id: { S: 'large' } })).toEqual([6]);
-    expect(await amountsOf('repeated')).toEqual(['1']);
   });
 
   test('has four megabytes at most, read or written', async () => {

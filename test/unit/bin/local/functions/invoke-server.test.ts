@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { Lambda } from '@aws-sdk/client-lambda';
 import type { LocalFunction } from '../../../../../bin/local/assembly/deployment-plan';
 import { PortUnavailableError, startInvokeServer } from '../../../../../bin/local/functions/invoke-server';
@@ -84,11 +82,6 @@ describe('the Invoke API', () => {
     expect(invoke).toHaveBeenCalledWith('{}', 'live');
   });
 
-  test('hands an empty event to a function that is invoked without one', async () => {
-    await lambda.invoke({ FunctionName: 'writer' });
-    expect(invoke).toHaveBeenCalledWith('{}', undefined);
-  });
-
   test('answers an asynchronous invocation before the function returns', async () => {
     invoke.mockReturnValue(new Promise(() => {}));
     const { StatusCode } = await lambda.invoke({ FunctionName: 'writer', InvocationType: 'Event', Payload: '{"a":1}' });
@@ -140,21 +133,6 @@ describe('the Invoke API', () => {
       $metadata: { httpStatusCode: 413 },
     });
     expect(invoke).toHaveBeenCalledTimes(1);
-  });
-
-  test.each([
-    ['a page of another site', { origin: 'https://example.com' }, 'requests of web pages are refused'],
-    ['a name that was pointed at this machine', { host: 'example.com' }, 'host example.com is not this machine'],
-    ['a name that begins like this machine', { host: 'localhost.example.com:80' }, 'is not this machine'],
-  ])('refuses %s, and runs nothing', async (_, headers, problem) => {
-    const url = new URL('/2015-03-31/functions/writer/invocations', endpointOf(server));
-    const sent = request(url, { method: 'POST', headers });
-    const answered = once(sent, 'response');
-    sent.end('{}');
-    const [response] = (await answered) as [IncomingMessage];
-    expect(response.statusCode).toBe(403);
-    expect(await text(response)).toContain(problem);
-    expect(invoke).not.toHaveBeenCalled();
   });
 
   test('refuses the operations it does not have', async () => {

@@ -51,25 +51,6 @@ describe('a write loads', () => {
   });
 });
 
-test('a table is asked for once, and again when it was not there or has changed', async () => {
-  let calls = 0;
-  let status = 400;
-  const shapes = new TableShapes({
-    call: async () => {
-      calls += 1;
-      return { status, output: { Table: TABLE } };
-    },
-  });
-  expect(await shapes.of('Jobs')).toBeUndefined();
-  status = 200;
-  expect((await shapes.of('Jobs'))!.arn).toBe(ARN);
-  expect((await shapes.of(ARN))!.arn).toBe(ARN);
-  expect(calls).toBe(2);
-  shapes.forget(ARN);
-  await shapes.of('Jobs');
-  expect(calls).toBe(3);
-});
-
 describe('what an update leaves', () => {
   const before = item('open', { n: { N: '1' } });
   const after = (UpdateExpression: string, more = {}) =>

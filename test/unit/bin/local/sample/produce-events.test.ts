@@ -19,13 +19,3 @@ test.each([
 ])('no invocation on %s takes half of the minute that a function has', (_, msPerRecord) => {
   expect(longestInvocation(37_584, msPerRecord)).toBeLessThan(30_000);
 });
-
-test('a fast machine gets a thousand records at a time after a few invocations', () => {
-  let size = FIRST_SIZE;
-  for (let count = 0; count < 4; count++) size = nextSize(size, 50);
-  expect(size).toBe(1_000);
-});
-
-test('there is always a record to send', () => {
-  expect(nextSize(1, 1_000_000)).toBe(1);
-});
