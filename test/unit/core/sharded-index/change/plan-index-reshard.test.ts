@@ -24,14 +24,14 @@ const outline = (steps: IndexReshardStep[]): string[] =>
   });
 
 describe('planIndexReshard', () => {
-  test('grows: readers first, then writers', () => {
+  test('increases the count of readers before the count of writers', () => {
     expect(outline(planIndexReshard(same(10), { default: 20 }))).toEqual([
       'deploy others 10/20',
       'deploy others 20/20',
     ]);
   });
 
-  test('shrinks: writers first, then the drain, then readers', () => {
+  test('decreases the count of writers, then drains the shards, then decreases the count of readers', () => {
     expect(outline(planIndexReshard(same(20), { default: 10 }))).toEqual([
       'deploy others 10/20',
       'drain others 10-19',
@@ -39,7 +39,7 @@ describe('planIndexReshard', () => {
     ]);
   });
 
-  test('grows one value while another shrinks, in the same steps', () => {
+  test('increases the count of one value and decreases the count of another in the same steps', () => {
     const current: IndexShards = { default: { write: 1, read: 1 }, byValue: { old: { write: 9, read: 9 } } };
     expect(outline(planIndexReshard(current, { default: 1, byValue: { old: 3, young: 5 } }))).toEqual([
       'deploy others 1/1, old 9/9, young 1/5',
@@ -49,7 +49,7 @@ describe('planIndexReshard', () => {
     ]);
   });
 
-  test('takes a value back among all others', () => {
+  test('gives a value the default count again after its extra shards are drained', () => {
     const current: IndexShards = { default: { write: 2, read: 2 }, byValue: { busy: { write: 9, read: 9 } } };
     expect(outline(planIndexReshard(current, { default: 2 }))).toEqual([
       'deploy others 2/2, busy 2/9',
@@ -58,14 +58,14 @@ describe('planIndexReshard', () => {
     ]);
   });
 
-  test('takes up a plan that was interrupted', () => {
+  test('continues a plan that was interrupted', () => {
     const halfway: IndexShards = { default: { write: 10, read: 20 } };
     expect(outline(planIndexReshard(halfway, { default: 20 }))).toEqual(['deploy others 20/20']);
     expect(outline(planIndexReshard(halfway, { default: 10 }))).toEqual(['drain others 10-19', 'deploy others 10/10']);
     expect(outline(planIndexReshard(halfway, { default: 30 }))).toEqual(['deploy others 10/30', 'deploy others 30/30']);
   });
 
-  test('has no step when nothing changes', () => {
+  test('has no steps if no count changes', () => {
     expect(planIndexReshard(same(10), { default: 10 })).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe('planIndexReshard', () => {
     ],
     [same(1), { default: 1, byValue: { a: 0 } }, InvalidShardCountError, 'target.byValue["a"] must be'],
     [same(1), null, InvalidArgumentError, 'target must be an object with a default shard count, got null'],
-  ])('refuses %j to %j', (current, target, error, message) => {
+  ])('rejects the current counts %j with the target %j', (current, target, error, message) => {
     expect(() => planIndexReshard(current, target as never)).toThrow(error);
     expect(() => planIndexReshard(current, target as never)).toThrow(message);
   });
@@ -95,7 +95,7 @@ describe('isReshardStep', () => {
   const counts = [1, 2, 3, 4];
   const pairs = counts.flatMap((read) => counts.filter((write) => write <= read).map((write) => ({ write, read })));
 
-  test('every deployment of every plan is a step', () => {
+  test('accepts every deployment of every plan', () => {
     for (const current of pairs) {
       for (const goal of counts) {
         const plan = planIndexReshard({ default: current }, { default: goal });
@@ -107,7 +107,7 @@ describe('isReshardStep', () => {
     }
   });
 
-  test('a deployment is a step if and only if old and new readers ask every shard of old and new writers', () => {
+  test('accepts a deployment only if old and new readers query every shard of old and new writers', () => {
     for (const before of pairs) {
       for (const next of pairs) {
         const isComplete = before.read >= next.write && next.read >= before.write;
@@ -116,7 +116,7 @@ describe('isReshardStep', () => {
     }
   });
 
-  test('a step of one value is no step of an index if it is none of another value', () => {
+  test('rejects a deployment if the counts of one value skip a step', () => {
     const current: IndexShards = { default: { write: 1, read: 1 }, byValue: { busy: { write: 5, read: 5 } } };
     expect(isReshardStep(current, { default: { write: 1, read: 1 }, byValue: { busy: { write: 5, read: 9 } } })).toBe(
       true,
@@ -131,7 +131,7 @@ describe('isReshardStep', () => {
   });
 });
 
-describe('a plan to adopt an index on a table that has items', () => {
+describe('planIndexReshard for an index that is adopted on a table with items', () => {
   const others = { default: { write: 2, read: 2 } };
 
   test.each<[IndexShardTarget, IndexShards]>([
@@ -140,7 +140,7 @@ describe('a plan to adopt an index on a table that has items', () => {
       { default: 2, byValue: { open: 5 } },
       { ...others, byValue: { open: { write: 5, read: 5 } } },
     ],
-  ])('takes writers first, then the items that are there, then readers: %j', (target, shards) => {
+  ])('deploys writers, then backfills the items, then deploys readers: %j', (target, shards) => {
     expect(planIndexReshard(undefined, target)).toEqual([
       { action: 'deploy', shards, to: 'writers', reason: expect.any(String) },
       { action: 'backfill', reason: expect.any(String) },

@@ -11,8 +11,8 @@ const counts = fc.tuple(count, count, count).map((numbers) => {
 });
 const byValue = <T>(value: fc.Arbitrary<T>) => fc.dictionary(fc.constantFrom('a', 'b', 'c'), value);
 
-describe('the plan of a table that is sharded by its own key', () => {
-  test('goes step by step from any counts to any others: those of two neighbours know where each other put an item', () => {
+describe('planTableReshard', () => {
+  test('plans steps between any two counts, and the writers of two successive steps find each item of the other step', () => {
     fc.assert(
       fc.property(counts, byValue(counts), count, byValue(count), (others, values, target, targets) => {
         let deployed: IndexShards = { default: others, byValue: values };
@@ -33,7 +33,7 @@ describe('the plan of a table that is sharded by its own key', () => {
   const used = { write: 6, read: 6, since: 5 };
   const six = { write: 6, read: 6 };
 
-  test('moves items behind the new counts, which every writer knows before, and only then gives up the old ones', () => {
+  test('deploys the new count to all writers, moves the items, and then drops the old count', () => {
     const plan = [deploy({ default: known }), deploy({ default: used }), move, deploy({ default: six })];
     expect(planTableReshard({ default: five }, { default: 6 })).toEqual(plan);
     const ofValue = (v: ShardCount) => ({ default: five, byValue: { v } });
@@ -45,11 +45,11 @@ describe('the plan of a table that is sharded by its own key', () => {
     ]);
   });
 
-  test('has no step when nothing changes', () => {
+  test('has no steps if no count changes', () => {
     expect(planTableReshard({ default: five }, { default: 5 })).toEqual([]);
   });
 
-  test('refuses counts that contradict themselves, and a target that cannot be', () => {
+  test('rejects a read count below the write count, and a target of 0', () => {
     expect(() => planTableReshard({ default: { write: 5, read: 4 } }, { default: 6 })).toThrow('current.default.read');
     expect(() => planTableReshard({ default: five }, { default: 0 })).toThrow('target.default must be');
   });
@@ -59,7 +59,7 @@ describe('the plan of a table that is sharded by its own key', () => {
     ['writers to come do not know the old place', { write: 5, read: 6 }, { write: 6, read: 6 }],
     ['the lower count is no place yet', { write: 6, read: 6 }, { write: 5, read: 6 }],
     ['a value leaps', { write: 1, read: 1 }, { write: 3, read: 3 }],
-  ])('does not skip a step: %s', (_, from, to) => {
+  ])('isTableReshardStep rejects a deployment that skips a step: %s', (_, from, to) => {
     expect(isTableReshardStep({ default: from }, { default: to })).toBe(false);
     const others = { write: 2, read: 2 };
     const ofValue = (value: ShardCount): IndexShards => ({ default: others, byValue: { v: value } });

@@ -40,7 +40,7 @@ function fail(): never {
   throw new Error('cache down');
 }
 
-/** At the end of a turn Node.js tells of rejections that nobody has handled, and jest fails the test. */
+/** Waits for a turn of the event loop. Node.js then reports unhandled rejections, and jest fails the test. */
 const turn = () => new Promise(setImmediate);
 
 const newCache = (maxSize = 1_000_000) => new LRUCache<string, string>({ maxSize, ttl: 60_000 });
@@ -48,7 +48,7 @@ const request = { value: 'monday', limit: 20 };
 const idOf = ({ id }: DynamoDbItem): string => (id as { S: string }).S;
 
 describe('cachedQueryClient', () => {
-  test('takes 100 identical requests for the read units of one', async () => {
+  test('serves 100 identical requests for the read units of one request', async () => {
     const table = blogs(100);
     const plain = await fanOutQuery(table, config, request);
     const client = cachedQueryClient(table, newCache());
@@ -62,10 +62,10 @@ describe('cachedQueryClient', () => {
   });
 
   test.each([
-    ['reads', { get: () => fail(), set: () => undefined }],
-    ['writes', { get: () => undefined, set: () => fail() }],
-    ['writes, later,', { get: () => undefined, set: async () => fail() }],
-  ])('answers as without a cache where its %s fail, and leaves no rejection unhandled', async (_, cache) => {
+    ['throws in get', { get: () => fail(), set: () => undefined }],
+    ['throws in set', { get: () => undefined, set: () => fail() }],
+    ['rejects in set', { get: () => undefined, set: async () => fail() }],
+  ])('returns the result of DynamoDB if the cache %s, and leaves no rejection unhandled', async (_, cache) => {
     const table = blogs(50);
     const plain = await fanOutQuery(table, config, request);
     expect(await fanOutQuery(cachedQueryClient(table, cache), config, request)).toEqual(plain);
@@ -73,16 +73,16 @@ describe('cachedQueryClient', () => {
   });
 
   test.each([
-    ['null, as many caches say that they have nothing', null],
-    ['a text that is no answer', 'cache down'],
-  ])('answers as without a cache that returns %s', async (_, text) => {
+    ['null instead of undefined', null],
+    ['text that is no response', 'cache down'],
+  ])('returns the result of DynamoDB if the cache returns %s', async (_, text) => {
     const table = blogs(50);
     const plain = await fanOutQuery(table, config, request);
     const client = cachedQueryClient(table, { get: () => text as string, set: () => undefined });
     expect(await fanOutQuery(client, config, request)).toEqual(plain);
   });
 
-  test('refuses a cache that answers by promises, and does not blame the answers of DynamoDB', async () => {
+  test('rejects a cache whose get returns a promise', async () => {
     const client = cachedQueryClient(blogs(50), { get: async () => fail(), set: () => undefined } as never);
     const page = fanOutQuery(client, config, request);
     await expect(page).rejects.toThrow(InvalidArgumentError);
@@ -90,7 +90,7 @@ describe('cachedQueryClient', () => {
     await turn();
   });
 
-  test('sends a query once while several ask it', async () => {
+  test('sends one query for several identical queries at the same time', async () => {
     const table = blogs(50);
     const client = cachedQueryClient(table, newCache());
     const pages = await Promise.all(Array.from({ length: 10 }, () => fanOutQuery(client, config, request)));
@@ -98,7 +98,7 @@ describe('cachedQueryClient', () => {
     expect(new Set(pages.map(({ items }) => items.map(idOf).join())).size).toBe(1);
   });
 
-  test('keeps what it has, and asks anew where it is told to be fresh or consistent', async () => {
+  test('returns cached items, except for a fresh query and for the first consistent read', async () => {
     const table = blogs(5);
     const cache = newCache();
     const client = cachedQueryClient(table, cache);
@@ -120,20 +120,23 @@ describe('cachedQueryClient', () => {
     expect(await ids(client)).toContain('999');
   });
 
-  test('cachedQueryClient – a fresh query while the same query is under way – later queries wait for the fresh response', async () => {
+  test('later queries wait for the response of a fresh query that is in flight', async () => {
     const answers: ((output: IndexQueryOutput) => void)[] = [];
     const query = () => new Promise<IndexQueryOutput>((resolve) => answers.push(resolve));
     const client = cachedQueryClient({ query }, { get: () => undefined, set: () => undefined });
-    const [input, ask] = [{ TableName: 'Blogs' } as IndexQueryInput, (at: number) => ({ Items: [], ScannedCount: at })];
+    const [input, response] = [
+      { TableName: 'Blogs' } as IndexQueryInput,
+      (at: number) => ({ Items: [], ScannedCount: at }),
+    ];
     const [first, second] = [client.query(input), client.fresh.query(input)];
-    answers[0]!(ask(1));
+    answers[0]!(response(1));
     await first;
     const third = client.query(input);
-    answers[1]!(ask(2));
-    expect(await Promise.all([second, third])).toEqual([ask(2), ask(2)]);
+    answers[1]!(response(2));
+    expect(await Promise.all([second, third])).toEqual([response(2), response(2)]);
   });
 
-  test('keeps no failure, and no answer that says nothing', async () => {
+  test('does not cache an error or an incomplete response', async () => {
     const table = blogs(5);
     const answers: (IndexQueryOutput | Error)[] = [new Error('down'), {}, { ScannedCount: 0 }];
     const client = cachedQueryClient(
@@ -154,7 +157,7 @@ describe('cachedQueryClient', () => {
     expect(items).toHaveLength(5);
   });
 
-  test('ends the wait of who no longer needs the answer, and nobody else’s', async () => {
+  test('an aborted query does not end the same query of another caller', async () => {
     let answer: (output: IndexQueryOutput) => void = () => undefined;
     const client = cachedQueryClient({ query: () => new Promise((resolve) => (answer = resolve)) }, newCache());
     const input = { TableName: 'Blogs' } as IndexQueryInput;
@@ -168,7 +171,7 @@ describe('cachedQueryClient', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('stays within its bytes', async () => {
+  test('keeps the cache within its size limit', async () => {
     const cache = newCache(10_000);
     const client = cachedQueryClient(blogs(100), cache);
     for (let limit = 1; limit <= 60; limit++) await fanOutQuery(client, config, { value: 'monday', limit });
@@ -176,7 +179,7 @@ describe('cachedQueryClient', () => {
     expect(cache.size).toBeGreaterThan(0);
   });
 
-  test('keeps the answer of a shard that a deadline left out, for the page after', async () => {
+  test('caches a response that arrives after the deadline of its query', async () => {
     const table = blogs(50);
     let release = (): void => {};
     const slow = new Promise<void>((resolve) => {
@@ -201,7 +204,7 @@ describe('cachedQueryClient', () => {
     expect(next.missingShards).toBeUndefined();
   });
 
-  test.each([{}, { get: () => undefined }, { set: () => undefined }])('refuses %p, which is no cache', (cache) => {
+  test.each([{}, { get: () => undefined }, { set: () => undefined }])('rejects %p as a cache', (cache) => {
     expect(() => cachedQueryClient(blogs(1), cache as never)).toThrow('cache must be a cache with get and set');
   });
 });

@@ -10,7 +10,7 @@ import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { indexConfig } from '../../../../support/index-config';
 
-/** Clients with the shape of those of DAX. `npm run conformance dax` asks the real ones. */
+/** Clients with the methods of the DAX clients. `npm run conformance dax` tests the real clients. */
 
 const config = indexConfig({
   indexName: 'byTime',
@@ -25,7 +25,7 @@ class Dax implements QueryClient {
 
   constructor(protected readonly index: FakeIndex) {}
 
-  /** DAX ignores whatever stands behind the input. */
+  /** DAX ignores further arguments. */
   async query(input: IndexQueryInput): Promise<IndexQueryOutput> {
     const failure = this.failures.shift();
     if (failure !== undefined) throw Object.assign(new Error('failed'), failure);
@@ -37,7 +37,7 @@ class Dax implements QueryClient {
 
 class DaxDocument extends Dax {
   override async query(): Promise<IndexQueryOutput> {
-    throw new Error('asked for plain objects');
+    throw new Error('query must not return plain objects');
   }
 
   batchGet(): void {}
@@ -57,16 +57,16 @@ function jobs(): FakeIndex {
   return index;
 }
 
-describe('a client of DAX', () => {
+describe('fan-out queries with a DAX client', () => {
   test.each([
-    ['the plain one', Dax],
-    ['the document client, whose query of attribute values is that of the plain one', DaxDocument],
-  ])('answers a fan-out query: %s', async (_, Client) => {
+    ['the low-level client', Dax],
+    ['the document client, with the query method of the low-level client', DaxDocument],
+  ])('fanOutQuery returns the items of the index: %s', async (_, Client) => {
     const { items } = await fanOutQuery(new Client(jobs()), config, { limit: 4 });
     expect(items.map(({ jobId }) => jobId)).toEqual([0, 1, 2, 3].map((number) => ({ S: `job-${number}` })));
   });
 
-  test('can have a cache in front', async () => {
+  test('cachedQueryClient accepts a DAX client', async () => {
     const kept = new Map<string, string>();
     const { items } = await fanOutQuery(cachedQueryClient(new DaxDocument(jobs()), kept as never), config, {
       limit: 4,
@@ -76,13 +76,13 @@ describe('a client of DAX', () => {
   });
 
   test.each([
-    ['a throttle', { code: 'ProvisionedThroughputExceededException', statusCode: 400 }],
-    ['a throttle of the account', { code: 'RequestLimitExceeded' }],
-    ['a failure of the service', { code: 'InternalServerErrorException' }],
-    ['a failure without a known code', { code: undefined, statusCode: 503 }],
+    ['a throttled request', { code: 'ProvisionedThroughputExceededException', statusCode: 400 }],
+    ['a throttled account', { code: 'RequestLimitExceeded' }],
+    ['a service error', { code: 'InternalServerErrorException' }],
+    ['an error with an unknown code', { code: undefined, statusCode: 503 }],
     ['a lost connection', { code: 'ConnectionException' }],
-    ['a node that is gone', { code: 'NoRouteException' }],
-  ])('is asked again after %s, which it tells by a code', async (_, failure) => {
+    ['an unreachable node', { code: 'NoRouteException' }],
+  ])('fanOutQuery retries after %s, which DAX reports by an error code', async (_, failure) => {
     const dax = new Dax(jobs());
     dax.failures.push(failure, failure);
     const page = await fanOutQuery(dax, config, { limit: 4 }, { backoffBaseMs: 0 });
@@ -90,13 +90,13 @@ describe('a client of DAX', () => {
     expect(page.stats.requests).toBeGreaterThan(3);
   });
 
-  test('is not asked again after what no attempt overcomes', async () => {
+  test('fanOutQuery does not retry after an error that no retry can fix', async () => {
     const dax = new Dax(jobs());
     dax.failures.push({ code: 'ValidationException', statusCode: 400 });
     await expect(fanOutQuery(dax, config, { limit: 4 })).rejects.toMatchObject({ code: 'ValidationException' });
   });
 
-  test('does not hold up a page beyond its deadline, though it aborts no request', async () => {
+  test('fanOutQuery ends at its deadline, although DAX does not abort requests', async () => {
     const clock = new VirtualClock();
     const silent = new (class extends Dax {
       override query(input: IndexQueryInput): Promise<IndexQueryOutput> {
@@ -110,7 +110,7 @@ describe('a client of DAX', () => {
     expect(await page).toMatchObject({ missingShards: [1] });
   });
 
-  test('finds no strays: its document client scans into plain objects', async () => {
+  test('findStrays rejects the DAX document client, because its scan returns plain objects', async () => {
     await expect(findStrays(new DaxDocument(jobs()) as never, config)).rejects.toThrow(
       'client must be a client with scan',
     );

@@ -18,7 +18,7 @@ function clients(config: DynamoDBClientConfig = {}): { wire: Wire; sdk: DynamoDB
   wire.answer = () => ({ statusCode: 200, body: { Items: [] } });
   const requestHandler = wire as unknown as DynamoDBClientConfig['requestHandler'];
   const sdk = new DynamoDB({ region: 'eu-west-3', credentials: CREDENTIALS, requestHandler, ...config });
-  /** The compiler's part of the test: the SDK's client is what the light one asks for, without a cast. */
+  /** Checks at compile time that the client of the SDK has the required type without a cast. */
   const required: SdkQueryClient = sdk;
   return { wire, sdk, light: lightQueryClient(required) };
 }
@@ -41,13 +41,13 @@ const throttled = {
 };
 
 describe('lightQueryClient', () => {
-  test('lets the SDK send the first query of a table, and sends the others itself', async () => {
+  test('sends the first query of a table with the SDK, and later queries without it', async () => {
     const { wire, light } = clients();
     for (const TableName of ['Jobs', 'Jobs', 'Orders', 'Jobs', 'Orders']) await light.query({ ...INPUT, TableName });
     expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'light']);
   });
 
-  test('needs the SDK once for queries that start together', async () => {
+  test('sends one of several simultaneous first queries with the SDK', async () => {
     const { wire, light } = clients();
     await Promise.all(Array.from({ length: 20 }, () => light.query(INPUT)));
     expect(wire.senders.filter((sender) => sender === 'SDK')).toHaveLength(1);
@@ -55,7 +55,7 @@ describe('lightQueryClient', () => {
   });
 
   test.each([undefined, 'http://127.0.0.1:8000'])(
-    'sends what the SDK sends, to the same place: %s',
+    'sends the same request to the same endpoint as the SDK: %s',
     async (endpoint) => {
       const { wire, light } = clients(endpoint === undefined ? {} : { endpoint });
       await light.query(INPUT);
@@ -88,7 +88,7 @@ describe('lightQueryClient', () => {
     ),
   })).value;
 
-  test('reads every attribute as the SDK does, whatever its type', async () => {
+  test('parses every attribute type as the SDK does', async () => {
     const { wire, light } = clients();
     await light.query(INPUT);
     const toText = (_: string, value: unknown) =>
@@ -111,7 +111,7 @@ describe('lightQueryClient', () => {
   const brokenConnection = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
   test.each<[string, Answer, object]>([
-    ['a throttle', throttled, { name: 'ProvisionedThroughputExceededException', message: 'slow down' }],
+    ['a throttled query', throttled, { name: 'ProvisionedThroughputExceededException', message: 'slow down' }],
     [
       'an internal error',
       { statusCode: 500, body: { __type: 'InternalServerError' } },
@@ -119,7 +119,7 @@ describe('lightQueryClient', () => {
     ],
     ['a bad gateway', { statusCode: 502, body: '<html>' }, { $metadata: { httpStatusCode: 502 } }],
     ['a broken connection', brokenConnection, brokenConnection],
-  ])("throws %s in the SDK's terms, for another attempt to fix", async (_, failure, error) => {
+  ])('throws the error of the SDK after %s, so that the caller can retry', async (_, failure, error) => {
     const { wire, light } = clients();
     await light.query(INPUT);
     wire.answer = () => failure;
@@ -128,14 +128,11 @@ describe('lightQueryClient', () => {
   });
 
   test.each<[string, Answer]>([
-    ['a signature of the wrong time', { statusCode: 400, body: { __type: 'x#InvalidSignatureException' } }],
-    ['a request that expired', { statusCode: 400, body: { __type: 'x#RequestExpired' } }],
-    [
-      'credentials that expired, where there are no others',
-      { statusCode: 400, body: { __type: 'x#ExpiredTokenException' } },
-    ],
-    ['an answer that is cut off', { statusCode: 200, body: '{"Items":[{"jobI' }],
-  ])('hands %s to the SDK, which has the last word', async (_, failure) => {
+    ['a signature with a wrong time', { statusCode: 400, body: { __type: 'x#InvalidSignatureException' } }],
+    ['an expired request', { statusCode: 400, body: { __type: 'x#RequestExpired' } }],
+    ['expired credentials without newer credentials', { statusCode: 400, body: { __type: 'x#ExpiredTokenException' } }],
+    ['a truncated response', { statusCode: 200, body: '{"Items":[{"jobI' }],
+  ])('sends the query again with the SDK after %s', async (_, failure) => {
     const { wire, light } = clients();
     await light.query(INPUT);
     wire.answer = (__, number) => (number === 2 ? failure : { statusCode: 200, body: { Items: [], ScannedCount: 5 } });
@@ -144,11 +141,11 @@ describe('lightQueryClient', () => {
     expect(JSON.parse(wire.requests[2]!.body)).toEqual(JSON.parse(wire.requests[1]!.body));
   });
 
-  test("throws the SDK's own error for a query that nothing can fix", async () => {
-    let asked = 0;
+  test('throws the error of the SDK for an invalid query', async () => {
+    let credentialRequests = 0;
     const { wire, light } = clients({
       credentials: async () => {
-        asked += 1;
+        credentialRequests += 1;
         return CREDENTIALS;
       },
     });
@@ -161,10 +158,10 @@ describe('lightQueryClient', () => {
       $fault: 'client',
     });
     expect(wire.senders).toEqual(['SDK', 'light', 'SDK']);
-    expect(asked).toBe(1);
+    expect(credentialRequests).toBe(1);
   });
 
-  test('asks the SDK again for a route that a failed first query did not show', async () => {
+  test('uses the SDK again if the first query failed before it was sent', async () => {
     let broken = true;
     const { wire, light } = clients({
       credentials: async () => {
@@ -179,7 +176,7 @@ describe('lightQueryClient', () => {
     expect(wire.senders).toEqual(['SDK', 'light']);
   });
 
-  test('signs with the credentials of the moment', async () => {
+  test('signs each query with the current credentials', async () => {
     let accessKeyId = 'FIRST';
     const { wire, light } = clients({
       credentials: async () => ({ ...CREDENTIALS, accessKeyId, expiration: new Date(Date.now() + 1) }),
@@ -190,7 +187,7 @@ describe('lightQueryClient', () => {
     expect(wire.requests[1]!.headers.authorization).toContain('Credential=SECOND/');
   });
 
-  test("keeps to the service's clock once the SDK found its own to be wrong", async () => {
+  test('signs with the clock offset that the SDK has measured', async () => {
     const { wire, sdk, light } = clients();
     await light.query(INPUT);
     Object.assign(sdk.config, { systemClockOffset: 86_400_000 });
@@ -199,21 +196,21 @@ describe('lightQueryClient', () => {
     expect(wire.requests[1]!.headers['x-amz-date']).toMatch(new RegExp(`^${tomorrow}T\\d{6}Z$`));
   });
 
-  test('leaves an endpoint with a path of its own to the SDK', async () => {
+  test('sends queries with the SDK if the endpoint has a path', async () => {
     const { wire, light } = clients({ endpoint: 'https://proxy.example/dynamodb' });
     await light.query(INPUT);
     await light.query(INPUT);
     expect(wire.senders).toEqual(['SDK', 'SDK']);
   });
 
-  test('leaves requests that are signed in another way to the SDK', async () => {
+  test('sends queries with the SDK if the client has its own signer', async () => {
     const { wire, light } = clients({ signer: { sign: async (request) => request } });
     await light.query(INPUT);
     await light.query(INPUT);
     expect(wire.senders).toEqual(['SDK', 'SDK']);
   });
 
-  test('gives up with its signal, without asking the SDK', async () => {
+  test('does not send an aborted query again', async () => {
     const { wire, light } = clients();
     await light.query(INPUT);
     wire.answer = () => Object.assign(new Error('aborted'), { name: 'AbortError' });
@@ -223,8 +220,8 @@ describe('lightQueryClient', () => {
   });
 });
 
-describe('the signature', () => {
-  test("is the one of AWS's own example", () => {
+describe('lightQueryClient – signature, retries and traces', () => {
+  test('computes the signature of the example of AWS', () => {
     const sign = requestSigner({ region: 'us-east-1', service: 'service' }, { host: 'example.amazonaws.com' });
     const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
     const headers = sign('', credentials, new Date('2015-08-30T12:36:00Z'));
@@ -237,7 +234,7 @@ describe('the signature', () => {
     });
   });
 
-  test("is the SDK's for the same headers, day after day", async () => {
+  test('computes the same signature as the SDK for the same headers on several days', async () => {
     const scope = { region: 'eu-west-3', service: 'dynamodb' };
     for (const sessionToken of ['token', undefined, 'another']) {
       for (const day of [0, 1]) {
@@ -255,7 +252,7 @@ describe('the signature', () => {
     }
   });
 
-  test('is the same whatever the signer has signed before', () => {
+  test('computes the same signature with a reused signer as with a new signer', () => {
     const signer = () => requestSigner({ region: 'eu-west-3', service: 'dynamodb' }, { host: 'example.com' });
     const sign = signer();
     const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
@@ -274,7 +271,7 @@ describe('the signature', () => {
     }
   });
 
-  test('asks again where the SDK has corrected its clock, though the SDK makes one attempt', async () => {
+  test('retries once after the SDK has corrected the clock offset, although the SDK has one attempt', async () => {
     const { wire, light } = clients({ maxAttempts: 1 });
     const now = new Date(Date.now() + 3_600_000).toUTCString();
     wire.headers = () => ({ date: now });
@@ -284,7 +281,7 @@ describe('the signature', () => {
     expect(wire.requests).toHaveLength(2);
   });
 
-  test('asks once with a request handler whose bodies are web streams', async () => {
+  test('sends one request if the request handler returns web streams', async () => {
     const { wire, light } = clients();
     wire.toBody = (text) => new Blob([text]).stream();
     await light.query(INPUT).catch(() => 'the SDK itself needs a handler of its own for these bodies');
@@ -293,7 +290,7 @@ describe('the signature', () => {
     expect(wire.senders).toEqual(['light']);
   });
 
-  test('keeps the request id and the reasons of a throttle', async () => {
+  test('the error of a throttled query contains the request id and the throttling reasons', async () => {
     const { wire, light } = clients();
     await light.query(INPUT);
     const ThrottlingReasons = [{ reason: 'IndexReadKeyRangeThroughputExceeded', resource: 'arn' }];
@@ -303,7 +300,7 @@ describe('the signature', () => {
     await expect(light.query(INPUT)).rejects.toMatchObject(error);
   });
 
-  test('takes credentials that were replaced while the old ones were still cached', async () => {
+  test('uses new credentials after DynamoDB rejects the cached credentials as expired', async () => {
     let accessKeyId = 'FIRST';
     const { wire, light } = clients({
       credentials: async () => ({ ...CREDENTIALS, accessKeyId, expiration: new Date(Date.now() + 3_600_000) }),
@@ -317,7 +314,7 @@ describe('the signature', () => {
     expect(wire.senders).toEqual(['SDK', 'light', 'light']);
   });
 
-  test('takes an answer with a wrong checksum for a lost one', async () => {
+  test('throws an error after a response with a wrong checksum', async () => {
     const { wire, light } = clients();
     await light.query(INPUT);
     wire.headers = (text) => ({ 'x-amz-crc32': String(crc32(text)) });
@@ -327,7 +324,7 @@ describe('the signature', () => {
   });
 
   test.each(['', '{}', '{"Items":[]}'])(
-    'lets a query ask again where an answer with status 200 is none: %j, once by the SDK and once by itself',
+    'fanOutQuery retries after the incomplete response %j with status 200, from the SDK and from the light client',
     async (nothing) => {
       const config = indexConfig({ sortKeyAttributes: [], strategy: 'random', valueAttribute: undefined });
       const { wire, light } = clients({ maxAttempts: 1 });
@@ -343,7 +340,7 @@ describe('the signature', () => {
     },
   );
 
-  test('tells a tracer about every query', async () => {
+  test('calls onQuery for each query', async () => {
     const { wire, sdk } = clients();
     const traces: LightQueryTrace[] = [];
     const light = lightQueryClient(sdk, { onQuery: (trace) => traces.push(trace) });
@@ -369,7 +366,7 @@ describe('the signature', () => {
       { ...index, viaSdk: false },
       { ...index, viaSdk: true, error: { name: 'ValidationException' } },
     ]);
-    // What the light client leaves to the SDK has not failed yet.
+    // A query that the light client leaves to the SDK has not failed yet.
     expect(traces[3]).not.toHaveProperty('error');
   });
 });

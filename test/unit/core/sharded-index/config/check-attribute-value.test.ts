@@ -22,7 +22,7 @@ describe('checkAttributeValue', () => {
     { M: { __proto__: { S: 'inherited' }, constructor: { S: 'own' } } },
     nested(32, (inner) => ({ L: [inner] })),
     nested(32, (inner) => ({ M: { a: inner } })),
-  ])('takes %j', (value) => {
+  ])('accepts %j', (value) => {
     expect(check(value)).not.toThrow();
   });
 
@@ -40,11 +40,11 @@ describe('checkAttributeValue', () => {
     JSON.parse('{"__proto__":{"S":"a"}}'),
     nested(33, (inner) => ({ L: [inner] })),
     nested(10_000, (inner) => ({ M: { a: inner } })),
-  ])('refuses %p', (value) => {
+  ])('rejects %p', (value) => {
     expect(check(value)).toThrow(InvalidArgumentError);
   });
 
-  test('takes only what can be measured', () => {
+  test('itemBytes can measure every value that the check accepts', () => {
     fc.assert(
       fc.property(fc.object({ key: fc.constantFrom('S', 'N', 'B', 'L', 'M', 'SS', 'NS', 'BS', 'a') }), (value) => {
         try {

@@ -31,16 +31,16 @@ const table = (): ShardedTableConfig => ({
 describe('checkShardedConfig', () => {
   test.each<[string, (config: ShardedIndexConfig) => void]>([
     ['a count', ({ shards }) => Object.assign(shards.byValue!.open!, { read: 1 })],
-    ['a key', ({ tableKey }) => tableKey.push('more')],
+    ['the table key', ({ tableKey }) => tableKey.push('more')],
     ['a field', (config) => Object.assign(config, { strategy: 'random' })],
-  ])('lets nobody change %s of a configuration that is in use', (_, change) => {
+  ])('freezes %s of a checked configuration', (_, change) => {
     const config = index();
     checkShardedConfig(config);
     expect(() => change(config)).toThrow(TypeError);
     expect(config).toEqual(index());
   });
 
-  test('checks each new object, also one made of parts that were checked', () => {
+  test('checks a new configuration that contains parts of a checked configuration', () => {
     const config = index();
     checkShardedConfig(config);
     expect(() => checkShardedConfig({ ...config, strategy: 'guessed' as 'random' })).toThrow(InvalidIndexConfigError);
@@ -52,14 +52,14 @@ describe('checkShardedConfig', () => {
     ['an index', { ...index(), firstShards: 1 } as never],
     ['an index', { ...index(), shardedBy: ['jobId'] } as never],
     ['a table', { ...table(), adaptive: { tableName: 'Counts', maximum: 9 } } as never],
-  ])('refuses a field of %s that it does not know', (_, config) => {
+  ])('rejects an unknown field of %s', (_, config) => {
     expect(() => checkShardedConfig(config)).toThrow(/^\[INVALID_INDEX_CONFIG\] config must be made of .*, got "/);
   });
 
   test.each<[string, object]>([
     ['an AdaptiveIndex', { forReading: async () => index() }],
     ['a Promise', Promise.resolve(index())],
-  ])('says of %s what to await', (given, config) => {
+  ])('rejects %s and names the method whose result to await', (given, config) => {
     const message = `config must be a configuration: await forWriting() of an AdaptiveIndex, got "${given}"`;
     expect(() => checkShardedConfig(config as never)).toThrow(message);
   });
@@ -81,7 +81,7 @@ describe('checkShardedConfig', () => {
     [{ sparse: true }, 'config must be made of'],
     [{ longestWriteSeconds: 30 }, 'config must be made of'],
     [{ shards: { default: { write: 5, read: 5, since: 0 } } }, 'config.shards.default.since must be'],
-  ])('refuses a table with %j', (part, message) => {
+  ])('rejects a table configuration with %j', (part, message) => {
     expect(() => checkShardedConfig({ ...table(), ...part } as never)).toThrow(message);
   });
 
@@ -92,11 +92,11 @@ describe('checkShardedConfig', () => {
     [index(), { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd'] }],
     [index(), { sparse: true, longestWriteSeconds: 1 }],
     [index(), { sparse: false, longestWriteSeconds: 86_400 }],
-  ])('takes configuration %# of what its bounds allow', (config, part) => {
+  ])('accepts a configuration at its limits: case %#', (config, part) => {
     expect(() => checkShardedConfig({ ...config, ...part } as never)).not.toThrow();
   });
 
-  test.each([null, 5])('refuses %p, which is no configuration', (config) => {
+  test.each([null, 5])('rejects %p as a configuration', (config) => {
     expect(() => checkShardedConfig(config as never)).toThrow('config must be a configuration as ShardedIndex');
   });
 
@@ -128,7 +128,7 @@ describe('checkShardedConfig', () => {
     [{ shardPlacement: 'middle' as 'prefix' }, 'config.shardPlacement must be suffix or prefix'],
     [{ keyLayout: 'multi-attribute', separator: '-' }, 'config.separator must be absent'],
     [{ valueAttribute: undefined, shardWidth: 2 }, 'config.shardWidth must be absent'],
-  ])('refuses %j', (part, message) => {
+  ])('rejects an index configuration with %j', (part, message) => {
     expect(() => checkShardedConfig({ ...index(), ...part })).toThrow(message);
   });
 });

@@ -18,16 +18,16 @@ const byStatus = indexConfig({
 });
 const SHARDS = [1, 2, 3, 4, 5];
 
-/** Indexes that others have filled, with shards that they have numbered in their own way. */
-const NUMBERED: [string, Partial<ShardedIndexConfig>, (shard: number) => object][] = [
-  ['1 to 5 beside the value', { firstShard: 1 }, (shard) => ({ S: `open#${shard}` })],
+/** The shard formats of indexes that another program has filled. */
+const SHARD_FORMATS: [string, Partial<ShardedIndexConfig>, (shard: number) => object][] = [
+  ['1 to 5 after the value', { firstShard: 1 }, (shard) => ({ S: `open#${shard}` })],
   ['01 to 05', { firstShard: 1, shardWidth: 2, separator: '.' }, (shard) => ({ S: `open.0${shard}` })],
   ['1 to 5 before the value', { firstShard: 1, shardPlacement: 'prefix' }, (shard) => ({ S: `${shard}#open` })],
   ['1 to 5 as numbers', { firstShard: 1, keyLayout: 'multi-attribute' }, (shard) => ({ N: String(shard) })],
 ];
 
-describe('an index with shards numbered', () => {
-  test.each(NUMBERED)('%s: a query finds the items of every shard', async (_, shardFormat, shardOf) => {
+describe('an index with the shard format', () => {
+  test.each(SHARD_FORMATS)('%s – fanOutQuery finds the items of every shard', async (_, shardFormat, shardOf) => {
     const config = { ...byStatus, ...shardFormat };
     const index = new FakeIndex(config);
     for (const shard of SHARDS) {
@@ -42,7 +42,7 @@ describe('an index with shards numbered', () => {
     expect(items.map(({ jobId }) => jobId)).toEqual(SHARDS.map((shard) => ({ S: `job-${shard}` })));
   });
 
-  test.each(NUMBERED)('%s: writers use these shards and no others', (_, shardFormat, shardOf) => {
+  test.each(SHARD_FORMATS)('%s – writers use each shard, and only these shards', (_, shardFormat, shardOf) => {
     const config = { ...byStatus, ...shardFormat };
     const written = new Set(
       Array.from(
@@ -54,17 +54,20 @@ describe('an index with shards numbered', () => {
     expect([...written].sort()).toEqual(expected);
   });
 
-  test.each(NUMBERED)('%s: an item in a shard that nobody reads is a stray', (_, shardFormat, shardOf) => {
-    const config = { ...byStatus, ...shardFormat };
-    const keys = { jobId: { S: 'job-1' }, status: { S: 'open' }, createdAt: { N: '1' } };
-    const item = { ...keys, statusShard: shardOf(0) } as DynamoDbItem;
-    expect(indexStrayOf(config, item)).toMatchObject({ reason: 'outOfRange', hidden: true });
-    const right = shardAttributes(config, plainItem(keys)).statusShard as string | number;
-    const stored = typeof right === 'string' ? { S: right } : { N: String(right) };
-    expect(indexStrayOf(config, { ...item, statusShard: stored })).toBeUndefined();
-  });
+  test.each(SHARD_FORMATS)(
+    '%s – an item in a shard that readers do not query is a stray',
+    (_, shardFormat, shardOf) => {
+      const config = { ...byStatus, ...shardFormat };
+      const keys = { jobId: { S: 'job-1' }, status: { S: 'open' }, createdAt: { N: '1' } };
+      const item = { ...keys, statusShard: shardOf(0) } as DynamoDbItem;
+      expect(indexStrayOf(config, item)).toMatchObject({ reason: 'outOfRange', hidden: true });
+      const right = shardAttributes(config, plainItem(keys)).statusShard as string | number;
+      const stored = typeof right === 'string' ? { S: right } : { N: String(right) };
+      expect(indexStrayOf(config, { ...item, statusShard: stored })).toBeUndefined();
+    },
+  );
 
-  test.each(['suffix', 'prefix'] as const)('as a %s: a value may contain the separator', async (shardPlacement) => {
+  test.each(['suffix', 'prefix'] as const)('%s – a value may contain the separator', async (shardPlacement) => {
     const config: ShardedIndexConfig = { ...byStatus, shardPlacement, separator: '#' };
     const item: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'a#b' }, createdAt: { N: '1' } };
     const { statusShard } = shardAttributes(config, plainItem(item));
@@ -76,7 +79,7 @@ describe('an index with shards numbered', () => {
   });
 });
 
-test('a table that is sharded by its own key takes a width and a prefix as well', () => {
+test('shardKey writes the shard of a table with its width and as a prefix', () => {
   const config: ShardedTableConfig = {
     tableName: 'Invoices',
     tableKey: ['number', 'line'],

@@ -21,13 +21,10 @@ describe('compareAttributeValues', () => {
     ['\ue000', '\u{10000}'],
     ['\uffff', '\u{10000}'],
     ['\u{10000}', '\u{10ffff}'],
-  ])(
-    'orders characters by their code points, where UTF-16 has some the other way round: %j before %j',
-    (less, more) => {
-      expect(compareAttributeValues({ S: less }, { S: more })).toBeLessThan(0);
-      expect(compareAttributeValues({ S: more }, { S: less })).toBeGreaterThan(0);
-    },
-  );
+  ])('orders strings by code point, also where UTF-16 has another order: %j before %j', (less, more) => {
+    expect(compareAttributeValues({ S: less }, { S: more })).toBeLessThan(0);
+    expect(compareAttributeValues({ S: more }, { S: less })).toBeGreaterThan(0);
+  });
 
   test('orders binary by unsigned bytes', () => {
     expect(compareAttributeValues({ B: Uint8Array.of(127) }, { B: Uint8Array.of(128) })).toBeLessThan(0);

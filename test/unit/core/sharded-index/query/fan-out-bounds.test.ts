@@ -30,33 +30,33 @@ function filled(shards: number, count: number, bytes: number): FakeIndex {
   return index;
 }
 
-describe('the memory of a page', () => {
-  test('is that of the page and of the answers in flight, at 1,000 shards of items of 400 kB', async () => {
+describe('fanOutQuery – memory', () => {
+  test('holds the items of the page and of the requests in flight, with 1,000 shards of items of 400 kB', async () => {
     const client = new HeldItems(filled(1_000, 3_000, 400 * KILOBYTE));
     const { items, stats } = await fanOutQuery(client, timeIndex(1_000), { limit: 12 });
     expect(items.map(({ at }) => at)).toEqual(Array.from({ length: 12 }, (_, at) => ({ N: String(at) })));
-    // 12 of the page, half as many until the end is looked for again, and two for each of 50 requests in flight.
+    // 12 items of the page, 6 more until the end of the page is computed again, and 2 for each of 50 parallel requests.
     expect(client.most).toBeLessThanOrEqual(12 + 6 + 2 * 50);
     expect(stats.itemsRead).toBeLessThan(300);
   });
 });
 
-describe('what bounds a page', () => {
+describe('requests with limits that do not apply', () => {
   test.each([{ limit: 3 }, { maxReadUnits: 1 }, { order: 'ascending' }, { projection: ['id'] }])(
-    'is refused by a count, which would not heed it: %j',
+    'fanOutCount rejects %j, because it counts all items',
     async (bound) => {
       const count = fanOutCount(filled(5, 1, 1), timeIndex(5), bound as never);
       await expect(count).rejects.toThrow(`${Object.keys(bound)[0]} must be absent because a count counts everything`);
     },
   );
 
-  test('in read units is refused by a stream, which would not heed it', () => {
+  test('fanOutItems rejects maxReadUnits, because it reads all items', () => {
     const stream = () => fanOutItems(filled(5, 1, 1), timeIndex(5), { maxReadUnits: 1 } as never);
     expect(stream).toThrow('maxReadUnits must be absent because a stream reads on');
   });
 });
 
-describe('maxReadUnits', () => {
+describe('fanOutQuery with maxReadUnits', () => {
   const pagesOf = async (index: FakeIndex, shards: number, request: FanOutRequest) => {
     const pages: Awaited<ReturnType<typeof fanOutQuery>>[] = [];
     let cursor: string | undefined;
@@ -73,7 +73,7 @@ describe('maxReadUnits', () => {
   };
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'ends an %s page whose filter hides nearly all, and the next pages find the rest',
+    'ends an %s page whose filter removes nearly all items, and the next pages find the others',
     async (order) => {
       const pages = await pagesOf(filled(5, 10_000, 200), 5, { ...rare, order, limit: 10, maxReadUnits: 20 });
       for (const { stats } of pages) expect(stats.consumedReadUnits).toBeLessThanOrEqual(20);
@@ -87,17 +87,17 @@ describe('maxReadUnits', () => {
     },
   );
 
-  test('always lets a page go on, however few the units are', async () => {
+  test('reads at least one item on each page, even with 0.1 read units', async () => {
     const pages = await pagesOf(filled(5, 300, 2_000), 5, { limit: 100, maxReadUnits: 0.1 });
     expect(pages.flatMap(({ items }) => items)).toHaveLength(300);
     expect(Math.max(...pages.map(({ stats }) => stats.consumedReadUnits))).toBeLessThanOrEqual(2.5);
   });
 
-  const hidden = { ...rare, expressionAttributeValues: { ':yes': { S: 'nobody has it' } } };
+  const hidden = { ...rare, expressionAttributeValues: { ':yes': { S: 'no item has this' } } };
 
-  // Once each page took an item of each shard for a block, found out nothing of its size, and ended: 24,990 units over an index of 275.
+  // A regression: each page read one item of each shard, learned no size, and ended. An index of 275 units cost 24,990.
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'lets %s pages whose filter hides everything read an index about once, together',
+    'reads the index about once over all %s pages if the filter removes all items',
     async (order) => {
       const index = filled(5, 10_000, 200);
       const pages = await pagesOf(index, 5, { ...hidden, order, limit: 20, maxReadUnits: 20 });
@@ -107,9 +107,9 @@ describe('maxReadUnits', () => {
     },
   );
 
-  // Once a page of one item went on with an item of each shard, which taught it no size either: 753 units over an index of 28.
+  // A regression: a page of one item read one more item of each shard and learned no size. An index of 28 units cost 753.
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'lets %s pages of one item, too, read an index at most three times, together',
+    'reads the index at most three times over all %s pages of one item if the filter removes all items',
     async (order) => {
       const index = filled(5, 1_000, 200);
       const pages = await pagesOf(index, 5, { ...hidden, order, limit: 1, maxReadUnits: 5 });
@@ -118,7 +118,7 @@ describe('maxReadUnits', () => {
     },
   );
 
-  test('do not hold up a page of very many shards', async () => {
+  test('reads all of 10,000 empty shards', async () => {
     const shards = 10_000;
     const client = {
       query: async () => ({ Items: [], Count: 0, ScannedCount: 0, ConsumedCapacity: { CapacityUnits: 0.5 } }),
@@ -127,7 +127,7 @@ describe('maxReadUnits', () => {
     expect((await page).cursor).toBeUndefined();
   });
 
-  test('pay for half as much of consistent reads', async () => {
+  test('reads half as many items with consistent reads for the same number of units', async () => {
     const index = new FakeIndex(invoices);
     for (let number = 0; number < 300; number++) {
       index.put({
@@ -143,7 +143,7 @@ describe('maxReadUnits', () => {
     expect(await itemsOf({ maxReadUnits: 20, consistentRead: true })).toEqual(items);
   });
 
-  test('bound pages of a client that does not say what its reads cost by what they ask for', async () => {
+  test('reads at most one page of items from a client that does not report consumed capacity', async () => {
     const index = filled(5, 1_000, 200);
     const silent: QueryClient = {
       query: async (input) => ({ ...(await index.query(input)), ConsumedCapacity: undefined }),
@@ -154,7 +154,7 @@ describe('maxReadUnits', () => {
     for (const { Limit } of index.requests) expect(Limit).toBeLessThanOrEqual(20);
   });
 
-  test.each([0, Number.NaN, null])('must be a number greater than 0: %p', async (maxReadUnits) => {
+  test.each([0, Number.NaN, null])('rejects maxReadUnits %p', async (maxReadUnits) => {
     const page = fanOutQuery(filled(5, 1, 1), timeIndex(5), { maxReadUnits } as never);
     await expect(page).rejects.toThrow(InvalidArgumentError);
     await expect(page).rejects.toThrow('maxReadUnits must be a number of read units greater than 0');

@@ -6,7 +6,7 @@ import { randomRuns } from '../../../../support/random-runs';
 import { type Layout, pageCost } from '../../../../support/tables/fan-out/page-cost';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
-/** The combinations of the bench that cost most, and two of small items. */
+/** The most expensive combinations of the bench, and two with small items. */
 const COMBINATIONS = [
   { shards: 20, limit: 50, bytes: 4_000 },
   { shards: 50, limit: 50, bytes: 4_000 },
@@ -17,19 +17,22 @@ const COMBINATIONS = [
   { shards: 20, limit: 100, bytes: 200 },
 ];
 
-describe.each([true, false])('a page costs, sizes known: %s', (warm) => {
+describe.each([true, false])('fanOutQuery – cost of a page, sizes known: %s', (warm) => {
   const cost = (layout: Layout, combination: (typeof COMBINATIONS)[number]) =>
     pageCost(layout, warm, { ...combination, mostPages: 10 });
 
-  test.each(['uniform', 'skewed'] as const)('at most 2.5 times the floor, where shards are %s', async (layout) => {
-    for (const combination of COMBINATIONS) {
-      const { units, floor } = await cost(layout, combination);
-      expect(units / floor).toBeLessThanOrEqual(2.5);
-    }
-  });
+  test.each(['uniform', 'skewed'] as const)(
+    'is at most 2.5 times the minimum if the items are %s over the shards',
+    async (layout) => {
+      for (const combination of COMBINATIONS) {
+        const { units, floor } = await cost(layout, combination);
+        expect(units / floor).toBeLessThanOrEqual(2.5);
+      }
+    },
+  );
 
-  // A cold page does not know that an item is a block, and reads two from each of as many shards as it has places.
-  test(`at most ${warm ? 2.5 : 3.3} times the floor, where items come in runs of one shard`, async () => {
+  // A page without known sizes does not know that each item fills a block, so it reads two items from each shard.
+  test(`is at most ${warm ? 2.5 : 3.3} times the minimum if consecutive items are in one shard`, async () => {
     for (const combination of COMBINATIONS) {
       const { units, floor, waves } = await cost('runs', combination);
       expect(units / floor).toBeLessThanOrEqual(warm ? 2.5 : 3.3);
@@ -38,7 +41,7 @@ describe.each([true, false])('a page costs, sizes known: %s', (warm) => {
   });
 });
 
-/** An index by time: item number n lies in the shard that the function says. */
+/** An index by time. `shardOf` returns the shard of item number n. */
 function filled(shards: number, count: number, bytes: number, shardOf: (number: number) => number): FakeIndex {
   const index = new FakeIndex(timeIndex(shards));
   for (let number = 0; number < count; number++) {
@@ -54,9 +57,9 @@ function filled(shards: number, count: number, bytes: number, shardOf: (number: 
 }
 
 test.each([
-  ['two tables, though their indexes have one name', { tableName: 'Small' }, { tableName: 'Large' }],
+  ['two tables whose indexes have the same name', { tableName: 'Small' }, { tableName: 'Large' }],
   ['two indexes of a table', { indexName: 'ofSmall' }, { indexName: 'ofLarge' }],
-])('one history keeps the sizes of %s apart', async (_, ofSmall, ofLarge) => {
+])('FanOutHistory keeps separate item sizes for %s', async (_, ofSmall, ofLarge) => {
   const [small, large] = [
     filled(10, 200, 100, (number) => number % 10),
     filled(10, 200, 8_000, (number) => number % 10),
@@ -70,7 +73,7 @@ test.each([
   expect(await unitsOf(large, ofLarge, shared)).toBe(await unitsOf(large, ofLarge, new FanOutHistory()));
 });
 
-test('a page without a history asks by the sizes that its cursor carries', async () => {
+test('fanOutQuery – a page without a history – uses the item sizes from its cursor', async () => {
   const index = filled(10, 200, 1_000, (number) => number % 10);
   const secondOf = async (history?: FanOutHistory) => {
     const { cursor } = await fanOutQuery(index, timeIndex(10), { limit: 25 }, { history });
@@ -79,7 +82,7 @@ test('a page without a history asks by the sizes that its cursor carries', async
   expect(await secondOf()).toEqual(await secondOf(new FanOutHistory()));
 });
 
-/** A client that answers all requests of a wave together, and keeps what each wave has cost. */
+/** A client that responds to all requests of a wave together, and records the cost of each wave. */
 class WaveByWave implements QueryClient {
   readonly waves: { units: number; items: number; requests: number }[] = [];
   private wave: Promise<void> | undefined;
@@ -103,11 +106,11 @@ class WaveByWave implements QueryClient {
 
 const CASES = randomRuns(60);
 
-test(`behind as many items as a page holds, a wave costs at most twice the floor, in ${CASES} random indexes`, async () => {
+test(`fanOutQuery – once as many items are read as the page holds, a wave costs at most twice the minimum: ${CASES} random indexes`, async () => {
   for (let seed = 0; seed < CASES; seed++) {
     const random = seededRandom(seed);
     const below = (count: number): number => Math.floor(random() * count);
-    // A third are pages that could cost most: a block for each item, a place for each shard, and runs as long as the page.
+    // A third of the cases are the most expensive: each item fills a block, and runs of one shard are as long as the page.
     const isWorst = seed % 3 === 0;
     const shards = isWorst ? 40 : 2 + below(40);
     const limit = isWorst ? 40 : 5 + below(120);
@@ -126,7 +129,7 @@ test(`behind as many items as a page holds, a wave costs at most twice the floor
       const answer = await fanOutQuery(client, timeIndex(shards), { limit, cursor }, { history });
       let known = 0;
       for (const { units, items, requests } of client.waves) {
-        // Each read can begin a block that it does not fill.
+        // Each read can pay for a block that it does not fill.
         if (known >= limit) expect(units - requests / 2).toBeLessThanOrEqual(2 * floor);
         known += items;
       }
@@ -135,7 +138,7 @@ test(`behind as many items as a page holds, a wave costs at most twice the floor
   }
 });
 
-describe('a page of one shard after the other', () => {
+describe('fanOutQuery – unordered pages', () => {
   const pageOf = async (shards: number, ofShard: number, limit: number, filter?: string) => {
     const index = filled(shards, shards * ofShard, 500, (number) => number % shards);
     const hiding = filter && { filterExpression: 'pad = :pad', expressionAttributeValues: { ':pad': { S: filter } } };
@@ -147,14 +150,14 @@ describe('a page of one shard after the other', () => {
     [40, 20, 100, 5],
     [100, 10, 200, 20],
   ])(
-    'of %d shards with %d items asks no more shards than have its %d items: %d',
+    'reads only as many shards as contain enough items: %d shards of %d items, limit %d, %d requests',
     async (shards, ofShard, limit, asked) => {
       const { stats } = await pageOf(shards, ofShard, limit);
       expect(stats).toMatchObject({ itemsRead: limit, requests: asked });
     },
   );
 
-  test('asks twice as many shards with each wave where a filter hides what they have', async () => {
+  test('doubles the number of shards in each wave if a filter removes all items', async () => {
     const { stats } = await pageOf(40, 20, 20, 'nothing has this');
     expect(stats).toMatchObject({ itemsRead: 800, itemsHidden: 800 });
     expect(stats.waves).toBeLessThanOrEqual(8);

@@ -32,20 +32,20 @@ const shardOf = ({ ExpressionAttributeValues: values }: IndexQueryInput): number
 const named = (name: string): Error => Object.assign(new Error(name), { name });
 const throttle = (): Error => named('ProvisionedThroughputExceededException');
 
-/** Jobs 0, 1, 2 and on, number n in shard n modulo the shards, read over a network on a virtual clock. */
+/** Jobs 0, 1, 2 and so on. Job n is in shard n modulo the number of shards. Responses take virtual time. */
 class Jobs implements QueryClient {
   readonly clock = new VirtualClock();
   readonly sent: { shard: number; limit?: number; signal?: AbortSignal }[] = [];
   readonly index: FakeIndex;
   readonly config: ShardedIndexConfig;
-  underWay = 0;
+  inFlight = 0;
   most = 0;
 
   constructor(
     readonly shards: number,
     readonly count: number,
     options: FakeIndexOptions = {},
-    /** How long an answer takes, or what it is instead. */
+    /** The response time in milliseconds, or the error instead of a response. */
     private readonly behave: (shard: number, nth: number) => number | Error = () => 1,
   ) {
     this.config = configOf(shards);
@@ -66,10 +66,10 @@ class Jobs implements QueryClient {
     const shard = shardOf(input);
     const nth = this.sent.filter((other) => other.shard === shard).length;
     this.sent.push({ shard, limit: input.Limit, signal: abortSignal });
-    this.most = Math.max(this.most, ++this.underWay);
+    this.most = Math.max(this.most, ++this.inFlight);
     const behaviour = this.behave(shard, nth);
     await this.clock.sleep(typeof behaviour === 'number' ? behaviour : 1);
-    this.underWay -= 1;
+    this.inFlight -= 1;
     if (typeof behaviour !== 'number') throw behaviour;
     return this.index.query(input);
   }
@@ -78,7 +78,7 @@ class Jobs implements QueryClient {
     return fanOutItems(this, this.config, request, { clock: this.clock, random: () => 0.5, ...options });
   }
 
-  /** The numbers that came, and the error they ended with. */
+  /** The numbers of the items, and the error that ended the loop. */
   async read(request: FanOutItemsRequest = {}, options: FanOutReadOptions = {}) {
     const numbers: number[] = [];
     const reading = (async () => {
@@ -93,8 +93,8 @@ class Jobs implements QueryClient {
   }
 }
 
-describe('what is streamed', () => {
-  test('is every item that matches, exactly once, in 200 random cases', async () => {
+describe('fanOutItems', () => {
+  test('returns every matching item exactly once, in 200 random cases', async () => {
     for (const seed of upTo(200)) await checkRandomCase(seed);
   });
 
@@ -130,35 +130,35 @@ describe('what is streamed', () => {
     expect(jobs.most).toBeLessThanOrEqual(concurrency);
   }
 
-  test('comes as it arrives: one slow shard holds up no other', async () => {
+  test('returns items in the order of arrival, so that a slow shard does not delay the others', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard) => (shard === 2 ? 1_000 : 1));
     const { numbers } = await jobs.read();
     expect(numbers.slice(0, 75).some((number) => number % 4 === 2)).toBe(false);
     expect(inOrder(numbers)).toEqual(upTo(100));
   });
 
-  test('has the attributes that are asked for', async () => {
+  test('returns only the attributes of the projection', async () => {
     const jobs = new Jobs(2, 2);
     const { value } = await jobs.next(jobs.items({ projection: ['createdAt'] }));
     expect(value).toEqual({ createdAt: { N: '0' } });
   });
 
-  test('leaves out an item that is met again in another shard', async () => {
+  test('returns an item once, although two shards contain the item', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 5 });
     for (const number of [10, 50, 90]) jobs.index.putStray({ ...jobs.job(number), shard: { N: '3' } });
     expect(inOrder((await jobs.read()).numbers)).toEqual(upTo(100));
   });
 });
 
-describe('a consumer', () => {
-  test('that asks for nothing reads nothing', async () => {
+describe('fanOutItems – the consumer', () => {
+  test('sends no request before the consumer asks for an item', async () => {
     const jobs = new Jobs(4, 100);
     const stream = jobs.items();
     await stream.return(undefined);
     expect(jobs.sent).toEqual([]);
   });
 
-  test('that stops taking items stops the reads, at one page for each that may be under way', async () => {
+  test('pauses while the consumer does not take items, with one buffered page for each parallel request', async () => {
     const jobs = new Jobs(10, 1_000, { pageItems: 5 });
     const stream = jobs.items({}, { concurrency: 3 });
     await jobs.next(stream);
@@ -169,7 +169,7 @@ describe('a consumer', () => {
     expect(jobs.sent).toHaveLength(5);
   });
 
-  test('that leaves gives up what is under way, and nothing is read any more', async () => {
+  test('aborts the requests in flight when the consumer leaves the loop', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard) => (shard === 0 ? 1 : 1_000));
     const stream = jobs.items();
     await jobs.next(stream);
@@ -185,14 +185,14 @@ describe('a consumer', () => {
     expect(jobs.sent).toHaveLength(5);
   });
 
-  test('that wants a number of items has no more evaluated', async () => {
+  test('reads no more items than the limit', async () => {
     const jobs = new Jobs(10, 1_000);
     const { numbers } = await jobs.read({ limit: 200 });
     expect(numbers).toHaveLength(200);
     expect(jobs.sent.map(({ limit }) => limit)).toEqual(Array(10).fill(20));
   });
 
-  test('that wants a number of items gets the rest from shards that have it', async () => {
+  test('reads more items from the other shards if one shard does not have its part of the limit', async () => {
     const jobs = new Jobs(2, 10);
     for (const number of upTo(100)) jobs.index.put({ ...jobs.job(1_000 + number), shard: { N: '0' } });
     const { numbers } = await jobs.read({ limit: 50 });
@@ -200,16 +200,16 @@ describe('a consumer', () => {
   });
 });
 
-describe('a shard that fails', () => {
-  test('ends the stream with its own error when the attempts are used up', async () => {
+describe('fanOutItems – a shard fails', () => {
+  test('throws the error of the shard after the last attempt', async () => {
     const jobs = new Jobs(4, 100, {}, (shard) => (shard === 2 ? throttle() : 1));
     const { error } = await jobs.read({}, { attempts: 3 });
     expect(error).toMatchObject({ name: 'ProvisionedThroughputExceededException' });
     expect(jobs.sent.filter(({ shard }) => shard === 2)).toHaveLength(3);
-    expect(jobs.underWay).toBe(0);
+    expect(jobs.inFlight).toBe(0);
   });
 
-  test('while the consumer is busy, ends the stream when it asks for more', async () => {
+  test('throws an error that occurred while the consumer was busy when the consumer asks for the next item', async () => {
     const jobs = new Jobs(2, 20, { pageItems: 5 }, (_, nth) => (nth > 0 ? named('ValidationException') : 1));
     const stream = jobs.items();
     expect(numberOf((await jobs.next(stream)).value)).toBe(0);
@@ -220,7 +220,7 @@ describe('a shard that fails', () => {
     await expect(jobs.clock.runUntil(rest)).rejects.toThrow('ValidationException');
   });
 
-  test('lets the others be read to their end before it is named, where a partial answer will do', async () => {
+  test('reads the other shards to their end before it throws, with onShardFailure "partial"', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard, nth) => (shard === 2 && nth > 0 ? throttle() : 1));
     const { numbers, error } = await jobs.read({}, { onShardFailure: 'partial', attempts: 2 });
     const due = upTo(100).filter((number) => number % 4 !== 2 || number < 20);
@@ -229,25 +229,28 @@ describe('a shard that fails', () => {
     expect(error).toMatchObject({ shards: [2] });
   });
 
-  test.each(['fail', 'partial'] as const)('names all shards if none can be read: %s', async (onShardFailure) => {
-    const jobs = new Jobs(3, 100, {}, () => 1_000);
-    const { numbers, error } = await jobs.read({}, { onShardFailure, deadlineMs: 100 });
-    expect(numbers).toEqual([]);
-    expect(error).toMatchObject({ name: 'ShardsUnavailableError', shards: [0, 1, 2] });
-    expect(jobs.clock.now()).toBe(100);
-    expect(jobs.sent.every(({ signal }) => signal?.aborted)).toBe(true);
-  });
+  test.each(['fail', 'partial'] as const)(
+    'names all shards if it cannot read any shard, with onShardFailure %s',
+    async (onShardFailure) => {
+      const jobs = new Jobs(3, 100, {}, () => 1_000);
+      const { numbers, error } = await jobs.read({}, { onShardFailure, deadlineMs: 100 });
+      expect(numbers).toEqual([]);
+      expect(error).toMatchObject({ name: 'ShardsUnavailableError', shards: [0, 1, 2] });
+      expect(jobs.clock.now()).toBe(100);
+      expect(jobs.sent.every(({ signal }) => signal?.aborted)).toBe(true);
+    },
+  );
 });
 
-describe('a deadline', () => {
-  test('ends the stream, and names the shards that have not been read to their end', async () => {
+describe('fanOutItems with a deadline', () => {
+  test('throws an error that names the shards with unread items', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 13 }, (shard, nth) => (shard === 1 && nth > 0 ? 1_000 : 1));
     const { numbers, error } = await jobs.read({}, { deadlineMs: 50 });
     expect(inOrder(numbers)).toEqual(upTo(100).filter((number) => number % 4 !== 1 || number < 52));
     expect(error).toMatchObject({ name: 'ShardsUnavailableError', shards: [1] });
   });
 
-  test('that comes while the consumer is busy loses nothing silently', async () => {
+  test('throws an error if the deadline passes while the consumer is busy', async () => {
     const jobs = new Jobs(4, 40, { pageItems: 5 });
     const stream = jobs.items({}, { deadlineMs: 50 });
     await jobs.next(stream);
@@ -260,7 +263,7 @@ describe('a deadline', () => {
   });
 });
 
-describe('bad input', () => {
+describe('fanOutItems – invalid input', () => {
   test.each<[object, string]>([
     [
       { order: 'ascending' },
@@ -268,13 +271,13 @@ describe('bad input', () => {
     ],
     [{ cursor: 'abc' }, 'cursor must be absent because a stream has no pages, got "abc"'],
     [{ limit: 0 }, 'limit must be a whole number of at least 1, got 0'],
-  ])('%j is refused at once', (request, message) => {
+  ])('rejects %j before it reads', (request, message) => {
     const jobs = new Jobs(2, 2);
     expect(() => jobs.items(request)).toThrow(InvalidArgumentError);
     expect(() => jobs.items(request)).toThrow(message);
   });
 
-  test('so are conditions and options that cannot be', () => {
+  test('rejects an invalid condition and an invalid concurrency', () => {
     const jobs = new Jobs(2, 2);
     expect(() => jobs.items({ sortKey: { eq: '' } })).toThrow(InvalidSortKeyConditionError);
     expect(() => jobs.items({}, { concurrency: 0 })).toThrow('concurrency must be a whole number of at least 1');

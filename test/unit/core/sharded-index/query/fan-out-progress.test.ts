@@ -24,7 +24,7 @@ function configOf(shards: number, sortKeyAttributes: string[]): ShardedIndexConf
 
 const DAY = '2026-11-21';
 
-/** Events of one day, number n in shard n modulo the shards; the number is the time. */
+/** Events of one day. Event n is in shard n modulo the number of shards, and its time is n. */
 function oneDay(config: ShardedIndexConfig, count: number, options?: FakeIndexOptions, padding = 0): FakeIndex {
   const index = new FakeIndex(config, options);
   const shards = config.shards.default.read;
@@ -57,8 +57,8 @@ async function pagesOf(index: FakeIndex, config: ShardedIndexConfig, request: Fa
 const unitsOf = (pages: readonly FanOutPage[]): number =>
   pages.reduce((sum, { stats }) => sum + stats.consumedReadUnits, 0);
 
-describe('a deadline among ties', () => {
-  test('always comes to an end where every answer takes 400 ms and a page 1 s', async () => {
+describe('fanOutQuery – a deadline and items with equal sort keys', () => {
+  test('reaches the last item with responses of 400 ms and a deadline of 1 s for each page', async () => {
     const config = configOf(2, ['day', 'time']);
     const index = oneDay(config, 40, { pageItems: 4 });
     const clock = new VirtualClock();
@@ -82,31 +82,34 @@ describe('a deadline among ties', () => {
   });
 });
 
-describe('paging through ties', () => {
+describe('fanOutQuery – pages of items with equal sort keys', () => {
   const SHARDS = 10;
   const ITEMS = 4_000;
   const LIMIT = 25;
   const PADDING = 450;
 
   test.each([
-    ['with a tie-breaker', ['day', 'time'], {}],
-    ['by the sort key alone', ['day'], {}],
-    ['down with a tie-breaker', ['day', 'time'], { order: 'descending' }],
-    ['down to their own sort key', ['day'], { order: 'descending', sortKey: { gte: DAY } }],
-    ['down by the sort key alone', ['day'], { order: 'descending' }],
-  ] as [string, string[], FanOutRequest][])('costs about what the pages show: %s', async (_, sortKeys, request) => {
-    const config = configOf(SHARDS, sortKeys);
-    const index = oneDay(config, ITEMS, {}, PADDING);
-    const all = (await fanOutQuery(index, config, {})).stats.consumedReadUnits;
-    const pages = await pagesOf(index, config, { ...request, limit: LIMIT });
-    expect(pages.flatMap(idsOf)).toHaveLength(ITEMS);
-    const halfAUnitEach = (SHARDS * ITEMS) / LIMIT / 2;
-    expect(unitsOf(pages)).toBeLessThanOrEqual(Math.max(2 * all, 1.1 * halfAUnitEach));
-  });
+    ['ascending with a second sort key', ['day', 'time'], {}],
+    ['ascending by one sort key', ['day'], {}],
+    ['descending with a second sort key', ['day', 'time'], { order: 'descending' }],
+    ['descending down to their own sort key', ['day'], { order: 'descending', sortKey: { gte: DAY } }],
+    ['descending by one sort key', ['day'], { order: 'descending' }],
+  ] as [string, string[], FanOutRequest][])(
+    'cost at most twice as many read units as one read of all items: %s',
+    async (_, sortKeys, request) => {
+      const config = configOf(SHARDS, sortKeys);
+      const index = oneDay(config, ITEMS, {}, PADDING);
+      const all = (await fanOutQuery(index, config, {})).stats.consumedReadUnits;
+      const pages = await pagesOf(index, config, { ...request, limit: LIMIT });
+      expect(pages.flatMap(idsOf)).toHaveLength(ITEMS);
+      const halfAUnitEach = (SHARDS * ITEMS) / LIMIT / 2;
+      expect(unitsOf(pages)).toBeLessThanOrEqual(Math.max(2 * all, 1.1 * halfAUnitEach));
+    },
+  );
 });
 
 test.each(['ascending', 'descending'] as const)(
-  'a prefix with a filter reads no further than its own items: %s',
+  'fanOutQuery – beginsWith with a filter – reads only items with the prefix: %s',
   async (order) => {
     const config = configOf(2, ['day']);
     const index = new FakeIndex(config);

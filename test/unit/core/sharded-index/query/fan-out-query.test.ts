@@ -22,8 +22,8 @@ const event = (index: number, shard: number): DynamoDbItem => ({
   createdAt: { S: new Date(Date.UTC(2020, 0, 1, 0, 15 * index)).toISOString() },
 });
 
-/** The seed's 100 events, one every 15 minutes, over 5 shards. */
-function seedEvents(options?: FakeIndexOptions): FakeIndex {
+/** The 100 events of the article, one every 15 minutes, in 5 shards. */
+function articleEvents(options?: FakeIndexOptions): FakeIndex {
   const index = new FakeIndex(byTime, options);
   for (let number = 0; number < 100; number++) index.put(event(number, (number * 7) % 5));
   return index;
@@ -48,9 +48,9 @@ async function pages(index: FakeIndex, config: ShardedIndexConfig, request: FanO
 }
 
 describe('fanOutQuery', () => {
-  describe('on the 100 events of the seed over 5 shards', () => {
-    test('finds the 48 events of the first twelve hours, in time order', async () => {
-      const { items, cursor, stats } = await fanOutQuery(seedEvents(), byTime, firstTwelveHours);
+  describe('on the 100 events of the article in 5 shards', () => {
+    test('returns the 48 events of the first twelve hours in time order', async () => {
+      const { items, cursor, stats } = await fanOutQuery(articleEvents(), byTime, firstTwelveHours);
       expect(ids(items)).toEqual(Array.from({ length: 48 }, (_, number) => `event-${number}`));
       expect(cursor).toBeUndefined();
       expect(stats).toEqual({
@@ -65,8 +65,8 @@ describe('fanOutQuery', () => {
       });
     });
 
-    test('reads the newest first in descending order, page by page', async () => {
-      const read = await pages(seedEvents(), byTime, { order: 'descending', limit: 30 });
+    test('returns the newest events first in descending order, page by page', async () => {
+      const read = await pages(articleEvents(), byTime, { order: 'descending', limit: 30 });
       expect(read.map(({ length }) => length)).toEqual([30, 30, 30, 10]);
       expect(ids(read.flat())).toEqual(Array.from({ length: 100 }, (_, number) => `event-${99 - number}`));
     });
@@ -75,64 +75,67 @@ describe('fanOutQuery', () => {
       [{ sortKey: { lt: '2020-01-01T02:30:00.000Z' } }, 0, 9],
       [{ sortKey: { gt: '2020-01-01T22:15:00.000Z' }, order: 'descending' }, 99, 90],
     ])('leaves out the event at the exclusive end of %j on every page', async (request, first, last) => {
-      const found = (await pages(seedEvents(), byTime, { ...request, limit: 3 })).flatMap(ids);
+      const found = (await pages(articleEvents(), byTime, { ...request, limit: 3 })).flatMap(ids);
       expect(found).toHaveLength(10);
       expect([found.at(0), found.at(-1)]).toEqual([`event-${first}`, `event-${last}`]);
     });
 
-    test('puts small service pages together', async () => {
-      const { items, stats } = await fanOutQuery(seedEvents({ pageItems: 3 }), byTime, {});
+    test('reads all pages of a shard', async () => {
+      const { items, stats } = await fanOutQuery(articleEvents({ pageItems: 3 }), byTime, {});
       expect(ids(items)).toEqual(Array.from({ length: 100 }, (_, number) => `event-${number}`));
       expect(stats.requests).toBe(35);
     });
 
-    test('asks for no more than a page takes', async () => {
-      const { items, stats } = await fanOutQuery(seedEvents(), byTime, { limit: 10 });
+    test('reads about as many items as the page needs', async () => {
+      const { items, stats } = await fanOutQuery(articleEvents(), byTime, { limit: 10 });
       expect(items).toHaveLength(10);
       expect(stats).toMatchObject({ requests: 5, waves: 1, itemsRead: 15 });
     });
 
-    test.each(['ascending', 'unordered'] as const)('reads all by an %s page of any length', async (order) => {
-      const index = seedEvents();
-      const { items } = await fanOutQuery(index, byTime, { limit: 2 ** 40, order });
-      expect(items).toHaveLength(100);
-      expect(index.requests.every(({ Limit }) => Limit === 1_000_000)).toBe(true);
-    });
+    test.each(['ascending', 'unordered'] as const)(
+      'returns all items on an %s page with a limit of 2^40',
+      async (order) => {
+        const index = articleEvents();
+        const { items } = await fanOutQuery(index, byTime, { limit: 2 ** 40, order });
+        expect(items).toHaveLength(100);
+        expect(index.requests.every(({ Limit }) => Limit === 1_000_000)).toBe(true);
+      },
+    );
 
-    test('asks one shard first when the page has no order', async () => {
-      const { items, stats } = await fanOutQuery(seedEvents(), byTime, { limit: 10, order: 'unordered' });
+    test('reads one shard first if the page has no order', async () => {
+      const { items, stats } = await fanOutQuery(articleEvents(), byTime, { limit: 10, order: 'unordered' });
       expect(items).toHaveLength(10);
       expect(stats).toMatchObject({ requests: 1, itemsRead: 10 });
     });
 
-    test('returns only the projected attributes, and still orders by what it hides', async () => {
-      const { items, cursor } = await fanOutQuery(seedEvents(), byTime, { projection: ['jobId'], limit: 2 });
+    test('returns only the attributes of the projection, and orders by a sort key outside the projection', async () => {
+      const { items, cursor } = await fanOutQuery(articleEvents(), byTime, { projection: ['jobId'], limit: 2 });
       expect(items).toEqual([{ jobId: { S: 'event-0' } }, { jobId: { S: 'event-1' } }]);
-      const next = await fanOutQuery(seedEvents(), byTime, { projection: ['createdAt'], limit: 1, cursor });
+      const next = await fanOutQuery(articleEvents(), byTime, { projection: ['createdAt'], limit: 1, cursor });
       expect(next.items).toEqual([{ createdAt: event(2, 0).createdAt }]);
     });
 
-    test('ends a page at its size in bytes, with one item at least', async () => {
+    test('ends a page at maxPageBytes, but returns at least one item', async () => {
       const bytes = Buffer.byteLength(JSON.stringify(event(0, 0)));
-      const page = (maxPageBytes: number) => fanOutQuery(seedEvents(), byTime, {}, { maxPageBytes });
+      const page = (maxPageBytes: number) => fanOutQuery(articleEvents(), byTime, {}, { maxPageBytes });
       expect((await page(bytes * 3)).items).toHaveLength(3);
       await expect(page(0)).rejects.toThrow('maxPageBytes must be');
       const smallest = await page(1);
       expect(smallest.items).toHaveLength(1);
-      const rest = await fanOutQuery(seedEvents(), byTime, { cursor: smallest.cursor });
+      const rest = await fanOutQuery(articleEvents(), byTime, { cursor: smallest.cursor });
       expect(rest.items).toHaveLength(99);
     });
   });
 
-  test('reads exactly the shards of the value, in both layouts', async () => {
+  test('reads exactly the shards of the value, in both key layouts', async () => {
     const shards = { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 2, read: 3 } } };
     for (const keyLayout of ['multi-attribute', 'single-attribute'] as const) {
       const config: ShardedIndexConfig = { ...byStatus, keyLayout, shards };
       const index = new FakeIndex(config);
       await fanOutQuery(index, config, { value: 'succeeded' });
       await fanOutQuery(index, config, { value: 'failed' });
-      const asked = index.requests.map(({ ExpressionAttributeValues }) => Object.values(ExpressionAttributeValues));
-      expect(asked).toEqual(
+      const keys = index.requests.map(({ ExpressionAttributeValues }) => Object.values(ExpressionAttributeValues));
+      expect(keys).toEqual(
         keyLayout === 'multi-attribute'
           ? [
               [{ N: '0' }, { S: 'succeeded' }],
@@ -145,7 +148,7 @@ describe('fanOutQuery', () => {
     }
   });
 
-  test('finds the items of a number that JavaScript cannot hold, by its digits', async () => {
+  test('finds items by a number with more digits than a JavaScript number', async () => {
     for (const keyLayout of ['multi-attribute', 'single-attribute'] as const) {
       const config: ShardedIndexConfig = {
         ...byStatus,
@@ -184,7 +187,7 @@ describe('fanOutQuery', () => {
       return (await fanOutQuery(index, config, request)).cursor!;
     }
 
-    test('does not grow with the number of shards', async () => {
+    test('has a length that does not depend on the number of shards', async () => {
       const small = await cursorOf({ value: 'a', limit: 1 }, 2);
       const large = await cursorOf({ value: 'a', limit: 150 });
       expect(large.length - small.length).toBeLessThanOrEqual(8);
@@ -196,14 +199,14 @@ describe('fanOutQuery', () => {
       ['another order', { value: 'a', order: 'descending' }],
       ['another sort-key condition', { value: 'a', sortKey: { gt: '2020' } }],
       ['another filter', { value: 'a', filterExpression: 'attribute_exists(x)' }],
-    ])('is refused by a query for %s', async (_, request) => {
+    ])('is rejected by a query with %s', async (_, request) => {
       const cursor = await cursorOf({ value: 'a', limit: 1 });
       await expect(fanOutQuery(new FakeIndex(config), config, { ...request, cursor })).rejects.toThrow(
         InvalidCursorError,
       );
     });
 
-    test('is refused by another index', async () => {
+    test('is rejected by a query of another index', async () => {
       const cursor = await cursorOf({ value: 'a', limit: 1 });
       const other = { ...config, indexName: 'other' };
       await expect(fanOutQuery(new FakeIndex(other), other, { value: 'a', cursor })).rejects.toThrow(
@@ -211,13 +214,13 @@ describe('fanOutQuery', () => {
       );
     });
 
-    test('is accepted with another page size and another projection', async () => {
+    test('is accepted with another limit and another projection', async () => {
       const cursor = await cursorOf({ value: 'a', limit: 1 });
       const request: FanOutRequest = { value: 'a', limit: 7, projection: ['jobId'], cursor };
       await expect(fanOutQuery(new FakeIndex(config), config, request)).resolves.toBeDefined();
     });
 
-    test('is accepted if the placeholders of the filter are written in another order', async () => {
+    test('is accepted if the placeholders of the filter have another order', async () => {
       const filter = (expressionAttributeValues: FanOutRequest['expressionAttributeValues']): FanOutRequest => ({
         ...{ value: 'a', limit: 1, expressionAttributeValues },
         filterExpression: '#id BETWEEN :a AND :b',
@@ -233,7 +236,7 @@ describe('fanOutQuery', () => {
       );
     });
 
-    test('is refused with any single character changed, added or removed', async () => {
+    test('is rejected if a character is changed, added or removed', async () => {
       const cursor = await cursorOf({ value: 'a', limit: 1 });
       const index = new FakeIndex(config);
       const altered = [...cursor].flatMap((character, at) => {
@@ -248,7 +251,7 @@ describe('fanOutQuery', () => {
     });
   });
 
-  describe('bad input', () => {
+  describe('invalid input', () => {
     test.each<[string, ShardedConfig, unknown, new (...args: never[]) => Error, string]>([
       [
         'a missing value',
@@ -258,14 +261,14 @@ describe('fanOutQuery', () => {
         'value must be a non-empty string, a finite number or { N: digits } because index byStatus is keyed by status, got undefined',
       ],
       [
-        'a value that its shard makes too long for a key',
+        'a value that is too long with its shard',
         { ...byStatus, keyLayout: 'single-attribute' },
         { value: 'x'.repeat(2_047) },
         InvalidIndexValueError,
         'value must be at most 2048 bytes long with the number of a shard',
       ],
       [
-        'a value of a table with the separator',
+        'a table value with the separator',
         invoices,
         { value: '12-1' },
         InvalidIndexValueError,
@@ -279,7 +282,7 @@ describe('fanOutQuery', () => {
         'false or absent because',
       ],
       [
-        'a consistency that is no boolean',
+        'a consistentRead that is no boolean',
         invoices,
         { value: '1', consistentRead: 'yes' },
         InvalidArgumentError,
@@ -293,7 +296,7 @@ describe('fanOutQuery', () => {
         'because table Invoices is keyed by InvoiceNumber',
       ],
       [
-        'a value the index does not have',
+        'a value for an index of the whole table',
         byTime,
         { value: 'a' },
         InvalidIndexValueError,
@@ -315,7 +318,7 @@ describe('fanOutQuery', () => {
         'sortKey must be an object with exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
       ],
       [
-        'a between whose bounds are the wrong way round',
+        'a between with swapped bounds',
         byTime,
         { sortKey: { between: [10, 9] } },
         InvalidSortKeyConditionError,
@@ -343,7 +346,7 @@ describe('fanOutQuery', () => {
         'sortKey.gte must be a non-empty string, a finite number, binary, or an attribute value of type S, N or B',
       ],
       [
-        'a sort-key condition without a sort key',
+        'a sort-key condition for an index without a sort key',
         { ...byTime, sortKeyAttributes: [] },
         { sortKey: { eq: 'a' } },
         InvalidSortKeyConditionError,
@@ -379,14 +382,14 @@ describe('fanOutQuery', () => {
         'expressionAttributeNames must be absent unless there is a filterExpression',
       ],
       [
-        'a placeholder of the library',
+        'a placeholder that starts with evenShards',
         byTime,
         { filterExpression: '#a', expressionAttributeNames: { '#evenShards0': 'a' } },
         InvalidArgumentError,
         'got "#evenShards0"',
       ],
       [
-        'a placeholder without its sign',
+        'a placeholder without ":"',
         byTime,
         { filterExpression: ':a', expressionAttributeValues: { a: { S: 'a' } } },
         InvalidArgumentError,
@@ -400,22 +403,22 @@ describe('fanOutQuery', () => {
         'expressionAttributeValues[:a] must be an attribute value of one type, such as {"S":"text"}, nested at most 32 levels deep, got "text"',
       ],
       [
-        'values of nothing',
+        'null as expressionAttributeValues',
         byTime,
         { filterExpression: ':a', expressionAttributeValues: null },
         InvalidArgumentError,
         'expressionAttributeValues must be an object',
       ],
       [
-        'a name that is no text',
+        'an attribute name that is no string',
         byTime,
         { filterExpression: '#a', expressionAttributeNames: { '#a': 7 } },
         InvalidArgumentError,
         'expressionAttributeNames[#a] must be an attribute name, got 7',
       ],
       ['an unknown field', byTime, { limits: 5 }, InvalidArgumentError, 'got "limits"'],
-      ['no request', byTime, null, InvalidArgumentError, 'request must be an object'],
-    ])('refuses %s before it reads', async (_, config, request, error, message) => {
+      ['null as a request', byTime, null, InvalidArgumentError, 'request must be an object'],
+    ])('rejects %s before it reads', async (_, config, request, error, message) => {
       const index = new FakeIndex(config);
       const query = fanOutQuery(index, config, request as FanOutRequest);
       await expect(query).rejects.toThrow(error);

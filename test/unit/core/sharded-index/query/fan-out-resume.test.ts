@@ -55,7 +55,7 @@ const numberOf = ({ jobId }: DynamoDbItem): number => Number((jobId as { S: stri
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
 const sorted = (numbers: number[]): number[] => [...numbers].sort((a, b) => a - b);
 
-/** The index on a virtual clock: each answer takes so long. */
+/** The index on a virtual clock. `ms` returns the response time in milliseconds. */
 function slow(index: FakeIndex, ms: (input: IndexQueryInput) => number): QueryClient & { clock: VirtualClock } {
   const clock = new VirtualClock();
   return {
@@ -70,7 +70,7 @@ function slow(index: FakeIndex, ms: (input: IndexQueryInput) => number): QueryCl
 describe('fanOutItems', () => {
   const CASES = randomRuns(200);
 
-  test('has a resume point with a key for each shard in flight, however many shards there are', async () => {
+  test('has a resume point whose length depends on the parallel requests, not on the number of shards', async () => {
     const config = configOf(500, 1);
     const index = jobs(config, 4_000, { pageItems: 1 });
     const stream = fanOutItems(index, config, { value: 'open' }, { concurrency: 5 });
@@ -79,7 +79,7 @@ describe('fanOutItems', () => {
     await stream.return();
   });
 
-  test('goes on behind the last item that a limit has let through, though the answer had more', async () => {
+  test('continues after the last item that the limit returned, although the response had more items', async () => {
     const config = configOf(1, 1);
     const index = jobs(config, 400);
     for (const item of index.all()) index.put({ ...item, late: { N: numberOf(item) >= 100 ? '1' : '0' } });
@@ -102,7 +102,7 @@ describe('fanOutItems', () => {
     expect(sorted(taken)).toEqual(upTo(400).filter((number) => number >= 100 && number % 6 === 0));
   });
 
-  test('goes on with the shards that it had to do without', async () => {
+  test('continues with the shards that failed', async () => {
     const config = configOf(3, 1);
     const index = jobs(config, 60);
     const client: QueryClient = {
@@ -125,7 +125,7 @@ describe('fanOutItems', () => {
     expect(sorted([...taken!, ...rest!])).toEqual(upTo(60).filter((number) => number % 2 === 0));
   });
 
-  test(`goes on when shard counts have changed, in ${CASES} random cases`, async () => {
+  test(`continues after the shard counts have changed, in ${CASES} random cases`, async () => {
     for (let seed = 0; seed < CASES; seed++) {
       const random = seededRandom(seed);
       const below = (count: number): number => Math.floor(random() * count);
@@ -144,7 +144,7 @@ describe('fanOutItems', () => {
         }
       };
       write();
-      const atTheBegin = upTo(count);
+      const atStart = upTo(count);
       const taken: number[] = [];
       let resumeAt: string | undefined;
       do {
@@ -155,17 +155,17 @@ describe('fanOutItems', () => {
         }
         await stream.return();
         resumeAt = stream.resumePoint;
-        // Readers ask every shard that holds an item, so a count shrinks only if the last shards are empty.
+        // Readers query every shard with an item, so a count decreases only if the last shards are empty.
         const used = Math.max(0, ...index.all().map(({ shard }) => Number((shard as { N: string }).N) + 1));
         shards = Math.max(1, used) + below(most - Math.max(1, used) + 1);
         if (random() < 0.3) write();
       } while (resumeAt !== undefined);
       expect([seed, new Set(taken).size]).toEqual([seed, taken.length]);
-      expect([seed, atTheBegin.filter((number) => !taken.includes(number))]).toEqual([seed, []]);
+      expect([seed, atStart.filter((number) => !taken.includes(number))]).toEqual([seed, []]);
     }
   });
 
-  test('refuses the resume point of another segment, and segments that cannot be', async () => {
+  test('rejects the resume point of another segment, and invalid segments', async () => {
     const config = configOf(4, 1);
     const index = jobs(config, 20);
     const stream = fanOutItems(index, config, { value: 'open', segment: 0, totalSegments: 2 });
@@ -184,7 +184,7 @@ describe('fanOutItems', () => {
 });
 
 describe('fanOutCount', () => {
-  test('counts the items that meet the request, and transfers none', async () => {
+  test('counts the matching items without transferring them', async () => {
     const config = configOf(5, 3);
     const index = jobs(config, 300, { pageItems: 7 });
     const request = { values: VALUES, sortKey: { priority: { eq: 1 }, createdAt: { gte: 100 } } };
@@ -196,7 +196,7 @@ describe('fanOutCount', () => {
     expect(index.requests.every(({ Select }) => Select === 'COUNT')).toBe(true);
   });
 
-  test('goes on from its cursor after a deadline, until every item was counted once', async () => {
+  test('continues from its cursor after a deadline, and counts every item once', async () => {
     const config = configOf(6, 1);
     const client = slow(jobs(config, 600, { pageItems: 9 }), () => 10);
     let [total, calls] = [0, 0];
@@ -213,14 +213,14 @@ describe('fanOutCount', () => {
     expect(calls).toBeGreaterThan(1);
   });
 
-  test('throws if the deadline comes before the first answer', async () => {
+  test('throws if the deadline passes before the first response', async () => {
     const config = configOf(2, 1);
     const client = slow(jobs(config, 10), () => 100);
     const counting = fanOutCount(client, config, { value: 'open' }, { clock: client.clock, deadlineMs: 25 });
     await expect(client.clock.runUntil(counting)).rejects.toThrow(ShardsUnavailableError);
   });
 
-  test('names the shards that it could not count, if it may do without them', async () => {
+  test('names the shards that it did not count, with onShardFailure "partial"', async () => {
     const config = configOf(4, 1);
     const index = jobs(config, 80);
     const client: QueryClient = {
@@ -238,7 +238,7 @@ describe('fanOutCount', () => {
     await expect(fanOutCount(client, config, { value: 'open' }, { attempts: 1 })).rejects.toThrow('down');
   });
 
-  test('goes on from its cursor without a shard that is missing, though a part of it was counted', async () => {
+  test('counts the rest of a failed shard when it continues from its cursor', async () => {
     const config = configOf(2, 1);
     const index = jobs(config, 80, { pageItems: 5 });
     const client = slow(index, ({ ExclusiveStartKey, ExpressionAttributeValues: values }) => {
@@ -253,7 +253,7 @@ describe('fanOutCount', () => {
     expect(rest.count).toBe(15);
   });
 
-  test('gives up the requests in flight when one has failed for good', async () => {
+  test('aborts the requests in flight after an error that no retry can fix', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const client: QueryClient = {
       query: (_, { abortSignal } = {}) => {
@@ -266,8 +266,8 @@ describe('fanOutCount', () => {
   });
 });
 
-describe('several values', () => {
-  test('come in one order over the shards of each', async () => {
+describe('fanOutQuery with several values', () => {
+  test('returns the items of all values in one order', async () => {
     const config = configOf(5, 2);
     const index = jobs(config, 40);
     const sortKey = { priority: { eq: 0 } };
@@ -282,34 +282,49 @@ describe('several values', () => {
     expect(shown).toEqual(upTo(40).filter((number) => number % 3 === 0));
   });
 
-  test.each<[FanOutRequest, number]>([
-    [{ values: ['open'] }, 2],
-    [{ values: ['open', ...upTo(99)] }, 2],
-    [{ value: 'x'.repeat(2_048) }, 0],
-    [{ value: 'open', sortKey: { priority: { eq: 'x'.repeat(1_024) } } }, 0],
-    [{ value: 'open', sortKey: { priority: { beginsWith: Uint8Array.of(1) } } }, 0],
-    [{ value: 'open', filterExpression: 'a'.repeat(4_096) }, 0],
-    [{ value: 'open', filterExpression: ':a', expressionAttributeValues: { ':a': { S: 'x'.repeat(2 ** 21 - 2) } } }, 0],
-  ])('are read up to their bounds: request %#', async (request, found) => {
+  test.each<[string, FanOutRequest, number]>([
+    ['one value', { values: ['open'] }, 2],
+    ['100 values', { values: ['open', ...upTo(99)] }, 2],
+    ['a value of 2,048 bytes', { value: 'x'.repeat(2_048) }, 0],
+    ['a sort key of 1,024 bytes', { value: 'open', sortKey: { priority: { eq: 'x'.repeat(1_024) } } }, 0],
+    ['a binary prefix', { value: 'open', sortKey: { priority: { beginsWith: Uint8Array.of(1) } } }, 0],
+    ['a filter of 4,096 bytes', { value: 'open', filterExpression: 'a'.repeat(4_096) }, 0],
+    [
+      'filter values of 2 MiB',
+      { value: 'open', filterExpression: ':a', expressionAttributeValues: { ':a': { S: 'x'.repeat(2 ** 21 - 2) } } },
+      0,
+    ],
+  ])('accepts a request with %s', async (_, request, found) => {
     const config = configOf(2, 1);
     const index = found === 0 ? { query: async () => ({ Items: [], ScannedCount: 0 }) } : jobs(config, 4);
     expect((await fanOutQuery(index, config, request)).items).toHaveLength(found);
   });
 
-  test.each<[object, string]>([
-    [{ value: 'open', values: ['done'] }, 'value must be absent because values names the values to read, got "open"'],
-    [{ values: ['open', ''] }, 'values[1] must be a non-empty string, a finite number or { N: digits }'],
-    [{ values: upTo(101) }, 'values must be an array of 1 to 100 different values'],
-    [{ value: 'x'.repeat(2_049) }, 'value must be at most 2048 bytes long'],
+  test.each<[string, object, string]>([
     [
+      'value and values',
+      { value: 'open', values: ['done'] },
+      'value must be absent because values names the values to read, got "open"',
+    ],
+    [
+      'an empty value',
+      { values: ['open', ''] },
+      'values[1] must be a non-empty string, a finite number or { N: digits }',
+    ],
+    ['101 values', { values: upTo(101) }, 'values must be an array of 1 to 100 different values'],
+    ['a value of 2,049 bytes', { value: 'x'.repeat(2_049) }, 'value must be at most 2048 bytes long'],
+    [
+      'a filter of more than 4,096 bytes',
       { value: 'open', filterExpression: `#${'x'.repeat(4_100)} = :no` },
       'filterExpression must be at most 4096 bytes long, with at most 300 operators and 100 operands of an IN',
     ],
     [
+      'a projection of 247 attributes',
       { value: 'open', projection: Array.from({ length: 247 }, (_, at) => `a${at}`) },
       'projection must be short enough for 4096 bytes of placeholders: about 240 attributes, got 247',
     ],
     [
+      'filter values of more than 2 MiB',
       {
         value: 'open',
         filterExpression: ':a',
@@ -317,7 +332,7 @@ describe('several values', () => {
       },
       'expressionAttributeValues must be at most 2097152 bytes in all, as DynamoDB allows for an expression',
     ],
-  ])('refusal %#', async (request, message) => {
+  ])('rejects a request with %s', async (_, request, message) => {
     const config = configOf(2, 1);
     const index = jobs(config, 4);
     await expect(fanOutQuery(index, config, request)).rejects.toThrow(message);
@@ -325,19 +340,29 @@ describe('several values', () => {
   });
 });
 
-describe('conditions on several sort key attributes', () => {
-  test.each<[object, string]>([
+describe('fanOutQuery with conditions on several sort key attributes', () => {
+  test.each<[string, object, string]>([
     [
+      'a condition on the second attribute only',
       { createdAt: { gt: 1 } },
       'sortKey must be conditions on the first of the attributes priority, createdAt, without a gap',
     ],
     [
+      'a range of the first attribute before a condition on the second',
       { priority: { gt: 1 }, createdAt: { gt: 1 } },
       'sortKey.priority must be an eq condition because a condition on createdAt follows, got {"gt":1}',
     ],
-    [{ priority: { between: [2, 1] } }, 'sortKey.priority.between must be an array of the lower bound and then'],
-    [{ eq: 'x'.repeat(6_000_000) }, 'sortKey.eq must be at most 1024 bytes long, as every sort key of DynamoDB is'],
-  ])('refusal %#', async (sortKey, message) => {
+    [
+      'a between with swapped bounds',
+      { priority: { between: [2, 1] } },
+      'sortKey.priority.between must be an array of the lower bound and then',
+    ],
+    [
+      'a sort key of more than 1,024 bytes',
+      { eq: 'x'.repeat(6_000_000) },
+      'sortKey.eq must be at most 1024 bytes long, as every sort key of DynamoDB is',
+    ],
+  ])('rejects %s', async (_, sortKey, message) => {
     const config = configOf(2, 1);
     const index = jobs(config, 4);
     const query = fanOutQuery(index, config, { value: 'open', sortKey: sortKey as never });
@@ -346,15 +371,15 @@ describe('conditions on several sort key attributes', () => {
   });
 });
 
-describe('what a client answers', () => {
+describe('fanOutQuery – invalid responses', () => {
   test.each([[null], [{ Items: [] }], [{ ScannedCount: 3 }], [{ Items: [], ScannedCount: 0, LastEvaluatedKey: {} }]])(
-    'is asked for again where it is no answer: %j',
+    'retries after the incomplete response %j',
     async (nothing) => {
       const config = configOf(2, 1);
       const index = jobs(config, 20);
-      let asked = 0;
+      let requests = 0;
       const client: QueryClient = {
-        query: async (input) => (asked++ === 0 ? (nothing as IndexQueryOutput) : index.query(input)),
+        query: async (input) => (requests++ === 0 ? (nothing as IndexQueryOutput) : index.query(input)),
       };
       const { items, stats } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
       expect(items).toHaveLength(10);
@@ -362,25 +387,25 @@ describe('what a client answers', () => {
     },
   );
 
-  test.each([TypeError])('is asked for again where its parser fails: %p', async (Failure) => {
+  test.each([TypeError])('retries if the client throws %p while it parses a response', async (Failure) => {
     const config = configOf(2, 1);
     const index = jobs(config, 20);
-    let asked = 0;
+    let requests = 0;
     const client: QueryClient = {
-      query: async (input) => (asked++ === 0 ? Promise.reject(new Failure('unexpected')) : index.query(input)),
+      query: async (input) => (requests++ === 0 ? Promise.reject(new Failure('unexpected')) : index.query(input)),
     };
     const { items } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
     expect(items).toHaveLength(10);
   });
 
-  test.each([[null]])('is asked for again where an attribute is no attribute value: %j', async (note) => {
+  test.each([[null]])('retries if an attribute of the response is %j', async (note) => {
     const config = configOf(2, 1);
     const index = jobs(config, 20);
-    let asked = 0;
+    let requests = 0;
     const client: QueryClient = {
       query: async (input) => {
         const output = await index.query(input);
-        if (asked++ > 0) return output;
+        if (requests++ > 0) return output;
         return { ...output, Items: output.Items!.map((item) => ({ ...item, note }) as never) };
       },
     };
@@ -389,7 +414,7 @@ describe('what a client answers', () => {
     expect(stats.requests).toBe(3);
   });
 
-  test('cannot be plain objects: a document client is refused by name before it is asked', async () => {
+  test('rejects a document client before it sends a request', async () => {
     const config = configOf(2, 1);
     const document = DynamoDBDocument.from(new DynamoDB({ region: 'eu-west-3' }));
     const query = fanOutQuery(document as unknown as QueryClient, config, { value: 'open' });
@@ -404,7 +429,7 @@ describe('what a client answers', () => {
   });
 });
 
-test('plainItem makes an object of the type that is asked for, and loses nothing', () => {
+test('plainItem converts every attribute type without loss', () => {
   interface Order {
     orderId: string;
     total: number;

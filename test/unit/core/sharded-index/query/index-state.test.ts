@@ -23,7 +23,7 @@ const NOT_FOUND = [
   ['ResourceNotFoundException', 'Cannot do operations on a non-existent table', 'does not exist'],
 ] as const;
 
-/** The names of an error by the AWS SDK, and by a client of DAX. */
+/** The field with the name of an error in the AWS SDK and in DAX. */
 const CLIENTS = { SDK: 'name', DAX: 'code' } as const;
 
 function rejecting(field: 'name' | 'code', kind: string, message: string): QueryClient & { requests: number } {

@@ -57,8 +57,8 @@ const axes = record({
   entryPoint: constantFrom('fanOutQuery', 'fanOutItems', 'fanOutCount'),
 });
 
-describe('the list of the partition keys of a tenant as a condition', () => {
-  test('allows each query of the tenant at every count up to the listed one, and no query of another tenant', async () => {
+describe('an IAM condition with the partition keys of a tenant', () => {
+  test('allows each query of the tenant up to the listed shard count, and no query of another tenant', async () => {
     await assert(
       asyncProperty(axes, async ({ tenant, other, read, growth, descending, entryPoint }) => {
         const list = listOf(tenant, read + growth);
@@ -74,12 +74,12 @@ describe('the list of the partition keys of a tenant as a condition', () => {
     );
   });
 
-  test('rejects the shards beyond the listed count', async () => {
+  test('rejects the shards above the listed count', async () => {
     const own = await keysOf('a', 5, 'fanOutQuery', false);
     expect(isAllowed('StringEquals', listOf('a', 4), own)).toBe(false);
   });
 
-  test('with a wildcard – also allows the tenant whose name begins with the value and the separator', async () => {
+  test('with a wildcard also allows a tenant whose name starts with the value and the separator', async () => {
     const other = await keysOf('a#b', 3, 'fanOutQuery', false);
     expect(isAllowed('StringLike', ['a#*'], other)).toBe(true);
   });

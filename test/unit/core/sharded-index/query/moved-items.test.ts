@@ -16,8 +16,8 @@ const job = (id: string, at: string, shard: number): DynamoDbItem => ({
   shard: { N: String(shard) },
 });
 
-describe('the item of a cursor that has moved to a later shard', () => {
-  test('is not shown again, and others of its sort key are', async () => {
+describe('fanOutQuery – the last item of a page moves to a later shard before the next page', () => {
+  test('does not return the item again, and returns the other items with its sort key', async () => {
     const index = new FakeIndex(byTime);
     index.put(job('a', '2026', 0));
     index.put(job('b', '2026', 1));
@@ -28,9 +28,9 @@ describe('the item of a cursor that has moved to a later shard', () => {
   });
 
   test.each<[string, Partial<ShardedTableConfig>, boolean]>([
-    ['is not shown again, of a table whose sort key decides the shard', {}, false],
-    ['may be another item where further attributes decide the shard, and is shown', { shardedBy: ['client'] }, true],
-    ['is another item where shards are drawn at random, and is shown', { strategy: 'random', shardedBy: [] }, true],
+    ['does not return the item again if the sort key decides the shard', {}, false],
+    ['returns the item of the later shard if another attribute decides the shard', { shardedBy: ['client'] }, true],
+    ['returns the item of the later shard if shards are random', { strategy: 'random', shardedBy: [] }, true],
   ])('%s', async (_, change, shown) => {
     const config: ShardedTableConfig = { ...invoices, ...change };
     const at = (shard: number, value = '7'): DynamoDbItem => ({

@@ -25,7 +25,7 @@ const LONGEST = S('x'.repeat(1_024));
 const Y: RangeEnd<SortableValue> = { value: S('y'), inclusive: true };
 const B = (...bytes: number[]) => ({ B: Uint8Array.from(bytes) });
 
-describe('the neighbour of a value', () => {
+describe('the neighbours of a sort key', () => {
   test.each<[SortableValue, SortableValue | undefined]>([
     [S('a'), S('a\0')],
     [S('x'.repeat(1_024)), undefined],
@@ -35,7 +35,7 @@ describe('the neighbour of a value', () => {
     [N('0'), N('1e-130')],
     [N('-1'), N('-0.99999999999999999999999999999999999999')],
     [N('1e-100'), undefined],
-  ])('behind %j is %j', (value, next) => {
+  ])('successorOf returns for %j the next value %j', (value, next) => {
     const found = successorOf(value);
     if (next === undefined) expect(found).toBeUndefined();
     else expect(compareAttributeValues(found!, next) === 0).toBe(true);
@@ -50,7 +50,7 @@ describe('the neighbour of a value', () => {
     [B(0), undefined],
     [N('10'), N('9.9999999999999999999999999999999999999')],
     [N('-1'), N('-1.0000000000000000000000000000000000001')],
-  ])('before %j is %j', (value, before) => {
+  ])('predecessorOf returns for %j the previous value %j', (value, before) => {
     const found = predecessorOf(value);
     if (before === undefined) expect(found).toBeUndefined();
     else expect(compareAttributeValues(found!, before) === 0).toBe(true);
@@ -63,12 +63,12 @@ describe('the neighbour of a value', () => {
     [S('\u{10ffff}'), undefined],
     [B(1, 255), B(2)],
     [B(255, 255), undefined],
-  ])('behind all that begin with %j is %j', (prefix, behind) => {
+  ])('firstBehind returns for the prefix %j the first later value %j', (prefix, behind) => {
     expect(firstBehind(prefix)).toEqual(behind);
   });
 });
 
-describe('the condition that reads a range', () => {
+describe('the key condition of a sort key range', () => {
   const values = [S('a'), S('a\0'), S('ab'), S('b'), S('c')];
   const meets = (value: SortableValue, term: KeyTerm | undefined): boolean => {
     if (term === undefined) return true;
@@ -97,7 +97,7 @@ describe('the condition that reads a range', () => {
   };
   const end = fc.option(fc.record({ value: fc.constantFrom(...values), inclusive: fc.boolean() }), { nil: undefined });
 
-  test('covers it, begins with it unless it may begin early, and names no more than the value behind it', () => {
+  test('includes the whole range, starts with the range unless beginEarly is set, and ends at most one value later', () => {
     fc.assert(
       fc.property(end, end, fc.boolean(), fc.constantFrom(1, -1), (lower, upper, beginEarly, direction) => {
         const range = { ...(lower && { lower }), ...(upper && { upper }) };
@@ -140,7 +140,7 @@ describe('the condition that reads a range', () => {
       { operator: 'BETWEEN', operands: [S('a'), S('d')] },
     ],
     [
-      // A read that begins early can end at "b", which begins_with "a" would refuse as a start key.
+      // A read that begins early can end at "b". DynamoDB rejects "b" as a start key of begins_with "a".
       { lower: { value: S('a'), inclusive: true }, upper: { value: S('b'), inclusive: false } },
       -1,
       true,
@@ -158,7 +158,7 @@ describe('the condition that reads a range', () => {
       false,
       { operator: 'BETWEEN', operands: [N('1'), predecessorOf(N('2'))!] },
     ],
-    // A key has no room for the text behind the longest one.
+    // A sort key cannot hold the text after the longest text.
     [{ lower: { value: LONGEST, inclusive: false }, upper: Y }, 1, false, { operator: '>', operands: [LONGEST] }],
     [
       { lower: { value: LONGEST, inclusive: false }, upper: Y },
@@ -166,7 +166,7 @@ describe('the condition that reads a range', () => {
       false,
       { operator: 'BETWEEN', operands: [LONGEST, Y.value] },
     ],
-  ])('of %j in direction %d (early: %p) is %j', (range, direction, early, term) => {
+  ])('rangeTerm returns for %j in direction %d (beginEarly: %p) the condition %j', (range, direction, early, term) => {
     expect(rangeTerm(range, direction, early)).toEqual(term);
   });
 
@@ -177,11 +177,11 @@ describe('the condition that reads a range', () => {
     [{ value: S('a'), inclusive: false }, { value: S('a\0'), inclusive: true }, false],
     [{ value: LONGEST, inclusive: false }, { value: LONGEST, inclusive: true }, true],
     [{ value: LONGEST, inclusive: false }, Y, false],
-  ])('from %j to %j there is nothing: %p', (lower, upper, isEmpty) => {
+  ])('isEmptyRange returns for the bounds %j and %j: %p', (lower, upper, isEmpty) => {
     expect(isEmptyRange({ lower, upper })).toBe(isEmpty);
   });
 
-  test('names one value alone behind a start key that equals the bound which the query comes to last', () => {
+  test('termBehind returns an equality if the start key equals the last bound of the query', () => {
     const equal = { operator: '=', operands: [S('b')] };
     expect(termBehind({ operator: '>=', operands: [S('b')] }, S('b'), -1)).toEqual(equal);
     expect(termBehind({ operator: '<=', operands: [S('b')] }, S('b'), 1)).toEqual(equal);

@@ -31,7 +31,7 @@ const job = (number: number): DynamoDbItem => ({
   shard: { N: String(number % SHARDS) },
 });
 
-/** Jobs 0 to 99, number n in shard n modulo 4. */
+/** Jobs 0 to 99. Job n is in shard n modulo 4. */
 function jobs(): FakeIndex {
   const index = new FakeIndex(config);
   for (let number = 0; number < 100; number++) index.put(job(number));
@@ -47,12 +47,12 @@ const named = (name: string): Error => Object.assign(new Error(name), { name });
 const nextTurn = () => new Promise(setImmediate);
 const throttle = (): Error => named('ProvisionedThroughputExceededException');
 
-/** An index that answers on a virtual clock, after what `behave` does about a request. */
+/** An index on a virtual clock. `behave` returns the response time or the error of a request. */
 class Unreliable implements QueryClient {
   readonly sent: { shard: number; atMs: number; signal?: AbortSignal }[] = [];
   readonly clock = new VirtualClock();
   most = 0;
-  private underWay = 0;
+  private inFlight = 0;
 
   constructor(
     private readonly behave: (shard: number, nth: number) => number | Error,
@@ -63,10 +63,10 @@ class Unreliable implements QueryClient {
     const shard = shardOf(input);
     const nth = this.sent.filter((other) => other.shard === shard).length;
     this.sent.push({ shard, atMs: this.clock.now(), signal: abortSignal });
-    this.most = Math.max(this.most, ++this.underWay);
+    this.most = Math.max(this.most, ++this.inFlight);
     const behaviour = this.behave(shard, nth);
     await this.clock.sleep(typeof behaviour === 'number' ? behaviour : 1);
-    this.underWay -= 1;
+    this.inFlight -= 1;
     if (typeof behaviour !== 'number') throw behaviour;
     return this.index.query(input);
   }
@@ -82,8 +82,8 @@ class Unreliable implements QueryClient {
   }
 }
 
-describe('a shard that fails', () => {
-  test('is read again when throttled, after waits that double', async () => {
+describe('fanOutQuery – a shard fails', () => {
+  test('retries a throttled shard with doubling delays', async () => {
     const client = new Unreliable((shard, nth) => (shard === 2 && nth < 3 ? throttle() : 1));
     const page = await client.page();
     expect(numbers(page)).toEqual(upTo(10));
@@ -96,7 +96,7 @@ describe('a shard that fails', () => {
     named('TimeoutError'),
     Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }),
     Object.assign(new Error('bad gateway'), { $metadata: { httpStatusCode: 502 } }),
-  ])('is read again after %p, which is no throttle', async (error) => {
+  ])('retries the shard after %p', async (error) => {
     const client = new Unreliable((shard, nth) => (shard === 2 && nth === 0 ? error : 1));
     const page = await client.page();
     expect(numbers(page)).toEqual(upTo(10));
@@ -106,20 +106,23 @@ describe('a shard that fails', () => {
   test.each([
     [3, { attempts: 3 }],
     [5, {}],
-  ])('fails the query with its own error after %d attempts with the options %j', async (attempts, options) => {
+  ])('throws the error of the shard after %d attempts with the options %j', async (attempts, options) => {
     const client = new Unreliable((shard) => (shard === 2 ? throttle() : 1));
     await expect(client.page(options)).rejects.toThrow('ProvisionedThroughputExceededException');
     expect(client.sent.filter(({ shard }) => shard === 2)).toHaveLength(attempts);
   });
 
-  test.each(['fail', 'partial'] as const)('fails the query at once when nothing can fix it: %s', async (policy) => {
-    const client = new Unreliable((shard) => (shard === 2 ? named('ValidationException') : 5));
-    await expect(client.page({ onShardFailure: policy })).rejects.toThrow('ValidationException');
-    expect(client.sent).toHaveLength(SHARDS);
-    expect(client.sent.filter(({ signal }) => !signal?.aborted)).toHaveLength(1);
-  });
+  test.each(['fail', 'partial'] as const)(
+    'throws an error that no retry can fix immediately, with onShardFailure %s',
+    async (policy) => {
+      const client = new Unreliable((shard) => (shard === 2 ? named('ValidationException') : 5));
+      await expect(client.page({ onShardFailure: policy })).rejects.toThrow('ValidationException');
+      expect(client.sent).toHaveLength(SHARDS);
+      expect(client.sent.filter(({ signal }) => !signal?.aborted)).toHaveLength(1);
+    },
+  );
 
-  test('is named by a partial page, whose cursor goes on behind what the page holds', async () => {
+  test('names the failed shard on a partial page, and the cursor continues after the items of the page', async () => {
     const client = new Unreliable((shard) => (shard === 2 ? throttle() : 1));
     const partial = await client.page({ onShardFailure: 'partial', attempts: 2 });
     expect(numbers(partial)).toEqual([0, 1, 3, 4, 5, 7, 8, 9, 11, 12]);
@@ -130,7 +133,7 @@ describe('a shard that fails', () => {
     expect(recovered).not.toHaveProperty('missingShards');
   });
 
-  test('leaves no timer of the deadline, of a late request or of a back-off when the query has failed', async () => {
+  test('leaves no timer of the deadline, of a hedge or of a back-off after an error', async () => {
     const timers = new Set<() => void>();
     const clock: Clock = {
       now: () => 0,
@@ -157,16 +160,16 @@ describe('a shard that fails', () => {
     expect(timers.size).toBe(0);
   });
 
-  test('fails a partial query too when no other shard is left', async () => {
+  test('throws if all shards fail, with onShardFailure "partial"', async () => {
     const client = new Unreliable(throttle);
     const query = client.page({ onShardFailure: 'partial', attempts: 2 });
     await expect(query).rejects.toThrow(ShardsUnavailableError);
   });
 });
 
-describe('a deadline', () => {
-  test('ends the page with what is certain, and the cursor goes on from there', async () => {
-    // Shard 1 answers its first read, and none after it: what stands before its third job is certain.
+describe('fanOutQuery with a deadline', () => {
+  test('returns the items whose order is certain at the deadline, and the cursor continues after them', async () => {
+    // Shard 1 responds only to its first read, so only the order before its third job is certain.
     const index = new FakeIndex(config, { pageItems: 2 });
     for (let number = 0; number < 100; number++) index.put(job(number));
     const client = new Unreliable((shard, nth) => (shard === 1 && nth > 0 ? 1_000 : 1), index);
@@ -180,11 +183,11 @@ describe('a deadline', () => {
   });
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'ends a page from which a filter hides everything, and the cursor goes on behind what was read: %s',
+    'ends an %s page whose filter removes all items, and the cursor continues after the items that were read',
     async (order) => {
       const index = new FakeIndex(config, { pageItems: 2 });
       for (let number = 0; number < 100; number++) index.put(job(number));
-      const wanted = {
+      const filtered = {
         order,
         limit: 10,
         filterExpression: '#number = :number',
@@ -195,7 +198,7 @@ describe('a deadline', () => {
       for (let cursor: string | undefined, first = true; first || cursor; first = false) {
         const client = new Unreliable(() => 30, index);
         const options = { clock: client.clock, deadlineMs: 100 };
-        const page = await client.clock.runUntil(fanOutQuery(client, config, { ...wanted, cursor }, options));
+        const page = await client.clock.runUntil(fanOutQuery(client, config, { ...filtered, cursor }, options));
         expect(client.clock.now()).toBeLessThanOrEqual(100);
         pages.push(page);
         cursor = page.cursor;
@@ -207,7 +210,7 @@ describe('a deadline', () => {
     },
   );
 
-  test('fails the query when nothing is certain yet', async () => {
+  test('throws if no item is certain at the deadline', async () => {
     const client = new Unreliable((shard) => (shard === 1 ? 1_000 : 1));
     await expect(client.page({ deadlineMs: 100 })).rejects.toMatchObject({
       name: 'ShardsUnavailableError',
@@ -218,7 +221,7 @@ describe('a deadline', () => {
     expect(client.sent[1]!.signal?.aborted).toBe(true);
   });
 
-  test('makes a partial page of the shards that answered', async () => {
+  test('returns a partial page of the shards that responded, with onShardFailure "partial"', async () => {
     const client = new Unreliable((shard) => (shard === 1 ? 1_000 : 1));
     const page = await client.page({ deadlineMs: 100, onShardFailure: 'partial' });
     expect(numbers(page)).toEqual([0, 2, 3, 4, 6, 7, 8, 10, 11, 12]);
@@ -227,15 +230,15 @@ describe('a deadline', () => {
   });
 });
 
-describe('a late answer', () => {
-  /** A history that has seen 200 answers after 1 to 10 ms, and has earned two hedges. */
+describe('fanOutQuery with hedgeBudget', () => {
+  /** A history of 200 responses after 1 to 10 ms, whose budget allows two hedges. */
   function history(): FanOutHistory {
     const seen = new FanOutHistory();
     for (let number = 0; number < 200; number++) seen.observeLatency(1 + (number % 10), 0.01);
     return seen;
   }
 
-  test('is overtaken by a second request, and given up', async () => {
+  test('sends a late request again and aborts the slower of the two', async () => {
     const client = new Unreliable((shard, nth) => (shard === 3 && nth === 0 ? 500 : 2));
     const page = await client.page({ history: history(), hedgeBudget: 0.01 });
     expect(numbers(page)).toEqual(upTo(10));
@@ -245,7 +248,7 @@ describe('a late answer', () => {
     expect(client.sent[4]).toMatchObject({ shard: 3, atMs: 15 });
   });
 
-  test('is one later than all but the budget of the answers, where many take several times the median', async () => {
+  test('sends a request again only if the response is later than all responses outside the budget', async () => {
     const seen = new FanOutHistory();
     for (let number = 0; number < 200; number++) seen.observeLatency(number % 20 === 0 ? 40 : 2, 0.01);
     const client = new Unreliable((shard, nth) => (shard === 3 && nth === 0 ? 500 : 2));
@@ -253,27 +256,27 @@ describe('a late answer', () => {
     expect(client.sent[4]).toMatchObject({ shard: 3, atMs: 40 });
   });
 
-  test('still counts when the second request fails', async () => {
+  test('uses the late response if the hedge fails', async () => {
     const client = new Unreliable((shard, nth) => (shard !== 3 ? 2 : nth === 0 ? 50 : named('InternalServerError')));
     const page = await client.page({ history: history(), hedgeBudget: 0.01 });
     expect(numbers(page)).toEqual(upTo(10));
     expect(client.clock.now()).toBe(50);
   });
 
-  test('is waited for when the budget is spent', async () => {
+  test('waits for a late response if the hedge budget is used up', async () => {
     const client = new Unreliable((_, nth) => (nth === 0 ? 100 : 2));
     const page = await client.page({ history: history(), hedgeBudget: 0.01 });
     expect(page.stats).toMatchObject({ requests: 6, hedged: 2 });
     expect(client.clock.now()).toBe(100);
   });
 
-  test('of a shard that throttles is waited for', async () => {
+  test('waits for a late response of a throttled shard', async () => {
     const client = new Unreliable((shard, nth) => (shard !== 3 ? 2 : nth === 0 ? throttle() : 100));
     const page = await client.page({ history: history(), hedgeBudget: 0.01 });
     expect(page.stats).toMatchObject({ requests: 5, throttled: 1, hedged: 0 });
   });
 
-  test('is waited for as long as too little is known of the others', async () => {
+  test('waits for a late response until it knows 100 response times', async () => {
     const seen = new FanOutHistory();
     for (let number = 0; number < 50; number++) seen.observeLatency(1, 0.1);
     const client = new Unreliable((shard) => (shard === 3 ? 500 : 2));
@@ -281,7 +284,7 @@ describe('a late answer', () => {
     expect(page.stats.hedged).toBe(0);
   });
 
-  test('never costs more than the budget, however many are late', async () => {
+  test('sends at most the budgeted share of requests again, however many responses are late', async () => {
     const random = seededRandom(7);
     const client = new Unreliable(() => (random() < 0.3 ? 50 + 100 * random() : 2));
     const shared = new FanOutHistory();
@@ -296,22 +299,22 @@ describe('a late answer', () => {
   });
 });
 
-describe('concurrency', () => {
-  test('sends at most 50 requests at once by default', async () => {
+describe('fanOutQuery with concurrency', () => {
+  test('sends at most 50 requests in parallel by default', async () => {
     const shards = { default: { write: 60, read: 60 } };
     const client = new Unreliable(() => 1);
     await client.clock.runUntil(fanOutQuery(client, { ...config, shards }, {}, { clock: client.clock }));
     expect(client.most).toBe(50);
   });
 
-  test.each([1, 3, 4, 50])('keeps at most %d requests under way', async (concurrency) => {
+  test.each([1, 3, 4, 50])('sends at most %d requests in parallel', async (concurrency) => {
     const client = new Unreliable(() => 1);
     expect(numbers(await client.page({ concurrency }))).toEqual(upTo(10));
     expect(client.most).toBe(Math.min(concurrency, SHARDS));
   });
 });
 
-describe('bad options', () => {
+describe('fanOutQuery – invalid options', () => {
   test.each<[FanOutOptions, string]>([
     [{ concurrency: 0 }, 'concurrency must be a whole number of at least 1, got 0'],
     [{ attempts: 1.5 }, 'attempts must be a whole number of at least 1, got 1.5'],
@@ -324,7 +327,7 @@ describe('bad options', () => {
     [{ random: 0.5 as never }, 'random must be a function, got 0.5'],
     [{ clock: { now: () => 0 } as never }, 'clock must be a clock with now, schedule, sleep, got '],
     [{ hedgeBudget: 0.01 }, 'history must be a FanOutHistory if hedgeBudget is greater than 0, got undefined'],
-  ])('%j is refused before it reads', async (options, message) => {
+  ])('rejects %j before it reads', async (options, message) => {
     const client = new Unreliable(() => 1);
     const query = fanOutQuery(client, config, { limit: 10 }, options);
     await expect(query).rejects.toThrow(InvalidArgumentError);
@@ -332,7 +335,7 @@ describe('bad options', () => {
     expect(client.sent).toHaveLength(0);
   });
 
-  test.each([null])('%j in place of options is refused before it reads', async (options) => {
+  test.each([null])('rejects the options %j before it reads', async (options) => {
     const client = new Unreliable(() => 1);
     const query = fanOutQuery(client, config, { limit: 10 }, options as never);
     await expect(query).rejects.toThrow('options must be an object, got');

@@ -30,7 +30,7 @@ const configOf = (sortKeys: number) =>
 
 type Config = ReturnType<typeof configOf>;
 
-/** Items of few sort keys, so that ties are the rule. */
+/** Items with few different sort keys, so that many items have equal sort keys. */
 function itemsOf(type: SortType, count: number, random: () => number): DynamoDbItem[] {
   const below = (most: number) => Math.floor(random() * most);
   return Array.from({ length: count }, (_, number) => ({
@@ -166,7 +166,7 @@ describe.each(Object.entries(TAMPERINGS))('responses in a wrong order – %s', (
   });
 });
 
-describe('responses that are not in a wrong order', () => {
+describe('responses whose order is valid', () => {
   const index = (compareTies?: (a: DynamoDbItem, b: DynamoDbItem) => number): FakeIndex => {
     const created = new FakeIndex(configOf(1), { pageItems: 3, compareTies });
     for (const item of itemsOf('N', 30, seededRandom(3))) created.put(item);
@@ -175,7 +175,7 @@ describe('responses that are not in a wrong order', () => {
   const ids = Array.from({ length: 30 }, (_, number) => `job-${number}`).sort();
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    '%s – items with equal sort keys in any order – the pages show each item once',
+    '%s – items with equal sort keys in any order – the pages return each item once',
     async (order) => {
       const byText = (a: DynamoDbItem, b: DynamoDbItem) => idOf(b).localeCompare(idOf(a));
       const shown = await ENTRY_POINTS.fanOutQuery(index(byText), configOf(1), order, 4);
@@ -184,7 +184,7 @@ describe('responses that are not in a wrong order', () => {
   );
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    '%s – a response repeats an item – the pages show the item once',
+    '%s – a response repeats an item – the pages return the item once',
     async (order) => {
       const source = index();
       const client: QueryClient = {
@@ -200,7 +200,7 @@ describe('responses that are not in a wrong order', () => {
   );
 });
 
-describe('a LastEvaluatedKey that goes back', () => {
+describe('a LastEvaluatedKey that is before the previous one', () => {
   const config = indexConfig();
   const key = (jobId: string, createdAt: number): DynamoDbItem => ({
     jobId: { S: jobId },
@@ -215,12 +215,12 @@ describe('a LastEvaluatedKey that goes back', () => {
     };
   };
 
-  test('fanOutCount – to a lower sort key – throws WrongOrderError', async () => {
+  test('fanOutCount – a lower sort key – throws WrongOrderError', async () => {
     const counting = fanOutCount(leadingTo(key('a', 5), key('b', 4)), config, { value: 'a' });
     await expect(counting).rejects.toThrow(WrongOrderError);
   });
 
-  test('fanOutCount – in a circle of keys with equal sort keys – throws INCOMPLETE_ANSWER', async () => {
+  test('fanOutCount – keys with equal sort keys that repeat – throws INCOMPLETE_ANSWER', async () => {
     const circle = leadingTo(key('a', 5), key('b', 5), key('c', 5));
     const counting = fanOutCount(circle, config, { value: 'a' }, { attempts: 1 });
     await expect(counting).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });

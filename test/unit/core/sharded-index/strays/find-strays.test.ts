@@ -26,7 +26,7 @@ const multi: ShardedIndexConfig = { ...byStatus, keyLayout: 'multi-attribute' };
 const random: ShardedIndexConfig = { ...multi, strategy: 'random' };
 const wholeTable: ShardedIndexConfig = { ...multi, valueAttribute: undefined };
 
-/** o-1 has a calculated shard of its own; the next one is wrong, and readers ask it. */
+/** `right` is the calculated shard of o-1. Readers also query `other`, which is wrong. */
 const right = calculatedShard('o-1', 4);
 const other = (right + 1) % 4;
 
@@ -38,50 +38,120 @@ async function strayOf(config: ShardedIndexConfig, attributes: DynamoDbItem): Pr
   return found[0];
 }
 
-describe('an item is a stray', () => {
+describe('findStrays – which items are strays', () => {
   const sent = { status: { S: 'sent' } };
   const expected = { S: `sent#${right}` };
 
   test.each<[string, ShardedIndexConfig, DynamoDbItem, Partial<Stray> | undefined]>([
-    ['not in its shard', byStatus, { ...sent, shard: expected }, undefined],
-    ['without a shard', byStatus, sent, { reason: 'missing', hidden: true, expected }],
-    ['with a number in the single-attribute layout', byStatus, { ...sent, shard: { N: '1' } }, { reason: 'malformed' }],
-    ['without a separator', byStatus, { ...sent, shard: { S: 'sent' } }, { reason: 'malformed', hidden: true }],
-    ['with leading zeros', byStatus, { ...sent, shard: { S: `sent#0${right}` } }, { reason: 'malformed' }],
+    ['accepts an item in its shard', byStatus, { ...sent, shard: expected }, undefined],
+    ['reports an item without a shard as missing', byStatus, sent, { reason: 'missing', hidden: true, expected }],
     [
-      'after a plain update of its value',
+      'reports a number in the single-attribute layout as malformed',
+      byStatus,
+      { ...sent, shard: { N: '1' } },
+      { reason: 'malformed' },
+    ],
+    [
+      'reports a shard without a separator as malformed',
+      byStatus,
+      { ...sent, shard: { S: 'sent' } },
+      { reason: 'malformed', hidden: true },
+    ],
+    [
+      'reports a shard with leading zeros as malformed',
+      byStatus,
+      { ...sent, shard: { S: `sent#0${right}` } },
+      { reason: 'malformed' },
+    ],
+    [
+      'reports the shard of another value as otherValue',
       byStatus,
       { ...sent, shard: { S: 'new#1' } },
       { reason: 'otherValue', expected },
     ],
-    ['above the read count', byStatus, { ...sent, shard: { S: 'sent#6' } }, { reason: 'outOfRange', hidden: true }],
-    ['above the write count', byStatus, { ...sent, shard: { S: 'sent#5' } }, { reason: 'misplaced', hidden: false }],
-    ['in another shard', byStatus, { ...sent, shard: { S: `sent#${other}` } }, { reason: 'misplaced', expected }],
-    ['without a value, with a shard', byStatus, { shard: { S: 'sent#1' } }, { reason: 'leftOver', hidden: false }],
-    ['not without value and shard', byStatus, {}, undefined],
-    ['with a value of no type', byStatus, { status: { BOOL: true } }, { reason: 'invalidValue', hidden: false }],
-    ['with a text for a number', multi, { ...sent, shard: { S: '1' } }, { reason: 'malformed', hidden: true }],
-    ['with a fraction', multi, { ...sent, shard: { N: '1.5' } }, { reason: 'malformed', hidden: true }],
-    ['with a negative number', multi, { ...sent, shard: { N: '-1' } }, { reason: 'malformed', hidden: true }],
-    ['not in a shard that writers use, at random', random, { ...sent, shard: { N: String(other) } }, undefined],
-    ['in a shard that is drained, at random', random, { ...sent, shard: { N: '4' } }, { reason: 'misplaced' }],
-    ['above the read count, at random', random, { ...sent, shard: { N: '6' } }, { reason: 'outOfRange', hidden: true }],
-    ['without a shard, over the whole table', wholeTable, {}, { reason: 'missing', expected: { N: String(right) } }],
-    ['not in its shard, over the whole table', wholeTable, { shard: { N: String(right) } }, undefined],
+    [
+      'reports a shard above the read count as outOfRange',
+      byStatus,
+      { ...sent, shard: { S: 'sent#6' } },
+      { reason: 'outOfRange', hidden: true },
+    ],
+    [
+      'reports a shard above the write count as misplaced',
+      byStatus,
+      { ...sent, shard: { S: 'sent#5' } },
+      { reason: 'misplaced', hidden: false },
+    ],
+    [
+      'reports another shard than the calculated one as misplaced',
+      byStatus,
+      { ...sent, shard: { S: `sent#${other}` } },
+      { reason: 'misplaced', expected },
+    ],
+    [
+      'reports a shard without a value as leftOver',
+      byStatus,
+      { shard: { S: 'sent#1' } },
+      { reason: 'leftOver', hidden: false },
+    ],
+    ['accepts an item without value and shard', byStatus, {}, undefined],
+    [
+      'reports a boolean value as invalidValue',
+      byStatus,
+      { status: { BOOL: true } },
+      { reason: 'invalidValue', hidden: false },
+    ],
+    [
+      'reports text instead of a shard number as malformed',
+      multi,
+      { ...sent, shard: { S: '1' } },
+      { reason: 'malformed', hidden: true },
+    ],
+    ['reports a fraction as malformed', multi, { ...sent, shard: { N: '1.5' } }, { reason: 'malformed', hidden: true }],
+    [
+      'reports a negative shard as malformed',
+      multi,
+      { ...sent, shard: { N: '-1' } },
+      { reason: 'malformed', hidden: true },
+    ],
+    ['accepts a random shard that writers use', random, { ...sent, shard: { N: String(other) } }, undefined],
+    [
+      'reports a random shard that is drained as misplaced',
+      random,
+      { ...sent, shard: { N: '4' } },
+      { reason: 'misplaced' },
+    ],
+    [
+      'reports a random shard above the read count as outOfRange',
+      random,
+      { ...sent, shard: { N: '6' } },
+      { reason: 'outOfRange', hidden: true },
+    ],
+    [
+      'reports an item of an index of the whole table without a shard as missing',
+      wholeTable,
+      {},
+      { reason: 'missing', expected: { N: String(right) } },
+    ],
+    [
+      'accepts an item of an index of the whole table in its shard',
+      wholeTable,
+      { shard: { N: String(right) } },
+      undefined,
+    ],
   ])('%s', async (_, config, item, stray) => {
     const found = await strayOf(config, item);
     if (stray === undefined) expect(found).toBeUndefined();
     else expect(found).toMatchObject({ key: { id: { S: 'o-1' } }, ...stray });
   });
 
-  test('by the counts of its value, of a number too', async () => {
+  test('uses the shard counts of the value, also if the value is a number', async () => {
     const shards = { default: { write: 4, read: 4 }, byValue: { 7: { write: 9, read: 9 } } };
     const config = { ...random, shards };
     expect(await strayOf(config, { status: { N: '7' }, shard: { N: '8' } })).toBeUndefined();
     expect(await strayOf(config, { status: { N: '8' }, shard: { N: '8' } })).toMatchObject({ reason: 'outOfRange' });
   });
 
-  test('not because of a number that JavaScript cannot hold', async () => {
+  test('accepts a value with more digits than a JavaScript number', async () => {
     const status = { N: '123456789012345678901234567890' };
     expect(await strayOf(byStatus, { status, shard: { S: `${status.N}#${right}` } })).toBeUndefined();
   });
@@ -115,7 +185,7 @@ describe('findStrays', () => {
     expect(Object.values(table.scans[1]!.ExpressionAttributeNames)).toEqual(['id', 'shard', 'at']);
   });
 
-  test('finds nothing in a table without items, without a wait', async () => {
+  test('returns an empty report for an empty table without a delay', async () => {
     const clock = new VirtualClock();
     const none = { missing: 0, malformed: 0, otherValue: 0, outOfRange: 0, misplaced: 0, leftOver: 0 };
     const strays = { ...none, invalidValue: 0, noSortKey: 0 };
@@ -124,7 +194,7 @@ describe('findStrays', () => {
     expect(clock.nowMs).toBe(0);
   });
 
-  test('awaits its callback, one stray after the other', async () => {
+  test('waits for onStray before the next stray', async () => {
     let [inCallback, most] = [0, 0];
     const onStray = async () => {
       most = Math.max(most, ++inCallback);
@@ -135,7 +205,7 @@ describe('findStrays', () => {
     expect(most).toBe(1);
   });
 
-  test('that is ended by its signal does not count the read that it gives up as a failure', async () => {
+  test('does not count the aborted read as a failure when its signal aborts', async () => {
     const controller = new AbortController();
     const scan: FakeTable['scan'] = (_, { abortSignal }: { abortSignal?: AbortSignal } = {}) =>
       new Promise((_resolve, reject) => {
@@ -148,7 +218,7 @@ describe('findStrays', () => {
     expect(report).toMatchObject({ itemsScanned: 0, resumePoint: expect.any(String) });
   });
 
-  test('stops at a signal in the middle of a page, and goes on behind the last stray', async () => {
+  test('stops within a page when its signal aborts, and continues after the last reported stray', async () => {
     const table = tableOf(50, 20);
     const seen: string[] = [];
     const controller = new AbortController();
@@ -165,7 +235,7 @@ describe('findStrays', () => {
     expect(seen).toHaveLength(50);
   });
 
-  test('with a signal that is aborted already reads nothing, and can go on', async () => {
+  test('reads nothing with an aborted signal, and can continue later', async () => {
     const table = tableOf(5);
     const report = await findStrays(table, byStatus, { signal: AbortSignal.abort() });
     expect(table.scans).toEqual([]);
@@ -173,7 +243,7 @@ describe('findStrays', () => {
     expect(rest.itemsScanned).toBe(5);
   });
 
-  test('reports progress after every page, with a point to go on from', async () => {
+  test('calls onProgress after every page with a resume point', async () => {
     const progress: (string | undefined)[] = [];
     const scanned: number[] = [];
     const clock = new VirtualClock();
@@ -190,7 +260,7 @@ describe('findStrays', () => {
     expect(progress).toEqual([expect.any(String), expect.any(String), undefined]);
   });
 
-  test('keeps to its read budget, and makes its pages small enough for it', async () => {
+  test('keeps to readUnitsPerSecond, with pages that are small enough for it', async () => {
     const clock = new VirtualClock();
     const table = tableOf(0);
     for (let number = 0; number < 400; number++) {
@@ -204,18 +274,18 @@ describe('findStrays', () => {
     expect(table.scans.at(-1)!.Limit).toBe(10);
   });
 
-  test('asks for a page ten times, if nobody says how often', async () => {
+  test('sends a request ten times by default', async () => {
     const clock = new VirtualClock();
-    let asked = 0;
+    let requests = 0;
     const scan = async () => {
-      asked += 1;
+      requests += 1;
       throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
     };
     await expect(clock.runUntil(findStrays({ scan }, byStatus, { clock }))).rejects.toThrow(StrayScanError);
-    expect(asked).toBe(10);
+    expect(requests).toBe(10);
   });
 
-  test('goes on through throttles, with a wait that grows', async () => {
+  test('retries throttled requests with growing delays', async () => {
     const clock = new VirtualClock();
     const table = tableOf(5);
     let failures = 6;
@@ -228,7 +298,7 @@ describe('findStrays', () => {
     expect(clock.now()).toBeCloseTo(50 * (2 ** 6 - 1), -2);
   });
 
-  test('fails with what it has done, and goes on from there', async () => {
+  test('throws an error with its report, and continues from the resume point of the report', async () => {
     const table = tableOf(50, 20);
     let pages = 0;
     const scan: FakeTable['scan'] = async (input) => {
@@ -246,13 +316,13 @@ describe('findStrays', () => {
     expect(await findStrays(table, byStatus, { resumeFrom: report.resumePoint! })).toMatchObject({ itemsScanned: 10 });
   });
 
-  test.each([[{}], [{ Items: null }]])('takes %j for no answer, and not for the end', async (answer) => {
+  test.each([[{}], [{ Items: null }]])('throws after the incomplete response %j', async (answer) => {
     const failure = await findStrays({ scan: async () => answer as never }, byStatus).catch((error) => error);
     expect(failure).toBeInstanceOf(StrayScanError);
     expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
-  test.each([1, 3])('findStrays – %d pages lead to one another in a circle – fails', async (pages) => {
+  test.each([1, 3])('throws if %d pages lead to one another in a circle', async (pages) => {
     let scans = 0;
     const client = {
       scan: async () => ({ Items: [], LastEvaluatedKey: { id: { S: `o-${scans++ % pages}` } } }),
@@ -268,7 +338,7 @@ describe('findStrays', () => {
     [-5, 0, 9_000],
     [2, 20, 18_000],
     [0, 0, 0],
-  ])('keeps to its budget where an answer has consumed %p units', async (units, consumed, ms) => {
+  ])('keeps to readUnitsPerSecond if a response reports %p consumed units', async (units, consumed, ms) => {
     const clock = new VirtualClock();
     let scans = 0;
     const client = {
@@ -284,7 +354,7 @@ describe('findStrays', () => {
   });
 
   test.each([new Error('disk full'), 'disk full'])(
-    'hands on %p, which a callback throws, before the stray counts as seen',
+    'throws what onStray throws (%p), and does not count the stray as seen',
     async (thrown) => {
       const failure = await findStrays(tableOf(3), byStatus, {
         onStray: () => {
@@ -297,18 +367,22 @@ describe('findStrays', () => {
   );
 });
 
-describe('findStrays refuses, before it reads', () => {
+describe('findStrays – invalid input', () => {
   const table = tableOf(50, 20);
 
   test.each<[string, object, string]>([
-    ['a callback that is none', { onStray: 5 }, 'onStray must be a function, or absent, got 5'],
+    ['an onStray that is no function', { onStray: 5 }, 'onStray must be a function, or absent, got 5'],
     ['a segment out of range', { segment: 4, totalSegments: 4 }, 'segment must be a whole number from 0 to 3, got 4'],
-    ['no segments', { totalSegments: 0 }, 'totalSegments must be a whole number from 1 to 1000000, got 0'],
-    ['a budget of 0', { readUnitsPerSecond: 0 }, 'readUnitsPerSecond must be a number above 0'],
-    ['no attempts', { attempts: 0 }, 'attempts must be a whole number of at least 1, got 0'],
-    ['a negative wait', { backoffCapMs: -1 }, 'backoffCapMs must be a number of at least 0'],
-    ['a consistency that is no boolean', { consistentRead: 'yes' }, 'consistentRead must be true or false, got "yes"'],
-  ])('%s', async (_, options, message) => {
+    ['a totalSegments of 0', { totalSegments: 0 }, 'totalSegments must be a whole number from 1 to 1000000, got 0'],
+    ['a readUnitsPerSecond of 0', { readUnitsPerSecond: 0 }, 'readUnitsPerSecond must be a number above 0'],
+    ['an attempts of 0', { attempts: 0 }, 'attempts must be a whole number of at least 1, got 0'],
+    ['a negative backoffCapMs', { backoffCapMs: -1 }, 'backoffCapMs must be a number of at least 0'],
+    [
+      'a consistentRead that is no boolean',
+      { consistentRead: 'yes' },
+      'consistentRead must be true or false, got "yes"',
+    ],
+  ])('rejects %s before it reads', async (_, options, message) => {
     const scans = table.scans.length;
     const failure = await findStrays(table, byStatus, options).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(InvalidArgumentError);
@@ -316,7 +390,7 @@ describe('findStrays refuses, before it reads', () => {
     expect(table.scans).toHaveLength(scans);
   });
 
-  test('the resume point of another index, count, segment or function, and an altered one', async () => {
+  test('rejects the resume point of another index, count or segment, and a changed resume point', async () => {
     let point = '';
     await findStrays(table, byStatus, {
       segment: 1,
@@ -341,7 +415,7 @@ describe('findStrays refuses, before it reads', () => {
     }
   });
 
-  test('a document client, and an invalid configuration', async () => {
+  test('rejects a document client and an invalid configuration', async () => {
     const documents = DynamoDBDocument.from(new DynamoDB({ region: 'eu-west-1' }));
     await expect(findStrays(documents as never, byStatus)).rejects.toThrow('a DynamoDBDocument');
     await expect(findStrays(table, { ...byStatus, tableKey: [] })).rejects.toBeInstanceOf(InvalidIndexConfigError);

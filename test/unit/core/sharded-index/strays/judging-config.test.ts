@@ -21,16 +21,16 @@ const counted = (count: number, byValue: Record<string, number> = {}): ShardedIn
   });
 };
 
-/** A source of the counts of the moment, which the function tells. */
+/** A source of shard counts. `count` returns the current configuration. */
 const sourceOf = (count: () => ShardedIndexConfig): ShardedConfigSource => ({
   initial: counted(1),
   forReading: async () => count(),
 });
 
-describe('reshardItems by the counts of the moment', () => {
+describe('reshardItems while shard counts change', () => {
   const ITEMS = 30;
 
-  /** A table that is right by four shards, in pages of ten. */
+  /** A table whose items are in the right one of four shards, with pages of ten items. */
   function table(): FakeTable {
     const items = new FakeTable(['id'], 10);
     for (let number = 0; number < ITEMS; number++) {
@@ -39,36 +39,36 @@ describe('reshardItems by the counts of the moment', () => {
     }
     return items;
   }
-  const fallsAt = (scans: number, of: FakeTable) => sourceOf(() => counted(of.scans.length < scans ? 4 : 2));
+  const decreasesAt = (scans: number, of: FakeTable) => sourceOf(() => counted(of.scans.length < scans ? 4 : 2));
   const shardOf = ({ shard }: DynamoDbItem): string => (shard as { S: string }).S;
 
-  test('begins again when a count was lowered, so that no item is left in the shards that become empty', async () => {
+  test('scans again after a count decreases, so that no item stays in a removed shard', async () => {
     const items = table();
-    const report = await reshardItems(items, fallsAt(2, items));
+    const report = await reshardItems(items, decreasesAt(2, items));
     expect(report.resumePoint).toBeUndefined();
     expect(report.itemsScanned).toBeGreaterThan(ITEMS);
     for (const item of items.items.values()) expect(shardOf(item)).toMatch(/^open#[01]$/);
   });
 
-  test('begins again behind a failure, too', async () => {
+  test('scans again from its resume point if a count decreased before it failed', async () => {
     const items = table();
     const onStray = () => {
       throw new Error('disk full');
     };
-    const { report }: StrayScanError = await reshardItems(items, fallsAt(2, items), { onStray }).catch(
+    const { report }: StrayScanError = await reshardItems(items, decreasesAt(2, items), { onStray }).catch(
       (error) => error,
     );
     const rest = await reshardItems(items, counted(2), { resumeFrom: report.resumePoint! });
     expect(rest.itemsScanned).toBe(ITEMS);
   });
 
-  test('moves no item by a count that was lowered since it was judged', async () => {
+  test('does not move an item to a shard of a count that has decreased since the item was read', async () => {
     const items = table();
     for (const item of items.items.values()) items.put({ ...item, shard: { S: 'open#9' } });
-    let asked = 0;
+    let reads = 0;
     await reshardItems(
       items,
-      sourceOf(() => counted(asked++ < 2 ? 4 : 2)),
+      sourceOf(() => counted(reads++ < 2 ? 4 : 2)),
     );
     expect(items.updates.length).toBeGreaterThanOrEqual(ITEMS);
     for (const { ExpressionAttributeValues: values } of items.updates) {

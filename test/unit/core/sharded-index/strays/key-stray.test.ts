@@ -16,14 +16,14 @@ const invoices: ShardedTableConfig = {
 };
 const SHARDS = [0, 1, 2, 3, 4];
 
-/** Why an item of each shard is a stray, and whether no query reads it. */
+/** The reason why an item in each shard is a stray, and whether queries miss the item. */
 const reasons = (config: ShardedTableConfig) =>
   SHARDS.map((shard) => {
     const stray = keyStrayOf(config, { number: { S: `7-${shard}` }, line: { S: 'a' } });
     return stray && `${stray.reason}${stray.hidden ? ', hidden' : ''}`;
   });
 
-test('an item of a random shard is at its place in every shard of writers, and hidden in one that nobody reads', () => {
+test('keyStrayOf accepts a random shard that writers use, and reports an item in any other shard', () => {
   const random: ShardedTableConfig = { ...invoices, strategy: 'random', shardedBy: [] };
   expect(reasons(random)).toEqual(['malformed, hidden', undefined, undefined, 'misplaced', 'outOfRange, hidden']);
 });

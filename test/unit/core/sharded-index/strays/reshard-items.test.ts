@@ -30,8 +30,8 @@ function tableOf(count: number, pageItems?: number): FakeTable {
   return table;
 }
 
-/** Does something to the table between the scan and the first update. */
-function meanwhile(table: FakeTable, action: () => void): FakeTable {
+/** Calls `action` between the scan and the first update. */
+function beforeFirstUpdate(table: FakeTable, action: () => void): FakeTable {
   const update = table.updateItem.bind(table);
   let done = false;
   table.updateItem = async (input) => {
@@ -43,7 +43,7 @@ function meanwhile(table: FakeTable, action: () => void): FakeTable {
 }
 
 describe('reshardItems', () => {
-  test('gives a table that has items their shards, and changes nothing else of them', async () => {
+  test('gives the items of a table their shards, and changes no other attribute', async () => {
     const table = tableOf(100, 9);
     const report = await reshardItems(table, byStatus);
     expect(report).toMatchObject({
@@ -58,7 +58,7 @@ describe('reshardItems', () => {
     expect((await findStrays(table, byStatus)).strays.missing).toBe(0);
   });
 
-  test('writes eight items at once, if nobody says how many', async () => {
+  test('writes eight items in parallel by default', async () => {
     const table = tableOf(30);
     const update = table.updateItem.bind(table);
     let [inFlight, most] = [0, 0];
@@ -72,7 +72,7 @@ describe('reshardItems', () => {
     expect(most).toBe(8);
   });
 
-  test('needs no transactions for an index', async () => {
+  test('accepts a client without transactions for an index', async () => {
     const table = tableOf(1);
     const client = {
       scan: table.scan.bind(table),
@@ -82,11 +82,11 @@ describe('reshardItems', () => {
     expect((await reshardItems(client, byStatus)).outcomes.moved).toBe(1);
   });
 
-  test('fails for what a callback throws, though a signal has ended the rest', async () => {
+  test('throws what onStray throws, although its signal has aborted', async () => {
     const controller = new AbortController();
-    let told = 0;
+    let calledTimes = 0;
     const onStray = async () => {
-      if (++told > 1) return;
+      if (++calledTimes > 1) return;
       controller.abort();
       await new Promise((resolve) => setImmediate(resolve));
       throw new Error('disk full');
@@ -95,7 +95,7 @@ describe('reshardItems', () => {
     await expect(reshardItems(tableOf(5), byStatus, options)).rejects.toThrow('disk full');
   });
 
-  test('writes nothing the second time', async () => {
+  test('writes nothing in a second run', async () => {
     const table = tableOf(10);
     await reshardItems(table, byStatus);
     const { length } = table.updates;
@@ -111,7 +111,7 @@ describe('reshardItems', () => {
     for (const { shard } of table.items.values()) expect((shard as { S: string }).S).toMatch(/^sent#[01]$/);
   });
 
-  test('takes a left-over shard off an item', async () => {
+  test('removes the shard of an item without a value', async () => {
     const table = new FakeTable(['id']);
     table.put({ ...key(1), shard: { S: 'sent#1' } });
     expect((await reshardItems(table, byStatus)).outcomes.moved).toBe(1);
@@ -121,21 +121,21 @@ describe('reshardItems', () => {
   test.each([
     ['an index by value', byStatus],
     ['an index over the whole table', { ...byStatus, valueAttribute: undefined }],
-  ])('does not create an item again that was deleted meanwhile, of %s', async (_, config) => {
+  ])('does not create an item again that is deleted during the move, in %s', async (_, config) => {
     const table = tableOf(1);
     const report = await reshardItems(
-      meanwhile(table, () => table.delete(key(0))),
+      beforeFirstUpdate(table, () => table.delete(key(0))),
       config,
     );
     expect(report.outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
     expect(table.items.size).toBe(0);
   });
 
-  test('moves an item whose value was changed meanwhile to a shard of the new value', async () => {
+  test('moves an item to a shard of its new value if the value changes during the move', async () => {
     const table = tableOf(1);
     const getItem = jest.spyOn(table, 'getItem');
     const report = await reshardItems(
-      meanwhile(table, () => table.put({ ...key(0), status: { S: 'paid' } })),
+      beforeFirstUpdate(table, () => table.put({ ...key(0), status: { S: 'paid' } })),
       byStatus,
     );
     expect(getItem.mock.calls).toMatchObject([[{ ConsistentRead: true }, {}]]);
@@ -143,13 +143,13 @@ describe('reshardItems', () => {
     expect(table.read(key(0))).toEqual({ ...key(0), status: { S: 'paid' }, shard: shardOf(0, 'paid') });
   });
 
-  test('leaves an item alone that another writer put right meanwhile', async () => {
+  test('does not write an item that another writer fixes during the move', async () => {
     const table = tableOf(1);
     const written = { ...key(0), status: { S: 'sent' }, shard: shardOf(0), sum: { N: '6' } };
     expect(
       (
         await reshardItems(
-          meanwhile(table, () => table.put(written)),
+          beforeFirstUpdate(table, () => table.put(written)),
           byStatus,
         )
       ).outcomes.settled,
@@ -157,16 +157,16 @@ describe('reshardItems', () => {
     expect(table.read(key(0))).toEqual(written);
   });
 
-  test('keeps a write of another attribute that comes meanwhile', async () => {
+  test('keeps a concurrent write of another attribute', async () => {
     const table = tableOf(1);
     await reshardItems(
-      meanwhile(table, () => table.put({ ...table.read(key(0))!, sum: { N: '6' } })),
+      beforeFirstUpdate(table, () => table.put({ ...table.read(key(0))!, sum: { N: '6' } })),
       byStatus,
     );
     expect(table.read(key(0))).toMatchObject({ sum: { N: '6' }, shard: shardOf(0) });
   });
 
-  test('goes on past an item that DynamoDB refuses, and past a value that fits no key', async () => {
+  test('continues after an item that DynamoDB rejects, and after a value of an invalid type', async () => {
     const table = tableOf(3);
     table.put({ ...key(3), status: { BOOL: true } });
     const update = table.updateItem.bind(table);
@@ -190,7 +190,7 @@ describe('reshardItems', () => {
     );
   });
 
-  test('keeps to its write budget', async () => {
+  test('keeps to writeUnitsPerSecond', async () => {
     const clock = new VirtualClock();
     const run = reshardItems(tableOf(200), byStatus, { writeUnitsPerSecond: 30, clock });
     const report = await clock.runUntil(run);
@@ -199,7 +199,7 @@ describe('reshardItems', () => {
     expect(perSecond).toBeLessThan(33);
   });
 
-  test('ends at a signal while it waits for its budget, and goes on behind the items that are settled', async () => {
+  test('stops when its signal aborts during a wait, and continues after the items that were written', async () => {
     const clock = new VirtualClock();
     const table = tableOf(100);
     const controller = new AbortController();
@@ -214,34 +214,37 @@ describe('reshardItems', () => {
     expect(table.updates).toHaveLength(100);
   });
 
-  test.each([11, 12, 16])('fails with what it has done, and goes on from there: at write %d', async (failing) => {
-    const table = tableOf(30, 10);
-    const update = table.updateItem.bind(table);
-    let updates = 0;
-    table.updateItem = async (input) => {
-      if (++updates === failing) throw Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' });
-      return update(input);
-    };
-    const failure = await reshardItems(table, byStatus, { concurrency: 1 }).catch((error: unknown) => error);
-    const { report } = failure as StrayScanError;
-    const [done, left] = [failing - 1, 31 - failing];
-    expect(report).toMatchObject({ itemsScanned: done, outcomes: { moved: done } });
-    const rest = await reshardItems(table, byStatus, { resumeFrom: report.resumePoint! });
-    expect(rest).toMatchObject({ itemsScanned: left, outcomes: { moved: left } });
-  });
+  test.each([11, 12, 16])(
+    'throws an error with its report after a failed write, and continues from there: write %d',
+    async (failing) => {
+      const table = tableOf(30, 10);
+      const update = table.updateItem.bind(table);
+      let updates = 0;
+      table.updateItem = async (input) => {
+        if (++updates === failing) throw Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' });
+        return update(input);
+      };
+      const failure = await reshardItems(table, byStatus, { concurrency: 1 }).catch((error: unknown) => error);
+      const { report } = failure as StrayScanError;
+      const [done, left] = [failing - 1, 31 - failing];
+      expect(report).toMatchObject({ itemsScanned: done, outcomes: { moved: done } });
+      const rest = await reshardItems(table, byStatus, { resumeFrom: report.resumePoint! });
+      expect(rest).toMatchObject({ itemsScanned: left, outcomes: { moved: left } });
+    },
+  );
 
   test.each([
     ['moved', { S: 'sent' }],
     ['refused', { BOOL: true }],
-  ] as const)('reports of what is %s add up, whatever callbacks throw', async (outcome, status) => {
+  ] as const)('the reports of %s items add up to all items, although onStray throws', async (outcome, status) => {
     const table = tableOf(60, 20);
     for (let number = 0; number < 60; number++) table.put({ ...key(number), status });
     const sums = { itemsScanned: 0, strays: 0, outcomes: 0 };
     let [resumeFrom, calls]: [string | undefined, number] = [undefined, 0];
     do {
-      let told = 0;
+      let calledTimes = 0;
       const onStray = () => {
-        if (++told === 4) throw new Error('disk full');
+        if (++calledTimes === 4) throw new Error('disk full');
       };
       const options: ReshardItemsOptions = { concurrency: 4, onStray, ...(resumeFrom !== undefined && { resumeFrom }) };
       const report: ReshardItemsReport = await reshardItems(table, byStatus, options).catch(({ report }) => report);
@@ -256,16 +259,16 @@ describe('reshardItems', () => {
   });
 
   test.each<[string, object]>([
-    ['a callback that is none', { onStray: 5 }],
-    ['a write budget of 0', { writeUnitsPerSecond: 0 }],
-    ['no concurrency', { concurrency: 0 }],
-  ])('refuses %s, and writes nothing', async (_, options) => {
+    ['an onStray that is no function', { onStray: 5 }],
+    ['a writeUnitsPerSecond of 0', { writeUnitsPerSecond: 0 }],
+    ['a concurrency of 0', { concurrency: 0 }],
+  ])('rejects %s, and writes nothing', async (_, options) => {
     const table = tableOf(3);
     await expect(reshardItems(table, byStatus, options)).rejects.toBeInstanceOf(InvalidArgumentError);
     expect([table.scans, table.updates]).toEqual([[], []]);
   });
 
-  test('refuses the resume point of findStrays, which has moved nothing', async () => {
+  test('rejects the resume point of findStrays', async () => {
     const table = tableOf(3);
     const { resumePoint } = await findStrays(table, byStatus, { signal: AbortSignal.abort() });
     await expect(reshardItems(table, byStatus, { resumeFrom: resumePoint! })).rejects.toBeInstanceOf(

@@ -9,10 +9,10 @@ import {
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../../support/fakes/fake-table';
-import { invoices as ofSeed } from '../../../../support/fakes/invoices';
+import { invoices as articleTable } from '../../../../support/fakes/invoices';
 
 /** In the `move` step from 5 shards to 6. */
-const invoices: ShardedTableConfig = { ...ofSeed, shards: { default: { write: 6, read: 6, since: 5 } } };
+const invoices: ShardedTableConfig = { ...articleTable, shards: { default: { write: 6, read: 6, since: 5 } } };
 const options = { versionAttribute: 'changedAt' };
 
 const body = (number: number) => ({ InvoiceNumber: '121212', ClientTransactionId: `t-${number}` });
@@ -29,7 +29,7 @@ const stored = (place: DynamoDbItem, changedAt = '1'): DynamoDbItem => ({
   changedAt: { S: changedAt },
 });
 
-/** Items 0 to 119 as a table with five shards has them. 24 of them stand elsewhere with six. */
+/** Items 0 to 119 at their keys for five shards. With six shards, 24 items have another key. */
 function grown(pageItems?: number): FakeTable {
   const table = new FakeTable(invoices.tableKey, pageItems);
   for (let number = 0; number < 120; number++) table.put(stored(places(number, five)[0]!));
@@ -38,15 +38,15 @@ function grown(pageItems?: number): FakeTable {
 const moving = Array.from({ length: 120 }, (_, number) => number).filter((number) => places(number).length > 1);
 const [first] = moving as [number];
 
-/** A table with one item, which is at its earlier place. */
+/** A table with one item, which is at its key for five shards. */
 function withOne(): FakeTable {
   const table = new FakeTable(invoices.tableKey);
   table.put(stored(places(first)[1]!));
   return table;
 }
 
-/** Does something to the table before the first transaction. */
-function meanwhile(table: FakeTable, action: () => void): FakeTable {
+/** Calls `action` before the first transaction. */
+function beforeFirstTransaction(table: FakeTable, action: () => void): FakeTable {
   const transact = table.transactWriteItems.bind(table);
   let done = false;
   table.transactWriteItems = async (input) => {
@@ -62,7 +62,7 @@ test.each([
   [141, null, { moved: 0, settled: 0, refused: 1 }],
   [141, 'a0', { moved: 1, settled: 0, refused: 0 }],
 ])(
-  'an item of %i attributes besides its key, with %p as the version: %j',
+  'reshardItems – an item with %i attributes besides its key, versionAttribute %p – the outcomes are %j',
   async (count, versionAttribute, outcomes) => {
     const table = new FakeTable(invoices.tableKey);
     const attributes = Array.from({ length: count }, (_, number) => [`a${number}`, { N: '1' }] as const);
@@ -71,7 +71,7 @@ test.each([
   },
 );
 
-test('items whose shards followed from something else get to where shardKey finds them, while nobody writes', async () => {
+test('reshardItems – items whose shards were calculated from another attribute, without writers – moves each item to the key of shardKey', async () => {
   const table = new FakeTable(five.tableKey);
   for (let number = 0; number < 50; number++) {
     table.put({ ...places(number, five)[0]!, InvoiceNumber: { S: `121212-${1 + (number % 5)}` } });
@@ -83,8 +83,8 @@ test('items whose shards followed from something else get to where shardKey find
   for (let number = 0; number < 50; number++) expect(table.read(places(number, five)[0]!)).toBeDefined();
 });
 
-describe('findStrays of a table that is sharded by its own key', () => {
-  test('counts the items that an earlier count has put elsewhere: queries find them', async () => {
+describe('findStrays – a table that is sharded by its own key', () => {
+  test('counts the items in the shard of an earlier count as misplaced, not as hidden', async () => {
     const table = grown(7);
     const report = await findStrays(table, invoices);
     expect(report).toMatchObject({ itemsScanned: 120, strays: { misplaced: moving.length }, hidden: 0 });
@@ -94,16 +94,16 @@ describe('findStrays of a table that is sharded by its own key', () => {
 
   test.each<[string, DynamoDbItem, Partial<Stray>]>([
     [
-      'in a shard that readers do not ask',
+      'in a shard that readers do not query',
       { InvoiceNumber: { S: '121212-9' } },
       { reason: 'outOfRange', hidden: true },
     ],
     ['without a shard', { InvoiceNumber: { S: '121212' } }, { reason: 'malformed', hidden: true }],
-    ['with text for a shard', { InvoiceNumber: { S: '121212-x' } }, { reason: 'malformed', hidden: true }],
+    ['with text instead of a shard', { InvoiceNumber: { S: '121212-x' } }, { reason: 'malformed', hidden: true }],
     ['with a shard below the first', { InvoiceNumber: { S: '121212-0' } }, { reason: 'malformed', hidden: true }],
-    ['with a shard in another notation', { InvoiceNumber: { S: '121212-01' } }, { reason: 'malformed', hidden: true }],
+    ['with a leading zero in its shard', { InvoiceNumber: { S: '121212-01' } }, { reason: 'malformed', hidden: true }],
     ['with two separators', { InvoiceNumber: { S: '12-12-1' } }, { reason: 'malformed', hidden: true }],
-  ])('says of an item %s what is wrong', async (_, item, expected) => {
+  ])('reports an item %s', async (_, item, expected) => {
     const table = new FakeTable(invoices.tableKey);
     table.put({ ...item, ClientTransactionId: { S: 't-1' } });
     const found: Stray[] = [];
@@ -111,7 +111,7 @@ describe('findStrays of a table that is sharded by its own key', () => {
     expect(found).toMatchObject([{ ...expected, stored: item.InvoiceNumber }]);
   });
 
-  test('says of an item with a value of its own, or without what decides its shard, what is wrong', async () => {
+  test('reports an item with a value attribute of its own, or without the attribute that decides its shard', async () => {
     const config: ShardedTableConfig = { ...five, valueAttribute: 'number', shardedBy: ['client'] };
     const table = new FakeTable(config.tableKey);
     const put = (sortKey: string, item: DynamoDbItem) =>
@@ -133,8 +133,8 @@ describe('findStrays of a table that is sharded by its own key', () => {
   });
 });
 
-describe('reshardItems of a table that is sharded by its own key', () => {
-  test('takes each item to its place, whole, and leaves nothing where it was', async () => {
+describe('reshardItems – a table that is sharded by its own key', () => {
+  test('moves each item with all attributes, and leaves no item at the old key', async () => {
     const table = grown(9);
     const report = await reshardItems(table, invoices, options);
     expect(report).toMatchObject({ outcomes: { moved: 24, settled: 0, refused: 0 }, consumedWriteUnits: 4 * 24 });
@@ -147,7 +147,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     ).toBe(0);
   });
 
-  test('writes nothing the second time', async () => {
+  test('writes nothing in a second run', async () => {
     const table = grown();
     await reshardItems(table, invoices, options);
     table.transactions.length = 0;
@@ -164,9 +164,9 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(table.items.size).toBe(120);
   });
 
-  test('moves an item that another writer has changed meanwhile, as it is then', async () => {
+  test('moves the current version of an item that another writer changes during the move', async () => {
     const table = withOne();
-    meanwhile(table, () => table.put({ ...stored(places(first)[1]!, '2'), note: { S: 'late' } }));
+    beforeFirstTransaction(table, () => table.put({ ...stored(places(first)[1]!, '2'), note: { S: 'late' } }));
     expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
     expect([...table.items.values()]).toEqual([{ ...stored(places(first)[0]!, '2'), note: { S: 'late' } }]);
   });
@@ -174,24 +174,24 @@ describe('reshardItems of a table that is sharded by its own key', () => {
   test.each<[string, (table: FakeTable) => void, DynamoDbItem[]]>([
     ['deleted', (table) => table.delete(places(first)[1]!), []],
     [
-      'put at its place',
+      'put at its new key',
       (table) => {
         table.delete(places(first)[1]!);
         table.put(stored(places(first)[0]!, '2'));
       },
       [stored(places(first)[0]!, '2')],
     ],
-  ])('settles an item that another writer has %s meanwhile', async (_, action, expected) => {
+  ])('writes nothing for an item that another writer has %s during the move', async (_, action, expected) => {
     const table = withOne();
-    meanwhile(table, () => action(table));
+    beforeFirstTransaction(table, () => action(table));
     expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
     expect([...table.items.values()]).toEqual(expected);
   });
 
   test.each<[string, string | undefined]>([
     ['deleted', undefined],
-    ['given what its place follows from', 'a'],
-  ])('sends nothing for an item that another writer has %s since it was scanned', async (_, client) => {
+    ['changed so that its key is right', 'a'],
+  ])('sends no transaction for an item that another writer has %s since the scan', async (_, client) => {
     const config: ShardedTableConfig = { ...five, shardedBy: ['client'] };
     const [place] = shardKeys(config, '7', { ...body(0), client: 'a' });
     const key = { InvoiceNumber: { S: String(place!.InvoiceNumber) }, ClientTransactionId: { S: 't-0' } };
@@ -208,25 +208,25 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(table.transactions).toEqual([]);
   });
 
-  test('sees the first version of an item that had none', async () => {
+  test('notices the first version of an item without a version', async () => {
     const table = withOne();
     const { changedAt: _, ...unversioned } = stored(places(first)[1]!);
     table.put(unversioned);
-    meanwhile(table, () => table.put({ ...unversioned, changedAt: { S: '1' } }));
+    beforeFirstTransaction(table, () => table.put({ ...unversioned, changedAt: { S: '1' } }));
     await reshardItems(table, invoices, options);
     expect([...table.items.values()]).toEqual([{ ...unversioned, ...places(first)[0]!, changedAt: { S: '1' } }]);
   });
 
-  test('sees each change of an attribute that was there, without a version', async () => {
+  test('notices every change of an existing attribute without a version attribute', async () => {
     const table = withOne();
-    meanwhile(table, () => table.put({ ...stored(places(first)[1]!), amount: { N: '6' } }));
+    beforeFirstTransaction(table, () => table.put({ ...stored(places(first)[1]!), amount: { N: '6' } }));
     await reshardItems(table, invoices, { versionAttribute: null });
     expect([...table.items.values()]).toEqual([{ ...stored(places(first)[0]!), amount: { N: '6' } }]);
     const { Delete } = Object.assign({}, ...table.transactions[0]!.TransactItems);
     expect(Object.values(Delete.ExpressionAttributeNames)).toEqual(['InvoiceNumber', 'amount', 'tags', 'changedAt']);
   });
 
-  test('leaves both of two items alone that are the same item at two places, and says so', async () => {
+  test('refuses to move an item if another item is at its new key', async () => {
     const table = withOne();
     table.put(stored(places(first)[0]!, '2'));
     const problems: unknown[] = [];
@@ -239,7 +239,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(table.items.size).toBe(2);
   });
 
-  test('looks at the other places of an item that stands at none of them', async () => {
+  test('checks the other possible keys of an item before it moves the item', async () => {
     const table = new FakeTable(invoices.tableKey);
     const far = { InvoiceNumber: { S: '121212-9' }, ClientTransactionId: { S: `t-${first}` } };
     table.put(stored(far));
@@ -250,7 +250,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(table.read(far)).toEqual(stored(far));
   });
 
-  test('refuses items whose key does not say their place, one by one', async () => {
+  test('refuses an item whose partition key has no shard, and continues', async () => {
     const table = new FakeTable(invoices.tableKey);
     const config = { 'config of another entity': { S: 'x' } };
     table.put({ InvoiceNumber: { S: 'CONFIG' }, ClientTransactionId: { S: 't' }, ...config });
@@ -258,7 +258,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(table.transactions).toEqual([]);
   });
 
-  test('draws another shard at random where the sort key is taken, and gives up after a while', async () => {
+  test('draws another shard if the key in the random shard exists, and refuses the item after several attempts', async () => {
     const random: ShardedTableConfig = {
       ...invoices,
       shardedBy: [],
@@ -284,8 +284,8 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     ['a conflict with another transaction', { Code: 'TransactionConflict' }, true],
     ['a throttled partition', { Code: 'ProvisionedThroughputExceeded' }, true],
     ['a throttled account', { Code: 'ThrottlingError' }, true],
-    ['an item that DynamoDB refuses', { Code: 'ValidationError' }, false],
-  ])('sends a transaction again after %s: only if it helps', async (_, reason, helps) => {
+    ['an item that DynamoDB rejects', { Code: 'ValidationError' }, false],
+  ])('sends a transaction again after %s only if a retry can help', async (_, reason, helps) => {
     const table = withOne();
     const transact = table.transactWriteItems.bind(table);
     let failures = 2;
@@ -300,7 +300,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(settled).toEqual([helps ? ['moved', undefined] : ['refused', 'cancelled']]);
   });
 
-  test('sends a transaction again that is in progress already', async () => {
+  test('sends a transaction again that is still in progress', async () => {
     const table = withOne();
     const inProgress = Object.assign(new Error('in progress'), { name: 'TransactionInProgressException' });
     const transact = table.transactWriteItems.bind(table);
@@ -310,14 +310,14 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(outcomes.moved).toBe(1);
   });
 
-  test('stops at a cancelled transaction that does not say why', async () => {
+  test('throws if DynamoDB cancels a transaction without a reason', async () => {
     const table = withOne();
     const cancelled = Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException' });
     table.transactWriteItems = () => Promise.reject(cancelled);
     await expect(reshardItems(table, invoices, options)).rejects.toMatchObject({ cause: cancelled });
   });
 
-  test('refuses each item whose transaction DynamoDB finds invalid, and goes on', async () => {
+  test('refuses each item whose transaction is invalid, and continues', async () => {
     const table = grown(5);
     table.transactWriteItems = async () => {
       throw Object.assign(new Error('too large'), { name: 'ValidationException' });
@@ -326,7 +326,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     expect(outcomes).toEqual({ moved: 0, settled: 0, refused: moving.length });
   });
 
-  test('keeps to its budget of write units', async () => {
+  test('keeps to writeUnitsPerSecond', async () => {
     const table = grown();
     const clock = new VirtualClock();
     const budget = { writeUnitsPerSecond: 4, concurrency: 1, clock };
@@ -337,10 +337,10 @@ describe('reshardItems of a table that is sharded by its own key', () => {
   });
 
   test.each<[string, object]>([
-    ['no word about versions', {}],
-    ['an attribute of the key', { versionAttribute: 'ClientTransactionId' }],
-    ['a number', { versionAttribute: 5 }],
-  ])('is refused with %s, before anything is read', async (_, given) => {
+    ['no versionAttribute', {}],
+    ['a key attribute as versionAttribute', { versionAttribute: 'ClientTransactionId' }],
+    ['a number as versionAttribute', { versionAttribute: 5 }],
+  ])('rejects %s before it reads', async (_, given) => {
     const table = grown();
     const refused = reshardItems(table, invoices, given as never);
     await expect(refused).rejects.toThrow(InvalidArgumentError);

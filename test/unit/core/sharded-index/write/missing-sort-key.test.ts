@@ -48,7 +48,7 @@ const WRITERS: Record<string, (config: ShardedIndexConfig, item: Record<string, 
     },
   };
 
-/** Attributes that DynamoDB takes as a key of an index, and attributes that it does not take. */
+/** Attributes that DynamoDB accepts as a key of an index, and attributes that DynamoDB does not accept. */
 const aKey = fc.oneof(
   fc.string({ minLength: 1 }),
   fc.integer(),
@@ -77,7 +77,7 @@ const anIndex = fc.record({
 });
 
 describe('an item without the sort key of an index', () => {
-  test('every writer of whole items – any index, any item – rejects an item exactly if the index would not contain it', async () => {
+  test('every writer of whole items – any index and any item – rejects an item exactly if the index would not contain it', async () => {
     await fc.assert(
       fc.asyncProperty(anIndex, async ({ writer, keyLayout, strategy, isByValue, sparse, hasValue, sortKey: keys }) => {
         const sortKey = keyLayout === 'single-attribute' ? keys.slice(0, 1) : keys;
@@ -98,7 +98,7 @@ describe('an item without the sort key of an index', () => {
         } else {
           expect(Object.hasOwn(write(), 'shard')).toBe(belongs);
         }
-        // A writer that does not use the library stores the item, and findStrays counts the same items.
+        // If a writer without the library stores the item, findStrays reports the same items.
         const { strays, hidden } = await findStrays(storing(config, item), config);
         const isLeftOut = belongs && missing !== -1 && sparse !== true;
         expect([strays.noSortKey, hidden]).toEqual(isLeftOut ? [1, 1] : [0, 0]);
@@ -107,7 +107,7 @@ describe('an item without the sort key of an index', () => {
     );
   });
 
-  test('shardUpdate – no sort key among the changes – sets the shard, because an update does not see the whole item', () => {
+  test('shardUpdate – no sort key among the changes – sets the shard, because an update does not read the whole item', () => {
     for (const sparse of [undefined, true]) {
       const update = shardUpdate([indexConfig({ sparse })], { jobId: 'job-1' }, { set: { status: 'open' } });
       expect(Object.values(update.ExpressionAttributeNames!)).toEqual(['status', 'shard']);
@@ -128,14 +128,14 @@ describe('strays without the sort key of an index', () => {
   const right = shardAttributes({ ...config, sparse: true }, { jobId: 'job-1', status: 'open' }).shard as number;
   const stored = (shard?: number) => ({ jobId: 'job-1', status: 'open', ...(shard !== undefined && { shard }) });
 
-  test('findStrays – no shard, no sort key and no sparse: true – reports the sort key, and the shard that a writer would give', async () => {
+  test('findStrays – no shard, no sort key and no sparse: true – reports noSortKey and the shard that a writer would set', async () => {
     const found: Stray[] = [];
     await findStrays(storing(config, stored(), false), config, { onStray: (stray) => void found.push(stray) });
     expect(found).toMatchObject([{ reason: 'noSortKey', hidden: true, expected: { N: String(right) } }]);
   });
 
   test.each(Object.entries(WRITERS))(
-    '%s – a sort key that the class of the item inherits – throws, because it is not stored',
+    '%s – a sort key that the class of the item inherits – throws, because the sort key is not stored',
     (_, write) => {
       class Order {
         readonly jobId = '1';

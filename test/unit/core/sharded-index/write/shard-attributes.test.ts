@@ -21,39 +21,42 @@ const byTime: ShardedIndexConfig = { ...wholeTable, shards: { default: { write: 
 describe('shardAttributes', () => {
   const job = { jobId: 'job-1', status: 'succeeded' };
 
-  test('adds the shard as a number in the multi-attribute layout', () => {
+  test('returns the shard as a number in the multi-attribute layout', () => {
     expect(shardAttributes(byStatus, job)).toEqual({ byStatusShard: calculatedShard('job-1', 35) });
   });
 
-  test.each(['constructor', 'toString', '__proto__'])('leaves out an item without the value %s', (valueAttribute) => {
-    const config: ShardedIndexConfig = { ...byStatus, valueAttribute, shardAttribute: 'valueOf' };
-    expect(shardAttributes(config, job)).toEqual({});
-    expect(strayOf(config, { jobId: { S: 'job-1' } })).toBeUndefined();
-    const item = Object.fromEntries([
-      ['jobId', 'job-1'],
-      [valueAttribute, 'succeeded'],
-    ]);
-    expect(Object.entries(shardAttributes(config, item))).toEqual([['valueOf', calculatedShard('job-1', 35)]]);
-  });
+  test.each(['constructor', 'toString', '__proto__'])(
+    'returns nothing for an item without an attribute %s of its own',
+    (valueAttribute) => {
+      const config: ShardedIndexConfig = { ...byStatus, valueAttribute, shardAttribute: 'valueOf' };
+      expect(shardAttributes(config, job)).toEqual({});
+      expect(strayOf(config, { jobId: { S: 'job-1' } })).toBeUndefined();
+      const item = Object.fromEntries([
+        ['jobId', 'job-1'],
+        [valueAttribute, 'succeeded'],
+      ]);
+      expect(Object.entries(shardAttributes(config, item))).toEqual([['valueOf', calculatedShard('job-1', 35)]]);
+    },
+  );
 
-  test('refuses what cannot be a value, and says that an index can do without', () => {
+  test('rejects an invalid value, and says that the value may be absent', () => {
     expect(() => shardAttributes(byStatus, { ...job, status: '' })).toThrow(
       'item.status must be a non-empty string, a finite number, or absent to leave the item out of the index, got ""',
     );
   });
 
-  test('adds "value#shard" in the single-attribute layout', () => {
+  test('returns "value#shard" in the single-attribute layout', () => {
     const config: ShardedIndexConfig = { ...byStatus, keyLayout: 'single-attribute' };
     expect(shardAttributes(config, job)).toEqual({ byStatusShard: `succeeded#${calculatedShard('job-1', 35)}` });
   });
 
-  test('adds a number to an index over the whole table in both layouts', () => {
+  test('returns a number for an index of the whole table in both layouts', () => {
     const shard = { byStatusShard: calculatedShard('job-1', 5) };
     expect(shardAttributes(byTime, job)).toEqual(shard);
     expect(shardAttributes({ ...byTime, keyLayout: 'single-attribute' }, job)).toEqual(shard);
   });
 
-  test('uses the default count for a value without its own', () => {
+  test('uses the default count for a value without its own count', () => {
     expect(shardAttributes(byStatus, { ...job, status: 'toString' })).toEqual({ byStatusShard: 0 });
   });
 
@@ -62,7 +65,7 @@ describe('shardAttributes', () => {
     [1.5e-7, '0.00000015', '1.5e-7'],
     [7, '7', '7'],
   ])(
-    'has one count for the number %p and its digits, whose partition key is the same',
+    'uses one count for the number %p and its digits, which have the same partition key',
     async (number, digits, name) => {
       const config: ShardedIndexConfig = {
         ...byStatus,
@@ -83,7 +86,7 @@ describe('shardAttributes', () => {
     },
   );
 
-  test('has a count of its own for a text that only looks like a number', () => {
+  test('does not treat text that looks like a number as that number', () => {
     const shards = { default: { write: 1, read: 1 }, byValue: { '100': { write: 100, read: 100 } } };
     expect(shardAttributes({ ...byStatus, shards }, { jobId: 'job-1', status: '1e2' })).toEqual({ byStatusShard: 0 });
     expect(shardAttributes({ ...byStatus, shards }, { jobId: 'job-1', status: '0100' })).toEqual({ byStatusShard: 0 });
@@ -97,7 +100,7 @@ describe('shardAttributes', () => {
     expect([...shards].sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 35 }, (_, shard) => shard));
   });
 
-  test('leaves an item without the value out of the index', () => {
+  test('returns nothing for an item without the value', () => {
     expect(shardAttributes(byStatus, { jobId: 'job-1' })).toEqual({});
   });
 
@@ -107,7 +110,7 @@ describe('shardAttributes', () => {
     expect(shardAttributes(config, item)).toEqual({ byStatusShard: calculatedShard('t#7', 35) });
   });
 
-  test('hashes a number as its decimal digits, however JavaScript writes it, and binary as base64', () => {
+  test('calculates the shard from the decimal digits of a number, and from binary in base64', () => {
     const config = { ...byTime, tableKey: ['number'], shards: { default: { write: 1_000, read: 1_000 } } };
     const shardOf = (number: unknown) => shardAttributes(config, { number }).byStatusShard;
     expect(shardOf(1e21)).toBe(calculatedShard('1000000000000000000000', 1_000));
@@ -116,7 +119,7 @@ describe('shardAttributes', () => {
     expect(shardOf(Uint8Array.of(1, 2))).toBe(calculatedShard('AQI=', 1_000));
   });
 
-  test('takes a value of an index that contains the separator: its shard follows the last one', () => {
+  test('accepts a value of an index that contains the separator', () => {
     const config: ShardedIndexConfig = {
       ...byStatus,
       keyLayout: 'single-attribute',
@@ -126,11 +129,11 @@ describe('shardAttributes', () => {
     expect(shardAttributes(config, { ...job, status: 'a-b' })).toEqual({ byStatusShard: 'a-b-0' });
   });
 
-  test.each([true, null, ''])('fails for the value %p', (status) => {
+  test.each([true, null, ''])('rejects the value %p', (status) => {
     expect(() => shardAttributes(byStatus, { ...job, status })).toThrow(InvalidIndexValueError);
   });
 
-  test('fails when the calculated shard misses the table key', () => {
+  test('rejects an item without the table key, from which the shard is calculated', () => {
     const write = () => shardAttributes(byStatus, { status: 'succeeded' });
     expect(write).toThrow(InvalidArgumentError);
     expect(write).toThrow(

@@ -17,21 +17,21 @@ import {
   UncertainShardError,
 } from '../../../../../lib/core';
 import { FakeTable } from '../../../../support/fakes/fake-table';
-import { invoices as ofSeed } from '../../../../support/fakes/invoices';
+import { invoices as articleTable } from '../../../../support/fakes/invoices';
 import { TransactionalTable, textOf } from '../../../../support/fakes/transactional-table';
 import { indexConfig } from '../../../../support/index-config';
 
-/** The table of the seed document: invoices of up to 50,000 items in the partitions 121212-1 to 121212-5. */
+/** The table of the article: invoices of up to 50,000 items in the partitions 121212-1 to 121212-5. */
 function invoices(count: ShardCount, config: Partial<ShardedTableConfig> = {}): ShardedTableConfig {
-  return { ...ofSeed, shards: { default: count }, ...config };
+  return { ...articleTable, shards: { default: count }, ...config };
 }
 
 const five = invoices({ write: 5, read: 5 });
 const grown = invoices({ write: 6, read: 6, since: 5 });
 const transactions = Array.from({ length: 120 }, (_, number) => ({ ClientTransactionId: `Client${number}_trans1` }));
 
-describe('the key of an item', () => {
-  test('is the value, the separator and the shard, and then the sort key', () => {
+describe('shardKey', () => {
+  test('returns the value with separator and shard, and the sort key', () => {
     const key = { ClientTransactionId: 'Client1_trans1', Invoice_Date: '2016-05-17' };
     const shard = 1 + calculatedShard('Client1_trans1', 5);
     expect(shardKey(five, '121212', key)).toEqual({
@@ -40,7 +40,7 @@ describe('the key of an item', () => {
     });
   });
 
-  test.each([[121212], [121212n], [NumberValue.from('121212')]])('takes a number: %p', (value) => {
+  test.each([[121212], [121212n], [NumberValue.from('121212')]])('accepts the number %p as a value', (value) => {
     const key = { ClientTransactionId: 'a' };
     expect(shardKey(five, value as number, key)).toEqual(shardKey(five, '121212', key));
     expect(shardAttributes(five, { ...key, InvoiceNumber: value })).toEqual({
@@ -48,14 +48,14 @@ describe('the key of an item', () => {
     });
   });
 
-  test('is the one that writers give the item', () => {
+  test('returns the same partition key as shardAttributes', () => {
     for (const transaction of transactions) {
       const item = { InvoiceNumber: '121212', ...transaction };
       expect({ ...item, ...shardAttributes(five, item) }).toEqual(shardKey(five, '121212', transaction));
     }
   });
 
-  test('can follow from other attributes than the sort key', () => {
+  test('calculates the shard from the attributes of shardedBy', () => {
     const config = invoices({ write: 5, read: 5 }, { shardedBy: ['client', 'day'] });
     const key = shardKey(config, '121212', { ClientTransactionId: 'a', client: 'c', day: 7 });
     expect(key.InvoiceNumber).toBe(`121212-${1 + calculatedShard('c#7', 5)}`);
@@ -64,7 +64,7 @@ describe('the key of an item', () => {
 });
 
 describe('while the count grows from 5 to 6', () => {
-  test('the places are those of every count between', () => {
+  test('shardKeys returns the keys of every count from the old to the new one', () => {
     const wide = invoices({ write: 40, read: 64, since: 3 });
     for (const transaction of transactions) {
       const places = Array.from({ length: 62 }, (_, index) =>
@@ -76,14 +76,14 @@ describe('while the count grows from 5 to 6', () => {
     }
   });
 
-  test('one key is refused, whichever item it is of', () => {
+  test('shardKey rejects every item, because the item can be at two keys', () => {
     for (const transaction of transactions) {
       expect(() => shardKey(grown, '121212', transaction)).toThrow(UncertainShardError);
     }
     expect(() => shardKey(grown, '121212', transactions[0]!)).toThrow('use shardKeys, transactGet, transactPut');
   });
 
-  test('a put in place of the item deletes it where it may be otherwise', () => {
+  test('transactPut deletes the item at its other possible keys', () => {
     for (const transaction of transactions) {
       const item = { InvoiceNumber: '121212', ...transaction, amount: 5 };
       const [place, ...others] = shardKeys(grown, '121212', transaction);
@@ -94,7 +94,7 @@ describe('while the count grows from 5 to 6', () => {
     }
   });
 
-  test('a put of a new item checks that it is nowhere', () => {
+  test('transactPut with ifAbsent checks that no possible key has an item', () => {
     const moved = transactions.find((transaction) => shardKeys(grown, '121212', transaction).length === 2)!;
     const [place, other] = shardKeys(grown, '121212', moved);
     const absent = {
@@ -113,7 +113,7 @@ describe('while the count grows from 5 to 6', () => {
   });
 });
 
-describe('beside a sharded index', () => {
+describe('transactPut with an index', () => {
   const byClient = indexConfig({
     tableName: 'Invoices',
     indexName: 'byClient',
@@ -129,8 +129,8 @@ describe('beside a sharded index', () => {
   test.each([
     ['does not change', five],
     ['grows', grown],
-    ['grows far', invoices({ write: 40, read: 64, since: 3 })],
-  ])('a put gives the item its shards of both while the count %s: there are no strays', async (_, table) => {
+    ['grows from 3 to 40', invoices({ write: 40, read: 64, since: 3 })],
+  ])('gives the item its shards in the table and in the index while the count %s, without strays', async (_, table) => {
     for (const ifAbsent of [false, true]) {
       const stored = new FakeTable(table.tableKey);
       for (let number = 0; number < transactions.length; number++) {
@@ -145,7 +145,7 @@ describe('beside a sharded index', () => {
     }
   });
 
-  test('a put leaves out the shard of an item that was read and has lost its value', () => {
+  test('removes the shard of an item without the value of the index', () => {
     const read = {
       ...putItem(transactPut(five, item(1), { indexes: [byClient] })),
       InvoiceNumber: 'v',
@@ -155,7 +155,7 @@ describe('beside a sharded index', () => {
     expect(putItem(transactPut(five, read, { indexes: [byClient] }))).not.toHaveProperty('clientShard');
   });
 
-  test('an index of another table is refused', () => {
+  test('rejects an index of another table', () => {
     const other = { ...byClient, tableName: 'Orders' };
     expect(() => transactPut(five, item(1), { indexes: [other] })).toThrow('configurations of one table');
   });
@@ -165,7 +165,7 @@ function putItem([first]: TransactWrite[]): Record<string, unknown> {
   return (first as { Put: { Item: Record<string, unknown> } }).Put.Item;
 }
 
-describe('where another attribute than the sort key decides the shard', () => {
+describe('shardedBy another attribute than the sort key', () => {
   const ofClients = (count: ShardCount) => ({
     ...invoices(count, { shardedBy: ['client'], tableKey: ['pk', 'sk'] }),
     valueAttribute: 'invoice',
@@ -175,7 +175,7 @@ describe('where another attribute than the sort key decides the shard', () => {
   const [fiveOfClients, growing] = [ofClients({ write: 5, read: 5 }), ofClients({ write: 12, read: 12, since: 5 })];
   const clients = Array.from({ length: 30 }, (_, number) => ({ invoice: 'v', sk: 'd1', client: `client${number}` }));
 
-  test('a put or a delete of one item never takes away another one with its sort key, whatever count has put it there', () => {
+  test('transactPut and transactDelete never remove another item with the same sort key, at any count', () => {
     let refused = 0;
     for (const earlier of clients) {
       for (const later of clients.filter(({ client }) => client !== earlier.client)) {
@@ -192,7 +192,7 @@ describe('where another attribute than the sort key decides the shard', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  test('the same item is replaced and deleted wherever it is', () => {
+  test('transactPut and transactDelete replace and delete the item at each of its possible keys', () => {
     for (const item of clients) {
       const table = new TransactionalTable(growing);
       table.transact(transactPut(fiveOfClients, item));
@@ -203,7 +203,7 @@ describe('where another attribute than the sort key decides the shard', () => {
     }
   });
 
-  test('the condition names these attributes; without a change of the count there is none', () => {
+  test('transactPut has a condition on these attributes only while the count changes', () => {
     const [{ Put }] = transactPut(growing, clients[4]!) as [{ Put: object }];
     expect(Put).toMatchObject({
       ConditionExpression: 'attribute_not_exists(#evenShardsKey) OR (#evenShards0 = :evenShards0)',
@@ -214,27 +214,27 @@ describe('where another attribute than the sort key decides the shard', () => {
   });
 });
 
-test('a put to a shard that is drawn at random is one put, in whichever shard', () => {
+test('transactPut – a random shard – is a single put', () => {
   const random = invoices({ write: 1, read: 2 }, { strategy: 'random', shardedBy: [] });
   const Item = { InvoiceNumber: '121212-1', ClientTransactionId: 'a' };
   const put = transactPut(random, { ...Item, InvoiceNumber: '121212' });
   expect(put).toEqual([{ Put: { TableName: 'Invoices', Item } }]);
 });
 
-describe('refused by name', () => {
+describe('shardKey, shardAttributes and transactPut – invalid input', () => {
   const key = { ClientTransactionId: 'a' };
   const random = invoices({ write: 5, read: 5 }, { strategy: 'random', shardedBy: [] });
 
   test.each<[string, () => unknown, new (...args: never[]) => Error, string]>([
     ['no value', () => shardKey(five, undefined as never, key), InvalidIndexValueError, 'value must be a non-empty'],
     [
-      'a value with the separator, such as one with its shard',
+      'a value with the separator',
       () => shardKey(five, '121212-3', key),
       InvalidIndexValueError,
       'a value without the separator "-"',
     ],
     [
-      'the same of an item',
+      'an item whose value contains the separator',
       () => shardAttributes(five, { InvoiceNumber: '121212-3', ...key }),
       InvalidIndexValueError,
       'item.InvoiceNumber must be a value without the separator',
@@ -245,33 +245,38 @@ describe('refused by name', () => {
       InvalidIndexValueError,
       'item.InvoiceNumber must be a non-empty string or a finite number, got undefined',
     ],
-    ['no sort key', () => shardKey(five, '121212', {}), InvalidArgumentError, 'item.ClientTransactionId must be'],
     [
-      'no sort key, from which the shard does not follow',
+      'a key without the sort key',
+      () => shardKey(five, '121212', {}),
+      InvalidArgumentError,
+      'item.ClientTransactionId must be',
+    ],
+    [
+      'a key without the sort key, if another attribute decides the shard',
       () => shardKey({ ...five, shardedBy: ['client'] }, '121212', { client: 'c' }),
       InvalidArgumentError,
       'item.ClientTransactionId must be',
     ],
     [
-      'an index',
+      'the configuration of an index',
       () => shardKey(indexConfig({ tableKey: ['jobId', 'part'] }) as never, 'new', { jobId: 'a', part: 'b' }),
       InvalidIndexConfigError,
       'config.indexName must be absent: the key of an item does not depend on the shard of an index',
     ],
+    ['null as a key', () => shardKey(five, '121212', null as never), InvalidArgumentError, 'key must be an object'],
     [
-      'a key that is none',
-      () => shardKey(five, '121212', null as never),
-      InvalidArgumentError,
-      'key must be an object',
+      'a key with random shards',
+      () => shardKey(random, '121212', key),
+      InvalidIndexConfigError,
+      'only a query finds an item',
     ],
-    ['a random shard', () => shardKey(random, '121212', key), InvalidIndexConfigError, 'only a query finds an item'],
     [
-      'a condition where shards are random',
+      'ifAbsent with random shards',
       () => transactPut(random, { InvoiceNumber: '121212', ...key }, { ifAbsent: true }),
       InvalidArgumentError,
       'ifAbsent must be false',
     ],
-  ])('%s', (_, call, error, message) => {
+  ])('reject %s', (_, call, error, message) => {
     expect(call).toThrow(error);
     expect(call).toThrow(message);
   });

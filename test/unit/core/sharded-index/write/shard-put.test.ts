@@ -38,7 +38,7 @@ const ordersOfDay: ShardedTableConfig = {
 };
 
 describe('shardPut', () => {
-  test('is the whole input of a put, with the shard of each index and the condition', () => {
+  test('returns the input of PutItem with the shard of each index and the condition of the caller', () => {
     const condition = {
       ConditionExpression: 'attribute_not_exists(#id)',
       ExpressionAttributeNames: { '#id': 'orderId' },
@@ -50,21 +50,21 @@ describe('shardPut', () => {
     });
   });
 
-  test('takes an item that has lost its value out of the index, and leaves the item of the caller alone', () => {
+  test('removes the shard of an item without a value, and does not change the item of the caller', () => {
     const { status, ...rest } = shardPut([byStatus, byTime], order).Item;
     const read = { ...rest };
     expect(shardPut([byStatus, byTime], read).Item).toEqual({ orderId: 'o-1', ...shardAttributes(byTime, order) });
     expect(read).toEqual(rest);
   });
 
-  test('places an item of a table that is sharded by its own key', () => {
+  test('sets the partition key of an item in a table that is sharded by its own key', () => {
     const item = { day: '2026-11-21', orderId: 'o-1' };
     expect(shardPut([ordersOfDay], item).Item).toEqual(shardKey(ordersOfDay, '2026-11-21', item));
     const grows = { ...ordersOfDay, shards: { default: { write: 5, read: 6 } } };
     expect(() => shardPut([grows], item)).toThrow(UncertainShardError);
   });
 
-  test('gives an index of such a table the shard that follows from the stored key, as an update and a scan do', () => {
+  test('calculates the shard in an index of such a table from the stored key, as an update and a scan do', () => {
     const byStatusOfDays = { ...byStatus, tableKey: ordersOfDay.tableKey };
     for (let number = 0; number < 20; number++) {
       const item = { day: '2026-11-21', orderId: `o-${number}`, status: 'pending' };
@@ -74,7 +74,7 @@ describe('shardPut', () => {
     }
   });
 
-  test('puts into an index while its count changes: each item has one place in it', () => {
+  test('accepts an index whose count changes, because an item has one shard in the index', () => {
     const shrinks = { ...byStatus, shards: { default: { write: 5, read: 6 } } };
     expect(shardPut([shrinks], order)).toEqual(shardPut([byStatus], order));
   });
@@ -86,29 +86,33 @@ describe('shardPut', () => {
       'config.valueAttribute must be another attribute than day, which holds the shard of the table, got "day"',
     ],
     [
-      'deletes by a configuration that is none',
+      'deletes with an invalid configuration',
       () => shardBatches([{ ...byStatus, tableKey: [] }], { delete: [key] }),
       'config.tableKey must be',
     ],
     [
-      'an update of what decides the shard of a table',
+      'an update of an attribute that decides the shard of a table',
       () => shardUpdate([{ ...ordersOfDay, shardedBy: ['client'] }], { ...key, day: 'd#0' }, { set: { client: 'c' } }),
       'and without what decides the shard of a table, got "client"',
     ],
     ['no configuration', () => shardPut([], order), 'configs must be configurations of one table, at least one'],
-    ['two tables', () => shardPut([byStatus, { ...byTime, tableName: 'Jobs' }], order), 'got ["Orders","Jobs"]'],
     [
-      'a placeholder of the library',
+      'configurations of two tables',
+      () => shardPut([byStatus, { ...byTime, tableName: 'Jobs' }], order),
+      'got ["Orders","Jobs"]',
+    ],
+    [
+      'a placeholder that starts with evenShards',
       () => shardPut([byStatus], order, { ExpressionAttributeValues: { ':evenShards0': 1 } }),
       'expression.ExpressionAttributeValues must be keyed by placeholders that do not start with evenShards',
     ],
-  ])('refuses %s', (_, call, message) => {
+  ])('rejects %s', (_, call, message) => {
     expect(call).toThrow(InvalidArgumentError);
     expect(call).toThrow(message);
   });
 });
 
-test('shardBatches puts and deletes 25 at a time', () => {
+test('shardBatches writes at most 25 puts and deletes in a batch', () => {
   const put = Array.from({ length: 30 }, (_, number) => ({ orderId: `o-${number}`, status: 'pending' }));
   const batches = shardBatches([byStatus], { put, delete: [key, { orderId: 'o-2' }] });
   const writes = batches.flatMap(({ RequestItems }) => RequestItems.Orders!);
@@ -124,23 +128,23 @@ test('shardBatches puts and deletes 25 at a time', () => {
 describe('shardBatches of a table that is sharded by its own key', () => {
   const place = shardKey(ordersOfDay, '2026-11-21', key);
 
-  test('deletes an item where it is, in whichever shard', () => {
+  test('deletes an item at the given key, in any shard', () => {
     const places = [0, 1, 2, 3, 4].map((shard) => ({ ...place, day: `2026-11-21#${shard}` }));
     expect(shardBatches([ordersOfDay], { delete: places })).toEqual([
       { RequestItems: { Orders: places.map((Key) => ({ DeleteRequest: { Key } })) } },
     ]);
   });
 
-  test('deletes nothing while the count changes, for an item may have moved', () => {
+  test('rejects deletes while the count changes, because the item may have moved', () => {
     const grows = { ...ordersOfDay, shards: { default: { write: 5, read: 6 } } };
     expect(() => shardBatches([grows], { delete: [place] })).toThrow(UncertainShardError);
   });
 
   test.each<[string, object, unknown]>([
     ['no shard', { day: '2026-11-21' }, '"2026-11-21"'],
-    ['a shard that no reader asks', { day: '2026-11-21#5' }, '"2026-11-21#5"'],
+    ['a shard above the read count', { day: '2026-11-21#5' }, '"2026-11-21#5"'],
     ['two separators', { day: '2026-11#21#1' }, '"2026-11#21#1"'],
-  ])('refuses a key with %s, which no item has, and so does an update, which would create it', (_, wrong, got) => {
+  ])('rejects a key with %s, and shardUpdate rejects the key too', (_, wrong, got) => {
     const allowed = `a value and a shard from 0 to 4, such as "value#0", as shardKey and items that were read have it, got ${got}`;
     const keyOf = { ...key, ...wrong };
     expect(() => shardBatches([ordersOfDay], { delete: [place, keyOf] })).toThrow(`delete[1].day must be ${allowed}`);
@@ -199,27 +203,32 @@ describe('shardUpdate with an expression of the caller', () => {
     });
   });
 
-  test('needs no changes beside it', () => {
+  test('accepts an expression without changes', () => {
     const expression = { UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } };
     expect(shardUpdate([byStatus], key, {}, expression)).toEqual(expression);
   });
 
-  test('changes what decides no shard of a table that is sharded by its own key', () => {
+  test('accepts a change of an attribute that does not decide a shard', () => {
     const expression = { UpdateExpression: 'SET amount = :five', ExpressionAttributeValues: { ':five': 5 } };
     const place = shardKey(ordersOfDay, '2026-11-21', key);
     expect(shardUpdate([ordersOfDay], place, {}, expression).UpdateExpression).toBe('SET amount = :five');
   });
 
   test.each<[string, object, string, string]>([
-    ['the value of an index', {}, 'SET #s = :x', 'leave keys, shards and values of indexes as they are'],
-    ['a part of it', {}, 'REMOVE status.x', 'leave keys, shards and values of indexes as they are'],
-    ['a shard', {}, 'SET statusShard = :x', 'leave keys, shards and values of indexes as they are'],
-    ['the key', {}, 'REMOVE orderId', 'leave keys, shards and values of indexes as they are'],
-    ['what the changes set, too', { set: { note: 1 } }, 'ADD note :one', 'attributes that changes leaves out'],
-    ['nothing that is a clause', {}, 'version = :one', 'SET, REMOVE, ADD and DELETE clauses'],
+    ['a change of the value of an index', {}, 'SET #s = :x', 'leave keys, shards and values of indexes as they are'],
+    ['a change of a part of the value', {}, 'REMOVE status.x', 'leave keys, shards and values of indexes as they are'],
+    ['a change of a shard', {}, 'SET statusShard = :x', 'leave keys, shards and values of indexes as they are'],
+    ['a change of the key', {}, 'REMOVE orderId', 'leave keys, shards and values of indexes as they are'],
+    [
+      'a change of an attribute that is also in changes',
+      { set: { note: 1 } },
+      'ADD note :one',
+      'attributes that changes leaves out',
+    ],
+    ['no clause', {}, 'version = :one', 'SET, REMOVE, ADD and DELETE clauses'],
     ['a clause twice', {}, 'SET a = :x SET b = :x', 'SET, REMOVE, ADD and DELETE clauses'],
-    ['a clause without an action', {}, 'SET a = :x, REMOVE b', 'SET, REMOVE, ADD and DELETE clauses'],
-  ])('refuses an expression that changes %s', (_, changes, UpdateExpression, message) => {
+    ['a comma before the next clause', {}, 'SET a = :x, REMOVE b', 'SET, REMOVE, ADD and DELETE clauses'],
+  ])('rejects an expression with %s', (_, changes, UpdateExpression, message) => {
     const expression = { UpdateExpression, ExpressionAttributeNames: { '#s': 'status' } };
     expect(() => shardUpdate([byStatus], key, changes, expression)).toThrow(InvalidArgumentError);
     expect(() => shardUpdate([byStatus], key, changes, expression)).toThrow(message);

@@ -43,7 +43,7 @@ describe('shardUpdate', () => {
     );
   });
 
-  test('draws a shard of the new value if shards are drawn', () => {
+  test('draws a random shard of the new value', () => {
     const random: ShardedIndexConfig = { ...byStatus, strategy: 'random' };
     const drawn = new Set(Array.from({ length: 2_000 }, () => effectOf([random], { set: { status: 'succeeded' } })));
     expect(drawn.size).toBe(35);
@@ -67,13 +67,13 @@ describe('shardUpdate', () => {
         ExpressionAttributeValues: { ':a': 1 },
       },
     ],
-  ])('refuses an update that %s, as DynamoDB does', (_, changes, expression) => {
+  ])('rejects an update that %s, as DynamoDB does', (_, changes, expression) => {
     expect(() => shardUpdate([byStatus], key, changes, expression)).toThrow(
       expect.objectContaining({ field: 'changes', allowed: expect.stringContaining('within the limits of DynamoDB') }),
     );
   });
 
-  test('takes an item without its value out of the index', () => {
+  test('removes the shard of an item whose value is removed', () => {
     expect(effectOf([byStatus], { set: { owner: 'ann' }, remove: ['status'] })).toBe(
       'SET owner = "ann" REMOVE status, byStatusShard',
     );
@@ -83,21 +83,21 @@ describe('shardUpdate', () => {
     });
   });
 
-  test('leaves an item in its shard while its value stays', () => {
+  test('does not change the shard if the value stays', () => {
     expect(effectOf([byStatus], { set: { owner: 'ann' } })).toBe('SET owner = "ann"');
   });
 
-  test('gives an item of an index over the whole table its shard, should the update create it', () => {
+  test('sets the shard in an index of the whole table, because the update may create the item', () => {
     const shard = calculatedShard('job-1', 5);
     expect(effectOf([byTime], { remove: ['owner'] })).toBe(`SET byTimeShard = ${shard} REMOVE owner`);
   });
 
-  test('leaves an item in a shard that was drawn for it', () => {
+  test('keeps the random shard of an existing item', () => {
     const one: ShardedIndexConfig = { ...byTime, strategy: 'random', shards: { default: { write: 1, read: 1 } } };
     expect(effectOf([one], { remove: ['owner'] })).toBe('SET byTimeShard = if_not_exists(byTimeShard, 0) REMOVE owner');
   });
 
-  test('draws no new shard for an update of something else where the value is part of the table key', () => {
+  test('keeps the random shard if the value is part of the table key and another attribute changes', () => {
     const byCustomer: ShardedIndexConfig = {
       ...byStatus,
       tableKey: ['customer', 'jobId'],
@@ -112,21 +112,21 @@ describe('shardUpdate', () => {
     expect(Object.values(update.ExpressionAttributeNames!)).toEqual(['owner', 'byStatusShard']);
   });
 
-  test('serves all indexes of a table at once', () => {
+  test('sets the shards of all indexes of a table', () => {
     expect(effectOf([byStatus, byTime], { set: { status: 'failed' } })).toBe(
       `SET status = "failed", byStatusShard = 0, byTimeShard = ${calculatedShard('job-1', 5)}`,
     );
   });
 
   test.each<[string, ItemChanges]>([
-    ['nothing to change', {}],
+    ['no changes', {}],
     ['an attribute that is set and removed', { set: { status: 'failed' }, remove: ['status'] }],
     ['an attribute that is removed twice', { remove: ['owner', 'owner'] }],
-    ['an attribute to remove that is no list', { remove: 'log' } as never],
-    ['an attribute that is set to nothing', { set: { status: undefined } }],
-    ['another table key', { set: { jobId: 'job-2' } }],
-    ['a shard of its own', { set: { status: 'failed', byStatusShard: 7 } }],
-  ])('refuses %s', (_, changes) => {
+    ['a remove that is no list', { remove: 'log' } as never],
+    ['an attribute that is set to undefined', { set: { status: undefined } }],
+    ['a change of the table key', { set: { jobId: 'job-2' } }],
+    ['a change of the shard', { set: { status: 'failed', byStatusShard: 7 } }],
+  ])('rejects %s', (_, changes) => {
     expect(() => shardUpdate([byStatus], key, changes)).toThrow(InvalidArgumentError);
   });
 
@@ -135,14 +135,14 @@ describe('shardUpdate', () => {
     [{ UpdateExpression: null }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
     [{ ExpressionAttributeNames: null }, 'expression.ExpressionAttributeNames must be an object from placeholder'],
     [{ ExpressionAttributeValues: 5 }, 'expression.ExpressionAttributeValues must be an object from placeholder'],
-  ])('refuses the expression %j', (expression, message) => {
+  ])('rejects the expression %j', (expression, message) => {
     const update = () => shardUpdate([byStatus], key, { set: { status: 'failed' } }, expression as never);
     expect(update).toThrow(InvalidArgumentError);
     expect(update).toThrow(message);
   });
 
   test.each(['SET note = :n REMOVE#s', 'SET#s=:n', 'REMOVE note,status'])(
-    'refuses the expression %j, which changes the value of an index',
+    'rejects the expression %j, because it changes the value of an index',
     (UpdateExpression) => {
       const expression = {
         UpdateExpression,
@@ -156,7 +156,7 @@ describe('shardUpdate', () => {
   );
 
   test.each(['SET note = :n, REMOVE owner', 'SET add = :n', 'SET note = (:n', 'ADD note', 'SET note = "text"'])(
-    'refuses the expression %j, which DynamoDB would refuse',
+    'rejects the expression %j, which DynamoDB rejects too',
     (UpdateExpression) => {
       expect(() => shardUpdate([byStatus], key, {}, { UpdateExpression })).toThrow(
         'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses',
@@ -168,13 +168,13 @@ describe('shardUpdate', () => {
     'SET note = note - :n',
     'SET note = (note + :n) - :m',
     'SET note.list[0] = if_not_exists(other.list[1], :n)',
-  ])('takes the expression %j as it is', (UpdateExpression) => {
+  ])('accepts the expression %j unchanged', (UpdateExpression) => {
     const ExpressionAttributeValues = { ':n': 1, ':m': 2 };
     const update = shardUpdate([byStatus], key, {}, { UpdateExpression, ExpressionAttributeValues });
     expect(update).toEqual({ UpdateExpression, ExpressionAttributeValues });
   });
 
-  test('refuses a value that no index has, a key that is not whole, and a configuration that is none', () => {
+  test('rejects an invalid value, an incomplete key and an invalid configuration', () => {
     expect(() => shardUpdate([byStatus], key, { set: { status: '' } })).toThrow(InvalidIndexValueError);
     expect(() => shardUpdate([byStatus], {}, { set: { status: 'failed' } })).toThrow('item.jobId must be');
     expect(() => shardUpdate([{ ...byStatus, tableKey: [] }], key, { remove: ['status'] })).toThrow(
