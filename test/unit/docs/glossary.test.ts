@@ -64,8 +64,9 @@ function retiredWords(glossary: string): string[] {
   return lastColumns.flatMap((column) => [...column.matchAll(/`([^`]+)`/g)].map(([, word]) => word!));
 }
 
+/** A word of the glossary, or its form with an s. */
 function patternOf(word: string): RegExp {
-  return new RegExp(`\\b${word.split(' ').join('[\\s*/>|]+')}\\b`, 'gi');
+  return new RegExp(`\\b${word.split(' ').join('[\\s*/>|]+')}s?\\b`, 'gi');
 }
 
 function lineAt(text: string, index: number): number {
