@@ -1,4 +1,5 @@
-// A textlint plugin that finds the prose of a source file: comments, names of tests, and the messages of errors. Each becomes a paragraph.
+// A textlint plugin that finds the prose of a source file: comments, names of tests, and the messages of errors. Each becomes a
+// paragraph, and the name of a test a header.
 import ts from 'typescript';
 
 const TEST_FUNCTIONS = new Set(['describe', 'it', 'test']);
@@ -103,7 +104,8 @@ function textsOf(source) {
   const visit = (node) => {
     const [argument] = node.arguments ?? [];
     if (argument && isText(argument) && (isTest(node) || isError(node))) {
-      passages.push({ start: argument.getStart(source) + 1, end: argument.end - 1 });
+      const [start, end] = [argument.getStart(source) + 1, argument.end - 1];
+      passages.push({ start, end, type: isError(node) ? 'Paragraph' : 'Header' });
     }
     ts.forEachChild(node, visit);
   };
@@ -121,7 +123,7 @@ function isTest(node) {
 }
 
 /** A paragraph with its text, in which code is a node of its own. */
-function paragraphOf({ start, end }, source) {
+function paragraphOf({ start, end, type = 'Paragraph' }, source) {
   const raw = source.text.slice(start, end);
   const children = [...raw.matchAll(/(`[^`]*`|\$\{[^}]*\}|\{@link [^}]*\})|(?:(?!`|\$\{|\{@link ).)+|./gs)].map(
     (match) =>
@@ -134,7 +136,7 @@ function paragraphOf({ start, end }, source) {
         },
       ),
   );
-  return nodeOf('Paragraph', { start, end }, source, { children });
+  return nodeOf(type, { start, end }, source, { children, ...(type === 'Header' && { depth: 1 }) });
 }
 
 function nodeOf(type, { start, end }, source, rest) {
