@@ -10,7 +10,7 @@ import {
 import { type RecordSequence, SEQUENCE_TAG, sequenceText } from '../stream-format/record-sequence';
 import { fieldBytes, integerBytes, MessageWriter, textFieldBytes } from './message-writer';
 
-/** A record to aggregate, as `checkProducerRecord` lets it pass. */
+/** A record to aggregate. `checkProducerRecord` must have accepted it. */
 export interface AggregatableRecord {
   partitionKey: string;
   explicitHashKey?: bigint;
@@ -18,14 +18,14 @@ export interface AggregatableRecord {
   sequence?: RecordSequence;
 }
 
-/** A Kinesis record: an aggregate, or the one record that needs none. */
+/** A Kinesis record: an aggregate, or a single record without an aggregate. */
 export interface BuiltRecord {
   partitionKey: string;
   explicitHashKey?: bigint;
   data: Uint8Array;
 }
 
-/** One record of an aggregate, and how far the aggregate has come with it. */
+/** One record of an aggregate, and the size of the aggregate up to this record. */
 interface Part {
   readonly record: AggregatableRecord;
   /** The record before it. */
@@ -33,40 +33,42 @@ interface Part {
   readonly position: number;
   /** The position of its partition key in the table. */
   readonly keyIndex: number;
-  /** The value of its tag. A record that is next in the sequence after the one before needs none. */
+  /** The value of its sequence tag. Undefined if its sequence number directly follows the number of the previous record. */
   readonly sequence: string | undefined;
-  /** The bytes of its tag, and of its whole message. */
+  /** The bytes of its tag, and the bytes of its whole message. */
   readonly tagBytes: number;
   readonly recordBytes: number;
-  /** The bytes of the encoded message up to it: tables and records. */
+  /** The bytes of the encoded message up to this record: tables and records. */
   readonly messageBytes: number;
-  /** What the Kinesis record counts that ends with it: data and partition key. */
+  /** The size of a Kinesis record that ends with this record: data and partition key, in bytes. */
   readonly bytes: number;
 }
 
 interface AggregateBuilderOptions {
-  /** What a Kinesis record may count: data and partition key, in bytes. */
+  /** The maximum size of the Kinesis record: data and partition key, in bytes. */
   maxBytes: number;
-  /** The partition key of an aggregate of several keys. @default an aggregate of one key, which is sent under that key */
+  /**
+   * The partition key of an aggregate of several keys. @default the aggregate has the records and the partition key of one key
+   */
   groupName?: string;
 }
 
 /**
- * Aggregates records into one Kinesis record, in the format of the Kinesis Producer Library: consecutive records of one
- * partition key, or runs of records of several keys. All have the same explicit hash key, or none has an explicit hash key.
+ * Aggregates records into one Kinesis record, in the format of the Kinesis Producer Library: consecutive records of one partition
+ * key, or runs of records of several keys. All records have the same explicit hash key, or all have no explicit hash key.
  *
- * The Kinesis record has the hash key of its records. So it is in the shard in which each of them would be, before and after a
- * reshard. A single record stays as it is, unless the aggregate is for several keys, or the record has a sequence or begins as an
- * aggregate does.
+ * The Kinesis record has the hash key of its records. So it is in the same shard as each single record would be, before and after
+ * a reshard. A single record is sent without an aggregate, unless the aggregate is for several keys, the record has a sequence,
+ * or its data begin like an aggregate.
  *
- * Sizes are exact and counted as records are added; data are copied once, when the aggregate is built.
+ * The builder knows the exact size after each record. It copies the data only once, in `build`.
  */
 export class AggregateBuilder {
   private readonly maxBytes: number;
   private readonly groupName: string | undefined;
   private readonly groupNameBytes: number;
   private explicitHashKey?: string;
-  /** The record that was added last. An attempt that fails leaves it as it is. */
+  /** The record that was added last. A failed `tryAdd` does not change it. */
   private last?: Part;
 
   constructor({ maxBytes, groupName }: AggregateBuilderOptions) {
@@ -80,22 +82,21 @@ export class AggregateBuilder {
     return this.last === undefined ? 0 : this.last.position + 1;
   }
 
-  /** What the record that `build` returns counts: its data and partition key, in bytes. */
+  /** The size of the record that `build` returns: data and partition key, in bytes. */
   get byteLength(): number {
     return this.last === undefined ? 0 : this.last.bytes;
   }
 
   /**
-   * Adds a record behind the others.
+   * Appends a record.
    *
-   * @returns false, and nothing has changed, if the record does not belong here: it has another explicit hash key or,
-   *   without a `groupName`, another partition key, it has a sequence where the others have none or none where they have
-   *   one, or the aggregate would count more than `maxBytes`
+   * @returns false, without a change, if the aggregate would be larger than `maxBytes`, or if the record differs from the others:
+   *   in the explicit hash key, in whether it has a sequence or, without a `groupName`, in the partition key
    */
   tryAdd(record: AggregatableRecord): boolean {
     const { last } = this;
     if (last === undefined) this.explicitHashKey = record.explicitHashKey?.toString();
-    else if (!this.belongsBehind(last.record, record)) return false;
+    else if (!this.mayFollow(last.record, record)) return false;
     const { partitionKey, data } = record;
     const isNewKey = partitionKey !== last?.record.partitionKey;
     const keyIndex = last === undefined ? 0 : last.keyIndex + (isNewKey ? 1 : 0);
@@ -127,7 +128,7 @@ export class AggregateBuilder {
     return true;
   }
 
-  /** Adds all of the records or, if one of them does not belong here, none. */
+  /** Appends all records, or no record if one of them cannot be added. */
   tryAddAll(records: readonly AggregatableRecord[]): boolean {
     const { last } = this;
     if (records.every((record) => this.tryAdd(record))) return true;
@@ -135,7 +136,7 @@ export class AggregateBuilder {
     return false;
   }
 
-  /** The Kinesis record. The builder needs at least one record for it. */
+  /** Builds the Kinesis record. At least one record must have been added. */
   build(): BuiltRecord {
     const last = this.last!;
     const { partitionKey, explicitHashKey } = last.record;
@@ -144,7 +145,7 @@ export class AggregateBuilder {
     return { partitionKey: this.groupName ?? partitionKey, explicitHashKey, data };
   }
 
-  private belongsBehind(last: AggregatableRecord, record: AggregatableRecord): boolean {
+  private mayFollow(last: AggregatableRecord, record: AggregatableRecord): boolean {
     return (
       (this.groupName !== undefined || record.partitionKey === last.partitionKey) &&
       record.explicitHashKey === last.explicitHashKey &&
@@ -152,7 +153,7 @@ export class AggregateBuilder {
     );
   }
 
-  /** Data that begin as an aggregate would be taken for one: they need an aggregate around them. */
+  /** A consumer would decode data that begin like an aggregate, so such data need an aggregate around them. */
   private needsNoAggregate({ data, sequence }: AggregatableRecord): boolean {
     return this.groupName === undefined && sequence === undefined && !hasMagic(data);
   }
@@ -192,7 +193,7 @@ export class AggregateBuilder {
   }
 }
 
-/** The parts of an aggregate. The first one comes first. */
+/** The parts of an aggregate, in order. */
 function partsUpTo(last: Part): Part[] {
   const parts: Part[] = new Array(last.position + 1);
   for (let part: Part | undefined = last; part !== undefined; part = part.previous) parts[part.position] = part;

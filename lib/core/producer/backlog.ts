@@ -24,14 +24,14 @@ export class Backlog {
     this.bytes += bytes;
   }
 
-  /** Counts a record that is about to get its result. */
+  /** Stops counting a record that is about to get its result. */
   release({ bytes }: PendingRecord): void {
     this.records -= 1;
     this.bytes -= bytes;
     this.released.notifyAll();
   }
 
-  /** Waits until there is room behind the lane's records. Returns undefined if there is room now. */
+  /** Waits until the buffer has room for another record of the lane. Returns undefined if it has room now. */
   room(lane: Lane | undefined): Promise<void> | undefined {
     return this.hasRoom(lane) ? undefined : this.waitForRoom(lane);
   }

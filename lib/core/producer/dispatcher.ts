@@ -21,12 +21,12 @@ interface DispatchListener {
   onFailure(reason: EvenShardsError): void;
 }
 
-/** How long a shard that has used its share pauses at least, in milliseconds, so that its next records share a request. */
+/** The shortest pause of a shard that has used its share, in milliseconds. In the pause, records collect for one request. */
 const PAUSE_MS = 20;
 
 /**
- * Decides which ready lanes the next request carries, and when it may start. The dispatcher owns the state of a shard: its queue,
- * its share of the limits, and its hash key range. Lanes own the state of a key.
+ * Decides which ready lanes the next request contains, and when the request may start. The dispatcher owns the state of each
+ * shard: its queue, its share of the limits, and its hash key range. `Lanes` owns the state of each key.
  */
 export class Dispatcher {
   private readonly shards: StreamShards;
@@ -50,7 +50,9 @@ export class Dispatcher {
     this.ready = new ReadyQueue(former, hashKeys, settings);
   }
 
-  /** Queues a lane for the next request. Requests form in a microtask, so that records put together are sent together. */
+  /**
+   * Queues a lane for the next request. Requests are formed in a microtask, so that consecutive calls of `put` share a request.
+   */
   enqueue(lane: Lane): void {
     this.ready.enqueue(lane);
     this.scheduleTurn();
@@ -63,8 +65,8 @@ export class Dispatcher {
   }
 
   /**
-   * Takes the records of the next request, which the caller must send. Returns undefined if no request may start now: the
-   * listener is called when one may.
+   * Takes the records of the next request, which the caller must send. Returns undefined if no request may start now, and calls
+   * the listener later.
    */
   takeBatch(): OutgoingRecord[] | undefined {
     while (this.ready.hasTurns && this.mayStartRequest()) {
@@ -106,7 +108,7 @@ export class Dispatcher {
     });
   }
 
-  /** Gives paused shards another turn after a while. */
+  /** Ends the pause of all paused shards after `PAUSE_MS`. */
   private scheduleResume(): void {
     if (this.isPausing) return;
     this.isPausing = true;
@@ -133,7 +135,7 @@ export class Dispatcher {
     );
   }
 
-  /** The second request needs the shard map. While the producer reads it, requests run one at a time. */
+  /** The second request starts the first read of the shard map. During that read, only one request may be in flight. */
   private mayStartRequest(): boolean {
     const { map } = this.shards;
     if (map === undefined && this.hasSent) void this.readShards();
@@ -141,7 +143,7 @@ export class Dispatcher {
     return this.requestsInFlight < maxInFlight;
   }
 
-  /** Resolves to whether there is a new map. */
+  /** Reads the shard map. Resolves to true if there is a new map. */
   private async readShards({ isUrgent = false } = {}): Promise<boolean> {
     const isNew = await this.shards.refresh({ isUrgent });
     if (isNew === undefined) return false;
@@ -151,9 +153,8 @@ export class Dispatcher {
   }
 
   /**
-   * Handles a record that was stored in another shard than the shard map says: the map is stale, or the stream ignores
-   * partition keys. If the map contradicts the result, a new map decides, because a stream that was deleted and created again has
-   * the same shard ids.
+   * Handles a record that was stored in an unexpected shard: the shard map is stale, or the stream ignores partition keys. If the
+   * map contradicts the result, a new map decides, because a deleted and recreated stream has the same shard ids.
    */
   private async checkShard({ entry }: OutgoingRecord, shardId: string): Promise<void> {
     const hashKey = hashKeyOfEntry(entry);

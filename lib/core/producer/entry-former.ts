@@ -9,18 +9,18 @@ import type { ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
 import type { AggregationGroup, RecordHashKeys } from './record-hash-keys';
 
-/** What a Kinesis record holds: one record, several of one key, or the records of several keys. */
+/** What a Kinesis record contains: one record, several records of one key, or records of several keys. */
 export type Aggregation = 'none' | 'per-key' | 'packed';
 
 interface EntryOptions {
   aggregation: Aggregation;
   /** The largest aggregate of several records, in bytes. */
   maxAggregateBytes: number;
-  /** The id of the producer in the sequence of its records. Undefined if it numbers no records. */
+  /** The id of the producer in the sequence of its records. Undefined if the producer does not number its records. */
   producerId: string | undefined;
 }
 
-/** A producer counts from 0, so its sequence numbers always have fewer digits than this one. */
+/** A producer counts from 0, so its sequence numbers always have fewer digits than this number. */
 const MAX_OWN_SEQUENCE_NUMBER = 10n ** 20n;
 
 /** Forms the entry that a lane sends next. With the option `sequence` it also numbers the records. */
@@ -38,7 +38,7 @@ export class EntryFormer {
    * @throws RecordTooLargeError if the stream would not accept the record
    */
   checkSize(record: ProducerRecord, bytes: number, maxRecordBytes: number): void {
-    if (!this.isWrapped(record)) return;
+    if (!this.mayBeAggregated(record)) return;
     if (bytes <= maxRecordBytes - MAX_AGGREGATE_OVERHEAD_BYTES) return;
     const isPacked = this.options.aggregation === 'packed';
     const builder = new AggregateBuilder({
@@ -48,13 +48,13 @@ export class EntryFormer {
     const sequence = record.sequence ?? this.sequence(MAX_OWN_SEQUENCE_NUMBER);
     const explicitHashKey = this.hashKeys.explicitHashKeyOf(record);
     if (builder.tryAdd({ ...record, explicitHashKey, sequence })) return;
-    const allowed = `at most ${maxRecordBytes} bytes together with the partition key and what an aggregate adds`;
+    const allowed = `at most ${maxRecordBytes} bytes, including the partition key and the frame of an aggregate`;
     throw new RecordTooLargeError('data', bytes, allowed);
   }
 
   /**
-   * The bytes that a shard must have left before the lane may send. With `aggregation: 'packed'` they are the most that its
-   * first record, or the entry that it sends again, can count alone. Otherwise they are the most that its next entry can count.
+   * How many bytes a shard must still accept before the lane may send. With `aggregation: 'packed'`, the maximum size of its
+   * first record, or of the entry that it sends again, in its own aggregate. Otherwise, the maximum size of its next entry.
    */
   leastBytes({ entry, head, bytes, length }: Lane): number {
     const { aggregation, maxAggregateBytes } = this.options;
@@ -65,12 +65,12 @@ export class EntryFormer {
     return Math.min(bytes + length * MAX_AGGREGATE_OVERHEAD_BYTES, Math.max(maxAlone, maxAggregateBytes));
   }
 
-  /** The most bytes that a record can count if it is sent alone. */
+  /** The maximum size of a record that is sent alone, in bytes. */
   maxBytesAlone({ record, bytes }: PendingRecord): number {
-    return this.isWrapped(record) ? bytes + MAX_AGGREGATE_OVERHEAD_BYTES : bytes;
+    return this.mayBeAggregated(record) ? bytes + MAX_AGGREGATE_OVERHEAD_BYTES : bytes;
   }
 
-  /** The entry that the lane sends next as a Kinesis record of its own. */
+  /** Forms the next entry of a lane, as a separate Kinesis record. */
   form(lane: Lane): LaneEntry {
     const { record, bytes } = lane.head;
     const maxRecords = this.options.aggregation === 'none' ? 1 : lane.length;
@@ -124,9 +124,9 @@ export class EntryFormer {
   }
 
   /**
-   * Adds the lane's first records, up to the first one with another hash key.
+   * Adds the lane's first records to an aggregate, until a record cannot be added.
    *
-   * @param hashKeyOfKey the hash key of records that have no explicit hash key of their own
+   * @param hashKeyOfKey the hash key of records without an explicit hash key
    * @returns how many records it added
    */
   private fill(builder: AggregateBuilder, lane: Lane, hashKeyOfKey: bigint | undefined, maxRecords: number): number {
@@ -139,7 +139,7 @@ export class EntryFormer {
     return added;
   }
 
-  /** The records of an entry, the same in every aggregate that carries it. */
+  /** The records of an entry. They are the same in every aggregate that contains the entry. */
   private recordsOf(entry: LaneEntry, lane: Lane, hashKeyOfKey: bigint | undefined): AggregatableRecord[] {
     let next = lane.head;
     return Array.from({ length: entry.records }, (_, index) => {
@@ -163,7 +163,7 @@ export class EntryFormer {
   }
 
   /** Whether a record may be in an aggregate. */
-  private isWrapped(record: ProducerRecord): boolean {
+  private mayBeAggregated(record: ProducerRecord): boolean {
     return this.options.aggregation !== 'none' || this.needsAggregate(record);
   }
 
@@ -179,7 +179,7 @@ export class EntryFormer {
   }
 }
 
-/** A built record in the form of a PutRecords request. */
+/** Converts a built record to an entry of a PutRecords request. */
 export function kinesisRecordOf({ partitionKey, data, explicitHashKey }: BuiltRecord): PutRecordsRequestEntry {
   return explicitHashKey === undefined
     ? { Data: data, PartitionKey: partitionKey }

@@ -2,9 +2,9 @@ import type { RecordRejectedError } from './producer-errors';
 import type { PutRecordsRequestEntry } from './put-records-client';
 
 /**
- * The records that a lane sends at a time: its first record, or several of its first records in an aggregate. They are a
- * Kinesis record of their own or, with `aggregation: 'packed'`, a part of an aggregate with entries of other lanes. An
- * entry holds the same records at each attempt.
+ * The records that a lane sends together: its first record, or an aggregate of its first records. An entry is a separate Kinesis
+ * record or, with `aggregation: 'packed'`, a part of an aggregate with entries of other lanes. It contains the same records at
+ * each attempt.
  */
 export interface LaneEntry {
   /** The Kinesis record. Undefined with `aggregation: 'packed'`: each attempt may use another aggregate. */
@@ -17,8 +17,8 @@ export interface LaneEntry {
   readonly records: number;
   /** The position of the first record in the aggregate. Undefined if the record is sent without an aggregate. */
   position?: number;
-  /** Whether the entry shares no aggregate any more. Kinesis rejected an aggregate, and another entry may be the cause. */
-  mustGoAlone?: boolean;
+  /** Whether the entry must not share an aggregate: Kinesis rejected a shared aggregate, and another entry may be the cause. */
+  mustBeSentAlone?: boolean;
   /** How often the entry was sent. */
   attempts: number;
   /** The error of the last attempt. */

@@ -6,8 +6,8 @@ import type { ReadyGroup } from './ready-group';
  * The state of a lane.
  *
  * - `waiting`: its first record was just put, waits for a back-off, or waits for the stream's size limit.
- * - `ready`: it queues for the next request.
- * - `in flight`: a request carries its entry. Only the result of that request may end the records of the entry.
+ * - `ready`: it waits in the queue for the next request.
+ * - `in flight`: a request carries its entry. Only the result of that request may give the records of the entry their results.
  * - `settling`: its first records get their results.
  * - `ended`: it accepts no more records. The next record of its key starts a new lane.
  */
@@ -24,7 +24,7 @@ const TRANSITIONS = {
 } satisfies Record<string, { from: LaneState[]; to: LaneState }>;
 
 /**
- * The producer's queue of a key: the records of one partition key, in order. At most one entry is in flight, and it holds the
+ * The producer's queue of a key: the records of one partition key, in order. At most one entry is in flight, and it contains the
  * first records.
  *
  * Only the methods below change the state. Each of them throws if the lane is in a state that does not allow the transition.
@@ -33,8 +33,8 @@ export class Lane {
   /** Cancels the timer that watches the age of the records. Undefined if there is no such timer. */
   cancelExpiry?: () => void;
   /**
-   * The group of ready lanes in which the lane waits for its turn. If the first record expires there and the next one has
-   * another hash key, the lane moves to another group. The old group then removes it when its turn comes.
+   * The group of ready lanes in which the lane waits for its turn. If the first record expires there and the next record has
+   * another hash key, the lane moves to another group. The old group removes the lane later.
    */
   queuedIn?: ReadyGroup<Lane>;
   /** A linked list: with an array for each key, a buffer that fills and drains would keep many empty arrays. */
@@ -61,7 +61,7 @@ export class Lane {
     return this.count;
   }
 
-  /** The bytes of those records that count against Kinesis' limits. */
+  /** The bytes of these records that count against Kinesis' limits. */
   get bytes(): number {
     return this.recordBytes;
   }
@@ -105,7 +105,7 @@ export class Lane {
 
   /** Appends a record behind the others. */
   append(record: PendingRecord): void {
-    if (this.hasEnded) throw new Error('a lane that is ended takes no more records');
+    if (this.hasEnded) throw new Error('a lane that has ended accepts no records');
     if (this.first === undefined) this.first = record;
     else this.tail.next = record;
     this.last = record;
@@ -126,7 +126,7 @@ export class Lane {
     return record;
   }
 
-  /** Removes up to `count` records behind the entry in flight, which are about to get their results before it. */
+  /** Removes up to `count` records behind the entry in flight. They get their results before the entry. */
   removeWaiting(count: number): PendingRecord[] {
     const { lastInFlight } = this;
     const removed: PendingRecord[] = [];
@@ -147,7 +147,7 @@ export class Lane {
     this.cancelBackoff = undefined;
   }
 
-  /** Sends an entry. Every attempt sends the same one, so all duplicates that lost responses leave are equal. */
+  /** Marks an entry as sent. Every attempt sends the same entry, so the duplicates after lost responses are equal. */
   depart(entry: LaneEntry): void {
     if (this.formed !== undefined && this.formed !== entry)
       throw new Error('a lane sends the same entry until it ends');
@@ -157,19 +157,19 @@ export class Lane {
     entry.attempts += 1;
   }
 
-  /** Keeps the entry, to be sent again after a back-off. */
+  /** Keeps the entry for another attempt after a back-off. */
   backOff(cancel: () => void): void {
     this.transition('backOff');
     this.cancelBackoff = cancel;
   }
 
-  /** The records of the entry, or the first record if there is no entry, are about to get their results. Forgets the entry. */
+  /** Drops the entry. Its records, or the first record if there is no entry, are about to get their results. */
   beginSettling(): void {
     this.transition('beginSettling');
     this.clear();
   }
 
-  /** Continues with the record that is the first now. */
+  /** Continues with the new first record. */
   moveOn(): void {
     this.transition('moveOn');
   }

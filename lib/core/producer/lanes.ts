@@ -19,15 +19,15 @@ import type { RecordSizeLimit } from './record-size-limit';
 import type { StatisticsCounter } from './statistics-counter';
 
 /**
- * The lanes of a producer. Lanes own the state of a key: which records wait, which are in flight, and what result each gets.
- * The dispatcher owns the state of a shard.
+ * The lanes of a producer. This class owns the state of each key: which records wait, which are in flight, and what result each
+ * gets. The dispatcher owns the state of each shard.
  */
 export class Lanes {
   private readonly ending = new AbortController();
   /** Aborted, with the reason, when the producer accepts no more records. */
   readonly ended: AbortSignal = this.ending.signal;
   private readonly byKey = new Map<string, Lane>();
-  /** Why the producer sends nothing more. */
+  /** Why the producer was stopped. */
   private stopped?: EvenShardsError;
 
   constructor(
@@ -37,14 +37,14 @@ export class Lanes {
     private readonly dispatcher: Dispatcher,
     private readonly statistics: StatisticsCounter,
   ) {
-    // Each putAll that waits for its source has one listener, so any number of them is right.
+    // Each `putAll` that waits for its source has a listener, and there may be any number of them.
     setMaxListeners(0, this.ended);
   }
 
-  /** Appends a record to the lane of its key. The lane queues for a request if the record is its first. */
+  /** Appends a record to the lane of its key. Queues the lane for a request if the record is its first. */
   append(pending: PendingRecord): void {
     const { maxRecordAgeMs, clock } = this.settings;
-    // Reading the clock for each record would cost as much as finding its lane.
+    // Reads the clock only if needed: a read takes as long as finding the lane.
     if (maxRecordAgeMs !== undefined) pending.putAtMs = clock.now();
     const lane = this.laneOf(pending.record.partitionKey);
     lane.append(pending);
@@ -72,7 +72,7 @@ export class Lanes {
     this.ending.abort(reason);
   }
 
-  /** Sends nothing more: rejects all records that wait, at once. The records in flight keep their result. */
+  /** Stops the producer: rejects all waiting records immediately. Records in flight still get their results. */
   stop(reason: EvenShardsError): void {
     this.stopped = reason;
     this.close(reason);
@@ -111,7 +111,7 @@ export class Lanes {
     const mayHaveBeenWritten = isAmbiguous || entry.failure?.mayHaveBeenWritten;
     entry.failure = new RecordRejectedError(code, message, entry.attempts, { cause, mayHaveBeenWritten });
     const isOver = this.stopped !== undefined || this.hasExpired(lane.head);
-    entry.mustGoAlone ||= !retryable && isShared;
+    entry.mustBeSentAlone ||= !retryable && isShared;
     const mayTryAgain = retryable ? entry.attempts < this.settings.maxAttempts : isShared;
     if (mayTryAgain && !isOver) {
       const delayMs = backoffMs(entry.attempts, this.settings);
@@ -147,17 +147,17 @@ export class Lanes {
   /** Requests the stream's record size limit before it queues a lane with a large first record. */
   private async enqueueIfStreamAccepts(lane: Lane): Promise<void> {
     const { head } = lane;
-    let refusal: EvenShardsError | undefined;
+    let rejection: EvenShardsError | undefined;
     try {
       await this.sizeLimit.checkWithStream(head.record);
     } catch (error) {
-      refusal = error as EvenShardsError;
+      rejection = error as EvenShardsError;
     }
-    if (refusal instanceof StreamDistributionError) this.stop(refusal);
+    if (rejection instanceof StreamDistributionError) this.stop(rejection);
     else if (lane.head !== head) return;
-    else if (refusal === undefined) this.dispatcher.enqueue(lane);
+    else if (rejection === undefined) this.dispatcher.enqueue(lane);
     else {
-      this.rejectFirst(lane, 1, refusal);
+      this.rejectFirst(lane, 1, rejection);
       this.prepareHead(lane);
     }
   }
@@ -165,7 +165,7 @@ export class Lanes {
   /** Rejects the first records of a lane, and the records behind them unless `skipRejected` is set. */
   private rejectFirst(lane: Lane, records: number, error: EvenShardsError): void {
     lane.beginSettling();
-    // The lane ends first, so that a caller that puts the record again at its rejection puts it into a new lane.
+    // End the lane first: a caller may put the record again when it gets the rejection, and that record needs a new lane.
     if (!this.settings.skipRejected) this.end(lane);
     for (let index = 0; index < records; index++) this.reject(lane, error);
     if (!lane.hasEnded) lane.moveOn();
@@ -194,7 +194,7 @@ export class Lanes {
       this.backlog.release(record);
       this.statistics.rejected();
       record.rejected(errorOf(index));
-      // A flush up to this record must also wait for the entry in front of it.
+      // A flush up to this record must also wait for the entry before it.
       if (record.flushed !== undefined) void flushed(lastInFlight).then(record.flushed.resolve);
     });
   }
@@ -251,7 +251,7 @@ export class Lanes {
     lane.cancelExpiry = clock.schedule(() => this.rejectExpired(lane), Math.max(SHORTEST_TIMER_MS, leftMs));
   }
 
-  /** The first record, or the first one behind the entry in flight if the first record has already expired in flight. */
+  /** The first record or, if it has already expired in flight, the first record behind the entry. */
   private nextToExpire(lane: Lane): PendingRecord | undefined {
     return lane.state === 'in flight' && this.hasExpired(lane.head) ? lane.firstWaiting : lane.head;
   }
@@ -268,7 +268,7 @@ export class Lanes {
   }
 }
 
-/** Resolves when a record has its result, and all records that were put before it have theirs. */
+/** Resolves when a record and all records before it have their results. */
 function flushed(record: PendingRecord): Promise<void> {
   record.flushed ??= deferred();
   return record.flushed.promise;

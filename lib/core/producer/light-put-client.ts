@@ -14,22 +14,22 @@ const PUTS: RoutedCommand<Partial<Record<'StreamName' | 'StreamARN', string>>> =
 };
 
 /**
- * A client for the ordered producer that needs a fraction of the processor time of the AWS SDK's client. Use it wherever a
- * producer writes thousands of records a second: most of their processor time is the SDK's.
+ * A client for the ordered producer that needs a fraction of the processor time of the AWS SDK's client. Use it for a producer of
+ * thousands of records a second, which otherwise spends most of its processor time in the SDK.
  *
  *     const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
  *     const producer = new OrderedProducer(lightPutClient(kinesis), { streamName: 'orders' });
  *
- * The SDK's client still decides everything: the credentials, the region, the endpoint, the sockets and the time-outs are
- * those of `kinesis`, and it sends the first `PutRecords` of a stream, and whatever is no `PutRecords`. A failure that another
- * attempt can overcome, such as a throttle or an answer of 5xx, is thrown as the SDK would throw it, so that the producer
- * decides. A request that Kinesis refused for another reason is sent once more by the SDK's client, which can fix the cause,
- * such as a wrong clock, or throws its own error. A request that may have been applied is never sent again here.
+ * The light client uses the credentials, the region, the endpoint, the sockets and the timeouts of `kinesis`. `kinesis` itself
+ * sends the first `PutRecords` request of a stream, and all requests of other operations. For a transient failure, such as a
+ * throttle or a 5xx response, the light client throws the error that the SDK would throw, and the producer retries. If Kinesis
+ * rejects a request for another reason, `kinesis` sends it again: it can fix the cause, such as a wrong clock, or it throws its
+ * own error. The light client does not repeat a request that Kinesis may have applied.
  *
- * The light client does not run the SDK's middleware: middleware that an application adds to `kinesis`, such as tracing, does
+ * The light client does not run the SDK's middleware. So middleware that an application adds to `kinesis`, such as tracing, does
  * not see these requests. docs/decisions has the reasons and the measurements.
  *
- * @param kinesis the client whose credentials, endpoint and sockets to use; keep it as long as the light client
+ * @param kinesis the client whose credentials, endpoint and sockets to use; do not destroy it before the light client
  */
 export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
   warnOfHttp2(kinesis);
@@ -39,12 +39,12 @@ export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
       const stream = PUTS.resourceOf(input);
       const route = await routes.find(stream);
       if (route === undefined) return kinesis.putRecords(input, options).finally(() => routes.sentWithSdk(stream));
-      const answer = await lightRequest(kinesis, route, {
+      const response = await lightRequest(kinesis, route, {
         body: putRecordsBody(input),
         isTransient: isThrottle,
         options,
       });
-      return answer === undefined ? kinesis.putRecords(input, options) : outputOf(answer);
+      return response === undefined ? kinesis.putRecords(input, options) : outputOf(response);
     },
     putRecord: kinesis.putRecord && ((input, options) => kinesis.putRecord!(input, options)),
     listShards: kinesis.listShards && ((input, options) => kinesis.listShards!(input, options)),
@@ -53,7 +53,7 @@ export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
   };
 }
 
-/** An answer that cannot be read is a lost one: the records may be stored. So this throws, and the producer decides. */
-function outputOf(answer: string): PutRecordsOutput {
-  return JSON.parse(answer);
+/** Throws if the response is not JSON. The producer then treats it as a lost response: the records may be stored. */
+function outputOf(response: string): PutRecordsOutput {
+  return JSON.parse(response);
 }

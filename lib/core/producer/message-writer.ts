@@ -5,17 +5,17 @@ function varintBytes(value: number): number {
   return bytes;
 }
 
-/** The bytes of a field that holds `length` bytes: its tag (one byte for the numbers 1 to 15), the length, and these. */
+/** The size of a field with `length` bytes: its tag (one byte for the numbers 1 to 15), the length, and the bytes. */
 export function fieldBytes(length: number): number {
   return 1 + varintBytes(length) + length;
 }
 
-/** The bytes of a field that holds a text. */
+/** The size of a field with a text. */
 export function textFieldBytes(text: string): number {
   return fieldBytes(Buffer.byteLength(text));
 }
 
-/** The bytes of an integer field: its tag (one byte for the numbers 1 to 15) and the value. */
+/** The size of an integer field: its tag (one byte for the numbers 1 to 15) and the value. */
 export function integerBytes(value: number): number {
   return 1 + varintBytes(value);
 }
@@ -32,23 +32,23 @@ export class MessageWriter {
     this.varint(value);
   }
 
-  /** A field of bytes. */
+  /** Writes a field of bytes. */
   bytes(field: number, bytes: Uint8Array): void {
     this.begin(field, bytes.length);
     this.buffer.set(bytes, this.position);
     this.position += bytes.length;
   }
 
-  /** A field of text, written without a buffer of its own: most aggregates are small, and buffers are what they cost. */
+  /** Writes a field of text without a separate buffer, because buffers take most of the time of small aggregates. */
   text(field: number, text: string): void {
     const bytes = Buffer.byteLength(text);
     this.begin(field, bytes);
-    // ASCII, by far the most common, has a faster way.
+    // latin1 is faster, and most texts are ASCII.
     this.buffer.write(text, this.position, bytes === text.length ? 'latin1' : 'utf8');
     this.position += bytes;
   }
 
-  /** The head of a field that holds a message of `length` bytes: write its fields next. */
+  /** Begins a field with a message of `length` bytes. The caller then writes the fields of the message. */
   begin(field: number, length: number): void {
     this.buffer[this.position++] = (field << 3) | 2;
     this.varint(length);

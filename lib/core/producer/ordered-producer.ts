@@ -20,17 +20,17 @@ import { StatisticsCounter } from './statistics-counter';
 /**
  * Writes records to a Kinesis stream in bulk and keeps the order of every partition key through every partial failure.
  *
- * PutRecords continues after a failed record, so sending the failed records again reorders them. This producer keeps at
- * most one unacknowledged Kinesis record of each partition key: a user record, or an aggregate of several. The records
- * of a key form a lane, a request takes the first Kinesis record of many lanes, and a lane moves on only when that record is
- * acknowledged. Requests over disjoint lanes run in parallel.
+ * PutRecords continues after a failed record, so sending the failed records again reorders them. This producer keeps at most one
+ * unacknowledged Kinesis record of each partition key: a user record, or an aggregate of several. The records of a key form a
+ * lane, a request takes the first Kinesis record of many lanes, and a lane continues only after that record is acknowledged.
+ * Requests with different lanes run in parallel.
  *
- * A Kinesis record that fails is sent again with exponential back-off. When it is rejected, the records of its
- * key that wait behind it are rejected too (`EarlierRecordFailedError`), unless `skipRejected` is set. Other keys continue.
- * A record of that key that is put afterwards is sent.
+ * A failed Kinesis record is sent again with exponential back-off. If it is finally rejected, the waiting records of its key are
+ * rejected too (`EarlierRecordFailedError`), unless `skipRejected` is set. Other keys continue, and later `put` calls for that
+ * key are accepted again.
  *
- * The producer sends no more to each shard than the shard accepts, and less if other producers write too. A shard at
- * its limit does not delay the other shards.
+ * The producer sends no more to each shard than the shard accepts, and less if other producers write too. A shard at its limit
+ * does not delay the other shards.
  *
  * The producer aborts a request that has no response within `requestTimeoutMs`. If the response is lost or incomplete, Kinesis
  * may have stored the records anyway. The producer sends them again, and a consumer can see duplicates. A duplicate from a
@@ -69,13 +69,13 @@ export class OrderedProducer {
   /**
    * Puts one record behind the earlier records of its partition key, in the order of the calls.
    *
-   * Always handle the returned promise: Node.js reports a rejection that nobody handles.
+   * Always handle the returned promise, because Node.js reports unhandled rejections.
    *
    * @returns the receipt, once Kinesis has acknowledged the record
-   * @throws (as a rejection) a typed error before anything is sent if the record is invalid; `RecordRejectedError`,
-   *   `EarlierRecordFailedError`, `RecordExpiredError`, `StreamDistributionError`, `ProducerClosedError` or
-   *   `ProducerAbortedError` if it will not be delivered. Only a `RecordRejectedError` with `mayHaveBeenWritten` leaves
-   *   open whether the record is in the stream
+   * @throws (as a rejection) a typed error if the record is invalid, before anything is sent
+   * @throws (as a rejection) `RecordRejectedError`, `EarlierRecordFailedError`, `RecordExpiredError`, `StreamDistributionError`,
+   *   `ProducerClosedError` or `ProducerAbortedError` if the record is not delivered. The record is then not in the stream,
+   *   unless the error is a `RecordRejectedError` with `mayHaveBeenWritten`
    */
   put(record: ProducerRecord): Promise<PutReceipt> {
     return new Promise((delivered, rejected) => {
@@ -100,14 +100,14 @@ export class OrderedProducer {
     this.lanes.append(pending);
   }
 
-  /** Form: the dispatcher takes the lanes whose turn it is, and forms the Kinesis records of as many requests as may start. */
+  /** Form: for each request that may start, the dispatcher takes the next lanes and forms their Kinesis records. */
   private sendReady(): void {
     for (let batch = this.dispatcher.takeBatch(); batch !== undefined; batch = this.dispatcher.takeBatch()) {
       void this.send(batch);
     }
   }
 
-  /** Send: one request carries the Kinesis records of many lanes. */
+  /** Send: one request contains the Kinesis records of many lanes. */
   private async send(batch: OutgoingRecord[]): Promise<void> {
     const sentAtMs = this.settings.clock.now();
     const outcomes = await this.transport(batch.map(({ entry }) => entry));
@@ -125,15 +125,15 @@ export class OrderedProducer {
   }
 
   /**
-   * Puts every record of a source, in order, and pulls from the source only as fast as the stream and the buffer allow.
-   * After a rejection the later records of that partition key are not sent, unless `skipRejected` is set. Other keys
-   * continue. That lasts to the end of the source, or until 100,000 other keys have had a rejection since the last one of
-   * this key: then the key is forgotten, and its next record is sent.
+   * Puts every record of a source, in order, and pulls from the source only as fast as the stream and the buffer allow. After a
+   * rejection, later records of that partition key are not sent, unless `skipRejected` is set. Other keys continue. `putAll`
+   * remembers the last 100,000 keys with a rejection.
    *
-   * @param observer gets the result of every record, with its position in the source; the call waits for what it returns
-   * @throws InvalidArgumentError if `records` is no iterable of records, or `observer` no object; what the source or the observer throws, or `ProducerAbortedError`, `ProducerClosedError` or
-   *   `StreamDistributionError` if the producer ends before the source does; in each case after the records pulled so
-   *   far have their results
+   * @param observer gets the result of every record, with its position in the source; `putAll` awaits what its methods return
+   * @throws InvalidArgumentError if `records` is not an iterable of records, or `observer` is not an object
+   * @throws the error of the source or of the observer; `ProducerAbortedError`, `ProducerClosedError` or
+   *   `StreamDistributionError` if the producer ends before the source. All these errors come after the results of the pulled
+   *   records
    */
   putAll<R extends ProducerRecord>(
     records: Iterable<R> | AsyncIterable<R>,
@@ -149,14 +149,15 @@ export class OrderedProducer {
   }
 
   /**
-   * Waits until every record put so far has its receipt or rejection, or every record of one key: its lane is then
-   * drained, and its next record may have another hash key. The caller that put a record gets its rejection.
+   * Waits until all records that were put before this call have their receipts or rejections. With a partition key, it waits only
+   * for the records of that key, whose next record may then have another hash key. It does not throw rejections, because the
+   * caller of `put` gets them.
    */
   flush(partitionKey?: string): Promise<void> {
     return this.lanes.flush(partitionKey);
   }
 
-  /** Accepts no more records, and waits until every record put so far has its receipt or rejection. */
+  /** Accepts no more records, and waits until all earlier records have their receipts or rejections. */
   async close(): Promise<void> {
     this.lanes.close(new ProducerClosedError());
     await this.flush();

@@ -2,7 +2,7 @@ import type { Lane } from './lane';
 import type { PutRecordsRequestEntry } from './put-records-client';
 import type { ShardLimiter } from './shard-limiter';
 
-/** A Kinesis record that is sent: the entry of one lane, or an aggregate with the entries of several. */
+/** A Kinesis record that is sent: the entry of one lane, or an aggregate with the entries of several lanes. */
 export interface OutgoingRecord {
   readonly entry: PutRecordsRequestEntry;
   /** The bytes of the entry that count against Kinesis' limits. */

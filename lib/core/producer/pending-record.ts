@@ -15,11 +15,11 @@ export interface PutReceipt {
 export abstract class PendingRecord<R extends ProducerRecord = ProducerRecord> {
   /** The bytes of the record that count against Kinesis' limits. */
   bytes = 0;
-  /** When it was put. Zero without `maxRecordAgeMs`. */
+  /** When the record was put. Zero without `maxRecordAgeMs`. */
   putAtMs = 0;
   /** Settled when the record and all records before it have their results. Undefined if no flush waits for the record. */
   flushed?: Deferred<void>;
-  /** The record behind it in its lane. */
+  /** The next record in the lane. */
   next?: PendingRecord;
 
   constructor(readonly record: R) {}

@@ -46,22 +46,22 @@ export class EarlierRecordFailedError extends EvenShardsError {
   }
 }
 
-/** A record was never sent, because its turn did not come within `maxRecordAgeMs`. */
+/** A record was never sent, because it waited for longer than `maxRecordAgeMs`. */
 export class RecordExpiredError extends EvenShardsError {
   constructor(
     /** The option `maxRecordAgeMs`. */
     readonly maxAgeMs: number,
   ) {
-    super('RECORD_EXPIRED', `not sent: its turn did not come within ${maxAgeMs} ms`);
+    super('RECORD_EXPIRED', `not sent: the record waited for longer than ${maxAgeMs} ms`);
   }
 }
 
-/** The stream distributes records without regard to their keys, so no key has an order. */
+/** The stream ignores partition keys, so it does not keep the order of a key. */
 export class StreamDistributionError extends EvenShardsError {
   constructor() {
     super(
       'STREAM_DISTRIBUTION',
-      'not sent: the stream distributes records without regard to partition keys and explicit hash keys; ' +
+      'not sent: the stream ignores partition keys and explicit hash keys; ' +
         'set its RecordDistributionStrategy to USER_PARTITION_KEY',
     );
   }
@@ -77,6 +77,6 @@ export class ProducerClosedError extends EvenShardsError {
 /** A record was still waiting when the producer's signal aborted. */
 export class ProducerAbortedError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
-    super('PRODUCER_ABORTED', 'not sent: the producer was aborted before its turn', options);
+    super('PRODUCER_ABORTED', 'not sent: the producer was aborted before it could send the record', options);
   }
 }

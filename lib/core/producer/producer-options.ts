@@ -18,61 +18,60 @@ export interface OrderedProducerOptions {
   /** The stream's ARN. Exactly one of `streamName` and `streamArn` must be given. */
   streamArn?: string;
   /**
-   * Whether several records share a Kinesis record, in the format of the Kinesis Producer Library. Kinesis stores all records
-   * of an aggregate, in order, or none. Each key keeps its order in every mode.
+   * Whether several records share a Kinesis record, in the format of the Kinesis Producer Library. Kinesis stores all records of
+   * an aggregate, in order, or none. Each key keeps its order in every mode.
    *
    * - `false`: each record is a Kinesis record. Any consumer can read it. A key has one record in flight, so it moves at one
    *   record per round trip, and each record costs at least one payload unit of 25 KiB.
    * - `per-key`, or true: consecutive records of one key share a Kinesis record. A key moves at many records per round trip. It
-   *   gains nothing for keys that rarely have two records waiting. Consumers must call `deaggregate`, or use the Kinesis Client
+   *   does not help keys that rarely have two waiting records. Consumers must call `deaggregate`, or use the Kinesis Client
    *   Library.
    * - `packed`: records of many keys share a Kinesis record. It is the cheapest and fastest mode for many keys with small
-   *   records. Consumers must do the same as for `per-key`, and they see the name of an aggregation group as the partition key
-   *   of the Kinesis record. All producers of the stream must have the same `hashBuckets`, and another number moves keys to
-   *   other shards. It cannot be combined with `sequentialPuts`.
+   *   records. Consumers must do the same as for `per-key`, and they see the name of an aggregation group as the partition key of
+   *   the Kinesis record. All producers of the stream must have the same `hashBuckets`, and another number moves keys to other
+   *   shards. It cannot be combined with `sequentialPuts`.
    * @default false
    */
   aggregation?: boolean | 'per-key' | 'packed';
   /**
    * Gives each record its position in a sequence. A consumer can then recognise the duplicates that a lost response leaves, even
-   * late ones, so it processes each record once and in the order of its key. Every record is then in an aggregate, perhaps
-   * alone.
+   * late ones, so it processes each record once and in the order of its key. Every record is then in an aggregate, perhaps alone.
    * @default false
    */
   sequence?: boolean;
   /**
    * Whether a key continues after a rejected record, which is then missing in the stream.
-   * @default false: the records of the key that wait behind a rejected one are rejected too
+   * @default false: the records of the key that wait behind a rejected record are rejected too
    */
   skipRejected?: boolean;
   /**
-   * How long after `put` a record may be sent, in milliseconds. It must be more than `lingerMs`. Afterwards a record in flight
-   * still gets its result. Any other record is rejected at once, even behind a record in flight: with the error of its last
-   * attempt, or with `RecordExpiredError` if it was never sent.
-   * @default records wait until it is their turn
+   * How long after `put` a record may be sent, in milliseconds. It must be more than `lingerMs`. After that time, a record in
+   * flight still gets its result. Any other record is rejected immediately, even behind a record in flight: with the error of its
+   * last attempt, or with `RecordExpiredError` if it was never sent.
+   * @default records can wait for any time
    */
   maxRecordAgeMs?: number;
   /**
-   * The number of hash buckets: a power of two from 2 to 65,536, and at least four for each shard that the stream will ever
-   * have. The buckets are equal parts of the hash key space. A record without an explicit hash key gets the centre of its
-   * key's bucket as its hash key, so no reshard divides an aggregate.
+   * The number of hash buckets: a power of two from 2 to 65,536, and at least four for each shard that the stream will ever have.
+   * The buckets are equal parts of the hash key space. A record without an explicit hash key gets the centre of its key's bucket
+   * as its hash key, so no reshard divides an aggregate.
    *
    * It is part of the stream's configuration: all producers of a key must use the same number, and another number moves keys to
-   * other shards, as `moveKey` moves one.
-   * @default 256 with `packed`; none otherwise, so that the MD5 of each key decides
+   * other shards.
+   * @default 256 with `packed`; otherwise there are no buckets, and the MD5 of each key decides the shard
    */
   hashBuckets?: number;
   /**
-   * How long a record may wait until its aggregate is full, in milliseconds, with `packed` only. Fewer and
-   * larger Kinesis records cost less, and each record is stored up to that much later. It must be less than
-   * `maxRecordAgeMs`, because a record that fills no aggregate would expire before it is sent.
+   * How long a record may wait until its aggregate is full, in milliseconds, with `packed` only. Fewer and larger Kinesis records
+   * cost less, and each record is stored up to that much later. It must be less than `maxRecordAgeMs`. Otherwise a record would
+   * expire before its aggregate is sent.
    * @default 0: a record shares an aggregate with the records that are ready at its turn
    */
   lingerMs?: number;
   /**
-   * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Increase it if one key must move faster than
-   * this size per round trip. Decrease it if large aggregates delay the other records of their shard.
-   * @default 51200, as in the Kinesis Producer Library: enough for one key to fill a shard over round trips of 50 ms
+   * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Increase it if one key must move faster than this
+   * size per round trip. Decrease it if large aggregates delay the other records of their shard.
+   * @default 51200, as in the Kinesis Producer Library: enough for one key to fill a shard with round trips of 50 ms
    */
   maxAggregateBytes?: number;
   /**
@@ -88,23 +87,23 @@ export interface OrderedProducerOptions {
    */
   sequentialPuts?: boolean;
   /**
-   * How long a request may take to the end of its response, in milliseconds, 1 to 2,147,483,647. The producer then aborts it and
-   * sends its records again. Kinesis may have stored them.
-   * @default 10000: a full request of 10 MiB over some 8 Mbit/s
+   * How long a request may take to the end of its response, in milliseconds, 1 to 2,147,483,647. After that time the producer
+   * aborts the request and sends its records again, although Kinesis may have stored them.
+   * @default 10000: enough for a full request of 10 MiB at about 8 Mbit/s
    */
   requestTimeoutMs?: number;
   /**
-   * How many requests may be in flight at once. Their partition keys are always disjoint.
-   * @default 8; 50 with `sequentialPuts`, where a request holds one record
+   * How many requests may be in flight in parallel. Two of them never contain the same partition key.
+   * @default 8; 50 with `sequentialPuts`, where a request contains one record
    */
   maxRequestsInFlight?: number;
   /**
-   * How many records `putAll` holds at most that have no result yet. At most a quarter of them have one key.
+   * The most records without a result that `putAll` buffers. One key can have a quarter of them.
    * @default 10000
    */
   maxBufferedRecords?: number;
   /**
-   * How many bytes of such records `putAll` holds at most, a quarter of them for one key. It always accepts one record.
+   * The most bytes of these records. One key can have a quarter of them. An empty buffer accepts a record of any size.
    * @default 67108864 (64 MiB)
    */
   maxBufferedBytes?: number;
@@ -124,7 +123,7 @@ export interface OrderedProducerOptions {
    */
   backoffCapMs?: number;
   /**
-   * Ends the producer early. Records that wait are rejected at once. Records in flight still get their results, within
+   * Stops the producer early. Waiting records are rejected immediately. Records in flight still get their results, within
    * `requestTimeoutMs`.
    * @default the producer runs until it is closed
    */
@@ -197,7 +196,11 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
     throw new InvalidArgumentError('lingerMs', settings.lingerMs, "absent without aggregation: 'packed'");
   }
   if (sequentialPuts && aggregation === 'packed') {
-    throw new InvalidArgumentError('sequentialPuts', true, "absent with aggregation: 'packed', which mixes keys");
+    throw new InvalidArgumentError(
+      'sequentialPuts',
+      true,
+      "absent with aggregation: 'packed' (its aggregates contain several keys)",
+    );
   }
   if (maxRecordAgeMs !== undefined) checkMaxAge(maxRecordAgeMs, settings.lingerMs);
   return settings;
@@ -216,10 +219,10 @@ function streamIdentity({ streamName: name, streamArn: arn }: OrderedProducerOpt
   }
   if (typeof name === 'string' && name !== '') return { StreamName: name };
   if (typeof arn === 'string' && arn !== '') return { StreamARN: arn };
-  throw new InvalidArgumentError('streamName', name, 'a non-empty string, or absent with a streamArn in its place');
+  throw new InvalidArgumentError('streamName', name, 'a non-empty string, or absent if streamArn is given');
 }
 
-/** A record that fills no aggregate lingers for `lingerMs`. It must not expire before it is sent. */
+/** A record whose aggregate does not fill waits for `lingerMs`. It must not expire before it is sent. */
 function checkMaxAge(maxRecordAgeMs: number, lingerMs: number): void {
   checkBetween('maxRecordAgeMs', maxRecordAgeMs, 0, LONGEST_TIMER_MS);
   if (lingerMs > 0 && lingerMs >= maxRecordAgeMs) {

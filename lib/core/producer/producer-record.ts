@@ -4,31 +4,31 @@ import { checkHashKey } from '../stream-format/hash-key-space';
 import { MAX_SEQUENCE_NUMBER, type RecordSequence } from '../stream-format/record-sequence';
 import { InvalidPartitionKeyError, RecordTooLargeError } from './producer-errors';
 
-/** A record for the stream. Records of one partition key arrive in the order they were put. */
+/** A record for the stream. Records of one partition key are stored in the order in which they were put. */
 export interface ProducerRecord {
   /** The partition key has 1 to 256 characters. It decides the order, and the shard unless there is an explicit hash key. */
   partitionKey: string;
   /** The producer does not copy the data: do not change them until the record has its result. */
   data: Uint8Array;
-  /** A number from 0 to 2^128 - 1 that decides the shard in place of the partition key. */
+  /** A number from 0 to 2^128 - 1 that decides the shard instead of the partition key. */
   explicitHashKey?: bigint;
   /**
-   * The sequence position that the source of the record gave it. If the source delivers the record again, a consumer can
-   * recognise the duplicate. The positions that the option `sequence` gives differ for each put.
+   * The record's sequence position in its source. If the source delivers the record again, a consumer can recognise the
+   * duplicate. In contrast, the option `sequence` gives a new position at each put.
    */
   sequence?: RecordSequence;
 }
 
 /**
- * The longest partition key. The Kinesis API reference, PutRecordsRequestEntry, says 256 Unicode characters; we count
- * UTF-16 code units, never fewer, so that no key passes here and fails a whole request there.
+ * The longest partition key, in UTF-16 code units. The Kinesis API reference, PutRecordsRequestEntry, allows 256 Unicode
+ * characters, which have at least as many code units. So no accepted key can make Kinesis reject a whole request.
  */
 export const MAX_PARTITION_KEY_LENGTH = 256;
 
 /** The default record size limit of a stream. Source: the Kinesis API reference, PutRecords. */
 export const DEFAULT_MAX_RECORD_BYTES = 1024 * 1024;
 
-/** The highest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
+/** The highest record size limit that a stream can have. Source: the Kinesis API reference, UpdateMaxRecordSize. */
 export const MAX_RECORD_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** UTF-8 has no bytes for a lone surrogate, so two different keys would become equal. */

@@ -1,31 +1,27 @@
 /**
- * What a producer has done since it was made, in the vocabulary of the Kinesis Producer Library. A user record is what
- * the caller put; a Kinesis record is what the stream stores, one user record or an aggregate of several.
+ * The counts of a producer since its start, with the names that the Kinesis Producer Library uses. The caller puts user records.
+ * The stream stores Kinesis records: each is one user record, or an aggregate of several.
  */
 export interface ProducerStatistics {
   /** Valid user records that were put. */
   userRecordsReceived: number;
-  /** User records with a receipt. */
-  userRecordsPut: number;
-  /** Bytes of their data. */
+  /** User records with a receipt. */ userRecordsPut: number /** The bytes of data of these records. */;
   userRecordsDataPut: number;
-  /** User records that were rejected after they were received, sent or not. */
+  /** Valid user records that were rejected, whether they were sent or not. */
   userRecordsFailed: number;
-  /** Kinesis records that were acknowledged. */
-  kinesisRecordsPut: number;
-  /** Bytes of their data. */
+  /** Kinesis records that were acknowledged. */ kinesisRecordsPut: number /** The bytes of data of these records. */;
   kinesisRecordsDataPut: number;
-  /** Attempts that failed, by error code, counted by Kinesis record. */
+  /** Failed attempts of Kinesis records, by error code. */
   errorsByCode: Record<string, number>;
   /** The sum of `errorsByCode`. */
   allErrors: number;
-  /** How often user records with a receipt had been sent before, together. */
+  /** The sum of the additional attempts of user records with a receipt. */
   retries: number;
-  /** Requests that were answered or failed. */
+  /** Requests with a response or an error. */
   requests: number;
-  /** Kinesis records in those requests. */
+  /** Kinesis records in these requests. */
   requestRecords: number;
-  /** Time those requests took, together, in milliseconds. */
+  /** The total time of these requests, in milliseconds. */
   requestTimeMs: number;
 }
 

@@ -29,7 +29,7 @@ export interface PutSink {
   readonly ended: AbortSignal;
   /** Whether the later records of a key are sent after a rejection. */
   readonly skipRejected: boolean;
-  /** Accepts a record. The record gets its result once, and before this returns only if it is invalid. */
+  /** Accepts a record, which gets its result once. Only an invalid record gets its result before this method returns. */
   accept(record: PendingRecord): void;
   /** Waits until the buffer has room for another record of this key. Returns undefined if it has room now. */
   room(partitionKey: string): Promise<void> | undefined;
@@ -48,7 +48,7 @@ export async function putAll<R extends ProducerRecord>(
   observer: PutObserver<R>,
 ): Promise<PutSummary> {
   if (!isObject(observer)) {
-    throw new InvalidArgumentError('observer', observer, 'an object with delivered, rejected, or none of them');
+    throw new InvalidArgumentError('observer', observer, 'an object with the optional methods delivered and rejected');
   }
   const tally = new Tally(observer, sink.skipRejected);
   const { iterator, isAsync } = iteratorOf(records);
@@ -75,7 +75,7 @@ export async function putAll<R extends ProducerRecord>(
   return tally.summary;
 }
 
-/** Counts the results of one `putAll`, and holds back the keys that had a rejection. */
+/** Counts the results of one `putAll`, and rejects later records of keys that had a rejection. */
 class Tally<R extends ProducerRecord> {
   readonly summary: PutSummary = { delivered: 0, rejected: 0 };
   /** The keys whose later records are not sent. */
@@ -103,7 +103,7 @@ class Tally<R extends ProducerRecord> {
   }
 
   rejected(index: number, record: R, error: Error): void {
-    // A record without a key was rejected for that reason.
+    // An invalid record may have no partition key.
     if (!this.skipRejected && typeof record?.partitionKey === 'string') this.failedKeys.set(record.partitionKey, true);
     this.summary.rejected += 1;
     const first = this.summary.firstRejection;
@@ -128,12 +128,12 @@ class Tally<R extends ProducerRecord> {
     } catch (error) {
       this.observerError ??= { error };
     }
-    // Only a promise delays the end of the record: a microtask for each record would cost time.
-    if (typeof Object(observed).then === 'function') void this.closeBehind(observed);
+    // Await only promises, because a microtask for each record would take time.
+    if (typeof Object(observed).then === 'function') void this.closeAfter(observed);
     else this.closeOne();
   }
 
-  private async closeBehind(observed: unknown): Promise<void> {
+  private async closeAfter(observed: unknown): Promise<void> {
     try {
       await observed;
     } catch (error) {
@@ -169,14 +169,14 @@ class SourceRecord<R extends ProducerRecord> extends PendingRecord<R> {
 
 const SOURCE = 'an iterable or an async iterable of records';
 
-/** The iterator of a source, and whether it is an asynchronous one. */
+/** The iterator of a source, and whether it is asynchronous. */
 function iteratorOf<R>(records: Iterable<R> | AsyncIterable<R>): {
   iterator: Iterator<R> | AsyncIterator<R>;
   isAsync: boolean;
 } {
   const source: Partial<Iterable<R> & AsyncIterable<R>> = Object(records);
   const isAsync = typeof source[Symbol.asyncIterator] === 'function';
-  // A string is an iterable, of characters: none of them is a record.
+  // A string is also an iterable, but of characters.
   if (typeof records !== 'object' || (!isAsync && typeof source[Symbol.iterator] !== 'function')) {
     throw new InvalidArgumentError('records', records, SOURCE);
   }
@@ -187,10 +187,10 @@ function iteratorOf<R>(records: Iterable<R> | AsyncIterable<R>): {
 
 function checkedStep<R>(step: unknown): IteratorResult<R> {
   if (isObject(step)) return step as unknown as IteratorResult<R>;
-  throw new InvalidArgumentError('records', step, `${SOURCE}, whose steps are objects`);
+  throw new InvalidArgumentError('records', step, `${SOURCE} (each call of next must return an object)`);
 }
 
-/** Closes a source. It does not wait for the source, because one that hangs in `next` hangs in `return` as well. */
+/** Closes a source. It does not wait for the source, because a source that hangs in `next` also hangs in `return`. */
 function closeSource(iterator: Iterator<unknown> | AsyncIterator<unknown>): void {
   const closed = async (): Promise<unknown> => iterator.return?.();
   closed().catch(() => {});

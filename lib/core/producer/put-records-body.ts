@@ -1,14 +1,14 @@
 import type { PutRecordsInput, PutRecordsRequestEntry } from './put-records-client';
 
-/** The most bytes that a character of a text takes as JSON in UTF-8: an escape, such as `\u0000`. */
+/** The most bytes of a character in JSON in UTF-8: an escape, such as `\u0000`. */
 const MAX_CHARACTER_BYTES = 6;
 
-/** More than the JSON of an entry takes besides its values: names, quotes, braces and commas. */
+/** An upper bound of the JSON of an entry without its values: names, quotes, braces and commas. */
 const MAX_FRAME_BYTES = 64;
 
 /**
- * The body of a `PutRecords` request. Each entry is written where it is to stand: a text of all entries would be
- * turned into bytes three times, to be signed, measured and sent.
+ * The body of a `PutRecords` request. It writes the entries directly into a buffer. A string of all entries would be converted to
+ * bytes three times: for the signature, for the length and for the transfer.
  */
 export function putRecordsBody({ Records, ...stream }: PutRecordsInput): Uint8Array {
   const head = JSON.stringify({ ...stream, Records: [] }).slice(0, -2);

@@ -8,7 +8,7 @@ export interface PutRecordsRequestEntry {
   ExplicitHashKey?: string;
 }
 
-/** A request to write records, as the SDK takes it. */
+/** The input of a PutRecords request, in the AWS SDK's terms. */
 export interface PutRecordsInput {
   StreamName?: string;
   StreamARN?: string;
@@ -23,7 +23,7 @@ export interface PutRecordsResultEntry {
   ErrorMessage?: string;
 }
 
-/** The part of Kinesis' answer to `PutRecords` that the producer reads. */
+/** The part of a PutRecords response that the producer reads. */
 export interface PutRecordsOutput {
   FailedRecordCount?: number;
   Records?: PutRecordsResultEntry[];
@@ -35,13 +35,13 @@ export interface PutRecordInput extends PutRecordsRequestEntry {
   SequenceNumberForOrdering?: string;
 }
 
-/** The part of Kinesis' answer to `PutRecord` that the producer reads. */
+/** The part of a PutRecord response that the producer reads. */
 export interface PutRecordOutput {
   SequenceNumber?: string;
   ShardId?: string;
 }
 
-/** A request for the shards of a stream, as the SDK takes it. */
+/** The input of a ListShards request, in the AWS SDK's terms. */
 export interface ListShardsInput {
   StreamName?: string;
   StreamARN?: string;
@@ -49,45 +49,45 @@ export interface ListShardsInput {
   ShardFilter?: { Type: 'AT_LATEST' };
 }
 
-/** A shard as ListShards describes it. */
+/** A shard in a ListShards response. */
 export interface ShardDescription {
   ShardId?: string;
   HashKeyRange?: { StartingHashKey?: string; EndingHashKey?: string };
   SequenceNumberRange?: { EndingSequenceNumber?: string };
 }
 
-/** The part of Kinesis' answer to `ListShards` that the producer reads. */
+/** The part of a ListShards response that the producer reads. */
 export interface ListShardsOutput {
   Shards?: ShardDescription[];
   NextToken?: string;
 }
 
-/** The part of Kinesis' answer to `DescribeStreamSummary` that the producer reads. */
+/** The part of a DescribeStreamSummary response that the producer reads. */
 export interface DescribeStreamSummaryOutput {
   StreamDescriptionSummary?: { MaxRecordSizeInKiB?: number; RecordDistributionStrategy?: string };
 }
 
-/** How a request is sent. */
+/** Options of one request. */
 export interface RequestOptions {
-  /** Aborted when the request has had its time: the producer then has given it up, and sends its records again. */
+  /** Aborted at the timeout of the request. The producer then sends the records again. */
   abortSignal: AbortSignal;
 }
 
 /**
- * What the ordered producer needs of Kinesis. The AWS SDK's client satisfies it as it is:
+ * The part of a Kinesis client that the ordered producer uses. The AWS SDK's client fits without an adapter:
  *
  *     new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() })
  *
- * Give it no retries of its own, so that the producer sees every attempt, and the HTTP/1.1 handler of
- * `@smithy/node-http-handler`, which keeps its connections: the default handler of the SDK's Kinesis client speaks HTTP/2
- * and opens a TLS session for each request.
+ * Disable the retries of the client, so that the producer sees every attempt. Use the HTTP/1.1 handler of
+ * `@smithy/node-http-handler`, which reuses connections: the default handler of the SDK's Kinesis client uses HTTP/2 and opens a
+ * TLS session for each request.
  */
 export interface PutRecordsClient {
   putRecords(input: PutRecordsInput, options?: RequestOptions): Promise<PutRecordsOutput>;
   /**
-   * Lets the producer keep to the limits of each shard, so that a hot shard does not slow the others. Asked when a
-   * second request is due, and again when a record lands in a shard that was not there before. If it fails, as without
-   * the permission `kinesis:ListShards`, the producer goes on without.
+   * With the shards, the producer can respect the limits of each shard, so that a hot shard does not slow the others. The
+   * producer calls it before the second request, and again when a record is stored in an unexpected shard. If the call fails, for
+   * example without the permission `kinesis:ListShards`, the producer continues without the shards.
    */
   listShards?(input: ListShardsInput, options?: RequestOptions): Promise<ListShardsOutput>;
   /**
@@ -98,6 +98,6 @@ export interface PutRecordsClient {
     input: { StreamName?: string; StreamARN?: string },
     options?: RequestOptions,
   ): Promise<DescribeStreamSummaryOutput>;
-  /** Needed for sequential puts only. */
+  /** Required only for sequential puts. */
   putRecord?(input: PutRecordInput, options?: RequestOptions): Promise<PutRecordOutput>;
 }

@@ -24,7 +24,7 @@ export interface Failure {
   code: string;
   message: string;
   retryable: boolean;
-  /** Whether the record may have been stored: there was no response, or the response does not say. */
+  /** Whether the record may have been stored: there was no response, or the response does not show it. */
   isAmbiguous: boolean;
   cause?: unknown;
 }
@@ -48,11 +48,11 @@ export function putTransport(client: PutRecordsClient, settings: ProducerSetting
 /** Sends entries by PutRecords. */
 function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
   return async (entries) => {
-    const answer = await settled(
+    const response = await settled(
       callWithin(limit, (options) => client.putRecords({ ...stream, Records: entries }, options)),
     );
-    if ('failure' in answer) return entries.map(() => answer.failure);
-    const results: unknown = answer.value?.Records;
+    if ('failure' in response) return entries.map(() => response.failure);
+    const results: unknown = response.value?.Records;
     if (Array.isArray(results) && results.length === entries.length) return results.map(entryOutcome);
     const got = Array.isArray(results) ? results.length : 'none';
     const failure = malformed(`expected ${entries.length} results, got ${got}`);
@@ -60,19 +60,19 @@ function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallL
   };
 }
 
-/** How many keys keep their last sequence number while none of their records is in flight. */
+/** For how many keys the last sequence number is remembered. */
 const MAX_REMEMBERED_KEYS = 10_000;
 
-/** Sends single entries by PutRecord, each with the sequence number of the record before it of its key. */
+/** Sends single entries by PutRecord, each with the sequence number of the previous record of its key. */
 function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
   const lastSequenceNumbers = new RecentMap<string, string>(MAX_REMEMBERED_KEYS);
   return async ([entry]) => {
     const { PartitionKey: key } = entry!;
     const last = lastSequenceNumbers.get(key);
     const input = { ...stream, ...entry!, ...(last !== undefined && { SequenceNumberForOrdering: last }) };
-    const answer = await settled(callWithin(limit, (options) => client.putRecord!(input, options)));
-    if ('failure' in answer) return [answer.failure];
-    const outcome = entryOutcome(answer.value);
+    const response = await settled(callWithin(limit, (options) => client.putRecord!(input, options)));
+    if ('failure' in response) return [response.failure];
+    const outcome = entryOutcome(response.value);
     if (outcome.ok) lastSequenceNumbers.set(key, outcome.sequenceNumber);
     return [outcome];
   };
@@ -87,7 +87,10 @@ async function settled<T>(request: Promise<T>): Promise<{ value: T | undefined }
   }
 }
 
-/** An entry is stored if its result has a shard and a sequence number, and not stored if it has an error. Otherwise it is unknown. */
+/**
+ * An entry is stored if its result has a shard and a sequence number, and not stored if it has an error. Otherwise the outcome is
+ * not known.
+ */
 function entryOutcome(result: PutRecordsResultEntry | null | undefined): Outcome {
   const { ShardId, SequenceNumber, ErrorCode, ErrorMessage } = result ?? {};
   if (isText(ErrorCode) && SequenceNumber == null) {

@@ -5,13 +5,13 @@ import type { ShardQueue } from './shard-turns';
  * Ready lanes whose records may share a Kinesis record: the lanes of an aggregation group with `aggregation: 'packed'`, or a
  * single lane.
  *
- * The first lane is a field, and only the later lanes are in a list: a list for each single lane would cost more than the rest
- * of its way through the queue.
+ * The first lane is a field, and only later lanes are in a list. Most groups have a single lane, and a list for it would take
+ * more time than all other steps of the queue.
  */
 export class ReadyGroup<L> {
   /** The queue in which the group waits for its turn. Undefined while the group lingers for more lanes. */
   shard?: ShardQueue<ReadyGroup<L>>;
-  /** The bytes of the records that the lanes had when they came. */
+  /** The bytes of the records that the lanes had when they were appended. */
   bytes = 0;
   private first?: L;
   private later?: Fifo<L>;

@@ -46,7 +46,7 @@ export class ReadyQueue {
     return this.turns.hasTurns;
   }
 
-  /** Whether a shard that has used its share has more to send. */
+  /** Whether a shard is paused because it has used its share. */
   get hasPaused(): boolean {
     return this.turns.hasPaused;
   }
@@ -70,7 +70,7 @@ export class ReadyQueue {
 
   /** Counts a record that was appended to a ready lane: it may complete an aggregate. */
   countAppended(lane: Lane, bytes: number): void {
-    // An entry that was formed takes no more records.
+    // A formed entry accepts no more records.
     if (!this.isPacked || lane.entry !== undefined) return;
     const group = this.groupOf(lane);
     group.bytes += bytes;
@@ -87,7 +87,7 @@ export class ReadyQueue {
       const group = shard.items.head!;
       const lane = firstReady(group);
       if (lane === undefined) {
-        // The first record of each lane ended while it waited.
+        // No lane of the group is ready: the first record of each lane got its result while the group waited.
         shard.items.shift();
         this.forget(group);
         this.turns.next();
@@ -111,7 +111,7 @@ export class ReadyQueue {
     return batch;
   }
 
-  /** Gives the groups that have lingered for long enough their turn. */
+  /** Queues the groups that have waited for `lingerMs`. */
   endLingering(nowMs: number): void {
     for (let next = this.lingering.head; next !== undefined && next.dueAtMs <= nowMs; next = this.lingering.head) {
       this.lingering.shift();
@@ -137,7 +137,7 @@ export class ReadyQueue {
   private groupOf(lane: Lane): Group {
     if (!this.isPacked) {
       const { queuedIn } = lane;
-      // The lane keeps its turn if its first record expired in the queue and the next record goes to the same shard.
+      // The lane keeps its place in the queue if its first record has expired and the next record belongs to the same shard.
       return queuedIn !== undefined && queuedIn.shard === this.shardOf(lane) ? queuedIn : new ReadyGroup(undefined);
     }
     const { name } = this.hashKeys.aggregationGroupOf(lane.head.record);
@@ -184,7 +184,7 @@ export class ReadyQueue {
     return { entry: entry.kinesisRecord!, bytes: entry.bytes, lanes: [lane], shard };
   }
 
-  /** An aggregate of the first lanes that fit, or of one lane whose entry is too large for others or must go alone. */
+  /** An aggregate of as many lanes as fit, or of one lane whose entry is too large or must be sent alone. */
   private formShared(group: Group, first: Lane, shard: ShardQueue<Group>, leastBytes: number): OutgoingRecord {
     const { maxAggregateBytes } = this.options;
     const bytesLeft = shard.limiter?.bytesLeft ?? maxAggregateBytes;
@@ -193,7 +193,7 @@ export class ReadyQueue {
     let aggregate = this.former.startAggregate(target, maxBytes);
     const lanes: Lane[] = [];
     for (let lane: Lane | undefined = first; lane !== undefined; lane = firstReady(group)) {
-      if (lane.entry?.mustGoAlone) break;
+      if (lane.entry?.mustBeSentAlone) break;
       const entry = this.former.addTo(aggregate, target, lane);
       if (entry === undefined) break;
       lane.depart(entry);
@@ -208,7 +208,7 @@ export class ReadyQueue {
   }
 }
 
-/** The first lane of a group. Removes the lanes before it that have departed, or whose first record ended meanwhile. */
+/** The first ready lane of a group. Removes the lanes before it, which are in flight, in another group or have ended. */
 function firstReady(group: Group): Lane | undefined {
   for (let lane = group.head; lane !== undefined; lane = group.head) {
     if (lane.isReadyIn(group)) return lane;

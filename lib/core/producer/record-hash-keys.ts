@@ -14,8 +14,8 @@ export interface AggregationGroup {
 /** The hash keys of a producer's records: the explicit hash key, the hash key of the key's bucket, or the MD5 of the key. */
 export class RecordHashKeys {
   private readonly buckets: HashBuckets | undefined;
-  private readonly bucketOf = remembered((partitionKey) => this.buckets!.of(partitionKey));
-  private readonly md5Of = remembered(hashPartitionKey);
+  private readonly bucketOf = cached((partitionKey) => this.buckets!.of(partitionKey));
+  private readonly md5Of = cached(hashPartitionKey);
 
   constructor({ hashBuckets }: { hashBuckets: number | undefined }) {
     this.buckets = hashBuckets === undefined ? undefined : new HashBuckets(hashBuckets);
@@ -35,7 +35,7 @@ export class RecordHashKeys {
    * The group whose records may share an aggregate with this record. The producer must have hash buckets.
    *
    * A hash key always has the same partition key. Otherwise a consumer that processes partition keys in parallel could process
-   * two records of one key at once.
+   * two records of one key in parallel.
    */
   aggregationGroupOf({ partitionKey, explicitHashKey }: KeyedRecord): AggregationGroup {
     if (explicitHashKey === undefined) return this.bucketOf(partitionKey);
@@ -54,19 +54,19 @@ export type KeyedEntry = Pick<PutRecordsRequestEntry, 'PartitionKey' | 'Explicit
 
 type KeyedRecord = Pick<ProducerRecord, 'partitionKey' | 'explicitHashKey'>;
 
-/** As many keys as a producer holds records by default. */
+/** The default number of records that a producer buffers. */
 const MAX_REMEMBERED_KEYS = 10_000;
 
-/** Caches the results for the last keys. The MD5 of a key would otherwise be a tenth of the cost of a record. */
-function remembered<T>(compute: (partitionKey: string) => T): (partitionKey: string) => T {
+/** Caches the results for the last keys. Otherwise the MD5 of the key would take a tenth of the time of a record. */
+function cached<T>(compute: (partitionKey: string) => T): (partitionKey: string) => T {
   const recent = new RecentMap<string, T>(MAX_REMEMBERED_KEYS);
   return (partitionKey) => {
-    let known = recent.get(partitionKey);
-    if (known === undefined) {
-      known = compute(partitionKey);
-      recent.set(copyOf(partitionKey), known);
+    let result = recent.get(partitionKey);
+    if (result === undefined) {
+      result = compute(partitionKey);
+      recent.set(copyOf(partitionKey), result);
     }
-    return known;
+    return result;
   };
 }
 

@@ -15,7 +15,7 @@ import type {
   StreamIdentity,
 } from './put-records-client';
 
-/** Checks records against the stream's record size limit. The limit is an option, or the stream's own answer. */
+/** Checks records against the stream's record size limit. The limit is an option, or comes from DescribeStreamSummary. */
 export class RecordSizeLimit {
   private request?: Promise<number>;
 
@@ -28,7 +28,7 @@ export class RecordSizeLimit {
   ) {}
 
   /**
-   * Checks a record against the largest size that the stream can have, as far as is known.
+   * Checks a record against the known limit, or against the highest possible limit if the limit is not known yet.
    *
    * @returns the bytes of the record that count against Kinesis' limits
    * @throws a typed error if Kinesis would reject the record
@@ -38,7 +38,7 @@ export class RecordSizeLimit {
     return this.checkWith(this.bytes ?? highest, record);
   }
 
-  /** Whether only the stream can say if it accepts a record of this size. */
+  /** Whether the limit must be requested from the stream before this record is sent. */
   isUnknownFor(record: PendingRecord): boolean {
     return (
       this.bytes === undefined &&

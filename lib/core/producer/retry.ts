@@ -1,8 +1,8 @@
 import { THROTTLE_CODES } from '../aws-client/throttle-codes';
 
 /**
- * The codes of errors after which another attempt can succeed, with any HTTP status. Sources: the Kinesis API reference,
- * PutRecords and Common Errors.
+ * Error codes after which a retry can succeed, with any HTTP status. Sources: the Kinesis API reference, PutRecords and Common
+ * Errors.
  */
 const TRANSIENT_ERRORS = new Set([
   ...THROTTLE_CODES,
@@ -15,7 +15,7 @@ const TRANSIENT_ERRORS = new Set([
   'RequestTimeTooSkewed',
 ]);
 
-/** Whether an entry that failed with this code may succeed at another attempt. */
+/** Whether an entry with this error code may succeed at a retry. */
 export function isRetryableEntryError(code: string): boolean {
   return TRANSIENT_ERRORS.has(code);
 }
@@ -25,7 +25,7 @@ export function isThrottle({ name = '', $metadata }: RequestError): boolean {
   return THROTTLE_CODES.has(name) || $metadata?.httpStatusCode === 429;
 }
 
-/** Whether the code says that a shard, or the stream, received more than its limit. */
+/** Whether this code means that a shard or the stream received more than its limit. */
 export function isShardThrottle(code: string): boolean {
   return code === 'ProvisionedThroughputExceededException';
 }
@@ -41,8 +41,8 @@ interface RequestError {
 }
 
 /**
- * Whether a whole request that failed may succeed at another attempt: every failure except requests that were never sent and
- * requests that the service rejected as invalid.
+ * Whether a failed request may succeed at a retry: every failure except requests that were never sent and requests that the
+ * service rejected as invalid.
  *
  * The error of a lost connection or a timeout has no status. The error of an incomplete response has the status of the response.
  */
@@ -55,8 +55,8 @@ export function isRetryableRequestError(error: unknown): boolean {
 }
 
 /**
- * Whether the service may have applied a whole request that failed: every failure except requests that were never sent and
- * requests that the service throttled or rejected.
+ * Whether the service may have applied a failed request: every failure except requests that were never sent and requests that the
+ * service throttled or rejected.
  */
 export function mayHaveBeenApplied(error: unknown): boolean {
   const { name = '', $metadata }: RequestError = Object(error);
@@ -66,8 +66,8 @@ export function mayHaveBeenApplied(error: unknown): boolean {
 }
 
 /**
- * Whether a request failed before it was sent. A TypeError is an error in the client's code, unless it wraps a network error, as
- * that of `fetch` does, or the SDK could not read the response.
+ * Whether a request failed before it was sent. A TypeError is a bug in the client's code, with two exceptions: `fetch` wraps
+ * network errors in a TypeError, and the SDK throws a TypeError if it cannot read the response.
  */
 function wasNeverSent(error: unknown): boolean {
   const { name, cause, $response }: RequestError = Object(error);

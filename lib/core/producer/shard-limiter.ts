@@ -10,7 +10,7 @@ const PROBE_PER_SECOND = 0.01;
 
 const MIN_SHARE = 0.01;
 
-/** Below this part of the share before the cut, the load that led to the cut is gone. A throttle there is random. */
+/** Below this part of the share before the cut, the load can no longer cause throttles. A throttle there is random. */
 const FAR_BELOW_CUT = 0.9;
 
 /** The weight of the last record in the learned rate of random throttles. */
@@ -19,7 +19,7 @@ const LAST_RECORD_WEIGHT = 1 / 256;
 /** The highest rate of random throttles that a producer with the whole shard tolerates, as a part of its records. */
 const MAX_RANDOM_RATE = 0.05;
 
-/** Random throttles come in bursts, so tolerate up to twice the learned rate, and up to five throttles at once. */
+/** Random throttles come in bursts, so tolerate up to twice the learned rate, and up to five throttles in a burst. */
 const TOLERANCE = 2;
 const MAX_TOLERATED = 5;
 
@@ -28,12 +28,12 @@ const MAX_TOLERATED = 5;
  * producer's share of the shard's limit.
  *
  * The share adapts to other producers, as the rate of TCP does. A throttle decreases it by a factor, and time without throttles
- * increases it by steps that are the same for every producer. So producers that know nothing of each other reach equal shares.
- * The steps grow with the time since the last cut, so a producer uses the capacity that others leave within seconds.
+ * increases it by steps that are the same for every producer. So independent producers reach equal shares. The steps grow with
+ * the time since the last cut, so a producer uses free capacity within seconds.
  *
- * Some throttles do not come from load: a shard can throttle a part of the records at any rate. The limiter learns that rate from
- * throttles that come although a cut has just made room, and then tolerates it. With a small share it tolerates less, because
- * other producers write too, and throttles from their load look random.
+ * Some throttles are random: a shard can throttle a part of the records even at a low load. The limiter learns the rate of random
+ * throttles while its share is far below the last cut, and then tolerates that rate. With a small share it tolerates less,
+ * because throttles from the load of other producers look random.
  */
 export class ShardLimiter {
   /** The last cut of the share, if there was one. */
@@ -77,7 +77,7 @@ export class ShardLimiter {
     this.tolerated = Math.min(MAX_TOLERATED, this.tolerated + this.toleranceRate);
   }
 
-  /** Handles a throttle by the shard. All records that were sent before a cut count for that one cut. */
+  /** Handles a throttle by the shard. A throttle of a record that was sent before the last cut causes no further cut. */
   throttled(sentAtMs: number, nowMs: number): void {
     if (this.lastCut !== undefined && sentAtMs <= this.lastCut.atMs) return;
     const share = this.fill(nowMs);

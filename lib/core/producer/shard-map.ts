@@ -10,13 +10,13 @@ export class ShardMap {
 
   constructor(shards: readonly ShardDescription[]) {
     const open = shards.filter(({ SequenceNumberRange }) => SequenceNumberRange?.EndingSequenceNumber == null);
-    const known = open.flatMap(({ ShardId, HashKeyRange }) => {
+    const ascending = open.flatMap(({ ShardId, HashKeyRange }) => {
       const { StartingHashKey, EndingHashKey } = HashKeyRange ?? {};
       if (ShardId === undefined || StartingHashKey === undefined || EndingHashKey === undefined) return [];
       return [{ ShardId, startingHashKey: BigInt(StartingHashKey), endingHashKey: BigInt(EndingHashKey) }];
     });
-    known.sort((a, b) => Number(a.startingHashKey - b.startingHashKey));
-    for (const { ShardId, ...range } of known) {
+    ascending.sort((a, b) => Number(a.startingHashKey - b.startingHashKey));
+    for (const { ShardId, ...range } of ascending) {
       this.shardIds.push(ShardId);
       this.ranges.push(range);
       this.byId.set(ShardId, range);
@@ -36,7 +36,7 @@ export class ShardMap {
     return range !== undefined && range.startingHashKey <= hashKey ? this.shardIds[low] : undefined;
   }
 
-  /** Whether the shard cannot hold the hash key according to the map. The range of a shard never changes. */
+  /** Whether the map has this shard with a range that does not contain the hash key. The range of a shard never changes. */
   contradicts(hashKey: bigint, shardId: string): boolean {
     const range = this.byId.get(shardId);
     return range !== undefined && (hashKey < range.startingHashKey || hashKey > range.endingHashKey);

@@ -17,12 +17,12 @@ export interface ShardQueue<T> {
 export const MAX_REQUEST_RECORDS = 500;
 export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 
-/** Two requests: the producer sends no more before it has read the shard map. */
+/** The records of two requests, which the producer can send before it has read the shard map. */
 const MAX_SENT_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
 
 /**
- * The items that are ready to be sent, by shard. Shards take turns, so a hot shard does not delay the others. A shard that has
- * used its share is paused until it may receive more.
+ * The items that are ready to be sent, by shard. Shards are served round-robin, so a hot shard does not delay the others. A shard
+ * that has used its share is paused until it may receive more.
  */
 export class ShardTurns<T> {
   private readonly unmapped = emptyQueue<T>(undefined, undefined);
@@ -30,7 +30,7 @@ export class ShardTurns<T> {
   private turns = new Fifo<ShardQueue<T>>();
   private paused: ShardQueue<T>[] = [];
   private map?: ShardMap;
-  /** The records that were sent before the shard map was read. Their shards count them afterwards. */
+  /** The records that were sent before the shard map was read. The limiters of their shards count them afterwards. */
   private readonly sentUnmapped: { key: KeyedEntry; bytes: number }[] = [];
 
   /** The shard whose turn it is. Its queue is not empty. Undefined if no shard has a turn. */
@@ -66,7 +66,7 @@ export class ShardTurns<T> {
     this.giveTurn(this.turns.shift()!);
   }
 
-  /** Ends the turn of the current shard until `resume`: it has used its share. */
+  /** Pauses the current shard until `resume`, because it has used its share. */
   pause(): void {
     const queue = this.turns.shift()!;
     queue.state = 'paused';
@@ -86,7 +86,7 @@ export class ShardTurns<T> {
     }
   }
 
-  /** Replaces the shard map, and removes all items. Shards that stay keep their share. */
+  /** Replaces the shard map, and removes all items. Shards that are in both maps keep their share. */
   remap(map: ShardMap, nowMs: number): T[] {
     const items = [this.unmapped, ...this.queues.values()].flatMap((queue) => drain(queue));
     const limiters = new Map([...this.queues].map(([shardId, { limiter }]) => [shardId, limiter]));

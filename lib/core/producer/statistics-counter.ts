@@ -6,7 +6,7 @@ import type { PutRecordsRequestEntry } from './put-records-client';
 /** Counts the events of a producer. */
 export class StatisticsCounter {
   private readonly counts = noStatistics();
-  /** A map, because a service could use the name of a property that each object has as its code. */
+  /** A map, because an error code could have the name of a property that every object has. */
   private readonly errorsByCode = new Map<string, number>();
 
   /** A valid record was put. */

@@ -5,10 +5,10 @@ import { pages } from '../kernel/pages';
 import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
 import { ShardMap } from './shard-map';
 
-/** The time between two reads of the shard map: one second, and longer after failures. */
+/** The shortest time between two reads of the shard map: one second, and longer after failures. */
 const PAUSE = { backoffBaseMs: 1_000, backoffCapMs: 30_000, random: () => 1 };
 
-/** Reads the shard map of a stream, at most one at a time and not too often. */
+/** Reads the shard map of a stream. Reads do not run in parallel, and there is a pause between them. */
 export class StreamShards {
   map?: ShardMap;
   isLoading = false;

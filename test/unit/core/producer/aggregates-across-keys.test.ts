@@ -232,7 +232,7 @@ describe("put – with aggregation: 'packed'", () => {
       ],
       [
         { aggregation: 'packed', sequentialPuts: true },
-        "sequentialPuts must be absent with aggregation: 'packed', which mixes keys, got true",
+        "sequentialPuts must be absent with aggregation: 'packed' (its aggregates contain several keys), got true",
       ],
     ])('the options %j throw', (options, message) => {
       expect(make(options)).toThrow(message);
