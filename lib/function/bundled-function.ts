@@ -39,7 +39,7 @@ export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, e
   grantInvoke(grantee: iam.IGrantable): iam.Grant;
 
   /**
-   * Any metric that the function writes of its work, by its name: the guide to monitoring lists them.
+   * Any metric that the function writes of its work, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
@@ -268,7 +268,7 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   }
 
   /**
-   * Any metric that the function writes of its work, by its name: the guide to monitoring lists them.
+   * Any metric that the function writes of its work, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.

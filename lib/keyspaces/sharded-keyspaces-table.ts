@@ -74,7 +74,7 @@ export interface IShardedKeyspacesTable extends IResource {
   /**
    * Any metric that Amazon Keyspaces writes of the table, by its name: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
    *
-   * Over 5 minutes by default, with the statistic that the guide to monitoring names; for a metric that it does not name, the
+   * Over 5 minutes by default, with the statistic that the guide to metrics names; for a metric that it does not name, the
    * average.
    *
    * @param metricName its name
@@ -84,7 +84,7 @@ export interface IShardedKeyspacesTable extends IResource {
 
   /**
    * Any metric that Amazon Keyspaces writes of one operation on the table, by its name, such as
-   * `StoragePartitionThroughputCapacityExceeded`: the guide to monitoring lists those that are watched.
+   * `StoragePartitionThroughputCapacityExceeded`: the guide to metrics lists those that are watched.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that it does not name, the average.
    *
@@ -206,7 +206,7 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   /**
    * Any metric that Amazon Keyspaces writes of the table, by its name: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
    *
-   * Over 5 minutes by default, with the statistic that the guide to monitoring names; for a metric that it does not name, the
+   * Over 5 minutes by default, with the statistic that the guide to metrics names; for a metric that it does not name, the
    * average.
    *
    * @param metricName its name
@@ -219,7 +219,7 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
 
   /**
    * Any metric that Amazon Keyspaces writes of one operation on the table, by its name, such as
-   * `StoragePartitionThroughputCapacityExceeded`: the guide to monitoring lists those that are watched.
+   * `StoragePartitionThroughputCapacityExceeded`: the guide to metrics lists those that are watched.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that it does not name, the average.
    *

@@ -43,7 +43,7 @@ export class StreamShardMetrics {
   private constructor(private readonly stream: kinesis.IStream) {}
 
   /**
-   * Any metric that Kinesis writes of each shard, by its name: the guide to monitoring lists them.
+   * Any metric that Kinesis writes of each shard, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default.
    *

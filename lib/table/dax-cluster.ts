@@ -60,7 +60,7 @@ export interface IDaxCluster extends IResource, ec2.IConnectable {
   grantRead(grantee: iam.IGrantable): iam.Grant;
 
   /**
-   * Any metric that DAX writes of the cluster, by its name: the guide to monitoring lists them.
+   * Any metric that DAX writes of the cluster, by its name: the guide to metrics lists them.
    *
    * @param metricName its name, such as `EstimatedDbSize`
    * @param props its statistic, period, label and color
@@ -244,7 +244,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   }
 
   /**
-   * Any metric that DAX writes of the cluster, by its name: the guide to monitoring lists them. DAX writes a metric only if
+   * Any metric that DAX writes of the cluster, by its name: the guide to metrics lists them. DAX writes a metric only if
    * it is not 0.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the

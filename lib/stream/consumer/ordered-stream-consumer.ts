@@ -77,7 +77,7 @@ export interface IOrderedStreamConsumer extends IResource {
   grantOperate(grantee: iam.IGrantable): iam.Grant;
 
   /**
-   * Any metric that the consumer writes of its work, by its name: the guide to monitoring lists them.
+   * Any metric that the consumer writes of its work, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the average.
    *
@@ -255,7 +255,7 @@ abstract class OrderedStreamConsumerBase extends Resource implements IOrderedStr
   }
 
   /**
-   * Any metric that the consumer writes of its work, by its name: the guide to monitoring lists them.
+   * Any metric that the consumer writes of its work, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the average.
    *

@@ -17,7 +17,7 @@ export abstract class StreamShardsFunctionBase extends BundledFunctionBase {
   protected abstract readonly _stream: kinesis.IStreamRef;
 
   /**
-   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
+   * Any metric that the function writes of the stream's shards, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.

@@ -49,7 +49,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   protected abstract readonly _index: IShardedIndex;
 
   /**
-   * Any metric that the function writes of the index, by its name: the guide to monitoring lists them.
+   * Any metric that the function writes of the index, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.

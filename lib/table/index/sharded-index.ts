@@ -84,7 +84,7 @@ export interface IShardedIndex {
   onReplica(region: string): IShardedIndex;
 
   /**
-   * Any metric that DynamoDB writes of the index, by its name: the guide to monitoring lists them.
+   * Any metric that DynamoDB writes of the index, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
@@ -251,7 +251,7 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Any metric that DynamoDB writes of the index, by its name: the guide to monitoring lists them.
+   * Any metric that DynamoDB writes of the index, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.

@@ -75,7 +75,7 @@ export interface IKeyShardedTable {
   onReplica(region: string): IKeyShardedTable;
 
   /**
-   * Any metric that DynamoDB writes of the table, by its name: the guide to monitoring lists those of a table that is sharded.
+   * Any metric that DynamoDB writes of the table, by its name: the guide to metrics lists those of a table that is sharded.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
@@ -243,7 +243,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   }
 
   /**
-   * Any metric that DynamoDB writes of the table, by its name: the guide to monitoring lists those of a table that is sharded.
+   * Any metric that DynamoDB writes of the table, by its name: the guide to metrics lists those of a table that is sharded.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.

@@ -65,7 +65,7 @@ export class IndexItemMover extends ItemMoverBase {
   }
 
   /**
-   * Any metric that executions write of the index, by its name: the guide to monitoring lists them.
+   * Any metric that executions write of the index, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.

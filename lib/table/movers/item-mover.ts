@@ -107,7 +107,7 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
   }
 
   /**
-   * Any metric that executions write, by its name: the guide to monitoring lists them.
+   * Any metric that executions write, by its name: the guide to metrics lists them.
    *
    * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
