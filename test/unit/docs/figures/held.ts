@@ -187,7 +187,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `if at most ${core('resharding/reshard-stream', 'MAX_MOVES_IN_PLACE_OF_UPDATES')} are enough`,
     `skew*] is at most ${MAX_SKEW}: the widest shard holds at most ${MAX_SKEW} times`,
     `bytes over ${SHARD_LIMITS.bytesWritten / 1e6} MB, and records over ${n(SHARD_LIMITS.recordsWritten)}`,
-    `above the target and ${percent(SURGE_FRACTION)} of what is left of the capacity (${percent(0.7 + SURGE_FRACTION * 0.3)} for a target of 70 %)`,
+    `above the target plus ${percent(SURGE_FRACTION)} of the remaining capacity (${percent(0.7 + SURGE_FRACTION * 0.3)} for a target of 70 %)`,
     `below ${percent(SCALE_IN_FRACTION)} of the target for half an hour`,
     `at most ${percent(2 * SCALE_IN_FRACTION)} of the target`,
     `for up to ${throttledMinutes(1, 0)} minutes if one doubling is enough, and for up to ${throttledMinutes(2, 0)} minutes if it needs two. Metrics can add ${['', '', '', 'three'][throttledMinutes(1, 3) - throttledMinutes(1, 0)]} minutes`,
