@@ -26,11 +26,6 @@ export const TRANSCRIPTS: readonly Transcript[] = [
     line: 'keys --shards 3 --count 6',
     run: () => keys('--shards 3 --count 6'.split(' ')),
   },
-  {
-    guide: 'planning',
-    line: 'plan overload --partitions 10',
-    run: () => plan(['overload', '--partitions', '10']),
-  },
 ];
 
 /** What stands in the guide before and behind the transcript. */

@@ -204,7 +204,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `take ${n(PARTITION_WRITE_UNITS * suffixRange({ writesPerSecond: 5_000, itemKb: 1 }))} writes of 1 KB a second`,
     `more than ${core('sharded-index/strays/item-transfer', 'MAX_COMPARED')} attributes`,
     `takes ${n(PARTITION_READ_UNITS)} read units a second`,
-    `Both defaults are ${core('fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `which is ${declared('lib/table/dax-cluster.ts', 'timeToLive')} minutes unless you set it`,
   ],
   'testing.md': [
