@@ -115,7 +115,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'hash-keys.md': [
     `up to ${n(lambda('hash-key-registry/registry-event', 'MAX_OWNERS'))} owners`,
-    `one after the other, of up to ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners each`,
+    `up to ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners in each commit`,
   ],
   'keyspaces.md': [
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
