@@ -27,22 +27,23 @@ export const SERVICE_LIMITS = {
     source: KINESIS_QUOTAS,
   },
   shardsOfStream: {
-    what: 'shards of a stream that UpdateShardCount sets',
+    what: 'shards of a stream, set by UpdateShardCount',
     value: 10_000,
     source: 'Kinesis API reference, UpdateShardCount',
   },
   shardCountUpdates: {
-    what: 'calls of UpdateShardCount for a stream in 24 hours, each of which at most doubles or halves the count',
+    what: 'calls of UpdateShardCount for a stream in 24 hours',
     value: 10,
+    otherwise: 'each call at most doubles or halves the count',
     source: 'Kinesis API reference, UpdateShardCount',
   },
   shardRecords: {
-    what: 'records a second that a shard takes',
+    what: 'records a second of a shard',
     value: 1_000,
     source: KINESIS_QUOTAS,
   },
   shardBytes: {
-    what: 'bytes a second that a shard takes',
+    what: 'bytes a second of a shard',
     value: 1_000_000,
     source: KINESIS_QUOTAS,
   },
@@ -53,21 +54,21 @@ export const SERVICE_LIMITS = {
     source: 'Kinesis API reference, RegisterStreamConsumer',
   },
   onDemandWrites: {
-    what: 'megabytes a second that a stream takes in on-demand mode',
+    what: 'megabytes a second that writers put into a stream in on-demand mode',
     value: 200,
     otherwise: '10,000 in us-east-1, us-west-2 and eu-west-1',
     increasedBy: 'AWS Support, on-demand write throughput of Amazon Kinesis Data Streams',
     source: KINESIS_QUOTAS,
   },
   onDemandReads: {
-    what: 'megabytes a second that consumers without enhanced fan-out read of a stream in on-demand mode',
+    what: 'megabytes a second that consumers without enhanced fan-out read from a stream in on-demand mode',
     value: 400,
     otherwise: '20,000 in us-east-1, us-west-2 and eu-west-1',
     increasedBy: 'AWS Support, on-demand read throughput of Amazon Kinesis Data Streams',
     source: KINESIS_QUOTAS,
   },
   batchesOfShard: {
-    what: 'batches of a shard that Lambda processes side by side (`parallelizationFactor`)',
+    what: 'batches of a shard that Lambda processes in parallel (`parallelizationFactor`)',
     value: 10,
     source: 'Lambda API reference, CreateEventSourceMapping',
   },
@@ -85,7 +86,7 @@ export const SERVICE_LIMITS = {
     what: 'gigabytes of a partition of DynamoDB',
     value: 10,
     otherwise:
-      'a fuller one is divided, but for the items of one partition key of a table with a local secondary index: writes of more are refused',
+      'DynamoDB splits a larger partition, but in a table with a local secondary index it rejects writes that exceed the limit',
     source: 'DynamoDB developer guide, "Local secondary indexes", item collection size limit',
   },
   tableWrites: {
@@ -101,7 +102,7 @@ export const SERVICE_LIMITS = {
     source: DYNAMODB_QUOTAS,
   },
   accountUnits: {
-    what: 'read units and write units a second, each, of all provisioned tables of an account in a Region',
+    what: 'read units a second, and write units a second, of all provisioned tables of an account in a Region',
     value: 80_000,
     increasedBy: 'Service Quotas, Amazon DynamoDB, account-level throughput',
     source: DYNAMODB_QUOTAS,
