@@ -21,7 +21,7 @@ describe('the glossary', () => {
 
   test('retires words', () => {
     expect(words).toEqual(
-      expect.arrayContaining(['under way', 'mend', 'literature', 'reshardPlan', 'parked shard', 'local window']),
+      expect.arrayContaining(['under way', 'mend', 'literature', 'windowRows', 'parked shard', 'local window']),
     );
   });
 
@@ -38,11 +38,11 @@ describe('the glossary', () => {
   });
 
   test('is searched for across lines and comment marks, in any case, and as whole words', () => {
-    const text = ['One request is under', '   * way.', 'Mending takes', 'an amended plan', 'ReshardPlan'].join('\n');
+    const text = ['One request is under', '   * way.', 'Mending takes', 'an amended plan', 'WindowRows'].join('\n');
     expect(wordsIn('example', text)).toEqual([
       { file: 'example', line: 1, word: 'under way' },
       { file: 'example', line: 3, word: 'mending' },
-      { file: 'example', line: 5, word: 'reshardPlan' },
+      { file: 'example', line: 5, word: 'windowRows' },
     ]);
   });
 
