@@ -7,7 +7,7 @@ import { parseFence } from '../stream-format/fence';
 import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
 import { moveOfSource } from './fenced-move';
-import { AttemptOnce, saysDone } from './once';
+import { AttemptOnce, isDoneError } from './once';
 import { mayBeHalfDone } from './parked-key-changes';
 import type { ParkedRecord } from './parking-store';
 import { positionForHandler, positionInParkedKey, type SequencePosition, sourceOf } from './sequence-position';
@@ -16,21 +16,21 @@ import type { WorkTime } from './work-time';
 /** An attempt that did not succeed. */
 export interface FailedAttempt {
   error: unknown;
-  /** Whether the handler has ended, so that another attempt may begin. */
+  /** Whether the handler has settled, so that another attempt may begin. */
   hasEnded: boolean;
-  /** Whether the handler was called. If it was not, this is no try of the record. */
+  /** Whether the handler was called. If not, the attempt does not count as a try of the record. */
   wasCalled: boolean;
 }
 
-/** How an attempt ended. `unfinished` means that the time was over, which says nothing about the record. */
+/** The outcome of an attempt. `unfinished` means that the time ran out, so the outcome of the record is not known. */
 export type Outcome = 'done' | 'unfinished' | FailedAttempt;
 
-/** The handler has not ended within the time of an attempt. */
+/** The handler did not settle within the time of an attempt. */
 class AttemptTimeoutError extends Error {
   override readonly name = 'AttemptTimeoutError';
 
   constructor(ms: number) {
-    super(`the handler has not ended within ${Math.round(ms)} ms`);
+    super(`the handler did not settle within ${Math.round(ms)} ms`);
   }
 }
 
@@ -39,23 +39,21 @@ class UnsettledCallError extends Error {
   override readonly name = 'UnsettledCallError';
 
   constructor(ms: number) {
-    super(
-      `the handler was not called: its earlier call for this key has not settled, and this attempt has waited ${Math.round(ms)} ms`,
-    );
+    super(`the handler was not called: an earlier call for this key did not settle within ${Math.round(ms)} ms`);
   }
 }
 
 const BACKOFF_BASE_MS = 100;
 const BACKOFF_CAP_MS = 2_000;
 
-/** How long a handler may take to end after its signal aborts. */
+/** How long a handler may take to settle after its signal aborts. */
 const GRACE_MS = 100;
 
-/** Attempts whose handlers still run although nobody waits for them any more, by partition key. */
-export class UnendedAttempts {
+/** Attempts whose handlers still run after their timeout, by partition key. The consumer no longer waits for their results. */
+export class AbandonedAttempts {
   private readonly ends = new Map<string, Promise<unknown>>();
 
-  /** Resolves when the last attempt of the key ends; undefined if none runs. */
+  /** Resolves when the last such attempt of the key ends; undefined if there is none. */
   of(partitionKey: string): Promise<unknown> | undefined {
     return this.ends.get(partitionKey);
   }
@@ -68,18 +66,18 @@ export class UnendedAttempts {
   }
 }
 
-/** How long handlers have been at work. */
+/** How long handlers have worked. */
 export interface HandlersWork {
   busyMs: number;
 }
 
-/** An attempt whose handler is at work. */
+/** An attempt whose handler runs. */
 class Running {
   readonly outcome = deferred<Outcome>();
-  /** Resolves when the handler has ended, even if nobody waits for it any more. */
+  /** Resolves when the handler has settled, even after its timeout. */
   handled!: Promise<void>;
-  /** Why nobody waits for the handler any more, unless it ends at once. */
-  lateError?: Error;
+  /** The error of the timeout, unless the handler settles immediately after its signal aborts. */
+  timeoutError?: Error;
   wasCalled = false;
   startedAt!: number;
   isOver = false;
@@ -93,8 +91,8 @@ class Running {
   ) {}
 
   /**
-   * The controller is made when a handler asks for the signal. One for each record would cost as much as all other work on
-   * a record.
+   * The controller is created when a handler reads the signal: creating one for each record would take as long as all other work
+   * on the record.
    */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
@@ -108,22 +106,22 @@ class Running {
   }
 }
 
-/** Attempts at records, a bounded number at once. Call `close` when the work is over. */
+/** Attempts at records, a bounded number of them in parallel. Call `close` at the end of the work. */
 export class Attempts {
-  /** The attempts in the order in which they began, which is the order in which their times run out. */
+  /** The running attempts, in the order of their starts and so of their timeouts. */
   private readonly running = new Set<Running>();
   private cancelWatch?: () => void;
 
   constructor(
     private readonly settings: ConsumerSettings,
-    private readonly unended: UnendedAttempts,
+    private readonly abandoned: AbandonedAttempts,
     private readonly slots: Semaphore,
     private readonly time: WorkTime,
   ) {
     time.signal.addEventListener('abort', this.stopAll);
   }
 
-  /** From now on no attempt begins. */
+  /** After this call, no attempt begins. */
   close(): void {
     this.time.signal.removeEventListener('abort', this.stopAll);
     this.cancelWatch?.();
@@ -135,7 +133,7 @@ export class Attempts {
     return running.outcome.promise;
   }
 
-  /** Waits before the next attempt, unless the time is over. */
+  /** Waits before the next attempt, at most until the time runs out. */
   async backOff(attempts: number): Promise<void> {
     const { clock, random } = this.settings;
     const ms = backoffMs(attempts, { backoffBaseMs: BACKOFF_BASE_MS, backoffCapMs: BACKOFF_CAP_MS, random });
@@ -148,11 +146,13 @@ export class Attempts {
     else {
       this.running.add(running);
       this.watch();
-      running.handled = this.handle(running, this.unended.of(running.record.partitionKey));
+      running.handled = this.handle(running, this.abandoned.of(running.record.partitionKey));
     }
   }
 
-  /** @param before an attempt of an earlier invocation, or of a replay, that still runs: it could take effect after this one */
+  /**
+   * @param before an attempt of an earlier invocation or of a replay that still runs, and could take effect after this attempt
+   */
   private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
     await before;
     let outcome: Outcome = 'unfinished';
@@ -163,7 +163,11 @@ export class Attempts {
         outcome = 'done';
       }
     } catch (error) {
-      outcome = { error: mayBeHalfDone(error) ? error : (running.lateError ?? error), hasEnded: true, wasCalled: true };
+      outcome = {
+        error: mayBeHalfDone(error) ? error : (running.timeoutError ?? error),
+        hasEnded: true,
+        wasCalled: true,
+      };
     }
     this.end(running, outcome);
   }
@@ -176,9 +180,9 @@ export class Attempts {
   }
 
   /**
-   * Takes a record apart that could not be taken apart when it arrived. It may succeed now, throw the same error again, or give the
-   * record as it is if `onCorrupt` is `raw` now. Its user
-   * records count under the key that was parked, because later records of their own keys have not waited for them.
+   * Deaggregates a record that could not be deaggregated when it arrived. It may succeed now, throw the same error again or, if
+   * `onCorrupt` is now `raw`, return the record unchanged. Its user records belong to the parked key, because later records of
+   * their own keys have not waited for them.
    */
   private async callEach(running: Running): Promise<void> {
     const { record } = running;
@@ -198,7 +202,7 @@ export class Attempts {
     }
   }
 
-  /** Calls the handler. Resolves when the user record has taken effect, now or before. */
+  /** Calls the handler. Resolves when the user record has taken effect, now or in an earlier attempt. */
   private async handleOne(running: Running, userRecord: UserRecord, position: SequencePosition): Promise<void> {
     const { handle, parking } = this.settings;
     const { record, attempt } = running;
@@ -219,7 +223,7 @@ export class Attempts {
     try {
       await handle(userRecord, context);
     } catch (error) {
-      if (!saysDone(error, attemptOnce)) throw attemptOnce?.mistake ?? error;
+      if (!isDoneError(error, attemptOnce)) throw attemptOnce?.mistake ?? error;
     }
     if (attemptOnce?.mistake !== undefined) throw attemptOnce.mistake;
   }
@@ -233,7 +237,7 @@ export class Attempts {
     running.outcome.resolve(outcome);
   }
 
-  /** Schedules one timer for all attempts, because a timer for each record would cost too much. */
+  /** Schedules one timer for all attempts, because a timer for each record would take too much time. */
   private watch(): void {
     if (this.cancelWatch !== undefined) return;
     const { clock } = this.settings;
@@ -245,7 +249,7 @@ export class Attempts {
         this.cancelWatch = undefined;
         for (const running of this.running) {
           if (running.startedAt + attemptTimeoutMs > clock.now()) break;
-          void this.endLate(running);
+          void this.timeOut(running);
         }
         this.watch();
       },
@@ -253,12 +257,12 @@ export class Attempts {
     );
   }
 
-  private async endLate(running: Running): Promise<void> {
+  private async timeOut(running: Running): Promise<void> {
     this.running.delete(running);
     const { wasCalled } = running;
     const { attemptTimeoutMs } = this.time;
     const error = wasCalled ? new AttemptTimeoutError(attemptTimeoutMs) : new UnsettledCallError(attemptTimeoutMs);
-    running.lateError = error;
+    running.timeoutError = error;
     this.abort(running);
     await this.settings.clock.sleep(GRACE_MS);
     this.end(running, { error, hasEnded: false, wasCalled });
@@ -273,11 +277,11 @@ export class Attempts {
 
   private abort(running: Running): void {
     running.abort();
-    this.unended.add(running.record.partitionKey, running.handled);
+    this.abandoned.add(running.record.partitionKey, running.handled);
   }
 }
 
-/** The record as its handler sees it. */
+/** The record for its handler. */
 function userRecordOf({ partitionKey, explicitHashKey, data, subSequenceNumber, sequence }: ParkedRecord): UserRecord {
   const record: UserRecord = { partitionKey, data, subSequenceNumber };
   if (explicitHashKey !== undefined) record.explicitHashKey = explicitHashKey;

@@ -9,7 +9,7 @@ import {
 } from './parking-store';
 import type { SequencePosition } from './sequence-position';
 
-/** What people do with parked keys, for every store. */
+/** The operations on parked keys that operators use, for every store. */
 export abstract class BaseParkingStore implements ParkingStore {
   abstract readonly consumer: string;
   abstract find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
@@ -22,13 +22,13 @@ export abstract class BaseParkingStore implements ParkingStore {
   abstract endMove(move: FencedMove): Promise<void>;
   abstract waitForMove(move: FencedMove, waitedMs: number): Promise<MoveProgress>;
 
-  /** Every key that is set aside, in no order. */
+  /** Lists all parked keys, in no particular order. */
   async *parked(): AsyncGenerator<ParkedKeyReport> {
     for await (const key of this.keys()) yield parkedKeyReport(key);
   }
 
   /**
-   * Lets the next replay try a key, dead or not, with as many tries before it is dead as a key that was just parked.
+   * Lets the next replay try a key, even a dead key. The count of tries before the key is dead starts again.
    *
    * @returns false if the key is not parked
    */
@@ -37,8 +37,8 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Leaves out the record that holds a key up, for good, and lets the next replay try the record behind it. If the key is
-   * tried at this moment, the record may take effect nevertheless.
+   * Drops the record that blocks a key, for ever, and lets the next replay try the record after it. If a replay tries the record
+   * at this moment, the record may still take effect.
    *
    * @returns false if the key is not parked
    */
@@ -47,7 +47,7 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Deletes every record of a key that waits, for good. Later records of it are handled as they come.
+   * Deletes all waiting records of a key, for ever. Later records of the key are handled normally.
    *
    * @returns false if the key is not parked
    */
@@ -55,15 +55,15 @@ export abstract class BaseParkingStore implements ParkingStore {
     return this.continueAt(partitionKey, ({ next }) => next);
   }
 
-  private async continueAt(partitionKey: string, firstLeft: (key: ParkedKey) => number): Promise<boolean> {
+  private async continueAt(partitionKey: string, newFirst: (key: ParkedKey) => number): Promise<boolean> {
     for (;;) {
       const found = (await this.find([partitionKey])).get(partitionKey);
       if (found === undefined) return false;
       const { lastError, ...key } = found;
-      const first = firstLeft(found);
+      const first = newFirst(found);
       const now = Date.now();
       const continued: ParkedKey = { ...key, first, tries: 0, retries: 0, dead: false, since: now, dueAt: now };
-      // A record that is left out takes its error with it.
+      // The error of a dropped record is dropped, too.
       if (first === found.first && lastError !== undefined) continued.lastError = lastError;
       const saved = await this.save(continued);
       if (saved !== undefined && (saved.first < saved.next || (await this.remove(saved)))) return true;

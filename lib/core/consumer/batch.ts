@@ -1,6 +1,6 @@
 import { EvenShardsError } from '../kernel/errors';
 import { Semaphore } from '../kernel/semaphore';
-import { Attempts, type FailedAttempt, type HandlersWork, type UnendedAttempts } from './attempts';
+import { type AbandonedAttempts, Attempts, type FailedAttempt, type HandlersWork } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
 import { type HandledPositions, isCovered } from './handled-positions';
@@ -10,40 +10,37 @@ import type { ParkedKey } from './parking-store';
 import { type Arrival, arrivalsByKey, type SourceBatch } from './shard-record';
 import type { WorkTime } from './work-time';
 
-/** The records of one key in a batch, and how far they are finished: handled or parked. */
+/** The records of one key in a batch, and how many of them are finished: handled or parked. */
 interface KeyQueue extends HandlersWork {
   readonly partitionKey: string;
   readonly records: readonly Arrival[];
-  /** How many of the records need not come again. */
+  /** How many of the records are finished. They need not be delivered again. */
   finished: number;
   /**
-   * The index of the first fence. The records from there on finish together: a fence finishes only when all readers know that its
-   * move has ended.
+   * The index of the first fence. The records from this fence on finish together, because a fence finishes only when all readers
+   * know that its move has ended.
    */
   readonly firstFence: number;
 }
 
-/** How far the records of a key were handled in place. */
+/** The result of handling records of a key in place. */
 interface HandledInPlace {
   /** The records that were not handled. */
   rest: readonly Arrival[];
-  /** The key to park the rest under, if a record has failed. Without it, a rest means that the time is over. */
+  /** The key to park, if a record has failed. If it is absent and there is a rest, the time has run out. */
   key?: ParkedKey;
 }
 
-/** Other processes changed the key between each of our reads and writes. */
+/** Other processes changed the key between each read and write of this process. */
 class ParkingContentionError extends EvenShardsError {
   constructor() {
-    super('PARKING_CONTENTION', `not parked: another process has changed the key ${MOST_CHANGES} times meanwhile`);
+    super('PARKING_CONTENTION', `not parked: other processes changed the key before each of ${MOST_CHANGES} attempts`);
   }
 }
 
 const MOST_CHANGES = 20;
 
-/**
- * A batch of a shard. The records of a key are handled in order, and keys at the same time. A key that fails is set aside
- * alone.
- */
+/** A batch of a shard. Records of one key are handled in order, and different keys in parallel. Only a failing key is parked. */
 export class Batch {
   private readonly queues: readonly KeyQueue[];
   private readonly attempts: Attempts;
@@ -51,11 +48,11 @@ export class Batch {
   constructor(
     private readonly settings: ConsumerSettings,
     private readonly handled: HandledPositions,
-    unended: UnendedAttempts,
+    abandoned: AbandonedAttempts,
     private readonly time: WorkTime,
     private readonly records: SourceBatch,
   ) {
-    this.attempts = new Attempts(settings, unended, new Semaphore(settings.concurrency), time);
+    this.attempts = new Attempts(settings, abandoned, new Semaphore(settings.concurrency), time);
     this.queues = Array.from(arrivalsByKey(records, settings.onCorrupt), ([partitionKey, ofKey]) => ({
       partitionKey,
       records: ofKey,
@@ -65,7 +62,9 @@ export class Batch {
     }));
   }
 
-  /** The index of the first record that must come again; undefined if all are handled or parked. */
+  /**
+   * The index of the first record that is neither handled nor parked, and so must be delivered again. Undefined if there is none.
+   */
   get firstUnfinished(): number | undefined {
     let first: number | undefined;
     for (const { records, finished } of this.queues) {
@@ -75,16 +74,16 @@ export class Batch {
     return first;
   }
 
-  /** How long the handlers of each key were at work. */
+  /** How long the handlers of each key worked. */
   get busyMs(): number[] {
     return this.queues.map(({ busyMs }) => busyMs);
   }
 
   /**
-   * Handles the batch. What is neither handled nor parked afterwards must come again.
+   * Handles the batch. The records from `firstUnfinished` on must be delivered again.
    *
    * @returns the problems of single keys
-   * @throws what the parking store throws if it cannot say which keys are parked
+   * @throws the error of the parking store if it cannot read which keys are parked
    */
   async process(): Promise<unknown[]> {
     const problems: unknown[] = [];
@@ -110,15 +109,15 @@ export class Batch {
     if (firstFence === records.length) return void (await this.handleOrPark(queue, records, parked));
     const gate = new FenceGate({ ...this.settings, source: this.records.source });
     for await (const run of gate.runs(records, this.time.signal)) {
-      // Only now is it known what was parked on the shard that the key comes from.
+      // Only after the wait for the move, the parked records of the key's old shard are known.
       if (!(await this.handleOrPark(queue, run, await this.findParkedKey(partitionKey)))) return;
     }
     queue.finished = records.length;
   }
 
   /**
-   * Handles records while their key is not parked, and appends the others to the parked key. Returns false if the time ran out
-   * first.
+   * Handles records while their key is not parked, and appends the remaining records to the parked key. Returns false if the time
+   * runs out before.
    */
   private async handleOrPark(
     queue: KeyQueue,
@@ -142,7 +141,7 @@ export class Batch {
     throw new ParkingContentionError();
   }
 
-  /** Handles records until one has failed as often as it may, or until the time is over. */
+  /** Handles records until a record has no attempts left, or until the time runs out. */
   private async handleInPlace(queue: KeyQueue, records: readonly Arrival[]): Promise<HandledInPlace> {
     let attempt = 1;
     for (let index = 0; index < records.length; ) {
@@ -168,7 +167,7 @@ export class Batch {
     return { rest: [] };
   }
 
-  /** Reports a failed attempt. Returns the key to park if no other attempt may follow in place. */
+  /** Reports a failed attempt. Returns the key to park, if no further attempt is allowed in place. */
   private handleFailure(
     { partitionKey, isCorrupt }: Arrival,
     attempt: number,
@@ -183,15 +182,18 @@ export class Batch {
     return afterFailure(newParkedKey(partitionKey, timeOfDay()), failure, this.settings);
   }
 
-  /** From now on a record that the producer wrote before the fence, and that arrives after it, counts as a duplicate. */
+  /**
+   * Marks the fence as handled. A record that the producer wrote before the fence and that arrives later then counts as a
+   * duplicate.
+   */
   private async skipFence({ partitionKey, positions }: Arrival): Promise<'done'> {
     await this.settings.parking.markHandled(partitionKey, positions[0]!);
     return 'done';
   }
 
   /**
-   * Appends records to a key, as many at once as a transaction can write, and leaves out duplicates. Returns undefined if another
-   * process has changed the key: what was appended before is then in the `parkedUpTo` of the stored key.
+   * Appends records to a key, in groups that fit into a transaction, without duplicates. Returns undefined if another process has
+   * changed the key. The `parkedUpTo` of the stored key then shows which records were appended before.
    */
   private async append(key: ParkedKey, records: readonly Arrival[]): Promise<ParkedKey | undefined> {
     const { parkedUpTo } = key;

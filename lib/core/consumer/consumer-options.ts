@@ -7,33 +7,33 @@ import type { Once } from './once';
 import type { ParkedKeyReport, ParkingStore } from './parking-store';
 import type { SequencePosition } from './sequence-position';
 
-/** What a handler is told in addition to the record. */
+/** What a handler gets in addition to the record. */
 export interface RecordContext {
-  /** The number of this attempt at the record, from 1 on. Attempts after it was parked count, too. */
+  /** The number of this attempt at the record, from 1. It includes attempts after the record was parked. */
   attempt: number;
-  /** Aborts when the time for this attempt is over. From then on, nobody waits for what the handler does. */
+  /** Aborts at the timeout of this attempt. After that, the consumer ignores the result of the handler. */
   signal: AbortSignal;
-  /** Makes the effect of the record and its number one write, in DynamoDB or in Postgres. */
+  /** Writes the effect of the record and its number in one transaction, in DynamoDB or in Postgres. */
   once: Once;
   /**
-   * For effects in any other store, so that each record takes effect once. Each position has a series and the number of the record
-   * in it. In one transaction, read the number that you stored for each series. If one of them is not below the number of the
-   * record, the record is a duplicate. Otherwise, write the effect and store the numbers. Numbers compare as text.
+   * For effects in other stores, so that each record takes effect once. Each position has a series, and the number of the record
+   * in that series. In one transaction, read the stored number of each series. If a stored number is equal to or above the number
+   * of the record, the record is a duplicate. Otherwise write the effect, and store the numbers. Compare numbers as text.
    *
-   * There is one position now: the sequence that the producer gave the record, or without one its position in the shard.
+   * There is one position now: the sequence of the record or, without a sequence, its position in the shard.
    */
   positions: SequencePosition[];
 }
 
 /**
- * Handles one record. If it throws, the record is tried again. Do not write into the data of the record: whoever tries it again,
- * or reads the next record of its aggregate, meets the same bytes.
+ * Handles one record. If it throws, the record is tried again. Do not change the data of the record: the next attempt and the
+ * other records of the same aggregate use the same bytes.
  */
 export type RecordHandler = (record: UserRecord, context: RecordContext) => Promise<void> | void;
 
-/** Where an `OrderedConsumer` sets records aside, how often it tries them, and how many it handles at the same time. */
+/** The options of an `OrderedConsumer`. */
 export interface OrderedConsumerOptions {
-  /** Where keys are set aside: a `DynamoDbParkingStore`, or a `MemoryParkingStore` in tests. */
+  /** The store for parked keys: a `DynamoDbParkingStore`, or a `MemoryParkingStore` in tests. */
   parking: ParkingStore;
   /**
    * How often a record is tried before its key is parked, at least 2.
@@ -41,23 +41,23 @@ export interface OrderedConsumerOptions {
    */
   attempts?: number;
   /**
-   * How many records are handled at once. Each belongs to another key.
+   * How many records are handled in parallel, each of another key.
    * @default 10
    */
   concurrency?: number;
   /**
-   * How long an attempt may take, in milliseconds. After that it has failed. If its handler goes on nevertheless, the key
-   * is parked at once, because a second attempt at the same time could apply a record twice.
-   * @default a third of the time that the invocation has when it begins; 30000 where no time is set
+   * How long an attempt may take, in milliseconds. After that time, the attempt has failed. If its handler still runs, the key is
+   * parked immediately, because a second attempt in parallel could apply the record twice.
+   * @default a third of the remaining time at the start of the invocation; 30000 outside Lambda
    */
   attemptTimeoutMs?: number;
   /**
-   * How often a record is tried in all, parked or not, before its key is dead.
+   * How often a record is tried in total, including replays, before its key is dead.
    * @default 100
    */
   maxTries?: number;
   /**
-   * How long a record may hold up its key before the key is dead, in milliseconds.
+   * How long a record may block its key before the key is dead, in milliseconds.
    * @default 86400000 (one day)
    */
   maxAgeMs?: number;
@@ -67,43 +67,43 @@ export interface OrderedConsumerOptions {
    */
   retryMs?: number;
   /**
-   * The most keys of which this process remembers what has taken effect, to drop duplicates without a request. It remembers
-   * the latest keys, in 32 MB at most.
+   * For how many keys this process remembers the handled positions, to drop duplicates without a request. It remembers the latest
+   * keys, in at most 32 MB.
    * @default 100000
    */
   maxKeys?: number;
   /**
-   * What to do with a Kinesis record that begins like an aggregate but is not one: `throw` parks it under its own partition
-   * key, `raw` handles it as it is.
+   * What to do with a Kinesis record that begins like an aggregate but is not valid: `throw` parks it under its own partition
+   * key, `raw` handles it unchanged.
    * @default 'throw'
    */
   onCorrupt?: 'throw' | 'raw';
   /**
-   * How long records wait at most for the end of a move of their key, in milliseconds. The waits of all attempts add up.
+   * The longest time that records wait for the end of a move of their key, in milliseconds, over all attempts.
    * @default 60000
    */
   maxMoveWaitMs?: number;
-  /** Is called for each attempt that has failed. What a listener throws is written to the log, and no record waits for it. */
+  /** Called for each failed attempt. An error of the listener is logged, and records do not wait for the listener. */
   onFailure?(failure: RecordFailure): void;
-  /** Is called for each key that is dead from now on. */
+  /** Called for each key that becomes dead. */
   onDead?(key: ParkedKeyReport): void;
-  /** Is called for each move whose end nobody waits for any more. Its records may be out of order. */
+  /** Called for each move whose end the consumer no longer waits for. The records of the move may be out of order. */
   onLetGo?(move: FencedMove): void;
   /** Numbers from 0 to 1, for back-off. @default Math.random */
   random?: () => number;
-  /** @default the clock of the system */
+  /** @default the system clock */
   clock?: Clock;
   /** The time of day in milliseconds since 1970, which all processes of a consumer share. @default Date.now */
   timeOfDay?: () => number;
 }
 
-/** An attempt that has failed. It holds no payload, but the error may quote one. */
+/** A failed attempt. It contains no payload, but the message of the error may contain one. */
 export interface RecordFailure {
   /** The partition key. */
   partitionKey: string;
   /** The number of the attempt, from 1 on. */
   attempt: number;
-  /** What the handler has thrown. */
+  /** The error of the handler. */
   error: unknown;
   /** Whether the key is parked after this attempt. */
   isParked: boolean;
@@ -117,7 +117,7 @@ export interface ConsumerSettings
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** @throws InvalidArgumentError that names the option */
+/** @throws InvalidArgumentError if an option is invalid */
 export function consumerSettings(handle: RecordHandler, options: OrderedConsumerOptions): ConsumerSettings {
   if (typeof handle !== 'function')
     throw new InvalidArgumentError('handle', handle, 'a function that handles a record');
@@ -157,7 +157,7 @@ function checkNumbers(settings: ConsumerSettings): void {
   checkWhole('concurrency', concurrency, 1);
   checkWhole('maxTries', maxTries, 1);
   checkWhole('maxKeys', maxKeys, 1);
-  // A lease of a key must outlast an attempt and end after a crash, and no key may wait for a move for ever.
+  // These times must be finite: leases of keys must end after a crash, and no key may wait for a move for ever.
   if (attemptTimeoutMs !== undefined) checkPositive('attemptTimeoutMs', attemptTimeoutMs);
   checkNotNegative('maxMoveWaitMs', maxMoveWaitMs);
   checkAboveZero('maxAgeMs', maxAgeMs);
@@ -169,7 +169,7 @@ function checkAboveZero(field: string, value: number): void {
   if (!(value > 0)) throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
 }
 
-/** Calls a listener. An error of the listener is written to the log, and no record waits for it. */
+/** Wraps a listener: logs its errors, so that they do not disturb the records. */
 function listener<T>(listen: ((what: T) => void | Promise<void>) | undefined) {
   return async (what: T): Promise<void> => {
     try {

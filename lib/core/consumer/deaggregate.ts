@@ -14,7 +14,7 @@ import { nextSequence, parseSequenceText, type RecordSequence, SEQUENCE_TAG } fr
 import { CorruptAggregateError } from './consumer-errors';
 import { MessageReader } from './message-reader';
 
-/** A record as its producer put it, on its own or in an aggregate. */
+/** A record as its producer put it, alone or in an aggregate. */
 export interface UserRecord {
   /** The partition key of the user record. */
   partitionKey: string;
@@ -38,34 +38,33 @@ export interface StreamRecord {
   explicitHashKey?: string | bigint;
 }
 
-/** How to take records apart. */
+/** Options of `deaggregate`. */
 export interface DeaggregateOptions {
   /**
-   * The hash key range of the shard that the record was read from: user records of an aggregate that lie outside it are
-   * left out. Give it for a stream that the Kinesis Producer Library writes, because that library sends such records again.
-   * The Kinesis Client Library drops the whole aggregate instead. The records of an `OrderedProducer` never lie outside.
+   * The hash key range of the shard of the record. User records outside this range are dropped. Use it if the Kinesis Producer
+   * Library writes to the stream, because that library sends such records again. The Kinesis Client Library drops the whole
+   * aggregate instead. An `OrderedProducer` never writes records outside the range.
    * @default all user records
    */
   range?: HashKeyRange;
   /**
-   * What to do with a record that begins like an aggregate but is not one: `throw` an error, or take the record as it is
-   * (`raw`). The Kinesis Client Library takes it as it is if its MD5 or its protocol buffer is wrong. `raw` is for streams
-   * that hold arbitrary bytes of other programs.
+   * What to do with a record that begins like an aggregate but is not valid: `throw` an error, or return the record unchanged
+   * (`raw`). The Kinesis Client Library returns it unchanged if its MD5 or its protocol buffer is wrong. Use `raw` for streams
+   * with arbitrary bytes of other programs.
    * @default 'throw'
    */
   onCorrupt?: 'throw' | 'raw';
 }
 
 /**
- * The user records in a Kinesis record, in the order in which they were put. If the Kinesis record is an aggregate of
- * the Kinesis Producer Library, these are the records of the aggregate. Otherwise it is the record itself. Use it for
- * every record that you read from a stream with aggregation.
+ * Returns the user records of a Kinesis record, in the order in which they were put: the records of an aggregate of the Kinesis
+ * Producer Library, or otherwise the record itself. Use it for every record that you read from a stream with aggregation.
  *
  * The data of the user records are views of the data of the Kinesis record, not copies.
  *
- * @throws CorruptAggregateError if the record starts like an aggregate but is not valid: its MD5 does not match, or its
- *   content does not follow the format. A producer that aggregates never writes such a record. A record of random bytes
- *   starts like an aggregate once in 2^32; with `onCorrupt: 'raw'` it is passed on unchanged
+ * @throws CorruptAggregateError if the record starts like an aggregate but is not valid: its MD5 does not match, or its content
+ *   does not follow the format. Only a record that no aggregating producer has written can be like that, such as one of 2^32
+ *   records of random bytes
  * @throws InvalidArgumentError if the argument is not a record, for example if its data is still in base64
  */
 export function deaggregate(
@@ -103,17 +102,14 @@ function isWithin(
 function rawRecord({ partitionKey, data, explicitHashKey }: StreamRecord): UserRecord {
   if (explicitHashKey === undefined) return { partitionKey, data, subSequenceNumber: 0 };
   const hashKey = typeof explicitHashKey === 'string' ? hashKeyIn(explicitHashKey) : explicitHashKey;
-  // If the text is not a hash key, the error shows the text itself.
+  // If the text is not a hash key, the error shows the text.
   checkHashKey('explicitHashKey', hashKey ?? explicitHashKey);
   return { partitionKey, explicitHashKey: hashKey, data, subSequenceNumber: 0 };
 }
 
 const LEADING_ZEROS = /^0+(?=\d)/;
 
-/**
- * The hash key in a text that another producer wrote. The text may have leading zeros, which the Kinesis Client Library
- * accepts.
- */
+/** Parses a hash key from another producer. It may have leading zeros, which the Kinesis Client Library accepts. */
 function hashKeyIn(text: string): bigint | undefined {
   return parseHashKey(text.replace(LEADING_ZEROS, ''));
 }
@@ -127,7 +123,7 @@ function verifiedMessage(data: Uint8Array): Uint8Array {
   return message;
 }
 
-/** An aggregate as its message stores it. Records refer to their keys by positions in tables. */
+/** The content of an aggregate. Records refer to their keys by positions in tables. */
 interface Aggregate {
   partitionKeys: string[];
   explicitHashKeys: bigint[];
@@ -142,8 +138,8 @@ interface AggregatedRecord {
 }
 
 /**
- * Looks up the keys, which may come after the records in the message. A record without its own sequence follows the one
- * before.
+ * Looks up the keys, which may come after the records in the message. A record without its own sequence has the next number after
+ * the previous record.
  */
 function userRecords({ partitionKeys, explicitHashKeys, records }: Aggregate): UserRecord[] {
   if (records.length === 0) throw new CorruptAggregateError('it does not hold a record');
@@ -203,7 +199,7 @@ function readRecord(message: Uint8Array, name: string): AggregatedRecord {
   return { partitionKeyIndex, explicitHashKeyIndex, data, sequence };
 }
 
-/** The sequence in a tag. Undefined if the tag belongs to another program. */
+/** Reads the sequence in a tag. Undefined if the tag belongs to another program. */
 function readTag(message: Uint8Array, name: string): RecordSequence | undefined {
   let key: Uint8Array | undefined;
   let value: Uint8Array | undefined;

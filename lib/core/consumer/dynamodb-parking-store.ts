@@ -30,19 +30,19 @@ import {
 } from './parking-table';
 import type { SequencePosition } from './sequence-position';
 
-/** Where a `DynamoDbParkingStore` keeps parked keys. */
+/** Options of a `DynamoDbParkingStore`. */
 export interface DynamoDbParkingStoreOptions {
   /**
-   * The table. Its partition key is `id` and its sort key `part`, both strings. Its time-to-live attribute is `expiresAt`:
-   * items of `once` and of moves have one, and a parked record never has.
+   * The table. Its partition key is `id` and its sort key `part`, both strings. Its time-to-live attribute is `expiresAt`, which
+   * items of `once` and of moves have. Parked records do not have it.
    */
   tableName: string;
-  /** Names the consumer, in 1 to 128 characters. Consumers that share a table know nothing of one another. */
+  /** The name of the consumer, in 1 to 128 characters. Consumers with different names can share a table. */
   consumer: string;
   /**
-   * How long `once` remembers at least that a record has taken effect, in days. It must be longer than a record can wait in the
-   * stream and in the table.
-   * @default 400: a stream keeps records for 365 days at most
+   * The shortest time for which `once` remembers that a record has taken effect, in days. It must be longer than a record can
+   * stay in the stream and in the table.
+   * @default 400, because a stream keeps records for at most 365 days
    */
   rememberDays?: number;
 }
@@ -54,16 +54,16 @@ const TRANSACTIONS_AT_ONCE = 32;
 const KEYS_OF_A_READ = 100;
 const LONGEST_TEXT_BYTES = 500;
 const HASHED = 'sha256:';
-/** The attempts at a request that DynamoDB throttles, and the waits between them. */
+/** The attempts of a request that DynamoDB throttles, and the delays between them. */
 const ATTEMPTS = 10;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 2_000, random: Math.random };
 
-/** The reasons of a cancelled transaction that can succeed in another attempt. */
-const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
-/** The names of the errors of a conditional write if another process has changed the item, or is changing it. */
+/** The cancellation reasons of a transaction for which a retry can succeed. */
+const TRANSIENT_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+/** The errors of a conditional write if another process has changed the item, or is changing it. */
 const CHANGED = new Set(['ConditionalCheckFailedException', 'TransactionConflictException']);
 
-/** The table is throttled. The records come again. */
+/** DynamoDB throttles the table. The records will be delivered again. */
 class ParkingThrottledError extends EvenShardsError {
   constructor(keys: number) {
     super('PARKING_THROTTLED', `the parking table is throttled: ${keys} keys were not read`);
@@ -71,8 +71,8 @@ class ParkingThrottledError extends EvenShardsError {
 }
 
 /**
- * Keeps parked keys in a DynamoDB table, for a consumer of several processes or functions. While no key is parked, a batch
- * costs one strongly consistent read of an item of less than 4 KB. The construct `OrderedStreamConsumer` makes such a table.
+ * Stores parked keys in a DynamoDB table, for a consumer in several processes or functions. While no key is parked, a batch costs
+ * one strongly consistent read of an item of less than 4 KB. The construct `OrderedStreamConsumer` creates such a table.
  */
 export class DynamoDbParkingStore extends BaseParkingStore {
   readonly consumer: string;
@@ -81,13 +81,17 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   private readonly parkedRecords: ParkedRecords;
   private readonly marks: ParkingMarks;
   private readonly moves: ParkingMoves;
-  /** An outage can fail the records of thousands of keys at once. The client of the SDK sends 50 requests at a time. */
+  /**
+   * Limits the transactions in parallel. An outage can make thousands of keys fail together, and the SDK's client sends 50
+   * requests in parallel.
+   */
   private readonly transactions = new Semaphore(TRANSACTIONS_AT_ONCE);
 
   /**
-   * The store for a function of the construct `OrderedStreamConsumer`, which tells the function its table.
+   * The store for a function of the construct `OrderedStreamConsumer`, which sets the environment variables of the table and the
+   * consumer.
    *
-   * @throws InvalidArgumentError if the function's environment names no table
+   * @throws InvalidArgumentError if an environment variable is missing
    */
   static fromEnvironment(client: ParkingTableClient): DynamoDbParkingStore {
     const { [PARKING_TABLE_NAME]: tableName, [CONSUMER_NAME]: consumer } = process.env;
@@ -98,7 +102,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     return new DynamoDbParkingStore(client, { tableName, consumer });
   }
 
-  /** @throws InvalidArgumentError if the client lacks a method, or an option is out of its bounds */
+  /** @throws InvalidArgumentError if the client lacks a method, or an option is out of bounds */
   constructor(
     private readonly client: ParkingTableClient,
     { tableName, consumer, rememberDays = DEFAULT_REMEMBER_DAYS }: DynamoDbParkingStoreOptions,
@@ -132,18 +136,18 @@ export class DynamoDbParkingStore extends BaseParkingStore {
 
   async find(partitionKeys: Iterable<string>, { signal }: ReadOptions = {}): Promise<Map<string, ParkedKey>> {
     const parts = await this.marks.parts();
-    const wanted = [...partitionKeys].filter((partitionKey) => parts.has(partOf(partitionKey)));
+    const candidates = [...partitionKeys].filter((partitionKey) => parts.has(partOf(partitionKey)));
     const pages: Promise<ParkedKey[]>[] = [];
-    for (let from = 0; from < wanted.length; from += KEYS_OF_A_READ) {
-      pages.push(this.read(wanted.slice(from, from + KEYS_OF_A_READ), signal));
+    for (let from = 0; from < candidates.length; from += KEYS_OF_A_READ) {
+      pages.push(this.read(candidates.slice(from, from + KEYS_OF_A_READ), signal));
     }
     const found = (await Promise.all(pages)).flat();
     return new Map(found.map((key) => [key.partitionKey, key]));
   }
 
   /**
-   * Every key that is parked. It begins at a random part, so that retries without time for all parts reach each of them. It
-   * throws for a key that cannot be read after it has returned the others.
+   * All parked keys. It begins at a random part, so that replays without time for all parts reach each part sometimes. If a key
+   * cannot be read, it throws after it has returned the other keys.
    */
   async *keys(): AsyncGenerator<ParkedKey> {
     const parts = [...(await this.marks.parts())];
@@ -159,8 +163,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
           problems.push(error);
         }
       }
-      // The process that removed the last key may have ended before it removed the mark. A mark too many only costs reads, so
-      // a reader that may not write goes on.
+      // A process may have crashed after it removed the last key and before it removed the mark. An extra mark only costs reads,
+      // so an error here is ignored: a caller may have only read permissions.
       if (isEmpty) await this.removeMark(part).catch(() => {});
     }
     if (problems.length > 0) throw problems[0];
@@ -176,7 +180,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const isSaved =
       key.revision === undefined ? await this.park(saved, appended) : await this.write(saved, key.revision, appended);
     if (!isSaved) return undefined;
-    // The removal of the key deletes the items that stay in the table.
+    // Ignore errors: `remove` deletes the remaining items.
     if (appended.length === 0) await this.parkedRecords.deleteRead(key.first, storageKey).catch(() => {});
     return saved;
   }
@@ -185,13 +189,13 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const { partitionKey } = key;
     const storageKey = key.storageKey as StorageKey;
     let { revision } = key;
-    const left = await this.parkedRecords.names(storageKey);
-    if (left.length > 0) {
-      // With a new revision, no write that has begun before can make these items count.
+    const names = await this.parkedRecords.names(storageKey);
+    if (names.length > 0) {
+      // The new revision makes every write fail that began earlier, so no write can add items meanwhile.
       const saved = await this.save(key);
       if (saved === undefined) return (await this.readOne(partitionKey)) === undefined;
       revision = saved.revision;
-      await this.parkedRecords.delete(storageKey, left);
+      await this.parkedRecords.delete(storageKey, names);
     }
     const isRemoved = await this.ifUnchanged(
       this.client.deleteItem({
@@ -200,7 +204,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
         ...revisionIs(new ExpressionBuilder(), revision),
       }),
     );
-    // An answer may have been lost: then the key is gone, and the second attempt finds nothing to delete.
+    // If a response was lost, the SDK's second attempt finds no key to delete.
     if (!isRemoved && (await this.readOne(partitionKey)) !== undefined) return false;
     this.parkedRecords.forget(storageKey);
     const part = partOf(partitionKey);
@@ -241,9 +245,9 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   /**
-   * Until when `once` remembers a record, in seconds since 1970. Every attempt at the record must write the same item: the caller may
-   * send a `ClientRequestToken`, which DynamoDB accepts for one request only. So the time is on a grid, and each record has its own
-   * grid.
+   * Until when `once` remembers a record, in seconds since 1970. Every attempt at the record must write the same item, because
+   * DynamoDB rejects a repeated `ClientRequestToken` with another request. So the time is rounded up to a step, and each record
+   * has its own offset of the steps.
    */
   private expiresAt(...record: string[]): number {
     const now = Math.floor(Date.now() / 1000);
@@ -252,7 +256,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     return Math.ceil((now + this.rememberSeconds - phase) / step) * step + phase;
   }
 
-  /** Parks a key. A key is looked up only where its part is marked, so the part is marked before the key is written. */
+  /** Parks a key. Readers look up a key only if its part is marked, so the mark is written before the key. */
   private async park(saved: ParkedKey, records: readonly ParkedRecord[]): Promise<boolean> {
     const period = await this.marks.begin(partOf(saved.partitionKey));
     const isSaved = await this.write(saved, undefined, records);
@@ -261,8 +265,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   /**
-   * Replaces the key that has a revision, and appends records. Returns false if another process has changed the key. A write
-   * whose answer was lost is recognised by its revision.
+   * Replaces the key if it has this revision, and appends records. Returns false if another process has changed the key. The
+   * revision shows whether a write with a lost response has succeeded.
    */
   private async write(
     saved: ParkedKey,
@@ -274,7 +278,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const last = groups.pop() ?? [];
     let before = revision;
     for (const group of groups) {
-      // The key has a new revision, and no new records yet.
+      // The stored key gets a new revision, but its records do not count yet.
       const now = randomUUID();
       const key =
         before === undefined
@@ -291,7 +295,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     return isWritten || (await this.readOne(partitionKey))?.revision === saved.revision;
   }
 
-  /** Sends a transaction until DynamoDB does not throttle it, and no other transaction is at work on its items. */
+  /** Sends a transaction, and retries it while DynamoDB throttles it or another transaction uses its items. */
   private async transact(TransactItems: ParkingWrite[]): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       await new Promise<void>((resolve) => this.transactions.acquire(resolve));
@@ -303,7 +307,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
         if (name !== 'TransactionCanceledException' || !Array.isArray(reasons)) throw error;
         const codes = reasons.map((reason) => Object(reason).Code);
         if (codes.includes('ConditionalCheckFailed')) return false;
-        if (!codes.some((code) => PASSING.has(code)) || attempt === ATTEMPTS) throw error;
+        if (!codes.some((code) => TRANSIENT_REASONS.has(code)) || attempt === ATTEMPTS) throw error;
       } finally {
         this.transactions.release();
       }
@@ -367,7 +371,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     for await (const page of pagesOfPart) yield* itemsIn(page);
   }
 
-  /** @throws ParkingThrottledError if DynamoDB has not read all keys, again and again or until the signal is aborted */
+  /** @throws ParkingThrottledError if DynamoDB has not read all keys after the last attempt, or when the signal aborts */
   private async read(partitionKeys: readonly string[], signal: AbortSignal | undefined): Promise<ParkedKey[]> {
     if (partitionKeys.length === 1) {
       const key = await this.readOne(partitionKeys[0]!);
@@ -384,7 +388,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
       for (const item of items) found.push(keyIn(item));
       const unread: ParkingItem[] = Object(UnprocessedKeys)[this.tableName]?.Keys ?? [];
       if (unread.length === 0) return found;
-      // Each answer that has read some keys is a new beginning.
+      // A response with some keys resets the attempts.
       if (unread.length < Keys.length) attempt = 1;
       Keys = unread;
       if (attempt < ATTEMPTS) await sleepUnlessAborted(backoffMs(attempt, BACKOFF), systemClock, signal);
@@ -393,12 +397,12 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   private async readOne(partitionKey: string): Promise<ParkedKey | undefined> {
-    const answer = await this.client.getItem({
+    const response = await this.client.getItem({
       TableName: this.tableName,
       Key: this.keyOf(partitionKey),
       ConsistentRead: true,
     });
-    const item = itemIn(answer);
+    const item = itemIn(response);
     return item && keyIn(item);
   }
 
@@ -421,7 +425,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 }
 
-/** The condition that a key has a revision, or that it is not parked. */
+/** The condition that a stored key has this revision or, without a revision, that the key is not parked. */
 function revisionIs(builder: ExpressionBuilder, revision: string | undefined) {
   const name = builder.name('revision');
   return builder.request({
@@ -430,7 +434,7 @@ function revisionIs(builder: ExpressionBuilder, revision: string | undefined) {
   });
 }
 
-/** A text for a key of the table: the text itself, or its hash if it is long, empty, or could be taken for a hash. */
+/** A text for a key attribute of the table: the text itself, or its hash if it is long, empty, or begins like a hash. */
 function shortText(text: string): string {
   const isShort = Buffer.byteLength(JSON.stringify(text)) <= LONGEST_TEXT_BYTES;
   if (isShort && text !== '' && !text.startsWith(HASHED)) return text;
@@ -439,7 +443,8 @@ function shortText(text: string): string {
 
 function keyIn({ revision, partitionKey, state }: DynamoDbItem): ParkedKey {
   const texts = [revision, partitionKey, state].map((value) => Object(value).S as unknown);
-  if (!texts.every((text) => typeof text === 'string')) throw new CorruptParkedRecordError('its key lacks a text');
+  if (!texts.every((text) => typeof text === 'string'))
+    throw new CorruptParkedRecordError('an attribute of its key is not a string');
   const [revisionText, keyText, stateText] = texts as [string, string, string];
   try {
     return { ...JSON.parse(stateText), partitionKey: keyText, revision: revisionText };

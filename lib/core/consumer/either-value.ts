@@ -1,6 +1,6 @@
 /**
- * A string that every client of DynamoDB sends as a string: a client that takes attribute values reads `S`, and a document client
- * takes the object for a `String`, by the name of its class. `once` needs it, because it does not see which client sends a
+ * A string value for both kinds of DynamoDB clients. A client with attribute values reads `S`. A document client treats the
+ * object as a `String`, because of the name of its class. `once` needs it, because it does not know which client sends the
  * transaction.
  */
 class EitherString {
@@ -11,7 +11,7 @@ class EitherString {
   }
 }
 
-/** The same for a number. */
+/** A number value for both kinds of DynamoDB clients. */
 class EitherNumber {
   constructor(readonly N: string) {}
 

@@ -8,72 +8,79 @@ import type { ParkedRecord, ParkingStore } from './parking-store';
 
 /** The options of a gate. */
 interface FenceGateOptions {
-  /** Keeps what the readers of all shards know of moves. */
+  /** Stores the progress of moves for the readers of all shards. */
   parking: ParkingStore;
   /** The name of the source of the records. */
   source: string;
   clock: Clock;
   random: () => number;
-  /** How long records wait for an `end` fence, in milliseconds. The waits of all attempts add up. */
+  /** How long records wait for an `end` fence, in milliseconds, over all attempts. */
   maxMoveWaitMs: number;
-  /** Called for each move for whose `end` fence the gate no longer waits. */
+  /** Called for each move if the gate stops waiting for its `end` fence. */
   onLetGo(move: FencedMove): void;
 }
 
-/** Records still wait for an `end` fence, and the time of the consumer is over. They come again from the fence on. */
+/**
+ * The time of the consumer ran out while records waited for an `end` fence. The records from the fence on will be delivered
+ * again.
+ */
 export class MoveInProgressError extends EvenShardsError {
   constructor() {
     super('MOVE_IN_PROGRESS', 'not processed: the records wait for the end fence of a move of their key');
   }
 }
 
-/** The times between two looks at a move start short: its `end` fence was written first, so the reader of that fence is usually near. */
-const LOOK_BASE_MS = 100;
-const LOOK_CAP_MS = 2_000;
+/**
+ * The delays between polls of a move. The first delay is short: the `end` fence was written first, so its reader is usually close
+ * to it.
+ */
+const POLL_BASE_MS = 100;
+const POLL_CAP_MS = 2_000;
 
 /**
- * Keeps the order of a partition key whose records have moved from one shard to another with `handOver`. It divides the records of
- * the key in a batch into runs. To ask for the next run says that the run before is processed and its effects are saved.
+ * Keeps the order of a partition key whose records have moved from one shard to another with `handOver`. It divides the records
+ * of the key in a batch into runs. A caller must request the next run only after the effects of the previous run are saved.
  *
- * After a `start` fence, the records wait until some reader has processed the records in front of the `end` fence of the same move.
- * They wait in the loop over their batch, so a reader that crashes only reads the batch again. No two readers wait for each other,
+ * The records after a `start` fence wait until a reader has processed the records before the `end` fence of the same move. They
+ * wait within their batch, so after a crash the batch is simply read again. Readers cannot wait for each other in a circle,
  * because every `end` fence was written before its `start` fence.
  *
- * An `end` fence can be missing: it has expired, or the consumer began after it. After `maxMoveWaitMs` the records go on.
+ * An `end` fence can be missing, because it has expired or the consumer began after it. After `maxMoveWaitMs` the records
+ * continue.
  */
 export class FenceGate {
   constructor(private readonly options: FenceGateOptions) {}
 
   /**
-   * The records in runs, without the fences. An `end` fence with a sequence stays: the consumer remembers its number, and drops
-   * records that the producer wrote before it and that arrive later.
+   * Returns the records in runs, without the fences. Only an `end` fence with a sequence is included: the consumer remembers its
+   * number, and drops late duplicates of records before it.
    *
    * @throws MoveInProgressError if records wait for an `end` fence when the signal aborts
    */
   async *runs<R extends ParkedRecord>(records: readonly R[], signal: AbortSignal): AsyncGenerator<readonly R[]> {
     let rest = records;
     for (;;) {
-      const { run, ended, waitsFor, behind } = firstRun(rest);
+      const { run, ended, waitsFor, rest: after } = firstRun(rest);
       if (run.length > 0) yield run;
       await Promise.all(ended.map((move) => this.end(move)));
       if (waitsFor === undefined) return;
       await this.waitForEnd(waitsFor, signal);
-      rest = behind;
+      rest = after;
     }
   }
 
   private async waitForEnd(move: FencedMove, signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     let waitedMs = 0;
-    for (let look = 1; !(await this.hasEnded(move, waitedMs)); look++) {
+    for (let poll = 1; !(await this.hasEnded(move, waitedMs)); poll++) {
       if (signal.aborted) throw new MoveInProgressError();
       const pausedAt = clock.now();
-      await this.pause(look, signal);
+      await this.pause(poll, signal);
       waitedMs = clock.now() - pausedAt;
     }
   }
 
-  /** Whether a move has ended. It also counts as ended when its readers have waited for `maxMoveWaitMs`. */
+  /** Whether a move has ended, or its readers have waited for `maxMoveWaitMs`. */
   private async hasEnded(move: FencedMove, waitedMs: number): Promise<boolean> {
     const { parking, source, maxMoveWaitMs, onLetGo } = this.options;
     const progress = await parking.waitForMove(moveOfSource(source, move), waitedMs);
@@ -88,24 +95,24 @@ export class FenceGate {
     return this.options.parking.endMove(moveOfSource(this.options.source, move));
   }
 
-  private pause(look: number, signal: AbortSignal): Promise<void> {
+  private pause(poll: number, signal: AbortSignal): Promise<void> {
     const { clock, random, maxMoveWaitMs } = this.options;
     const delayMs =
-      LOOK_BASE_MS / 2 + backoffMs(look, { backoffBaseMs: LOOK_BASE_MS, backoffCapMs: LOOK_CAP_MS, random });
+      POLL_BASE_MS / 2 + backoffMs(poll, { backoffBaseMs: POLL_BASE_MS, backoffCapMs: POLL_CAP_MS, random });
     return sleepUnlessAborted(Math.min(delayMs, maxMoveWaitMs), clock, signal);
   }
 }
 
-/** The records up to the first `start` fence whose move has not ended, and what comes after them. */
+/** The records up to the first `start` fence whose move has not ended, and the remaining records. */
 interface FirstRun<R> {
   /** The records to process now. */
   run: R[];
-  /** The moves that have ended when the run is processed. */
+  /** The moves that end when the run is processed. */
   ended: FencedMove[];
-  /** The move of the `start` fence. Undefined if there is none. */
+  /** The move of the `start` fence. Undefined if there is no such fence. */
   waitsFor?: FencedMove;
   /** The records after the `start` fence. */
-  behind: readonly R[];
+  rest: readonly R[];
 }
 
 function firstRun<R extends ParkedRecord>(records: readonly R[]): FirstRun<R> {
@@ -120,9 +127,9 @@ function firstRun<R extends ParkedRecord>(records: readonly R[]): FirstRun<R> {
         ended.set(fence.moveId, move);
         if (record.sequence !== undefined) run.push(record);
       } else if (!ended.has(fence.moveId)) {
-        return { run, ended: [...ended.values()], waitsFor: move, behind: records.slice(index + 1) };
+        return { run, ended: [...ended.values()], waitsFor: move, rest: records.slice(index + 1) };
       }
     }
   }
-  return { run, ended: [...ended.values()], behind: [] };
+  return { run, ended: [...ended.values()], rest: [] };
 }

@@ -1,4 +1,4 @@
-/** One attempt to move one partition key to another hash key, as its two fences name it. */
+/** One attempt to move one partition key to another hash key, as identified by its two fences. */
 export interface FencedMove {
   /** The id in the fences. */
   moveId: string;
@@ -6,17 +6,17 @@ export interface FencedMove {
   partitionKey: string;
 }
 
-/** What the readers of all shards know of a move. */
+/** The progress of a move, as the readers of all shards know it. */
 export interface MoveProgress {
-  /** Whether every record in front of the `end` fence has been processed, or the consumer no longer waits for the move. */
+  /** Whether all records before the `end` fence are processed, or the consumer no longer waits for the move. */
   hasEnded: boolean;
   /** How long readers have waited for the `end` fence, in milliseconds. */
   waitedMs: number;
 }
 
 /**
- * A move as a parking store knows it. The source is part of the name: a stream into which another stream is copied has the same
- * fences, and progress in one stream says nothing about the other.
+ * The id of a move in a parking store, which includes the source. A copy of a stream contains the same fences, but has its own
+ * progress.
  */
 export function moveOfSource(source: string, { moveId, partitionKey }: FencedMove): FencedMove {
   return { moveId: `${source}/${moveId}`, partitionKey };

@@ -1,48 +1,48 @@
 import { RecentMap } from '../kernel/recent-map';
 import type { SequencePosition } from './sequence-position';
 
-/** Few sources write a key at a time: the producers of the moment, and one or two shards. */
+/** A key has few series at a time: one for each current producer, and one for each of its one or two shards. */
 const MOST_SERIES = 32;
 
-/** The highest number of each series in `before` and `positions`, for the series that were written last. */
+/** The highest number of each series in `before` and `positions`. Only the most recent series are kept. */
 export function highestNumbers(
   before: Record<string, string>,
   positions: readonly SequencePosition[],
 ): Record<string, string> {
   const entries = new Map(Object.entries(before));
   for (const { series, number } of positions) {
-    const known = entries.get(series);
+    const highest = entries.get(series);
     entries.delete(series);
-    entries.set(series, known !== undefined && known > number ? known : number);
+    entries.set(series, highest !== undefined && highest > number ? highest : number);
   }
   return Object.fromEntries([...entries].slice(-MOST_SERIES));
 }
 
-/** Whether one of the positions is not above the highest number of its series. */
+/** Whether one of the positions is equal to or below the highest number of its series. */
 export function isCovered(highest: Record<string, string>, positions: readonly SequencePosition[]): boolean {
   return positions.some(({ series, number }) => Object.hasOwn(highest, series) && number <= highest[series]!);
 }
 
-/** The name of a series, which all keys share that have positions in it. */
+/** The name of a series. All keys with positions in the series share this object. */
 interface Series {
   readonly name: string;
   keys: number;
 }
 
-/** The most bytes that this process remembers. The sizes are an estimate of the memory that V8 needs. */
+/** The limit of the memory in bytes. The sizes are estimates of the memory that V8 needs. */
 const MOST_BYTES = 32_000_000;
 const KEY_BYTES = 200;
 const POSITION_BYTES = 110;
 const SERIES_BYTES = 160;
 
 /**
- * The positions whose effects this process has seen, for the keys that it has seen last. It is bounded in keys, and in bytes: a key
- * that many short-lived producers write has many series.
+ * Remembers the handled positions of the most recent keys of this process. It is bounded in keys, and in bytes: a key of many
+ * short-lived producers has many series.
  */
 export class HandledPositions {
   /**
-   * The highest position of each series: the series and its number in turns, the series that was written last at the end. Most keys
-   * have one or two, and searching them takes less time than building a map.
+   * The highest position of each series of a key: series and number alternate, and the most recent series is the last. Most keys
+   * have one or two series, so a search takes less time than a map.
    */
   private readonly keys: RecentMap<string, (Series | string)[]>;
   private readonly series = new Map<string, Series>();
@@ -52,7 +52,7 @@ export class HandledPositions {
     private readonly maxKeys: number,
     private readonly maxBytes = MOST_BYTES,
   ) {
-    // This class forgets keys itself, to know their bytes.
+    // This class drops keys itself, because it counts their bytes.
     this.keys = new RecentMap(Number.POSITIVE_INFINITY);
   }
 
@@ -62,9 +62,9 @@ export class HandledPositions {
   }
 
   add(partitionKey: string, positions: readonly SequencePosition[]): void {
-    const known = this.keys.get(partitionKey);
-    let highest = known ?? [];
-    if (known === undefined) this.bytes += KEY_BYTES + 2 * partitionKey.length;
+    const before = this.keys.get(partitionKey);
+    let highest = before ?? [];
+    if (before === undefined) this.bytes += KEY_BYTES + 2 * partitionKey.length;
     for (const position of positions) highest = this.withPosition(highest, position);
     this.keys.set(partitionKey, highest);
     while (this.keys.size > this.maxKeys || (this.bytes > this.maxBytes && this.keys.size > 1)) this.forgetOldest();

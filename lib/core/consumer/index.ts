@@ -1,6 +1,6 @@
 /**
- * `cdk-even-shards/consumer`: handles a stream's records in order by key, and sets a failing key aside alone; takes aggregates
- * apart, drops duplicates, and keeps order while keys move.
+ * `cdk-even-shards/consumer`: handles a stream's records in order by key, and parks only failing keys. It deaggregates records,
+ * drops duplicates, and keeps the order while keys move.
  *
  * @module consumer
  */

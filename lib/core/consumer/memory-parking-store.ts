@@ -6,16 +6,16 @@ import type { ParkedKey, ParkedRecord } from './parking-store';
 
 interface Parked {
   key: ParkedKey;
-  /** The first of them has the number `key.first`. */
+  /** The first record has the number `key.first`. */
   records: ParkedRecord[];
 }
 
-/** How many moves are remembered. Beyond that, the store forgets the move that was used the longest ago. */
+/** How many moves the store remembers. It drops the move that was used the longest ago. */
 const MOST_MOVES = 10_000;
 
 /**
- * Keeps parked keys in memory: for tests, and for a consumer of one process that reads its shards again from the beginning
- * when it starts again. What is parked is lost with the process.
+ * Stores parked keys in memory, so they are lost when the process ends. Use it in tests, and for a consumer in one process that
+ * reads its shards from the beginning after each start.
  */
 export class MemoryParkingStore extends BaseParkingStore {
   readonly consumer = 'memory';
@@ -48,7 +48,7 @@ export class MemoryParkingStore extends BaseParkingStore {
   async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
     const before = this.parkedKeys.get(key.partitionKey);
     if (before?.key.revision !== key.revision) return undefined;
-    // The same array is used on: copying it for each record of a key that is parked for long would take quadratic time.
+    // Reuses the array, because a copy for each appended record would take quadratic time.
     const records = before?.records ?? [];
     records.splice(0, key.first - (before?.key.first ?? key.first));
     for (const record of appended) records.push(record);
@@ -76,7 +76,7 @@ export class MemoryParkingStore extends BaseParkingStore {
   }
 
   onceItem(): never {
-    throw new InvalidArgumentError('parking', 'a MemoryParkingStore', 'a DynamoDbParkingStore where once is used');
+    throw new InvalidArgumentError('parking', 'a MemoryParkingStore', 'a DynamoDbParkingStore (once needs one)');
   }
 
   private updateMove(move: FencedMove, changes: Partial<MoveProgress>): MoveProgress {

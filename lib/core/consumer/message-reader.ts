@@ -1,8 +1,6 @@
 import { CorruptAggregateError } from './consumer-errors';
 
-/**
- * Wire types of protocol buffers. The two types of groups are missing: they were deprecated before this format existed.
- */
+/** Wire types of protocol buffers, without the two deprecated types for groups. */
 const VARINT = 0;
 const EIGHT_BYTES = 1;
 const LENGTH_DELIMITED = 2;
@@ -27,7 +25,7 @@ export class MessageReader {
     private readonly name: string,
   ) {}
 
-  /** The number of the next field. Undefined at the end. Read or skip the value before you ask for the next field. */
+  /** The number of the next field. Undefined at the end. Read or skip the value before you read the next field. */
   nextField(): number | undefined {
     if (this.position === this.message.length) return undefined;
     const tag = this.readVarint();

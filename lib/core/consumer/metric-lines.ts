@@ -1,7 +1,7 @@
 import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION, METRICS_NAMESPACE } from '../contract/function-metrics';
 import type { ReplaySummary } from './replay';
 
-/** What is parked, as a line for the log. */
+/** The metrics of parked keys, as a line for the log. */
 export function parkedMetrics(consumer: string, { stillParked, dead, oldestMs }: ReplaySummary): string {
   return metricLine(consumer, [
     [CONSUMER_METRICS.parkedKeys, 'Count', stillParked],
@@ -10,14 +10,14 @@ export function parkedMetrics(consumer: string, { stillParked, dead, oldestMs }:
   ]);
 }
 
-/** How long a batch took, and for how long the handlers of each of its keys were at work in it. */
+/** How long a batch took, and how long the handlers of each of its keys worked. */
 interface BatchTimes {
   ms: number;
   busyMs: readonly number[];
   concurrency: number;
 }
 
-/** Why a batch took as long as it did, as a line for the log. */
+/** The metrics of a batch's time, as a line for the log. */
 export function batchMetrics(consumer: string, { ms, busyMs, concurrency }: BatchTimes): string {
   const percent = (part: number): number => Math.round((100 * part) / ms);
   return metricLine(consumer, [

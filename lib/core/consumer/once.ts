@@ -5,39 +5,40 @@ import { OnceRepeatedError, RecordDoneError } from './consumer-errors';
 import type { ParkingStore } from './parking-store';
 import type { SequencePosition } from './sequence-position';
 
-/** What `once.postgres` needs of a client of Postgres. A `Client` and a `PoolClient` of `pg` satisfy it as they are. */
+/** The part of a Postgres client that `once.postgres` uses. A `Client` and a `PoolClient` of `pg` fit without an adapter. */
 export interface OncePostgresClient {
   query(text: string, values: unknown[]): Promise<{ rowCount: number | null }>;
 }
 
-/** Makes the effect of a record and the number of the record one write, so that each record takes effect once. */
+/** Writes the effect of a record and the number of the record in one transaction, so that each record takes effect once. */
 export interface Once {
   /**
-   * For an effect in DynamoDB. The transaction fails if the record has taken effect before: let the error pass, and the
-   * consumer counts the record as done. Put all effects of a record into one transaction.
+   * For an effect in DynamoDB. The transaction fails if the record has already taken effect. Do not catch that error: the
+   * consumer then counts the record as done. Put all effects of a record into one transaction.
    *
    *     await dynamodb.transactWriteItems({ TransactItems: once([{ Put: { TableName: 'Orders', Item } }]) });
    *
-   * A client that takes attribute values may send the transaction, or a document client. The additional item may have any position.
+   * You can send the transaction with a client that takes attribute values, or with a document client. The additional item may
+   * have any position.
    *
-   * @param transactItems the items of your transaction, 99 at most
-   * @returns the items of the transaction to send, one more
-   * @throws InvalidArgumentError for more items
-   * @throws OnceRepeatedError if the attempt has used `once` before, unless with the same items. The key of the record is then dead
+   * @param transactItems the items of your transaction, at most 99
+   * @returns the items of the transaction to send: your items and one more
+   * @throws InvalidArgumentError for more than 99 items
+   * @throws OnceRepeatedError if the attempt has used `once` before with other items. The key of the record is then dead
    */
   <T extends object>(transactItems: readonly T[]): T[];
   /**
-   * For an effect in Postgres. Call it first in your transaction, and let what it throws roll the transaction back. It needs
-   * the table of `ONCE_POSTGRES_TABLE`. Put all effects of a record into one transaction. Call it again in the same attempt only to repeat
+   * For an effect in Postgres. Call it first in your transaction, and roll the transaction back if it throws. It needs the table
+   * of `ONCE_POSTGRES_TABLE`. Put all effects of a record into one transaction. Call it again in the same attempt only to repeat
    * a transaction that was rolled back.
    *
-   * @throws RecordDoneError if the record has taken effect before
+   * @throws RecordDoneError if the record has already taken effect
    * @throws OnceRepeatedError if an earlier transaction of the attempt has taken effect. The key of the record is then dead
    */
   postgres(client: OncePostgresClient): Promise<void>;
 }
 
-/** The statement that makes the table of `once.postgres`. Run it once, with your migrations. */
+/** The statement that creates the table of `once.postgres`. Run it with your migrations. */
 export const ONCE_POSTGRES_TABLE = `
 CREATE TABLE IF NOT EXISTS even_shards_done (
   consumer text NOT NULL,
@@ -48,29 +49,31 @@ CREATE TABLE IF NOT EXISTS even_shards_done (
   PRIMARY KEY (consumer, partition_key, series)
 )`;
 
-/** A transaction of DynamoDB has at most one more. */
+/** A DynamoDB transaction can have 100 items, and `once` adds one. */
 const MOST_ITEMS = 99;
 
-/**
- * The row stays locked until the transaction ends, so that a second transaction at the same time sees what the first has
- * done.
- */
+/** The row stays locked until the transaction ends, so that a concurrent transaction sees the result of the first transaction. */
 const RAISE_NUMBER = `
 INSERT INTO even_shards_done AS done (consumer, partition_key, series, number)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (consumer, partition_key, series)
 DO UPDATE SET number = excluded.number, done_at = now() WHERE done.number < excluded.number`;
 
-/** Which attempt has found its record done. An error that a handler makes itself is about its own record. */
-const SAID_BY = new WeakMap<RecordDoneError, AttemptOnce>();
+/**
+ * The attempt for which `once` threw an error. An error that a handler creates itself is not listed, and counts for its own
+ * record.
+ */
+const ATTEMPT_OF_ERROR = new WeakMap<RecordDoneError, AttemptOnce>();
 
-/** The `once` of one attempt at a record. It knows its own condition in what the attempt throws. */
+/** The `once` of one attempt at a record. It recognises its own condition in the error of the attempt. */
 export class AttemptOnce {
-  /** What the handler gets. */
+  /** The `once` for the handler. */
   readonly once: Once;
-  /** Set once the attempt has used `once` for a second transaction. */
+  /** Set after the attempt has used `once` for a second transaction. */
   mistake?: OnceRepeatedError;
-  /** The items of the first transaction. A copy, because the handler may change them and send them as another one. */
+  /**
+   * A copy of the items of the first transaction, because the handler may change the items and send them as another transaction.
+   */
   private firstItems?: { count: number; bytes: Uint8Array };
   private ownKey?: Record<string, unknown>;
   private postgresCalls = 0;
@@ -88,15 +91,11 @@ export class AttemptOnce {
   private inDynamoDb<T extends object>(transactItems: readonly T[]): T[] {
     if (!Array.isArray(transactItems) || transactItems.length > MOST_ITEMS) {
       const got = Array.isArray(transactItems) ? `${transactItems.length} items` : transactItems;
-      throw new InvalidArgumentError(
-        'transactItems',
-        got,
-        `a list of ${MOST_ITEMS} items at most, because once adds one`,
-      );
+      throw new InvalidArgumentError('transactItems', got, `an array of at most ${MOST_ITEMS} items (once adds one)`);
     }
     const { firstItems: before } = this;
     const bytes = bytesOf(transactItems);
-    // A transaction that is sent again after a failure has the same items. An empty list does not show what it is sent with.
+    // A repeated transaction has the same items. If the list is empty, a second transaction cannot be recognised as a repetition.
     const isOther = before !== undefined && (before.count === 0 || !bytes.equals(before.bytes));
     if (isOther || this.postgresCalls > 0) throw this.repeated();
     this.firstItems = { count: transactItems.length, bytes };
@@ -117,7 +116,7 @@ export class AttemptOnce {
 
   private doneError(): RecordDoneError {
     const error = new RecordDoneError();
-    SAID_BY.set(error, this);
+    ATTEMPT_OF_ERROR.set(error, this);
     return error;
   }
 
@@ -126,7 +125,7 @@ export class AttemptOnce {
     return this.mistake;
   }
 
-  /** Whether the condition of `once` is among the reasons for which a transaction was cancelled, whichever its position is. */
+  /** Whether the condition of `once` is among the cancellation reasons of a transaction, at any position. */
   isOwnCondition(reasons: readonly unknown[]): boolean {
     const ownKey = Object.entries(this.ownKey ?? {});
     return reasons.some((reason) => {
@@ -134,7 +133,7 @@ export class AttemptOnce {
       if (Code !== 'ConditionalCheckFailed' || ownKey.length === 0) return false;
       const item: Record<string, unknown> = Object(Item);
       const isSame = ownKey.every(([name, value]) => textOf(item[name]) === textOf(value));
-      // The number is lower if the item is that of an earlier record of the key.
+      // A lower number means that the item is from an earlier record of the key.
       return isSame && String(textOf(item.number)) >= this.position.number;
     });
   }
@@ -153,18 +152,18 @@ function bytesOf(transactItems: readonly object[]): Buffer {
   }
 }
 
-/** An attribute value, or what a document client makes of it. */
+/** The text of an attribute value, or of the plain value of a document client. */
 function textOf(value: unknown): unknown {
   return typeof value === 'string' ? value : Object(value).S;
 }
 
-/** Postgres accepts 2,704 bytes for a row of an index, which has three such texts. */
+/** An index row of Postgres has at most 2,704 bytes, and contains three such texts. */
 const LONGEST_POSTGRES_BYTES = 800;
 const HASHED = 'sha256:';
 
 /**
- * A text as Postgres takes it: without NUL, which a partition key may hold, and short enough for an index. Different texts stay
- * different.
+ * A text that Postgres accepts: without NUL, which a partition key may contain, and short enough for an index. Different texts
+ * stay different.
  */
 function postgresText(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
@@ -172,11 +171,11 @@ function postgresText(text: string): string {
   return isShort ? escaped : `${HASHED}${createHash('sha256').update(text).digest('base64url')}`;
 }
 
-/** How many causes deep the error may be within what a handler throws. */
+/** How deep the error may be in the `cause` chain of the handler's error. */
 const MOST_CAUSES = 10;
 
-/** Whether an error of an attempt says that the record has taken effect before. */
-export function saysDone(error: unknown, attemptOnce?: AttemptOnce): boolean {
+/** Whether the error of an attempt means that the record has already taken effect. */
+export function isDoneError(error: unknown, attemptOnce?: AttemptOnce): boolean {
   try {
     return isDone(error, attemptOnce);
   } catch {
@@ -188,7 +187,7 @@ export function saysDone(error: unknown, attemptOnce?: AttemptOnce): boolean {
 function isDone(error: unknown, attemptOnce: AttemptOnce | undefined): boolean {
   let each: unknown = error;
   for (let cause = 0; cause < MOST_CAUSES && typeof each === 'object' && each !== null; cause++) {
-    if (each instanceof RecordDoneError) return (SAID_BY.get(each) ?? attemptOnce) === attemptOnce;
+    if (each instanceof RecordDoneError) return (ATTEMPT_OF_ERROR.get(each) ?? attemptOnce) === attemptOnce;
     const { name, CancellationReasons: reasons, cause: next } = each as Record<string, unknown>;
     if (name === 'TransactionCanceledException' && Array.isArray(reasons) && attemptOnce?.isOwnCondition(reasons)) {
       return true;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../kernel/errors';
-import { UnendedAttempts } from './attempts';
+import { AbandonedAttempts } from './attempts';
 import { Batch } from './batch';
 import {
   type ConsumerSettings,
@@ -13,7 +13,7 @@ import { Replay, type ReplaySummary } from './replay';
 import { eventBatch, type ShardRecord, type SourceBatch, type StreamEvent, sourceBatch } from './shard-record';
 import { openTime, type WorkTime, withinInvocation } from './work-time';
 
-/** The event that the schedule of the retrier gives the function. */
+/** The event with which the replay schedule invokes the function. */
 export interface ReplayEvent {
   retryParked: true;
 }
@@ -23,72 +23,75 @@ export interface InvocationContext {
   getRemainingTimeInMillis(): number;
 }
 
-/** The answer to Lambda for a batch. Lambda goes on at the record that it names, or after the batch if it names none. */
+/**
+ * The partial batch response to Lambda. Lambda continues at the named record, or after the batch if the response names no record.
+ */
 export interface BatchResponse {
   batchItemFailures: { itemIdentifier: string }[];
 }
 
-/** What ends the work early. */
+/** Options to stop the work early. */
 export interface WorkOptions {
-  /** When it aborts, nothing new begins. What is neither done nor parked then comes again. */
+  /** After it aborts, no new attempt begins. Records that are neither done nor parked must be delivered again. */
   signal?: AbortSignal;
 }
 
-/** Where a batch comes from, and what ends the work early. */
+/** Options of `process`. */
 export interface ProcessOptions extends WorkOptions {
   /**
-   * Names the source of the records, in 1 to 2,048 characters: the ARN of the Kinesis stream, or of the table's stream with its label.
-   * The numbers of one source say nothing about those of another, so two sources must not share a name, and a source must keep its
-   * name. A function that reads the same stream has the same source, because Lambda gives it the ARN.
+   * The name of the source of the records, in 1 to 2,048 characters: the ARN of the Kinesis stream, or the ARN of the table's
+   * stream with its label. Sequence numbers are compared only within a source. So two sources must not share a name, and a source
+   * must keep its name. A Lambda function that reads the same stream uses the ARN as the name.
    */
   source: string;
 }
 
-/** How far a batch is done or parked. */
+/** The progress of a batch. */
 export interface BatchProgress {
-  /** The first record that must come again, together with all later ones. Absent if the whole batch is done or parked. */
+  /** The first record that must be delivered again, with all later records. Absent if the whole batch is done or parked. */
   comesAgain?: ShardRecord;
-  /** Why keys could not be parked, or why they waited for the end of a move. Their records come again. */
+  /** The errors of keys that could not be parked, or that waited for the end of a move. Their records must be delivered again. */
   problems: unknown[];
 }
 
-/** A batch that takes this long writes why. When a consumer is behind, most of its batches do. */
+/** A batch that takes longer writes its metrics. Most batches of a consumer that is behind take longer. */
 const LONG_BATCH_MS = 100;
 
 /**
- * Handles the records of a stream's shards: the records of each key in order, one at a time, and different keys at the same
- * time. A key whose record fails is set aside alone, with all that follows, and replayed in order; no other key waits for
- * it, and no record is lost.
+ * Handles the records of a stream's shards: the records of each key in order, one at a time, and different keys in parallel. If a
+ * record fails, only its key is parked, with all later records of the key, and replayed in order. Other keys do not wait, and no
+ * record is lost.
  *
  *     const consumer = new OrderedConsumer(async (record) => apply(record), { parking });
  *     export const handler = consumer.handler;
  *
- * `handler` is a Lambda function for the event source mapping of a Kinesis stream, or of a table's stream, and for the
- * schedule of the retrier. Elsewhere, call `process` with the batches of a shard and `retryParked` now and then. One
- * consumer serves all shards, of several sources if need be. A key that is parked is parked for all of them.
+ * `handler` is a Lambda handler for the event source mapping of a Kinesis stream or a table's stream, and for the replay
+ * schedule. Outside Lambda, call `process` with the batches of a shard, and `retryParked` regularly. One consumer can handle all
+ * shards of several sources. A parked key is parked for all sources.
  *
- * A record can be handled more than once: after a crash, and after a batch that ran out of time. Use `once` for effects in
- * DynamoDB and in Postgres, and each takes effect once.
+ * A record can be handled more than once: after a crash, and after a batch that ran out of time. Use `once` in DynamoDB or
+ * Postgres so that each record takes effect once.
  */
 export class OrderedConsumer {
   private readonly settings: ConsumerSettings;
   private readonly handled: HandledPositions;
-  private readonly unended = new UnendedAttempts();
+  private readonly abandoned = new AbandonedAttempts();
 
-  /** @throws InvalidArgumentError that names the option that is out of its bounds */
+  /** @throws InvalidArgumentError if an option is out of bounds */
   constructor(handle: RecordHandler, options: OrderedConsumerOptions) {
     this.settings = consumerSettings(handle, options);
     this.handled = new HandledPositions(this.settings.maxKeys);
   }
 
   /**
-   * Handles an event of Lambda: a batch of a stream, or `{ "retryParked": true }` of the retrier's schedule. It needs
-   * `ReportBatchItemFailures` in the event source mapping. It is bound, so that you can export it. A replay writes the metrics
-   * of parked keys to the log, as a line in CloudWatch's embedded metric format, and a batch of 100 ms or more writes how busy
-   * its handlers and its longest key were.
+   * Handles an event of Lambda: a batch of a stream, or `{ "retryParked": true }` from the replay schedule. The event source
+   * mapping needs `ReportBatchItemFailures`. The method is bound to the consumer, so that you can export it.
    *
-   * @throws InvalidArgumentError for an event that no stream sends, and for a context without the time that is left
-   * @throws what the parking store throws, if a replay cannot read or write it
+   * A replay logs the metrics of parked keys, in CloudWatch's embedded metric format. A batch of 100 ms or more logs how busy its
+   * handlers were, and the part of its slowest key.
+   *
+   * @throws InvalidArgumentError if the event is not from a stream, or the context has no remaining time
+   * @throws the error of the parking store, if a replay cannot read or write it
    */
   readonly handler = async (
     event: StreamEvent | ReplayEvent,
@@ -122,11 +125,11 @@ export class OrderedConsumer {
   }
 
   /**
-   * Handles a batch of a shard, for a consumer that is no Lambda function. Then read on after the batch, or from
-   * `comesAgain` on if the result has it, before you take a checkpoint.
+   * Handles a batch of a shard outside Lambda. If the result has `comesAgain`, pass the records from there on again before you
+   * take a checkpoint. Otherwise continue after the batch.
    *
    * @param records the next records of the shard, in order
-   * @throws InvalidArgumentError if the source has no name, or a record is not one
+   * @throws InvalidArgumentError if the source has no name, or a record is invalid
    */
   async process(records: Iterable<ShardRecord>, options: ProcessOptions): Promise<BatchProgress> {
     const { source, signal }: Partial<ProcessOptions> = Object(options);
@@ -138,10 +141,10 @@ export class OrderedConsumer {
   }
 
   /**
-   * Tries each parked key whose time has come: its records in order, until none is left or one fails. Several processes may
-   * do it at once; each key is then tried by one of them.
+   * Replays each parked key that is due: its records in order, until a record fails or all are done. Several processes may call
+   * it in parallel, because a lease gives each key to one process.
    *
-   * @throws what the parking store throws, after the keys that could be tried
+   * @throws the error of the parking store, after all other keys were replayed
    */
   retryParked({ signal }: WorkOptions = {}): Promise<ReplaySummary> {
     return this.replay(openTime(this.settings.attemptTimeoutMs, signal));
@@ -151,7 +154,7 @@ export class OrderedConsumer {
     { source, records }: SourceBatch,
     time: WorkTime,
   ): Promise<BatchProgress & { busyMs: readonly number[] }> {
-    const batch = new Batch(this.settings, this.handled, this.unended, time, { source, records });
+    const batch = new Batch(this.settings, this.handled, this.abandoned, time, { source, records });
     const problems: unknown[] = [];
     const work = batch.process().then(
       (found) => void problems.push(...found),
@@ -164,7 +167,7 @@ export class OrderedConsumer {
   }
 
   private replay(time: WorkTime): Promise<ReplaySummary> {
-    return new Replay(this.settings, this.handled, this.unended, time).replayKeys();
+    return new Replay(this.settings, this.handled, this.abandoned, time).replayKeys();
   }
 
   private inTime<T>(context: InvocationContext, work: (time: WorkTime) => Promise<T>): Promise<T> {

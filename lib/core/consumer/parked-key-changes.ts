@@ -7,7 +7,7 @@ import { type ParkedKey, type ParkedRecord, parkedKeyReport } from './parking-st
 const LONGEST_RETRY_MS = 15 * 60_000;
 const MOST_ERROR_CHARACTERS = 300;
 
-/** A key that holds no record yet. */
+/** A parked key without records. */
 export function newParkedKey(partitionKey: string, now: number): ParkedKey {
   return {
     partitionKey,
@@ -22,20 +22,20 @@ export function newParkedKey(partitionKey: string, now: number): ParkedKey {
   };
 }
 
-/** The key with further records after those that wait. */
+/** The key after records were appended. */
 export function withAppended(key: ParkedKey, records: readonly ParkedRecord[]): ParkedKey {
   const parkedUpTo = records.reduce((before, { positions }) => highestNumbers(before, positions), key.parkedUpTo);
   return { ...key, next: key.next + records.length, parkedUpTo };
 }
 
-/** The key after some of its records were done. */
+/** The key after its records before `first` were done. */
 export function afterDone(key: ParkedKey, first: number, now: number): ParkedKey {
   if (first <= key.first) return key;
   const { lastError: _, ...rest } = key;
   return { ...rest, first, since: now, tries: 0, retries: 0, dueAt: now };
 }
 
-/** The key after an attempt at its first record has failed. */
+/** The key after a failed attempt at its first record. */
 export function afterFailure(
   key: ParkedKey,
   { tries, error, isReplay }: { tries: number; error: unknown; isReplay: boolean },
@@ -48,7 +48,7 @@ export function afterFailure(
   return { ...key, tries, retries, dueAt: now + Math.round(waitMs), dead, lastError: errorText(error) };
 }
 
-/** Whether a part of the record may have taken effect, so that a replay could only hide the rest. */
+/** Whether a part of the record's effects may be missing for ever: a replay would take the record for a duplicate. */
 export function mayBeHalfDone(error: unknown): boolean {
   try {
     return error instanceof OnceRepeatedError;
@@ -58,7 +58,7 @@ export function mayBeHalfDone(error: unknown): boolean {
   }
 }
 
-/** Calls `onDead` if a key is dead that was not dead before. */
+/** Calls `onDead` if a key has become dead. */
 export function notifyIfDead(before: ParkedKey | undefined, after: ParkedKey, { onDead }: ConsumerSettings): void {
   if (after.dead && !before?.dead) onDead(parkedKeyReport(after));
 }

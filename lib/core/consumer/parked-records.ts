@@ -14,13 +14,13 @@ import {
   PARKING_TABLE_SORT_KEY as SK,
 } from './parking-table';
 
-/** Where the records of a parked key are. */
+/** The place of a parked key's records in the table. */
 export interface StorageKey {
-  /** The name of the partition that holds the records. */
+  /** The name of the partition with the records. */
   id: string;
 }
 
-/** Some records in a row, as they were read. */
+/** Consecutive records, as they were read. */
 interface Segment {
   /** The number of the first record. */
   start: number;
@@ -29,14 +29,14 @@ interface Segment {
   names: string[];
 }
 
-/** A segment that this process has read, and whose items are there still. */
+/** A segment that this process has read and not deleted yet. */
 interface ReadSegment {
-  /** The number behind its last record. */
+  /** The number after its last record. */
   end: number;
   names: readonly string[];
 }
 
-/** DynamoDB accepts items of 400 KB. The names and the other attributes need the rest. */
+/** DynamoDB accepts items of up to 400 KB, including names and other attributes. */
 const PART_BYTES = 380_000;
 /** A transaction has at most 100 items and 4 MB, and one of its items is the key. */
 const MOST_ITEMS = 99;
@@ -44,17 +44,17 @@ const MOST_BYTES = 3_600_000;
 const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const WRITES_AT_ONCE = 8;
-/** A read begins with one item and doubles, so that a replay that fails at its first record reads little. */
+/** The first page has one item, and each page doubles the size. So a replay that fails at its first record reads little. */
 const MOST_ITEMS_OF_A_PAGE = 64;
-/** For so many keys this process remembers the items that it has read, to delete them without another read. */
+/** For how many keys this process remembers the items that it has read, to delete them without another read. */
 const MOST_KEYS_REMEMBERED = 256;
 
 /**
- * Stores the records of parked keys. Each key has a partition, many small records share an item, and a large record has
- * several items.
+ * Stores the records of parked keys. Each key has a partition, many small records share an item, and a large record has several
+ * items.
  *
- * An item is written in a transaction that changes the item of its key. So an item never exists without a key that names its
- * partition, and the key's removal finds it. A write that needs several transactions counts when its last item is there.
+ * Each transaction that writes items of records also changes the item of the key. So records always have a key that names their
+ * partition, and `remove` of the key finds them. A write of several transactions counts only after its last item is stored.
  */
 export class ParkedRecords {
   private readonly read = new RecentMap<string, ReadSegment[]>(MOST_KEYS_REMEMBERED);
@@ -65,7 +65,7 @@ export class ParkedRecords {
     private readonly consumer: string,
   ) {}
 
-  /** The items of records from a number on, in groups. Each group fits into a transaction, together with the key. */
+  /** The items for records with numbers from `start`, in groups. Each group fits into a transaction together with the key. */
   itemsOf(storageKey: StorageKey, start: number, records: readonly ParkedRecord[]): ParkingItem[][] {
     const write = randomBytes(9).toString('base64url');
     const items: ParkingItem[] = [];
@@ -87,7 +87,7 @@ export class ParkedRecords {
     return groups;
   }
 
-  /** The records from one number up to another, in order. */
+  /** The records with numbers from `first` up to but not including `next`, in order. */
   async *records(
     partitionKey: string,
     first: number,
@@ -108,10 +108,10 @@ export class ParkedRecords {
         if (number === next) return;
       }
     }
-    throw new CorruptParkedRecordError(`record ${number} of ${next} is not there`);
+    throw new CorruptParkedRecordError(`record ${number} of ${next} is missing`);
   }
 
-  /** Deletes the items that this process has read, and that hold only records before a number. */
+  /** Deletes the items that this process has read and that contain only records before a number. */
   async deleteRead(before: number, storageKey: StorageKey): Promise<void> {
     const read = this.read.get(storageKey.id) ?? [];
     const count = read.findIndex(({ end }) => end > before);
@@ -122,7 +122,7 @@ export class ParkedRecords {
     );
   }
 
-  /** The sort keys of all items of a key, those that do not count included. */
+  /** The sort keys of all items of a key, including items of incomplete writes. */
   async names(storageKey: StorageKey): Promise<string[]> {
     const names: string[] = [];
     for await (const item of this.items(storageKey, { namesOnly: true })) names.push(nameOf(item));
@@ -131,19 +131,19 @@ export class ParkedRecords {
 
   async delete(storageKey: StorageKey, names: readonly string[]): Promise<void> {
     for (let from = 0; from < names.length; from += WRITES_AT_ONCE) {
-      const some = names.slice(from, from + WRITES_AT_ONCE);
+      const chunk = names.slice(from, from + WRITES_AT_ONCE);
       await Promise.all(
-        some.map((name) => this.client.deleteItem({ TableName: this.tableName, Key: this.keyOf(storageKey, name) })),
+        chunk.map((name) => this.client.deleteItem({ TableName: this.tableName, Key: this.keyOf(storageKey, name) })),
       );
     }
   }
 
-  /** The key is not parked any more. */
+  /** Forgets a key that is no longer parked. */
   forget({ id }: StorageKey): void {
     this.read.delete(id);
   }
 
-  /** The segments that count, in order. */
+  /** The segments of complete writes, in order. */
   private async *segments(storageKey: StorageKey): AsyncGenerator<Segment> {
     const writes = new Map<string, { start?: string; parts: Buffer[]; names: string[]; segments: Segment[] }>();
     for await (const item of this.items(storageKey)) {
@@ -153,14 +153,14 @@ export class ParkedRecords {
       writes.set(id!, write);
       const isNext = Number(index) === 0 || (write.start === start && Number(index) === write.parts.length);
       if (Number(index) === 0 || !isNext) [write.start, write.parts, write.names] = [start, [], []];
-      // A process has ended while it deleted the items of records that were done.
+      // A process has crashed while it deleted items of records that were done.
       if (!isNext) continue;
       write.parts.push(Buffer.from(Object(item.bytes).B));
       write.names.push(name);
       if (item.isLast === undefined) continue;
       write.segments.push({ start: Number(start), bytes: Buffer.concat(write.parts), names: write.names });
       [write.parts, write.names] = [[], []];
-      // A write of several transactions may have ended before its last one.
+      // A crash may have ended a write before its last transaction.
       if (item.isOfSeveral !== undefined && item.isEnd === undefined) continue;
       yield* write.segments;
       writes.delete(id!);

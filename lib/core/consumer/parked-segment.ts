@@ -3,7 +3,7 @@ import { CorruptParkedRecordError } from './consumer-errors';
 import type { ParkedRecord } from './parking-store';
 import type { SequencePosition } from './sequence-position';
 
-/** Everything of a record but its data, as a segment holds it. */
+/** A record without its data, as stored in a segment. */
 interface RecordHead {
   bytes: number;
   sub: number;
@@ -14,14 +14,17 @@ interface RecordHead {
   isCorrupt?: true;
 }
 
-/** Many small records share an item. A replay that fails at its first record reads one item, so an item is not large. */
+/**
+ * The size of an item that many small records share. It is small, because a replay that fails at its first record still reads one
+ * item.
+ */
 const SEGMENT_BYTES = 32_000;
 const BYTES_BESIDE_DATA = 500;
-/** The limits of a group. One transaction can write a group, because it has less than 4 MB and 100 items. */
+/** The limits of a group. They keep a group below the limits of a transaction, which are 4 MB and 100 items. */
 const GROUP_BYTES = 3_000_000;
 const GROUP_SEGMENTS = 90;
 
-/** Divides records into groups that one transaction can write each. A record that is larger has a group of its own. */
+/** Divides records into groups, each of which fits into a transaction. A larger record is alone in its group. */
 export function* groupsOf(records: readonly ParkedRecord[]): Generator<ParkedRecord[]> {
   let group: ParkedRecord[] = [];
   let [bytes, segments] = [0, 0];
@@ -39,7 +42,7 @@ export function* groupsOf(records: readonly ParkedRecord[]): Generator<ParkedRec
   if (group.length > 0) yield group;
 }
 
-/** Divides records into segments that are stored together. A record that is larger than a segment has one of its own. */
+/** Divides records into segments, which are stored together. A record that is larger than a segment is alone in its segment. */
 export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedRecord[]> {
   let segment: ParkedRecord[] = [];
   let bytes = 0;
@@ -94,7 +97,7 @@ export function recordsOfSegment(partitionKey: string, bytes: Buffer): ParkedRec
     if (head.isCorrupt) record.isCorrupt = true;
     return record;
   });
-  if (at !== bytes.length) throw new CorruptParkedRecordError('its bytes are not as many as it says');
+  if (at !== bytes.length) throw new CorruptParkedRecordError('the length of its data does not match its header');
   return records;
 }
 
@@ -103,7 +106,7 @@ function headsIn(line: Buffer): RecordHead[] {
     const heads: unknown = JSON.parse(line.toString());
     if (Array.isArray(heads)) return heads;
   } catch {
-    // The error below reports it: the message of the parser may quote the line.
+    // Throw the error below instead, because the message of the parser may contain user data.
   }
-  throw new CorruptParkedRecordError('it does not begin with the list of its records');
+  throw new CorruptParkedRecordError('its header is not a list of records');
 }

@@ -10,14 +10,14 @@ import {
   PARKING_TABLE_SORT_KEY as SK,
 } from './parking-table';
 
-/** A time in which this process parks keys, and the token that says so in the table. */
+/** A period in which this process parks keys, and its token in the table. */
 export interface ParkingPeriod {
   readonly token: string;
-  /** Until when its token may be relied upon, in milliseconds since 1970. */
+  /** Until when this process may rely on the token, in milliseconds since 1970. */
   readonly freshUntil: number;
   /** How many keys are being parked. */
   keys: number;
-  /** The parts that were marked since the period began, and the writes of their marks. */
+  /** The parts that this process has marked in the period, with the writes of their marks. */
   readonly parts: Map<string, Promise<void>>;
 }
 
@@ -29,13 +29,14 @@ interface PartToMark {
 }
 
 /**
- * A token counts for six hours after its process ended without removing it. A process relies on a token for three hours. In
- * between, no request is still in flight, not even of a function that was frozen between two invocations.
+ * A token is valid for six hours, in case its process crashes before it removes the token. A process relies on a token only for
+ * the first three hours. The other three hours cover requests that are still in flight, even of a function that was frozen
+ * between invocations.
  */
 const TOKEN_MS = 6 * 60 * 60_000;
-/** The parts of one write. With 200, an expression has about 2.6 KB, and DynamoDB accepts 4 KB. */
+/** The most parts of one write. With 200 parts, an expression has about 2.6 KB, and DynamoDB accepts 4 KB. */
 const PARTS_OF_A_WRITE = 200;
-/** The tokens that one write removes. */
+/** The most tokens that one write removes. */
 const TOKENS_OF_A_WRITE = 100;
 const MARKS = 'marks';
 const MARK = 'p';
@@ -43,17 +44,18 @@ const MARK_OF_PART = /^p\d+$/;
 const TOKEN = /^t.*\.(\d+)$/;
 
 /**
- * The partition keys fall into 256 parts. While no key of a part is parked, no key of it is looked up. Similar keys get
- * different parts, so that the parts are even.
+ * The part of a partition key, one of 256. While no key of a part is parked, the keys of the part are not looked up. A hash
+ * decides the part, so that the parts are even.
  */
 export function partOf(partitionKey: string): string {
   return String(createHash('sha256').update(partitionKey).digest().readUInt8(0));
 }
 
 /**
- * One item that says in which parts a key may be parked. A part has a mark, whose value changes before a key is parked in it. The
- * item also has a token for each process that is parking keys. A mark is removed only if its part is empty, no process is parking
- * keys, and the mark is as it was before the part was read. So no crash hides a key.
+ * The item that lists the parts in which keys may be parked. Each listed part has a mark, which gets a new value before a key is
+ * parked in the part. The item also has a token for each process that is parking keys. A mark is removed only if its part is
+ * empty, no process is parking keys, and the mark has not changed since the part was read. So a crash can never hide a parked
+ * key.
  */
 export class ParkingMarks {
   private period?: ParkingPeriod;
@@ -93,7 +95,10 @@ export class ParkingMarks {
     return period;
   }
 
-  /** The write of a key has been answered. If it was not, the token stays, because the write may be done later. */
+  /**
+   * Call this after the response to the write of a key. Without a response the token stays, because DynamoDB may apply the write
+   * later.
+   */
   async end(period: ParkingPeriod): Promise<void> {
     period.keys -= 1;
     if (period.keys > 0) return;
@@ -120,7 +125,7 @@ export class ParkingMarks {
       UpdateExpression: `REMOVE ${removed.join(', ')}`,
       ConditionExpression: `${builder.name(MARK + part)} = ${builder.value(mark)}`,
     }).catch((error) => {
-      // A key was parked in the part meanwhile, or is about to be.
+      // Another process has parked a key in the part since the read, or is about to.
       if ((error as Error)?.name !== 'ConditionalCheckFailedException') throw error;
     });
   }
@@ -148,7 +153,7 @@ export class ParkingMarks {
     this.isWriting = false;
   }
 
-  /** The marks get a new value, so that no process removes them that has read a part before. */
+  /** Gives the marks a new value, so that a process that has read the part before cannot remove its mark. */
   private async write(parts: readonly PartToMark[]): Promise<void> {
     const builder = new ExpressionBuilder();
     const mark = builder.value({ S: randomBytes(6).toString('base64url') });
@@ -159,8 +164,8 @@ export class ParkingMarks {
   }
 
   private async read(): Promise<DynamoDbItem> {
-    const answer = await this.client.getItem({ TableName: this.tableName, Key: this.key(), ConsistentRead: true });
-    return itemIn(answer) ?? {};
+    const response = await this.client.getItem({ TableName: this.tableName, Key: this.key(), ConsistentRead: true });
+    return itemIn(response) ?? {};
   }
 
   private async update(

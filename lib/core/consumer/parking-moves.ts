@@ -8,12 +8,12 @@ import {
   PARKING_TABLE_SORT_KEY as SK,
 } from './parking-table';
 
-/** How long a move is remembered after its last use. This must be longer than one shard can be behind another. */
+/** How long a move is remembered after its last use: longer than one shard can be behind another shard. */
 const RETENTION_SECONDS = 8 * 24 * 60 * 60;
 
 /**
- * Keeps the moves of keys in a parking table, an item for each move of a key. No write needs a condition: a move that has ended stays
- * so, and a waiting time only grows.
+ * Stores moves of keys in a parking table, with an item for each move of a key. The writes need no condition: an ended move stays
+ * ended, and a waiting time only grows.
  */
 export class ParkingMoves {
   constructor(

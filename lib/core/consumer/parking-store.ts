@@ -2,104 +2,98 @@ import type { UserRecord } from './deaggregate';
 import type { FencedMove, MoveProgress } from './fenced-move';
 import type { SequencePosition } from './sequence-position';
 
-/** A user record that waits, with the positions by which its duplicates are recognised. */
+/** A user record of a parked key, with the positions that identify its duplicates. */
 export interface ParkedRecord extends UserRecord {
-  /** The positions of the record. The one that its producer gave comes first. */
+  /** The positions of the record. The position from its producer comes first. */
   positions: SequencePosition[];
-  /** Present if the record begins like an aggregate but is not one. */
+  /** Present if the record begins like an aggregate but is not valid. */
   isCorrupt?: true;
 }
 
-/** A key whose records wait, as a store keeps it. */
+/** A parked key in a store. */
 export interface ParkedKey {
   /** The partition key. */
   partitionKey: string;
-  /** A value that is new after each change, and never repeats. Absent for a key that is not parked yet. */
+  /** A unique value that changes with every write of the key. Absent for a key that is not parked yet. */
   revision?: string;
-  /** Names where the store keeps the records. Only the store knows what it means. */
+  /** The place of the records in the store, in a format of the store. */
   storageKey?: unknown;
-  /** The number of the first record that waits. The count starts when the key is parked. */
+  /** The number of the first waiting record. The numbers start at 0 when the key is parked. */
   first: number;
-  /** The number of the record that comes next. */
+  /** The number that the next appended record gets. */
   next: number;
-  /** The highest number of each series that was parked. With it, a duplicate is not appended. */
+  /** The highest parked number of each series, with which duplicates are recognised and not appended. */
   parkedUpTo: Record<string, string>;
-  /** When its present first record became the first one, in milliseconds since 1970. */
-  since: number;
-  /** How often its first record was tried. The count begins anew when somebody resumes the key. */
+  /** Since when the current first record blocks the key, in milliseconds since 1970. */ since: number /** How often the first record was tried. The count starts again when a person resumes the key. */;
   tries: number;
   /**
-   * How many of the tries were retries. The count begins anew when the key is parked or resumed, and when its first record
+   * How many of the tries were replays. The count starts again when the key is parked or resumed, and when its first record
    * changes.
    */
   retries: number;
-  /** When it is tried next, in milliseconds since 1970. */
+  /** When the next replay is due, in milliseconds since 1970. */
   dueAt: number;
-  /** Whether retries have ended, until a person resumes the key. */
-  dead: boolean;
-  /** The error of the last attempt, cut short. */
-  lastError?: string;
-  /** Who tries the key at present, and until when at most. */
+  /** Whether the key is no longer replayed, until a person resumes it. */ dead: boolean /** The error of the last attempt, cut short. */;
+  lastError?: string /** The process that replays the key, and the end of its lease in milliseconds since 1970. */;
   lease?: { holder: string; until: number };
 }
 
-/** What can end a read early. */
+/** Options of a read. */
 export interface ReadOptions {
-  /** When it aborts, a read that is not complete fails. */
+  /** When it aborts, an incomplete read fails. */
   signal?: AbortSignal;
 }
 
 /**
- * Where an `OrderedConsumer` keeps the keys that it has set aside. `DynamoDbParkingStore` and `MemoryParkingStore`
- * implement it. Every read must see every write that was answered before the read began.
+ * The store for the parked keys of an `OrderedConsumer`. `DynamoDbParkingStore` and `MemoryParkingStore` implement it. Reads must
+ * be strongly consistent: a read sees every write whose response came before the read began.
  */
 export interface ParkingStore {
-  /** Returns those of the keys that are parked. While no key is parked, this must be one small read. */
+  /** Returns the parked keys among `partitionKeys`. While no key is parked, this must be one small read. */
   find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
-  /** Every key that is parked. */
+  /** All parked keys. */
   keys(): AsyncIterable<ParkedKey>;
-  /** The records from `first` up to `next`, in order. */
+  /** The records from `first` up to but not including `next`, in order. */
   records(key: ParkedKey): AsyncIterable<ParkedRecord>;
   /**
-   * Changes a key if it still has its revision, or parks a key without a revision if it is not parked yet, and appends
-   * records. It does all of this or nothing. Records before `first` may be deleted.
+   * Changes a key if it still has its revision, or parks a key without a revision if it is not parked yet. Appends records in the
+   * same atomic write. May delete records before `first`.
    *
-   * @returns the key as it is stored then; undefined if somebody else has changed it
+   * @returns the stored key; undefined if another process has changed it
    */
   save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
-  /** Ends the parking of a key without records. Returns false if somebody else has changed the key. */
+  /** Removes a parked key without records. Returns false if another process has changed the key. */
   remove(key: ParkedKey): Promise<boolean>;
-  /** Remembers that the consumer has handled a position, although no effect was saved with it. */
+  /** Remembers that the consumer has handled a position without an effect. */
   markHandled(partitionKey: string, position: SequencePosition): Promise<void>;
   /**
-   * The item that a transaction must include to take effect once, as the AWS SDK writes it: an `Update` of an item of this key and
-   * series, whose attribute `number` it increases, and which its failed condition returns.
+   * The item that makes a transaction take effect once, in the AWS SDK's terms. It is an `Update` that increases the attribute
+   * `number` of the item of this key and series. If its condition fails, it returns the stored item.
    */
   onceItem(partitionKey: string, position: SequencePosition): object;
-  /** Records that a move has ended. A caller repeats the call if its response was lost. */
+  /** Stores that a move has ended. It must be idempotent, because callers repeat it after a lost response. */
   endMove(move: FencedMove): Promise<void>;
-  /** Adds to the time that readers have waited for a move, and returns what is known then. Add 0 to only read. */
+  /**
+   * Adds to the time that readers have waited for a move, and returns the progress of the move. Add 0 for a read without a
+   * change.
+   */
   waitForMove(move: FencedMove, waitedMs: number): Promise<MoveProgress>;
-  /** Names the consumer in tables that several share. */
+  /** The name of the consumer, in tables that several consumers share. */
   readonly consumer: string;
 }
 
-/** A key that is set aside, for people. */
+/** A report about a parked key, for operators. */
 export interface ParkedKeyReport {
   /** The partition key. */
   partitionKey: string;
-  /** How many records of it wait. */
+  /** How many records of the key wait. */
   records: number;
-  /** When its present first record became the first one. */
-  since: Date;
-  /** How often its first record was tried. The count begins anew when somebody resumes the key. */
+  /** Since when the current first record blocks the key. */ since: Date /** How often the first record was tried. The count starts again when a person resumes the key. */;
   tries: number;
   /** The error of the last attempt, cut short. */
   lastError?: string;
-  /** Whether retries have ended, until a person resumes the key. */
-  dead: boolean;
+  /** Whether the key is no longer replayed, until a person resumes it. */ dead: boolean;
 }
-
 export function parkedKeyReport({
   partitionKey,
   first,

@@ -5,7 +5,7 @@ import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 export const PARKING_TABLE_KEY = 'id';
 /** The sort key of a parking table, a string. */
 export const PARKING_TABLE_SORT_KEY = 'part';
-/** The time-to-live attribute of a parking table. No parked record has it. */
+/** The time-to-live attribute of a parking table. Parked records do not have it. */
 export const PARKING_TABLE_TIME_TO_LIVE = 'expiresAt';
 
 /** An item of a parking table, or its key, in the SDK's types. */
@@ -25,7 +25,7 @@ export interface ParkingWrite {
   Update?: ParkingExpression & { TableName: string; Key: ParkingItem; UpdateExpression: string };
 }
 
-/** What a `DynamoDbParkingStore` needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */
+/** The part of a DynamoDB client that a `DynamoDbParkingStore` uses. The AWS SDK's `new DynamoDB({})` fits without an adapter. */
 export interface ParkingTableClient {
   getItem(input: { TableName: string; Key: ParkingItem; ConsistentRead: boolean }): Promise<{ Item?: object }>;
   batchGetItem(input: {
@@ -55,9 +55,9 @@ export interface ParkingTableClient {
 }
 
 /**
- * The item of a response to GetItem. Undefined if there is none.
+ * The item of a GetItem response. Undefined if there is no item.
  *
- * @throws IncompleteAnswerError without a response, which would look like a key that is not parked
+ * @throws IncompleteAnswerError if there is no response, because an empty result would mean that the key is not parked
  */
 export function itemIn(response: unknown): DynamoDbItem | undefined {
   if (typeof response !== 'object' || response === null) throw new IncompleteAnswerError('GetItem', 'an object');
@@ -65,9 +65,9 @@ export function itemIn(response: unknown): DynamoDbItem | undefined {
 }
 
 /**
- * The items of a response to Query.
+ * The items of a Query response.
  *
- * @throws IncompleteAnswerError without items, which would look like a partition in which nothing is parked
+ * @throws IncompleteAnswerError if the list is missing, because an empty result would mean that no key is parked
  */
 export function itemsIn(response: unknown): DynamoDbItem[] {
   const { Items } = Object(response);

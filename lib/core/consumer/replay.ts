@@ -1,40 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import { Semaphore } from '../kernel/semaphore';
 import { parseFence } from '../stream-format/fence';
-import { Attempts, type Outcome, type UnendedAttempts } from './attempts';
+import { type AbandonedAttempts, Attempts, type Outcome } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import type { HandledPositions } from './handled-positions';
 import { afterDone, afterFailure, notifyIfDead } from './parked-key-changes';
 import type { ParkedKey, ParkedRecord } from './parking-store';
 import type { WorkTime } from './work-time';
 
-/** What a replay of parked keys has done. */
+/** The result of a replay of parked keys. */
 export interface ReplaySummary {
   /** How many keys are no longer parked. */
   keys: number;
-  /** How many records took effect, now or before. */
+  /** How many records are done, including records that had already taken effect. */
   records: number;
   /** How many keys are still parked, including dead ones. */
   stillParked: number;
-  /** How many of them are dead. */
+  /** How many of the parked keys are dead. */
   dead: number;
-  /** How long its first record has held up the key that has waited the longest, in milliseconds; 0 if none is parked. */
+  /** The longest time for which a first record has blocked its key, in milliseconds; 0 if no key is parked. */
   oldestMs: number;
 }
 
-/** Progress is saved after this many records, or after this much time, at the latest. */
+/** Progress is saved after this number of records or this time, whichever comes first. */
 const SAVED_AFTER_RECORDS = 100;
 const SAVED_AFTER_MS = 5_000;
 
-/** How far a key was replayed. */
+/** The progress of a key in a replay. */
 interface KeyProgress {
   done: number;
   key: ParkedKey | undefined;
 }
 
-/** Replays parked keys: several keys at a time, and the records of each key in order. */
+/** Replays parked keys: several keys in parallel, and the records of each key in order. */
 export class Replay {
-  /** Names this replay in leases. */
+  /** The name of this replay in leases. */
   private readonly holder = randomUUID();
   private readonly attempts: Attempts;
   private readonly keySlots: Semaphore;
@@ -43,27 +43,30 @@ export class Replay {
   constructor(
     private readonly settings: ConsumerSettings,
     private readonly handled: HandledPositions,
-    unended: UnendedAttempts,
+    abandoned: AbandonedAttempts,
     private readonly time: WorkTime,
   ) {
-    this.attempts = new Attempts(settings, unended, new Semaphore(settings.concurrency), time);
+    this.attempts = new Attempts(settings, abandoned, new Semaphore(settings.concurrency), time);
     this.keySlots = new Semaphore(settings.concurrency);
   }
 
-  /** If one key cannot be read or written, it goes on with the others and throws the error in the end. */
+  /**
+   * Replays all parked keys. If a key cannot be read or written, it continues with the other keys, and throws the error at the
+   * end.
+   */
   async replayKeys(): Promise<ReplaySummary> {
     const problems: unknown[] = [];
-    const turns: Promise<void>[] = [];
+    const replays: Promise<void>[] = [];
     try {
       for await (const key of this.settings.parking.keys()) {
         await new Promise<void>((resolve) => this.keySlots.acquire(resolve));
-        const turn = this.replayKey(key).catch((error) => void problems.push(error));
-        turns.push(turn.finally(() => this.keySlots.release()));
+        const replay = this.replayKey(key).catch((error) => void problems.push(error));
+        replays.push(replay.finally(() => this.keySlots.release()));
       }
     } catch (error) {
       problems.push(error);
     }
-    await Promise.all(turns);
+    await Promise.all(replays);
     this.attempts.close();
     if (problems.length > 0) throw problems[0];
     return this.summary;
@@ -80,13 +83,13 @@ export class Replay {
     }
   }
 
-  /** Takes the lease of a key whose time has come. Returns the key as it is then, without this lease if it must wait. */
+  /** Takes the lease of a key that is due. Returns the stored key, without this lease if the key must wait. */
   private async acquireLease(found: ParkedKey): Promise<ParkedKey | undefined> {
     let key: ParkedKey | undefined = found;
     while (key !== undefined && !this.mustWait(key)) {
       const saved = await this.settings.parking.save({ ...key, lease: this.lease() });
       if (saved !== undefined) return saved;
-      // Records were appended since the key was read, or another process has taken it.
+      // Another process has appended records since the read, or has taken the lease.
       key = await this.readKey(key);
     }
     return key;
@@ -98,7 +101,7 @@ export class Replay {
     return dead || dueAt > now || isLeased || this.time.signal.aborted;
   }
 
-  /** Handles records under a lease, until none is left, one fails, or the time is over. */
+  /** Handles records under a lease, until all are done, a record fails, or the time runs out. */
   private async drainKey(found: ParkedKey): Promise<KeyProgress> {
     const { parking } = this.settings;
     const leased = await this.acquireLease(found);
@@ -106,10 +109,10 @@ export class Replay {
     let key: ParkedKey = leased;
     let done = 0;
     for (;;) {
-      const turn = await this.handleRecords(key);
-      done += turn.done;
-      if (turn.key?.lease === undefined) return { done, key: turn.key };
-      key = turn.key;
+      const progress = await this.handleRecords(key);
+      done += progress.done;
+      if (progress.key?.lease === undefined) return { done, key: progress.key };
+      key = progress.key;
       if (key.first === key.next && (await parking.remove(key))) return { done, key: undefined };
       const now = await this.readKey(key);
       if (now?.lease?.holder !== this.holder) return { done, key: now };
@@ -117,18 +120,21 @@ export class Replay {
     }
   }
 
-  /** Returns the key as it is then: without its lease if the turn is over, and with it if there may be more to do. */
+  /**
+   * Handles the stored records of a key. Returns the stored key: with its lease if there may be more records, and without it if
+   * the replay of the key is over.
+   */
   private async handleRecords(leased: ParkedKey): Promise<KeyProgress> {
     const { settings } = this;
     const { parking, clock, timeOfDay, onFailure } = settings;
     let { first, tries } = leased;
     let savedFirst = first;
     let savedAt = clock.now();
-    const save = async (change: (behind: ParkedKey) => ParkedKey): Promise<KeyProgress> => {
+    const save = async (change: (state: ParkedKey) => ParkedKey): Promise<KeyProgress> => {
       const key = await this.changeKey(leased, (now) => change(afterDone(now, first, timeOfDay())));
       return { done: first - leased.first, key };
     };
-    const withLease = (behind: ParkedKey): ParkedKey => ({ ...behind, lease: this.lease() });
+    const withLease = (state: ParkedKey): ParkedKey => ({ ...state, lease: this.lease() });
     for await (const record of parking.records(leased)) {
       const outcome = await this.replayRecord(record, tries + 1);
       if (outcome === 'unfinished') return save(released);
@@ -136,20 +142,20 @@ export class Replay {
         const { error, wasCalled } = outcome;
         if (wasCalled) tries += 1;
         onFailure({ partitionKey: record.partitionKey, attempt: wasCalled ? tries : tries + 1, error, isParked: true });
-        const turn = await save((behind) => {
-          // Meanwhile a person has skipped the record.
-          if (behind.first > first) return released(behind);
-          return released(afterFailure(behind, { tries, error, isReplay: true }, settings));
+        const progress = await save((state) => {
+          // A person has skipped the record during the attempt.
+          if (state.first > first) return released(state);
+          return released(afterFailure(state, { tries, error, isReplay: true }, settings));
         });
-        if (turn.key !== undefined) notifyIfDead(leased, turn.key, settings);
-        return turn;
+        if (progress.key !== undefined) notifyIfDead(leased, progress.key, settings);
+        return progress;
       }
       this.handled.add(record.partitionKey, record.positions);
       first += 1;
       tries = 0;
       if (first - savedFirst < SAVED_AFTER_RECORDS && clock.now() - savedAt < SAVED_AFTER_MS) continue;
-      const turn = await save(withLease);
-      if (turn.key?.lease?.holder !== this.holder) return turn;
+      const progress = await save(withLease);
+      if (progress.key?.lease?.holder !== this.holder) return progress;
       savedFirst = first;
       savedAt = clock.now();
     }
@@ -165,10 +171,7 @@ export class Replay {
     return this.attempts.attempt(record, attempt);
   }
 
-  /**
-   * Changes the key while this process has the lease. Returns the key as it is stored then, even if another process holds
-   * it.
-   */
+  /** Changes the key while this process has the lease. Returns the stored key, even if another process has the lease. */
   private async changeKey(leased: ParkedKey, change: (now: ParkedKey) => ParkedKey): Promise<ParkedKey | undefined> {
     for (;;) {
       const now = await this.readKey(leased);

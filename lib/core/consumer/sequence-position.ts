@@ -3,21 +3,23 @@ import type { RecordSequence } from '../stream-format/record-sequence';
 import type { UserRecord } from './deaggregate';
 
 /**
- * The position of a record in a series: among the records of a key that come from one producer, or from one shard. A later record
- * of the series has a higher number.
+ * The position of a record in a series. A series contains the records of a key from one producer, or from one shard. A later
+ * record of the series has a higher number.
  */
 export interface SequencePosition {
-  /** Names the series. */
+  /** The name of the series. */
   series: string;
-  /** The number as text. The texts compare as the numbers do: use `<`, or a column with the collation "C". */
+  /**
+   * The number as text. The texts have the order of the numbers: compare them with `<`, or in a column with the collation "C".
+   */
   number: string;
 }
 
 /**
- * The position as a handler gets it. Its series names the key, too, and so is unique in a store of all keys. It is a hash of 43
- * characters, because a partition key can be too long for a store, or have characters that the store rejects.
+ * The position for a handler. Its series includes the key, so it is unique in a store of all keys. It is a hash of 43 characters,
+ * because a store can reject long partition keys or some of their characters.
  *
- * @param key the key in whose order the consumer handles the record
+ * @param key the key under which the consumer handles the record
  */
 export function positionForHandler(key: string, { series, number }: SequencePosition): SequencePosition {
   const ofKey = JSON.stringify([key, series]);
@@ -26,12 +28,12 @@ export function positionForHandler(key: string, { series, number }: SequencePosi
 
 /** 132 bits: among a million sources, two have the same name with a probability below 10^-27. */
 const SOURCE_NAME_CHARACTERS = 22;
-/** Behind the ARN of a stream, where its ARN is that of a consumer with enhanced fan-out. */
+/** The end of the ARN of a consumer with enhanced fan-out, after the ARN of its stream. */
 const FAN_OUT_CONSUMER = /(?<=^arn:[^:]*:kinesis:[^:]*:[^:]*:stream\/[^/]+)\/consumer\/.*$/;
 
 /**
- * The name of a source in series. Two mappings that read one stream, one of them with enhanced fan-out, have one source. It is a
- * hash, because the series of a key are kept many times, and an ARN is long.
+ * The name of a source in series. It is the same for a stream with and without enhanced fan-out. It is a hash, because ARNs are
+ * long and series are stored many times.
  */
 export function sourceName(source: string): string {
   const stream = source.replace(FAN_OUT_CONSUMER, '');
@@ -44,8 +46,8 @@ export function sourceOf({ series }: SequencePosition): string {
 }
 
 /**
- * The position that a producer gave its record. It counts for one source: an outbox writes rows of one producer to several streams,
- * and the numbers of one stream say nothing about those of another.
+ * The position from the producer of a record. Its series includes the source, because an outbox writes rows of one producer id to
+ * several streams, and numbers of different streams must not be compared.
  */
 export function positionInSequence(
   source: string,
@@ -58,7 +60,7 @@ export function positionInSequence(
   };
 }
 
-/** The positions in a Kinesis record: that of the record in its shard, and in the record that of each user record in it. */
+/** The positions of the user records of a Kinesis record: the position in the shard, and then in the Kinesis record. */
 export function positionsInShard(
   source: string,
   record: { shardId: string; sequenceNumber: string },
@@ -69,8 +71,8 @@ export function positionsInShard(
 }
 
 /**
- * The position of a user record in a Kinesis record that was parked whole, among the records of the key that was parked. A sequence
- * counts by the key of the user record, so the series names that key, too, if it is another one.
+ * The position of a user record under a parked key, if its Kinesis record was parked as a whole. A sequence is valid for the key
+ * of the user record, so the series includes that key if it is not the parked key.
  *
  * @param whole the position of the Kinesis record in its shard
  */
@@ -83,18 +85,18 @@ export function positionInParkedKey(
   if (sequence === undefined) return { series: whole.series, number: withSubNumber(whole.number, subSequenceNumber) };
   const position = positionInSequence(sourceOf(whole), sequence, explicitHashKey);
   if (partitionKey === parkedKey) return position;
-  // The length tells where the key ends, which may have any character.
+  // The length marks the end of the key, because a key may contain any character.
   return { series: `parked/${partitionKey.length}/${partitionKey}/${position.series}`, number: position.number };
 }
 
-/** The number of a Kinesis record, and the position of a user record in it. */
+/** Combines the number of a Kinesis record and the position of a user record in it. */
 function withSubNumber(number: string, subSequenceNumber: number): string {
   return `${number.split('.', 1)[0]}.${String(subSequenceNumber).padStart(SUB_NUMBER_DIGITS, '0')}`;
 }
 
 const SUB_NUMBER_DIGITS = 10;
 
-/** Puts the count of the digits before the digits, so that the texts compare as the numbers do. */
+/** Puts the number of digits before the digits, so that the texts have the order of the numbers. */
 function comparable(digits: string): string {
   return `${String(digits.length).padStart(3, '0')}:${digits}`;
 }

@@ -5,13 +5,13 @@ import { deaggregate } from './deaggregate';
 import type { ParkedRecord } from './parking-store';
 import { positionInSequence, positionsInShard, sourceName } from './sequence-position';
 
-/** A record as the reader of a shard gets it: one user record, or an aggregate of several. */
+/** A Kinesis record or a record of a table's stream, from a shard: one user record, or an aggregate of several. */
 export interface ShardRecord {
-  /** The shard. Events of a table's stream do not name it, so one name stands for all its shards. */
+  /** The shard. Events of a table's stream do not contain it, so all shards of a table's stream have one name. */
   shardId: string;
   /** The partition key of the Kinesis record. */
   partitionKey: string;
-  /** The number that the stream gave the record, in decimal digits. */
+  /** The sequence number of the record in the stream, in decimal digits. */
   sequenceNumber: string;
   /** The data, as bytes. */
   data: Uint8Array;
@@ -26,14 +26,14 @@ export interface SourceBatch {
 
 /** A user record of a batch. */
 export interface Arrival extends ParkedRecord {
-  /** The index, within the batch, of the record that holds it. */
+  /** The index of its Kinesis record in the batch. */
   batchIndex: number;
   isFence: boolean;
 }
 
 /**
- * The user records of a batch by partition key: the keys in the order of their first records, and each key's records in
- * order.
+ * Groups the user records of a batch by partition key. Keys are in the order of their first records, and the records of a key are
+ * in order.
  */
 export function arrivalsByKey(
   { source, records: batch }: SourceBatch,
@@ -49,7 +49,7 @@ export function arrivalsByKey(
       const positions =
         sequence === undefined ? [inShard] : [positionInSequence(source, sequence, explicitHashKey), inShard];
       const isFence = parseFence(data) !== undefined;
-      // The fields are copied one by one: a spread of records with different fields takes longer than all other work on a
+      // Copies the fields one by one, because a spread of objects with different fields takes longer than all other work on a
       // record.
       const arrival: Arrival = {
         partitionKey,
@@ -70,7 +70,7 @@ export function arrivalsByKey(
   return keys;
 }
 
-/** A record that cannot be taken apart stays whole. Its handler meets the error again. */
+/** Deaggregates a record. A corrupt record is kept as a whole, and its attempt will throw the error. */
 function userRecords(record: ShardRecord, onCorrupt: 'throw' | 'raw'): Omit<ParkedRecord, 'positions'>[] {
   try {
     return deaggregate(record, { onCorrupt });
@@ -80,7 +80,7 @@ function userRecords(record: ShardRecord, onCorrupt: 'throw' | 'raw'): Omit<Park
   }
 }
 
-/** An event that Lambda gives the function of an event source mapping. */
+/** The event of an event source mapping. */
 export interface StreamEvent {
   /** The records of one shard, in order. */
   Records: readonly object[];
@@ -89,7 +89,7 @@ export interface StreamEvent {
 const SEQUENCE_NUMBER = /^\d{1,129}$/;
 
 /**
- * The records of a source that is not an event of Lambda.
+ * Checks the records of a source outside Lambda.
  *
  * @throws InvalidArgumentError if the source has no name, or a record lacks its position
  */
@@ -106,10 +106,11 @@ export function sourceBatch(source: unknown, records: Iterable<ShardRecord>): So
 }
 
 /**
- * The records of an event. Lambda gives a batch of one source, and names it in each record. An event that was made by hand may name
- * none: that is a source, too.
+ * The records of an event. In an event of Lambda, all records name the same source. In a handwritten event, the source may be
+ * absent.
  *
- * @throws InvalidArgumentError for an event that neither service sends, because no failure of it could be reported
+ * @throws InvalidArgumentError if the event is not from Kinesis or DynamoDB, because a partial batch response would not be
+ *   possible
  */
 export function eventBatch({ Records }: StreamEvent): SourceBatch {
   const records = Records.map((record, index) => shardRecord(Object(record), `event.Records[${index}]`));
@@ -117,13 +118,13 @@ export function eventBatch({ Records }: StreamEvent): SourceBatch {
   if (first !== undefined) checkSource('event.Records[0].eventSourceARN', first);
   const other = others.findIndex((each) => each !== first);
   if (other >= 0) {
-    const allowed = 'that of the first record, because a batch has one source';
+    const allowed = 'the ARN of the first record (a batch has one source)';
     throw new InvalidArgumentError(`event.Records[${other + 1}].eventSourceARN`, others[other], allowed);
   }
   return { source: sourceName(first ?? ''), records };
 }
 
-/** An ARN has at most as many. Source: the Kinesis API reference, StreamARN and ConsumerARN. */
+/** The longest ARN. Source: the Kinesis API reference, StreamARN and ConsumerARN. */
 const LONGEST_SOURCE = 2_048;
 
 function checkSource(field: string, source: unknown): asserts source is string {
@@ -165,7 +166,7 @@ function checkNumber(field: string, value: unknown): void {
   }
 }
 
-/** The key of an item as text. Different items have different texts, because the numbers of one say nothing about another. */
+/** The key of an item as text, which is different for different items. */
 function itemKey(keys: unknown): string {
   return JSON.stringify(Object.entries(Object(keys)).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

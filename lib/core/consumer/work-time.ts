@@ -2,21 +2,21 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock';
 import { deferred } from '../kernel/deferred';
 
-/** How long work may go on. */
+/** The time limits of work. */
 export interface WorkTime {
-  /** Aborts when nothing new may begin. */
+  /** Aborts when no new attempt may begin. */
   readonly signal: AbortSignal;
   readonly attemptTimeoutMs: number;
-  /** How long a process keeps a parked key to itself while it replays the records of the key. */
+  /** How long the lease of a process on a parked key lasts while it replays the key. */
   readonly leaseMs: number;
-  /** Resolves when the work must be answered, finished or not. Absent if nobody waits for an answer. */
+  /** Resolves when the invocation must return its response, even if the work is not finished. Absent outside Lambda. */
   readonly over?: Promise<void>;
 }
 
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 30_000;
 const DEFAULT_LEASE_MS = 60_000;
 
-/** The time of work that only the caller ends. */
+/** The time of work outside Lambda, which only the caller stops. */
 export function openTime(
   attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS,
   signal: AbortSignal = new AbortController().signal,
@@ -26,29 +26,29 @@ export function openTime(
 }
 
 /**
- * An invocation stops handling records this long before its end, or a fifth of its time if that is less, so that it can
- * park and answer.
+ * An invocation stops handling records this long before its timeout, or a fifth of its time if that is less. So it has time to
+ * park keys and to return its response.
  */
 const RESERVE_MS = 5_000;
 const RESERVE_SHARE = 0.2;
-/** It answers in any case this long before its end, or a fiftieth of its time if that is less. */
-const LAST_ANSWER_MS = 500;
-const LAST_ANSWER_SHARE = 0.02;
+/** It always returns its response this long before its timeout, or a fiftieth of its time if that is less. */
+const LAST_RESPONSE_MS = 500;
+const LAST_RESPONSE_SHARE = 0.02;
 const ATTEMPTS_IN_TIME = 3;
 
-/** The time of an invocation of a Lambda function, less what the invocation keeps to park and to answer. */
+/** Runs work within the time of a Lambda invocation, minus the reserve for parking and for the response. */
 export async function withinInvocation<T>(
   remainingMs: number,
   { clock, attemptTimeoutMs }: { clock: Clock; attemptTimeoutMs?: number },
   work: (time: WorkTime) => Promise<T>,
 ): Promise<T> {
   const usableMs = remainingMs - Math.min(RESERVE_MS, remainingMs * RESERVE_SHARE);
-  const lastAnswerMs = remainingMs - Math.min(LAST_ANSWER_MS, remainingMs * LAST_ANSWER_SHARE);
+  const lastResponseMs = remainingMs - Math.min(LAST_RESPONSE_MS, remainingMs * LAST_RESPONSE_SHARE);
   const stop = new AbortController();
-  // Each key that waits listens to the signal, and Node.js would warn of a leak.
+  // Each waiting key adds a listener, and Node.js would otherwise warn about a leak.
   setMaxListeners(0, stop.signal);
   const over = deferred();
-  const timers = [clock.schedule(() => stop.abort(), usableMs), clock.schedule(() => over.resolve(), lastAnswerMs)];
+  const timers = [clock.schedule(() => stop.abort(), usableMs), clock.schedule(() => over.resolve(), lastResponseMs)];
   try {
     return await work({
       signal: stop.signal,

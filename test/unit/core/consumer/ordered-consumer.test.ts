@@ -690,14 +690,14 @@ describe('the retrier', () => {
     });
     await w.deliver(['a1']);
     expect(await parkedKeys(w)).toMatchObject([
-      { tries: 1, lastError: expect.stringContaining('has not ended within') },
+      { tries: 1, lastError: expect.stringContaining('did not settle within') },
     ]);
     for (let turn = 0; turn < 5; turn++) {
       w.clock.nowMs += 20 * MINUTE_MS;
       await w.retry();
     }
     const lastError = expect.stringContaining(
-      'the handler was not called: its earlier call for this key has not settled',
+      'the handler was not called: an earlier call for this key did not settle within',
     );
     expect(await parkedKeys(w)).toMatchObject([{ tries: 1, dead: false, lastError }]);
     expect(calls).toBe(1);
