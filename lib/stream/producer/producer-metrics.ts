@@ -12,7 +12,7 @@ export const ORDERED_PRODUCER_METRICS = {
     [PRODUCER_METRICS.userRecordsDataPut]: sum('Bytes', 'data of the stored records, before aggregation'),
     [PRODUCER_METRICS.userRecordsFailed]: sum(
       'Count',
-      'records that Kinesis rejected, that the function had no time to send, or that are malformed in a queue or a table',
+      'rejected records, records that the function had no time to send, and malformed records of a queue or a table',
     ),
     [PRODUCER_METRICS.failuresByReason]: sum(
       'Count',

@@ -137,7 +137,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `hide up to ${n(construct('monitoring/query-monitoring', 'NOT_WORTH_A_TICKET'))} items raises no alarm`,
     `near ${n(core('adaptive-counts/insight-minutes', 'CONSUMED_OF_WRITE_UNIT') * 60 * PARTITION_WRITE_UNITS)} a minute`,
     `a shard takes, ${SHARD_LIMITS.bytesWritten / 1e6} MB and ${n(SHARD_LIMITS.recordsWritten)} records a second: ${(60 * SHARD_LIMITS.bytesWritten) / 1e6} MB and ${n(60 * SHARD_LIMITS.recordsWritten)} in the minute`,
-    `(up to ${Object.keys(PRODUCER_METRICS).length - 1} of a producer and one for each reason of a failure, ${Object.keys(QUERY_METRICS).length} of a query function, ${[STREAM_SHARD_METRICS.openShards, STREAM_SHARD_METRICS.skew, STREAM_SHARD_METRICS.drift].length} of a reconciliation, ${Object.keys(CONSUMER_METRICS).length} of an ordered consumer)`,
+    `up to ${Object.keys(PRODUCER_METRICS).length - 1} of a producer and one for each reason of a failure, ${Object.keys(QUERY_METRICS).length} of a query function, ${[STREAM_SHARD_METRICS.openShards, STREAM_SHARD_METRICS.skew, STREAM_SHARD_METRICS.drift].length} of a reconciliation, and ${Object.keys(CONSUMER_METRICS).length} of an ordered consumer`,
     `contain batches of ${core('consumer/ordered-consumer', 'LONG_BATCH_MS')} ms and more`,
     `tried ${core('consumer/consumer-options', 'maxTries')} times`,
     `$${500 * 3 * 0.3} a month for 500 shards`,
