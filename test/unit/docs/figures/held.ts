@@ -170,7 +170,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `| records a second / ${n(SHARD_LIMITS.recordsWritten)} |`,
     `| bytes a second / ${n(SHARD_LIMITS.bytesWritten)} |`,
     `bytes a second × consumers / ${n(SHARD_LIMITS.bytesRead)};`,
-    `a partition takes ${n(PARTITION_WRITE_UNITS)} write units a second`,
+    `A partition takes ${n(PARTITION_WRITE_UNITS)} write units a second`,
     `overloaded above ${PARTITION_WRITE_UNITS} N / w times`,
     `the probability of an overloaded partition is below ${percent(core('planning/plan-index', 'probability'))}`,
     `5,000 writes need ${shardsOn(5_000, 10)} on 10 partitions, 5,001 would need ${shardsOn(5_001, 11)} on 11`,
