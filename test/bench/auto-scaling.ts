@@ -11,7 +11,7 @@ import { HEADER, scalingRow } from '../support/tables/scaling-table';
 async function main(): Promise<void> {
   const rows: string[][] = [];
   for (const shape of LOAD_SHAPES) rows.push(await scalingRow(shape));
-  writeGuideTable('docs/decisions/0018-scaling-asks-three-alarms.md', 'npm run bench auto-scaling', HEADER, rows);
+  writeGuideTable('docs/decisions/0018-scaling-reads-three-alarms.md', 'npm run bench auto-scaling', HEADER, rows);
 }
 
 void main();

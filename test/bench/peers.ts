@@ -133,7 +133,7 @@ function show(scenario: string, outcomes: readonly Outcome[]): void {
   if (scenario === DECISION_SCENARIO) {
     const rows = table.map((cells) => DECISION_COLUMNS.map((column) => cells[allColumns.indexOf(column)]!));
     writeGuideTable(
-      'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md',
+      'docs/decisions/0002-one-batch-entry-in-flight-per-partition-key.md',
       `npm run bench peers ${scenario}`,
       DECISION_COLUMNS,
       rows,

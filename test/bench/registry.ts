@@ -18,7 +18,12 @@ const HEADER = [
 ];
 
 async function main(): Promise<void> {
-  writeGuideTable('docs/decisions/0013-one-write-decides.md', 'npm run bench registry', HEADER, await contentionRows());
+  writeGuideTable(
+    'docs/decisions/0013-one-conditional-write-commits-a-change.md',
+    'npm run bench registry',
+    HEADER,
+    await contentionRows(),
+  );
 }
 
 void main();

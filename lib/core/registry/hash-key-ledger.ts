@@ -57,7 +57,7 @@ const DEFAULT_MAX_ENTRIES = 100;
  *
  * Every change is a commit, and all commits are in one order. A commit is one conditional write, which replaces the head of the
  * previous version. After it, a ledger writes the entries of the changed owners, at the latest before the next commit. Until
- * then, only the head contains these entries. Source: docs/decisions, "One write decides".
+ * then, only the head contains these entries. Source: docs/decisions, "One conditional write commits a change of the registry".
  *
  * A ledger caches the state, and then reads only later commits. Use one ledger for all callers in a process: calls that wait in
  * the same ledger share a commit. Ledgers in different processes compete for commits. A call throws `RegistryBusyError` if 100

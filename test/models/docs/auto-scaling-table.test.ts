@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { LOAD_SHAPES } from '../../support/fakes/load-shapes';
 import { scalingRow } from '../../support/tables/scaling-table';
 
-const decision = readFileSync('docs/decisions/0018-scaling-asks-three-alarms.md', 'utf8');
+const decision = readFileSync('docs/decisions/0018-scaling-reads-three-alarms.md', 'utf8');
 
 describe('the table of scaling in decision 0018', () => {
   test('has every load', () => {

@@ -4,7 +4,7 @@ import { SERVICE_SHARD_LIMITS } from '../../../lib/testing';
 import { hotKeyRows } from '../../support/tables/producer/hot-key';
 
 const decision = readFileSync(
-  join(__dirname, '../../../docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md'),
+  join(__dirname, '../../../docs/decisions/0002-one-batch-entry-in-flight-per-partition-key.md'),
   'utf8',
 );
 

@@ -7,8 +7,8 @@ import { DECISION_SCENARIO, packedRows } from '../../support/tables/producer/pac
 /** Tables of `npm run bench producer` whose time is simulated: these tests compute the rows that take seconds again. */
 
 const AGGREGATES = 'docs/decisions/0009-an-aggregate-is-one-point-of-the-hash-key-space.md';
-const LANES = 'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md';
-const SHARES = 'docs/decisions/0015-shares-of-a-shard.md';
+const LANES = 'docs/decisions/0002-one-batch-entry-in-flight-per-partition-key.md';
+const SHARES = 'docs/decisions/0015-producers-share-a-shard-without-coordination.md';
 
 /** The rows of the table that a part of the bench has written. */
 function rowsOf(document: string, part: string): string[][] {

@@ -3,7 +3,7 @@ import { contentionRows } from '../../support/tables/contention';
 
 /** The table that `npm run bench registry` writes into the decision: it comes from a virtual clock, so it is the same on every machine. */
 test('decision 0013 shows how long callers of a registry wait for each other', async () => {
-  const decision = readFileSync('docs/decisions/0013-one-write-decides.md', 'utf8');
+  const decision = readFileSync('docs/decisions/0013-one-conditional-write-commits-a-change.md', 'utf8');
   const [, rest] = decision.split('<!-- begin: npm run bench registry -->');
   const lines = rest!.slice(0, rest!.indexOf('<!-- end -->')).trim().split('\n').slice(2);
   expect(lines.map((line) => line.slice(2, -2).split(' | '))).toEqual(await contentionRows());

@@ -166,7 +166,7 @@ export class FakeIndex implements QueryClient {
     }
   }
 
-  /** The rules that were captured on AWS, and one that was reported: see docs/decisions, "A cursor of one key". */
+  /** The rules that were captured on AWS, and one that was reported: see docs/decisions, "A cursor holds the key of one item". */
   private checkStartKey(start: DynamoDbItem, partition: string, terms: readonly Term[], forward: boolean): void {
     const attributes = Object.keys(this.indexKey(start)).sort();
     if (attributes.join() !== Object.keys(start).sort().join()) {

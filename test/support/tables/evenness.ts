@@ -54,7 +54,7 @@ export function cellsAbove(): number[] {
 export function benchEvenness(): void {
   const header = ['shards', 'MD5', 'bit reversal', 'allocator'];
   writeGuideTable(
-    'docs/decisions/0008-the-balanced-tree-and-where-it-ends.md',
+    'docs/decisions/0008-balanced-hash-keys-come-from-a-tree.md',
     'npm run bench allocator evenness',
     header,
     SHARDS.map(evennessRow),

@@ -3,7 +3,7 @@ import { evennessRow, SHARDS } from '../../support/tables/evenness';
 
 /** The table of `npm run bench allocator` whose figures the library computes. */
 
-const decision = readFileSync('docs/decisions/0008-the-balanced-tree-and-where-it-ends.md', 'utf8');
+const decision = readFileSync('docs/decisions/0008-balanced-hash-keys-come-from-a-tree.md', 'utf8');
 
 function rowsOf(part: string): string[][] {
   const [, rest] = decision.split(`<!-- begin: npm run bench allocator ${part} -->`);

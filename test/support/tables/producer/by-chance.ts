@@ -105,7 +105,7 @@ const HEADER = ['producers', ...BY_CHANCE.map((part) => `${rounded(100 * part, 1
 export async function benchByChance(): Promise<void> {
   console.log('one shard that throttles a part of the records by chance: stored, of what it takes / throttled\n');
   writeGuideTable(
-    'docs/decisions/0015-shares-of-a-shard.md',
+    'docs/decisions/0015-producers-share-a-shard-without-coordination.md',
     'npm run bench producer by-chance',
     HEADER,
     byChanceRows(),

@@ -18,7 +18,12 @@ const HEADER = ['second', 'offered', 'stored', 'entries rejected', 'most / least
 export async function benchFiveProducers(): Promise<void> {
   console.log(`${PRODUCERS} uncoordinated producers, ${SHARDS} shards with service limits, round trip 10 to 30 ms\n`);
   const rows = await fiveProducersRows();
-  writeGuideTable('docs/decisions/0015-shares-of-a-shard.md', 'npm run bench producer five-producers', HEADER, rows);
+  writeGuideTable(
+    'docs/decisions/0015-producers-share-a-shard-without-coordination.md',
+    'npm run bench producer five-producers',
+    HEADER,
+    rows,
+  );
 }
 
 /** Five producers that know nothing of each other: twice the stream's capacity for 30 s, then half of it, or the first of those seconds. */

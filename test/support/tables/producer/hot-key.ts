@@ -43,7 +43,7 @@ export async function benchHotKey(): Promise<void> {
   printTable(HOT_KEY_HEADER, await hotKeyRows(undefined));
   const rows = await hotKeyRows(SERVICE_SHARD_LIMITS);
   writeGuideTable(
-    'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md',
+    'docs/decisions/0002-one-batch-entry-in-flight-per-partition-key.md',
     'npm run bench producer hot-key',
     HOT_KEY_HEADER,
     rows,

@@ -49,7 +49,7 @@ export async function benchManyKeys(): Promise<void> {
   const rows: string[][] = [];
   for (const each of MANY_KEYS) rows.push(await manyKeysRow(each));
   writeGuideTable(
-    'docs/decisions/0002-one-unacknowledged-unit-per-partition-key.md',
+    'docs/decisions/0002-one-batch-entry-in-flight-per-partition-key.md',
     'npm run bench producer many-keys',
     HEADER,
     rows,
