@@ -21,12 +21,15 @@ import { MAX_COUNT_TABLE_VALUE_BYTES } from './shard-count-table';
 export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
   const adaptive = config?.adaptive;
   if (typeof config?.indexName !== 'string') {
-    const allowed =
-      'the name of an index: items of a table that is sharded by its own key would not be found by their keys';
+    const allowed = 'the name of an index (a table that is sharded by its own key cannot have adaptive counts)';
     throw new InvalidIndexConfigError('config.indexName', config?.indexName, allowed);
   }
   if (typeof adaptive !== 'object' || adaptive === null) {
-    throw new InvalidIndexConfigError('config.adaptive', adaptive, 'what an index with adaptive counts emits');
+    throw new InvalidIndexConfigError(
+      'config.adaptive',
+      adaptive,
+      'the field that an index with adaptive counts emits',
+    );
   }
   for (const [field, name] of [
     ['config.tableName', config.tableName],
@@ -49,12 +52,12 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
 /** @throws InvalidArgumentError if the store does not read counts, or belongs to another index */
 export function checkCountReader({ tableName, indexName }: ShardedIndexConfig, store: ShardCountReader): void {
   if (typeof Object(store).readCounts !== 'function') {
-    throw new InvalidArgumentError('store', store, 'what reads counts, such as a DynamoDbShardCountReader');
+    throw new InvalidArgumentError('store', store, 'an object with readCounts, such as a DynamoDbShardCountReader');
   }
   const { countsOf } = store;
   if (countsOf === undefined || (countsOf.tableName === tableName && countsOf.indexName === indexName)) return;
   const allowed = `a reader of the counts of the index ${indexName} of the table ${tableName}`;
-  throw new InvalidArgumentError('store', `one of ${countsOf.indexName} of ${countsOf.tableName}`, allowed);
+  throw new InvalidArgumentError('store', `a reader of ${countsOf.indexName} of ${countsOf.tableName}`, allowed);
 }
 
 function checkCounts(field: string, count: ShardCount): void {
@@ -84,7 +87,7 @@ const MOST_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
 export function countedValue(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
   const name = valueName(config, value);
   if (name !== undefined && Buffer.byteLength(name) > MOST_BYTES) {
-    throw new InvalidIndexValueError('value', value, `at most ${MOST_BYTES} bytes long, to have counts of its own`);
+    throw new InvalidIndexValueError('value', value, `at most ${MOST_BYTES} bytes long to have its own counts`);
   }
   return name;
 }

@@ -8,7 +8,7 @@ export class ShardCountsUnavailableError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
     super(
       'SHARD_COUNTS_UNAVAILABLE',
-      'the shard counts cannot be read, and the copy of them is too old to find every item by',
+      'the shard counts cannot be read, and the cached counts are too old to find every item',
       options,
     );
   }
@@ -22,7 +22,7 @@ export class CorruptShardCountError extends EvenShardsError {
     /** The sort key of the damaged item, if known. */
     sortKey?: string,
   ) {
-    const summary = `the stored shard counts are damaged: ${part} is not what this library writes`;
+    const summary = `the stored shard counts are damaged: invalid value in ${part}`;
     const problem = sortKey === undefined ? summary : `${summary}, in the item ${describeValue(sortKey)}`;
     super('CORRUPT_SHARD_COUNT', problem, { summary });
   }
@@ -34,6 +34,6 @@ export class CorruptShardCountError extends EvenShardsError {
  */
 export class ShardCountChangedError extends EvenShardsError {
   constructor() {
-    super('SHARD_COUNT_CHANGED', 'somebody else has changed the shard counts of the value meanwhile');
+    super('SHARD_COUNT_CHANGED', 'another process has changed the shard counts of the value');
   }
 }

@@ -121,7 +121,7 @@ export async function endDrain(config: ShardedIndexConfig, store: ShardCountStor
   checkCountReader(config, store);
   checkChange(end);
   if (!Number.isSafeInteger(end.version) || end.version < 1) {
-    throw new InvalidArgumentError('version', end.version, 'the version that decreaseShardCount has returned');
+    throw new InvalidArgumentError('version', end.version, 'the version that decreaseShardCount returned');
   }
   const value = countedValue(config, end.value);
   const before = await store.readCount(value);

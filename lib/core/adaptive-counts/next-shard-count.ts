@@ -95,14 +95,14 @@ export function nextShardCount(situation: ValueSituation): NextShardCount {
   const next = Math.min(Math.max(Math.ceil(needed), Math.ceil(LEAST_GROWTH * shards)), most, maximum);
   const stay = (decision: CountDecision, reason: string): NextShardCount => ({ decision, shards, needed, reason });
   const seen = `${describe(run.slice(-2))}, which needs ${rounded(needed)} shards`;
-  if (run.length === 0) return stay('calm', 'no fresh minute with throttled writes');
+  if (run.length === 0) return stay('calm', 'no recent minute with throttled writes');
   if (run.length === 1) return stay('too early', `only one minute with throttled writes: ${seen}`);
   if (most <= shards) {
-    return stay('enough shards', `${seen}: something else than its count throttles it, such as one hot item`);
+    return stay('enough shards', `${seen}: the throttling has another cause than the count, such as one hot item`);
   }
-  if (next <= shards) return stay('at maximum', `${seen}, but a value may have ${maximum} at most`);
+  if (next <= shards) return stay('at maximum', `${seen}, but the maximum is ${maximum}`);
   if (shards >= needed && run.length < SPLIT_MINUTES) {
-    return stay('too early', `${seen}: DynamoDB has ${SPLIT_MINUTES} minutes to split the partitions that they share`);
+    return stay('too early', `${seen}: DynamoDB has ${SPLIT_MINUTES} minutes to split the shared partitions`);
   }
   return { decision: 'increase', shards: next, needed, reason: seen };
 }

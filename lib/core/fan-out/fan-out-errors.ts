@@ -12,7 +12,7 @@ export class ShardsUnavailableError extends EvenShardsError {
     readonly shards: readonly number[],
     options?: ErrorOptions,
   ) {
-    super('SHARDS_UNAVAILABLE', `no answer in time from shard(s) ${someOf(shards)}`, options);
+    super('SHARDS_UNAVAILABLE', `no response in time from shard(s) ${someOf(shards)}`, options);
   }
 }
 
@@ -30,7 +30,7 @@ export class WrongOrderError extends EvenShardsError {
   ) {
     super(
       'WRONG_ORDER',
-      `the response to ${operation} of shard ${shard} must be in the order of the sort key, and must go on behind the response before it`,
+      `the response to ${operation} of shard ${shard} must be in the order of the sort key, and must continue after the previous response`,
     );
   }
 }

@@ -10,7 +10,7 @@ import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 export type AllowedColumns = readonly Readonly<Record<string, string | number | boolean>>[];
 
 const ALLOWED =
-  'a non-empty array of different objects from a column of the partition key to a string, a number or a boolean';
+  'a non-empty array of different objects, each from columns of the partition key to a string, a number or a boolean';
 
 /** @throws InvalidArgumentError if the values are not a list of allowed values for a query function */
 export function checkAllowedColumns(field: string, values: unknown): asserts values is AllowedColumns {

@@ -33,7 +33,7 @@ export function rangeOf(
   const valid =
     kinds.length > 0 && kinds.every((name) => BOUNDS.includes(name)) && one(['gt', 'gte']) && one(['lt', 'lte']);
   if (!valid) {
-    const allowed = 'eq, or between, or beginsWith, or a range of one of gt and gte, one of lt and lte, or both';
+    const allowed = 'eq, between, beginsWith, or a range with one or both ends (gt or gte, lt or lte)';
     throw new InvalidClusteringConditionError(field, condition, allowed);
   }
   const end = (inclusive: string, exclusive: string): RangeEnd<ColumnValue> | undefined => {
@@ -55,11 +55,7 @@ function betweenRange(field: string, column: KeyColumn, { between }: Record<stri
 function checkedRange(field: string, column: KeyColumn, condition: unknown, range: ColumnRange): ColumnRange {
   const { lower, upper } = range;
   if (lower !== undefined && upper !== undefined && compareValues(column, lower.value, upper.value) > 0) {
-    throw new InvalidClusteringConditionError(
-      field,
-      condition,
-      'a lower bound and an upper bound that is not below it',
-    );
+    throw new InvalidClusteringConditionError(field, condition, 'a lower bound that is at most the upper bound');
   }
   return range;
 }

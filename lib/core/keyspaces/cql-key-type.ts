@@ -219,7 +219,7 @@ function dayOf(value: unknown): string | undefined {
 const dayOfDays = (days: number): string | undefined => dayOfTime(new Date(days * DAY_MS));
 
 const date: KeyType = {
-  allowed: 'a date such as "2020-07-09", or a Date, whose day in UTC counts',
+  allowed: 'a date such as "2020-07-09", or a Date (its day in UTC)',
   textOf: dayOf,
   textOfWritten: (written) => {
     const padded = written.replace(/-(\d)(?=-|$)/g, '-0$1');
@@ -300,10 +300,7 @@ function timeUuidRank(bytes: Buffer): Buffer {
   return Buffer.of(...timeOf(bytes), ...bytes.subarray(8).map((byte) => byte ^ 0x80));
 }
 
-const text = textType(
-  'text of whole characters, without half a surrogate pair',
-  (value) => !LONE_SURROGATE.test(value),
-);
+const text = textType('text without half a surrogate pair', (value) => !LONE_SURROGATE.test(value));
 
 const TYPES: Record<CqlKeyType, KeyType> = {
   ascii: textType('ASCII text', (value) => Buffer.byteLength(value) === value.length),

@@ -44,7 +44,7 @@ export class UnreadableRowError extends EvenShardsError {
     const where = `shard ${shard} of ${keyspaceName}.${tableName}`;
     super(
       'UNREADABLE_ROW',
-      `a row of ${where} has a value in column ${column.name} that is no ${column.type}`,
+      `a row of ${where} has a value in column ${column.name} that is not a valid ${column.type}`,
       options,
     );
   }

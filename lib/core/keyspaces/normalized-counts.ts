@@ -21,10 +21,12 @@ export function normalizedCounts(
     const field = `${prefix}shards.byValue`;
     if (value === undefined) {
       const columns = partitionKey.map(({ name, type }) => `${name} (${type})`).join(`, "${SEPARATOR}", `);
-      throw new InvalidTableConfigError(field, written, `by values of ${columns}`);
+      const allowed =
+        columns === '' ? 'absent because the shard column is the whole partition key' : `keyed by values of ${columns}`;
+      throw new InvalidTableConfigError(field, written, allowed);
     }
     if (value in counts)
-      throw new InvalidTableConfigError(field, written, `by values that differ: ${value} is there twice`);
+      throw new InvalidTableConfigError(field, written, `keyed by different values (${value} appears twice)`);
     counts[value] = count;
   }
   return counts;

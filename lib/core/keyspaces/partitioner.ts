@@ -23,7 +23,7 @@ const TOKEN_SPACES: Record<string, TokenSpace> = {
 };
 
 const UNREADABLE =
-  'a scan must read the partitioner from the table system.local, which this client may not read; allow cassandra:Select on it';
+  'a scan reads the partitioner from the table system.local, but this client may not read that table: allow cassandra:Select on it';
 
 /** The partitioner of a database. It computes the tokens of partitions. */
 export interface Partitioner {

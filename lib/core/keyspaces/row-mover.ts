@@ -175,7 +175,7 @@ export class RowMover {
   private refuseLostTimes(row: CqlRow): void {
     const lost = this.columns.find((name) => hasLostTime(row[name]));
     if (lost !== undefined) {
-      const column = { name: lost, type: 'timestamp that a Date holds' };
+      const column = { name: lost, type: 'timestamp within the range of Date' };
       throw new UnreadableRowError(this.config, row[this.config.shardColumn], column);
     }
   }

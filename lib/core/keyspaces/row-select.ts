@@ -72,7 +72,11 @@ function partitionOf(config: ShardedKeyspacesConfig, field: string, value: unkno
   }
   for (const name of Object.keys(value)) {
     if (names.includes(name)) continue;
-    throw new UnknownColumnError(field, name, `made of the partition key but for the shard: ${names.join(', ')}`);
+    throw new UnknownColumnError(
+      field,
+      name,
+      `made of the columns of the partition key except the shard: ${names.join(', ')}`,
+    );
   }
   return partitionValues(field, config, value);
 }
@@ -91,7 +95,7 @@ function conditionsOf(
   for (const name of conditions.keys()) {
     if (clusteringColumns.some((column) => column.name === name)) continue;
     const known = clusteringColumns.map((column) => column.name).join(', ');
-    throw new UnknownColumnError('where', name, `made of clustering columns: ${known}; no other column is sorted`);
+    throw new UnknownColumnError('where', name, `made of clustering columns: ${known} (other columns are not sorted)`);
   }
   const equal: ColumnValue[] = [];
   let range: ColumnRange = {};
@@ -104,7 +108,7 @@ function conditionsOf(
       continue;
     }
     if (open !== undefined) {
-      const allowed = `absent unless there is eq on ${open}, which comes before it in the key: nothing else is in one piece`;
+      const allowed = `absent without eq on ${open} (a query reads consecutive rows, and ${open} comes first in the key)`;
       throw new InvalidClusteringConditionError(`where.${name}`, condition, allowed);
     }
     const parsed = rangeOf(`where.${name}`, column, condition);

@@ -59,7 +59,7 @@ export async function selectRow(
   checkCounts('productShardCounts', productShardCounts);
   const { strategy, partitionKey, clusteringColumns, firstShard, tableName } = config;
   if (strategy === 'random') {
-    const allowed = `calculated or product to find a row of ${shortened(tableName)} in one shard: use fanOutSelect with eq on every clustering column`;
+    const allowed = `calculated or product (the shard of a row of ${shortened(tableName)} is unknown: use fanOutSelect with eq on every clustering column)`;
     throw new InvalidArgumentError('config.strategy', strategy, allowed);
   }
   if (typeof key !== 'object' || key === null) throw new InvalidArgumentError('key', key, 'an object');
@@ -73,7 +73,7 @@ export async function selectRow(
   const equal = clusteringColumns.map((column) => {
     const value = (key as Record<string, unknown>)[column.name];
     if (value === undefined)
-      throw new InvalidColumnValueError(`key.${column.name}`, value, 'given: it is part of the key');
+      throw new InvalidColumnValueError(`key.${column.name}`, value, 'set (it is part of the key)');
     return columnValue(`key.${column.name}`, column, value);
   });
   const counts = [shardsOfValue(config, partition).write, ...formerShardCounts];

@@ -38,5 +38,9 @@ async function answerOf(client: CqlClient, ...statement: Parameters<CqlClient['e
 
 /** The error for a response without data that the order of rows or the next page needs. */
 export function incompleteRows(options?: ErrorOptions): IncompleteAnswerError {
-  return new IncompleteAnswerError('SELECT', 'rows with their clustering columns, and lead on', options);
+  return new IncompleteAnswerError(
+    'SELECT',
+    'rows with their clustering columns, and no pageState that came before',
+    options,
+  );
 }

@@ -44,11 +44,7 @@ export function calculatedFromText(field: string, config: ShardedKeyspacesConfig
   const values = calculatedFromColumns(config).map((column): ColumnValue => {
     const value = (row as Record<string, unknown>)[column.name];
     if (value === undefined || value === null) {
-      throw new InvalidColumnValueError(
-        `${field}.${column.name}`,
-        value,
-        'given: the calculated shard follows from it',
-      );
+      throw new InvalidColumnValueError(`${field}.${column.name}`, value, 'set (the shard is calculated from it)');
     }
     return columnValue(`${field}.${column.name}`, column, value);
   });

@@ -89,7 +89,11 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
     throw new InvalidTableConfigError('config', config, allowed);
   }
   if (config.version !== undefined && config.version !== 1) {
-    throw new InvalidTableConfigError(`${prefix}version`, config.version, '1 or absent, update this package to use it');
+    throw new InvalidTableConfigError(
+      `${prefix}version`,
+      config.version,
+      '1 or absent (update this package to use a newer version)',
+    );
   }
   const unknown = Object.keys(config).find((field) => !(FIELDS as readonly string[]).includes(field));
   if (unknown !== undefined) {
@@ -104,7 +108,7 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   }
   checkKeyColumns(`${prefix}partitionKey`, partitionKey, 0, 'an array of columns');
   const telling =
-    'one or more columns that tell the rows of a partition apart, such as an id: without them, a row overwrites the one before it';
+    'one or more columns that identify the rows of a partition, such as an id (otherwise each row overwrites the previous row)';
   checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns, 1, telling);
   for (const { name, order } of clusteringColumns) {
     if (order === 'ASC' || order === 'DESC') continue;
@@ -114,7 +118,7 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   const names = [...namesOf(partitionKey), ...namesOf(clusteringColumns), ...columns];
   for (const name of [...names, shardColumn]) checkName(`${prefix}columns`, name);
   if (names.includes(shardColumn)) {
-    const allowed = 'a column of its own, no clustering column and no other column of the table';
+    const allowed = 'a separate column, not a clustering column or another column of the table';
     throw new InvalidTableConfigError(`${prefix}shardColumn`, shardColumn, allowed);
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -130,7 +134,7 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
     const known = namesOf(clusteringColumns);
     const valid = Array.isArray(calculatedFrom) && calculatedFrom.length > 0 && strategy !== 'random';
     if (!valid || calculatedFrom.some((name) => !known.includes(name)) || hasTwins(calculatedFrom)) {
-      const allowed = `of ${known.join(', ')}, each once, for calculated shards: a row is found again by its key alone`;
+      const allowed = `of ${known.join(', ')}, each once, for calculated shards (a reader computes the shard from the key alone)`;
       throw new InvalidTableConfigError(`${prefix}calculatedFrom`, calculatedFrom, allowed);
     }
   }
@@ -181,7 +185,8 @@ function checkName(field: string, name: unknown): void {
 function checkShards(field: string, shards: IndexShards): void {
   const unknown = unknownShardsField(Object(shards));
   if (unknown !== undefined) {
-    const allowed = 'made of default and byValue, whose counts are write and read: update what reads it';
+    const allowed =
+      'made of default and byValue, with counts of write and read (update this package to read newer fields)';
     throw new InvalidTableConfigError(field, unknown, allowed);
   }
   const counts: [string, ShardCount][] = [
@@ -198,7 +203,7 @@ function checkShards(field: string, shards: IndexShards): void {
       throw new InvalidTableConfigError(`${name}.read`, count.read, `at least the write count, ${count.write}`);
     }
     if (count.since === undefined) continue;
-    const allowed = 'absent: rows of an earlier count are read with alsoReading, and one by one with formerShardCounts';
+    const allowed = 'absent (to read rows of an earlier count, use alsoReading, or formerShardCounts for single rows)';
     throw new InvalidTableConfigError(`${name}.since`, count.since, allowed);
   }
 }

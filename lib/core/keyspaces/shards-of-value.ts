@@ -14,7 +14,7 @@ export function partitionValues(field: string, config: ShardedKeyspacesConfig, r
     const { name } = column;
     const value = (row as Record<string, unknown>)[name];
     if (value === undefined || value === null) {
-      throw new InvalidColumnValueError(`${field}.${name}`, value, 'given: it is part of the partition key');
+      throw new InvalidColumnValueError(`${field}.${name}`, value, 'set (it is part of the partition key)');
     }
     return columnValue(`${field}.${name}`, column, value);
   });

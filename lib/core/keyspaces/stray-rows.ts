@@ -225,6 +225,6 @@ function lastPage(
 /** @throws InvalidCursorError if the resume point belongs to another partitioner, which orders rows differently */
 function checkPartitioner({ name }: Partitioner, last: LastPage | typeof BEGIN, point: string | undefined): void {
   if (last === BEGIN || last.partitioner === name) return;
-  const allowed = `a resumePoint of the partitioner ${name}, which the database uses now: begin the segment again`;
+  const allowed = `a resumePoint of the partitioner ${name}, which the database uses now (start the segment again)`;
   throw new InvalidCursorError('resumeFrom', point, allowed);
 }

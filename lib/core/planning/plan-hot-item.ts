@@ -75,10 +75,9 @@ export function planHotItem(item: ItemTraffic): HotItemPlan {
 }
 
 function adviceOn(tooHot: boolean, tooHotCached: boolean, consistentRead: boolean): string {
-  if (!tooHot) return 'the item stays within the 3,000 read units a second of its partition';
-  if (consistentRead)
-    return 'read the item eventually consistently, then a cache can answer; shards do not help one item';
+  if (!tooHot) return 'the item needs at most the 3,000 read units a second of its partition';
+  if (consistentRead) return 'use eventually consistent reads and a cache: more shards do not help one item';
   return tooHotCached
-    ? 'share the caches, or let them answer for longer: even so many caches ask more than the 3,000 read units of a partition'
-    : 'put a cache before the item: shards do not help one item, which is above the 3,000 read units of its partition';
+    ? 'use fewer caches or a longer time-to-live: these caches need more than the 3,000 read units a second of a partition'
+    : 'use a cache: the item needs more than the 3,000 read units a second of its partition, and more shards do not help one item';
 }

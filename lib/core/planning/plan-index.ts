@@ -257,14 +257,14 @@ function rulesOf(
 }
 
 function tooManyShards({ writesPerSecond }: IndexTraffic, rule: IndexRule): InvalidArgumentError {
-  const allowed = `traffic that at most ${MAX_INDEX_SHARDS} shards can carry, but the rule "${rule}" needs more, and each page of a query asks every shard`;
+  const allowed = `traffic for at most ${MAX_INDEX_SHARDS} shards (the rule "${rule}" needs more, and a query reads every shard for each page)`;
   return new InvalidArgumentError('writesPerSecond', writesPerSecond, allowed);
 }
 
 /** The utilization for the formula of AWS. With full partitions, no number of shards prevents overload. */
 const FULL = 1;
 const FORMULA =
-  'the formula of AWS counts on a partition for each shard, and by chance several share one: plan with a lower utilization';
+  'the formula of AWS assumes one partition per shard, but several shards can share a partition: plan with a lower utilization';
 
 function isFull(average: number): boolean {
   return !isAbove(FULL, average);
@@ -336,13 +336,13 @@ function notFixed(index: CheckedTraffic, average: number, readUnitsOfShard: numb
     const needed = ceilOf(unitsPerSecond / utilization);
     sentences.push(
       `${partitions} partitions are ${percent(average)} busy on average with any number of shards: ` +
-        `a warm throughput of ${needed} write units a second has enough partitions`,
+        `set a warm throughput of ${needed} write units a second`,
     );
   }
   if (pagesPerSecond * readUnitsOfShard > PARTITION_READ_UNITS) {
     sentences.push(
       `${pagesPerSecond} pages a second need more than the ${PARTITION_READ_UNITS} read units a second of each shard: ` +
-        'cache the pages, or project less',
+        'cache the pages, or project fewer attributes',
     );
   }
   return sentences;

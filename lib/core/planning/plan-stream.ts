@@ -211,7 +211,7 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
     throw new InvalidArgumentError(
       'recordsPerSecond',
       recordsPerSecond,
-      `traffic that at most ${MAX_STREAM_SHARDS} shards can carry, but the rule "${boundBy}" needs ${shards} shards`,
+      `traffic for at most ${MAX_STREAM_SHARDS} shards (the rule "${boundBy}" needs ${shards})`,
     );
   }
 
@@ -354,7 +354,7 @@ function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | u
     );
   } else if (isAbove(busiestKey, 1 - headRoom)) {
     sentences.push(
-      `one key takes ${percent(busiestKey)} of a shard, more than the head-room leaves, and a key is in one shard`,
+      `one key takes ${percent(busiestKey)} of a shard, which leaves less than the head-room: split the key, or write less to it`,
     );
   }
   if (keys !== undefined && byHash === undefined && !balanced && !isAbove(busiestKey, 1)) {
@@ -364,8 +364,8 @@ function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | u
   }
   if (consumers * pollsPerSecond > SHARD_LIMITS.reads) {
     sentences.push(
-      `${consumers} consumers poll every shard ${consumers * pollsPerSecond} times a second, and a shard answers ` +
-        `only ${SHARD_LIMITS.reads} of these requests: poll less often, or use enhanced fan-out`,
+      `${consumers} consumers poll every shard ${consumers * pollsPerSecond} times a second, but a shard allows ` +
+        `only ${SHARD_LIMITS.reads} requests: poll less often, or use enhanced fan-out`,
     );
   }
   if (largeRecordShare > LARGE_RECORD_SHARE) {

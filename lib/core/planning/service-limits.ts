@@ -134,6 +134,6 @@ export function exceededLimits(
 /** Describes a limit that a plan exceeds, as a sentence without a full stop. */
 export function describeExceeded({ what, value, needed, otherwise, increasedBy }: ExceededServiceLimit): string {
   const other = otherwise === undefined ? '' : ` (${otherwise})`;
-  const way = increasedBy === undefined ? 'no request increases this limit' : `ask for more: ${increasedBy}`;
+  const way = increasedBy === undefined ? 'this limit cannot be increased' : `request an increase: ${increasedBy}`;
   return `AWS allows ${value.toLocaleString('en')} ${what}${other}, and this needs ${Math.ceil(needed).toLocaleString('en')}: ${way}`;
 }

@@ -82,7 +82,7 @@ function shardsAbove(atLeast: number, partitions: number, probability: number, f
     throw new InvalidArgumentError(
       'probability',
       probability,
-      `a probability that at most ${MAX_PLANNED_SHARDS} shards can stay below`,
+      `higher (more than ${MAX_PLANNED_SHARDS} shards would be needed)`,
     );
   }
 

@@ -33,12 +33,12 @@ export function unknownShardsField(shards: object): string | undefined {
 
 /** @throws InvalidShardCountError if a stream, or a smaller key space, cannot have this number of shards */
 export function checkStreamShardCount(field: string, value: unknown, max = MAX_STREAM_SHARDS): void {
-  checkShardCount(field, value, max, max < MAX_STREAM_SHARDS ? '' : ', the most that Kinesis takes a stream to');
+  checkShardCount(field, value, max, max < MAX_STREAM_SHARDS ? '' : ' (the most shards of a Kinesis stream)');
 }
 
 /** @throws InvalidShardCountError if a value of an index cannot have this number of shards */
 export function checkIndexShardCount(field: string, value: unknown, max = MAX_INDEX_SHARDS): void {
-  checkShardCount(field, value, max, max < MAX_INDEX_SHARDS ? '' : ', for each page of a query asks every shard');
+  checkShardCount(field, value, max, max < MAX_INDEX_SHARDS ? '' : ' (a query reads every shard for each page)');
 }
 
 /** @param reason the reason of the upper bound */

@@ -45,7 +45,7 @@ export function shardFormatOf(config: ShardFormat): Required<ShardFormat> {
 /** The allowed values of each part of a shard format, for messages. */
 export const ALLOWED_SHARD_FORMAT = {
   firstShard: 'a whole number of at least 0',
-  separator: 'a text without digits that is not empty',
+  separator: 'a non-empty text without digits',
   shardWidth: 'a whole number from 1 to 10',
   shardPlacement: 'suffix or prefix',
 } as const satisfies Record<keyof ShardFormat, string>;

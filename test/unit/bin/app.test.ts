@@ -64,7 +64,7 @@ describe('the reference app', () => {
     [
       'byTimeShardCount',
       '10001',
-      'shardCounts must be a whole number from 1 to 10000, for each page of a query asks every shard, got 10001',
+      'shardCounts must be a whole number from 1 to 10000 (a query reads every shard for each page), got 10001',
     ],
     [
       'byStatusShardCounts',

@@ -164,12 +164,12 @@ describe('bad properties', () => {
     [
       'a shard column that is also a clustering column',
       { shardColumn: 'title' },
-      'shardColumn must be a column of its own',
+      'shardColumn must be a separate column',
     ],
     [
       'no clustering column',
       { clusteringColumns: [] },
-      'one or more columns that tell the rows of a partition apart, such as an id: without them, a row overwrites',
+      'one or more columns that identify the rows of a partition, such as an id (otherwise each row overwrites',
     ],
     [
       'a collection in the key',

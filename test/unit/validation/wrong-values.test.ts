@@ -35,7 +35,7 @@ import {
 type Case = readonly [wrong: object, error: string];
 
 const WHOLE = 'must be a whole number from';
-const MOST_SHARDS = 'from 1 to 10000, the most that Kinesis takes a stream to, got 10001';
+const MOST_SHARDS = 'from 1 to 10000 (the most shards of a Kinesis stream), got 10001';
 const noShardCounts = (field: string): Case[] => [
   ...[0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map(
     (count): Case => [{ [field]: count }, `${field} ${WHOLE} 1 to 10000, got ${count}`],

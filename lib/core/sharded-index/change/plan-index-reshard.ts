@@ -54,18 +54,18 @@ export function planIndexReshard(current: IndexShards | undefined, target: Index
   const counts = new CountsOnTheWay(current, target);
   const grown = counts.deploy(
     ({ write, read }, goal) => ({ write, read: Math.max(read, goal) }),
-    'readers must ask the new shards before writers write to them',
+    'readers must query the new shards before writers use them',
   );
   const used = counts.deploy(
     ({ read }, goal) => ({ write: goal, read }),
     'writers spread items over the new number of shards',
   );
   const ranges = drainRanges(counts.shards);
-  const reason = 'readers must still find the items in the shards that writers no longer use';
+  const reason = 'the shards that writers no longer use still contain items';
   const drain: IndexReshardStep[] = ranges.length === 0 ? [] : [{ action: 'drain', ranges, reason }];
   const shrunk = counts.deploy(
     ({ write }) => ({ write, read: write }),
-    'readers need to ask only the shards that writers use',
+    'readers query only the shards that writers use',
   );
   return [...grown, ...used, ...drain, ...shrunk];
 }
@@ -78,10 +78,10 @@ function adoption(target: IndexShardTarget): IndexReshardStep[] {
       action: 'deploy',
       shards,
       to: 'writers',
-      reason: 'writers must give shards to new items before old ones get theirs',
+      reason: 'writers must give new items a shard before the backfill begins',
     },
-    { action: 'backfill', reason: 'items that were there before have no shard, and no query finds them' },
-    { action: 'deploy', shards, to: 'readers', reason: 'the index holds every item' },
+    { action: 'backfill', reason: 'existing items have no shard, and queries do not find them' },
+    { action: 'deploy', shards, to: 'readers', reason: 'the index contains every item' },
   ];
 }
 

@@ -33,13 +33,13 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
   const way = new CountsOnTheWay(current, target);
   const known = way.deploy(
     ({ write, read, since = write }, goal) => counts(write, Math.max(read, goal), Math.min(since, goal)),
-    'every writer must know all places of an item before another count is used',
+    'every writer must know all places of an item before writers use another count',
   );
   const used = way.deploy(
     ({ write, read, since = write }, goal) => counts(goal, read, since),
     'writers use the new number of shards',
   );
-  const reason = 'items stay where earlier counts have put them until reshardItems takes them to their places';
+  const reason = 'items stay at the places of earlier counts until reshardItems moves them';
   const isMoving = [way.shards.default, ...Object.values(way.shards.byValue ?? {})].some(isOpen);
   const move: TableReshardStep[] = isMoving ? [{ action: 'move', reason }] : [];
   const settled = way.deploy(({ write }) => counts(write, write, write), 'each item has one place');

@@ -48,7 +48,7 @@ export class AnswerCache<A> {
     if (text === undefined || text === null) return undefined;
     if (typeof text !== 'string') {
       overlookRejection(text);
-      throw new InvalidArgumentError('cache.get', text, 'a function that returns a text or undefined, and no promise');
+      throw new InvalidArgumentError('cache.get', text, 'a synchronous function that returns a text or undefined');
     }
     try {
       return this.read(text);

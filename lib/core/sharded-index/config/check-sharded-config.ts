@@ -74,7 +74,11 @@ function checkFields(config: ShardedConfig): void {
   const fields = isTableConfig(config) ? TABLE_FIELDS : INDEX_FIELDS;
   const unknown = Object.keys(config).find((field) => !fields.includes(field));
   if (unknown !== undefined) {
-    throw new InvalidIndexConfigError('config', unknown, `made of ${fields.join(', ')}: update what reads it`);
+    throw new InvalidIndexConfigError(
+      'config',
+      unknown,
+      `made of ${fields.join(', ')} (update this package to read newer fields)`,
+    );
   }
   checkName('config.tableName', config.tableName);
   checkName('config.shardAttribute', config.shardAttribute);
@@ -97,7 +101,11 @@ function checkIndex(config: ShardedIndexConfig): void {
   }
   const since = countsOf(Object(shards)).find((count) => count?.since !== undefined)?.since;
   if (since !== undefined) {
-    throw new InvalidIndexConfigError('config.shards', since, 'counts without since: an index moves items by itself');
+    throw new InvalidIndexConfigError(
+      'config.shards',
+      since,
+      'counts without since (only a table that is sharded by its own key has it)',
+    );
   }
   if (sparse !== undefined && typeof sparse !== 'boolean') {
     throw new InvalidIndexConfigError('config.sparse', sparse, 'true, false or absent');
@@ -133,7 +141,11 @@ export function checkTableKey(config: ShardedTableConfig): void {
   const refuseIf = (wrong: boolean, field: keyof ShardedTableConfig, allowed: string): void => {
     if (wrong) throw new InvalidIndexConfigError(`config.${field}`, config[field], allowed);
   };
-  refuseIf(tableKey.length !== 2, 'tableKey', 'the partition key and the sort key: a shard without one holds one item');
+  refuseIf(
+    tableKey.length !== 2,
+    'tableKey',
+    'the partition key and the sort key (without a sort key, a shard holds only one item)',
+  );
   refuseIf(keyLayout !== 'single-attribute', 'keyLayout', 'single-attribute for a configuration without an indexName');
   refuseIf(valueAttribute === undefined, 'valueAttribute', 'the name of the attribute that holds the value');
   refuseIf(valueAttribute === tableKey[1], 'valueAttribute', 'another attribute than the sort key');
@@ -149,7 +161,8 @@ export function checkTableKey(config: ShardedTableConfig): void {
   checkShardNames(config);
 }
 
-const COUNTS = 'made of default and byValue, whose counts are write, read and since: update what reads it';
+const COUNTS =
+  'made of default and byValue, with counts of write, read and since (update this package to read newer fields)';
 
 /**
  * @throws InvalidIndexConfigError or `InvalidShardCountError` if a count is invalid, or readers do not query every

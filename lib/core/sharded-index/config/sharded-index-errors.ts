@@ -35,7 +35,7 @@ export class IndexNotReadyError extends EvenShardsError {
   constructor(tableName: string, index: string, options?: ErrorOptions) {
     super(
       'INDEX_NOT_READY',
-      `${index} of table ${tableName} is still being built (backfilling), query it once DescribeTable shows the status ACTIVE`,
+      `${index} of table ${tableName} is still being built (backfilling): query it after DescribeTable shows the status ACTIVE`,
       options,
     );
   }

@@ -51,6 +51,6 @@ export function placeIn(config: ShardedTableConfig, field: string, key: object):
   const { read } = shardCountOf(config, place?.value);
   if (place !== undefined && place.shard >= 0 && place.shard < read) return place;
   const example = JSON.stringify(shardAttributeValue(config, 'value', 0));
-  const allowed = `a value and a shard from ${firstShard} to ${firstShard + read - 1}, such as ${example}, as shardKey and items that were read have it`;
+  const allowed = `a value and a shard from ${firstShard} to ${firstShard + read - 1}, such as ${example} (use a key from shardKey or from an item that was read)`;
   throw new InvalidArgumentError(`${field}.${shardAttribute}`, given, allowed);
 }

@@ -64,7 +64,7 @@ export async function fanOutCount(
 ): Promise<FanOutCount> {
   for (const field of NOT_OF_COUNTS) {
     const given = (request as FanOutRequest)[field];
-    if (given !== undefined) throw new InvalidArgumentError(field, given, 'absent because a count counts everything');
+    if (given !== undefined) throw new InvalidArgumentError(field, given, 'absent because a count includes all items');
   }
   const { cursor, ...rest } = request;
   const checked = checkedRequest(client, index, { ...rest, order: 'unordered' });

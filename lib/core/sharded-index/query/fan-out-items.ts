@@ -98,14 +98,13 @@ export function fanOutItems(
   options: FanOutReadOptions = {},
 ): FanOutItemStream {
   const { order, cursor, maxReadUnits }: FanOutRequest = request;
-  if (order !== undefined)
-    throw new InvalidArgumentError('order', order, 'absent because items come in the order in which they arrive');
+  if (order !== undefined) throw new InvalidArgumentError('order', order, 'absent because a stream is unordered');
   if (cursor !== undefined) throw new InvalidArgumentError('cursor', cursor, 'absent because a stream has no pages');
   if (maxReadUnits !== undefined) {
     throw new InvalidArgumentError(
       'maxReadUnits',
       maxReadUnits,
-      'absent because a stream reads on: leave the loop to end it',
+      'absent because a stream has no bound on its cost (leave the loop to end it)',
     );
   }
   const { resumeAt, segment = 0, totalSegments = 1, ...rest } = request;

@@ -169,7 +169,7 @@ function checkedValue(config: ShardedConfig, field: string, value: unknown): Req
   if (isTableConfig(config)) checkSeparator(config, field, name);
   const key = config.keyLayout === 'multi-attribute' ? name : shardAttributeValue(config, name, 0);
   if (typeof key === 'string' && Buffer.byteLength(key) > MAX_PARTITION_KEY_BYTES) {
-    const allowed = `at most ${MAX_PARTITION_KEY_BYTES} bytes long with the number of a shard, as every partition key of DynamoDB is`;
+    const allowed = `at most ${MAX_PARTITION_KEY_BYTES} bytes long including the shard (the limit of a partition key of DynamoDB)`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
   return { value, name };
@@ -196,7 +196,7 @@ function checkProjection(projection: unknown): void {
     projection.length > 0 &&
     projection.every((name) => typeof name === 'string' && name !== '' && !PATH_OR_PLACEHOLDER.test(name));
   if (!valid) {
-    const allowed = 'a non-empty array of attribute names of the top level, without a dot, "[" or a leading "#"';
+    const allowed = 'a non-empty array of top-level attribute names without a dot, "[" or a leading "#"';
     throw new InvalidArgumentError('projection', projection, allowed);
   }
   // Reserve names for the keys of the index and of the table.
@@ -205,7 +205,7 @@ function checkProjection(projection: unknown): void {
     (_, at) => `#${RESERVED_PLACEHOLDER}${at + 100}`,
   );
   if (expressionProblem({ ProjectionExpression: placeholders.join(', ') }) === undefined) return;
-  const allowed = `short enough for ${EXPRESSION_LIMITS.bytes} bytes of placeholders: about 240 attributes`;
+  const allowed = `at most about 240 attributes (their placeholders must fit into ${EXPRESSION_LIMITS.bytes} bytes)`;
   throw new InvalidArgumentError('projection', projection.length, allowed);
 }
 
@@ -238,7 +238,7 @@ function checkExpression(request: FanOutRequest): void {
       throw new InvalidArgumentError(field, placeholders, `an object with keys that start with "${sign}"`);
     }
     if (filterExpression === undefined) {
-      throw new InvalidArgumentError(field, placeholders, 'absent unless there is a filterExpression that uses it');
+      throw new InvalidArgumentError(field, placeholders, 'absent without a filterExpression');
     }
     for (const placeholder of Object.keys(placeholders)) {
       if (!placeholder.startsWith(sign) || placeholder.startsWith(sign + RESERVED_PLACEHOLDER)) {
@@ -256,7 +256,7 @@ function checkExpression(request: FanOutRequest): void {
     checkAttributeValue(`expressionAttributeValues[${placeholder}]`, value);
   }
   if (values !== undefined && itemBytes(values as DynamoDbItem) > EXPRESSION_LIMITS.placeholderBytes) {
-    const allowed = `at most ${EXPRESSION_LIMITS.placeholderBytes} bytes in all, as DynamoDB allows for an expression`;
+    const allowed = `at most ${EXPRESSION_LIMITS.placeholderBytes} bytes in all (the limit of an expression of DynamoDB)`;
     throw new InvalidArgumentError('expressionAttributeValues', Object.keys(values), allowed);
   }
 }

@@ -332,7 +332,7 @@ interface CompleteAnswer {
   consumedReadUnits: number;
 }
 
-const EXPECTED = 'ScannedCount, and Items with the keys of the index or Count, and lead on';
+const EXPECTED = 'ScannedCount, Items with the keys of the index or Count, and no LastEvaluatedKey that came before';
 
 /** The errors that clients throw for a response that they cannot parse. */
 const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];

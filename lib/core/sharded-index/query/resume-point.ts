@@ -68,7 +68,7 @@ export class ReadProgress {
     const progress = new ReadProgress();
     if (text === undefined) return progress;
     const names = positionAttributes(config);
-    const allowed = 'the unaltered text that the same query has returned';
+    const allowed = 'the unaltered text that the same query returned';
     const [begun, keys] = openedText(field, text, allowed, readOf(config, request, part), (value) =>
       readProgress(names.length, value),
     );

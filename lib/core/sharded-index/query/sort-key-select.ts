@@ -47,7 +47,7 @@ export function sortKeySelect(config: ShardedConfig, sortKey: unknown): SortKeyS
   if (!byAttribute) return selectOf([condition('sortKey', sortKey)]);
   const named = sortKeyAttributes.filter((attribute) => Object.hasOwn(sortKey as object, attribute));
   if (named.some((attribute, index) => attribute !== sortKeyAttributes[index])) {
-    const allowed = `conditions on the first of the attributes ${sortKeyAttributes.join(', ')}, without a gap`;
+    const allowed = `conditions on the first attributes of ${sortKeyAttributes.join(', ')}, without a gap`;
     throw new InvalidSortKeyConditionError('sortKey', sortKey, allowed);
   }
   const conditions = named.map((attribute) =>
@@ -137,7 +137,7 @@ function sortKeyValue(field: string, value: unknown): SortableValue {
   }
   const bytes = typeof S === 'string' ? Buffer.byteLength(S) : B instanceof Uint8Array ? B.byteLength : 0;
   if (bytes > MAX_SORT_KEY_BYTES) {
-    const allowed = `at most ${MAX_SORT_KEY_BYTES} bytes long, as every sort key of DynamoDB is`;
+    const allowed = `at most ${MAX_SORT_KEY_BYTES} bytes long (the limit of a sort key of DynamoDB)`;
     throw new InvalidSortKeyConditionError(field, value, allowed);
   }
   return attributeValue as SortableValue;

@@ -14,7 +14,7 @@ export function indexMover(
   return async (stray, judgedBy) => {
     // The shard attribute is right. Only the application can write the missing sort key.
     if (stray.reason === 'noSortKey' && stray.expected === undefined) return ['settled'];
-    if (stray.reason === 'invalidValue') return ['refused', 'the value is neither a non-empty string nor a number'];
+    if (stray.reason === 'invalidValue') return ['refused', 'the value is not a non-empty string or a number'];
     const update = async () => {
       // The counts may have changed during the wait for the budget or for another attempt.
       const now = await judging.ofTheMoment();

@@ -152,6 +152,6 @@ function versionOf({ tableKey }: ShardedTableConfig, options: Partial<ReshardTab
     typeof versionAttribute === 'string' && versionAttribute !== '' && !tableKey.includes(versionAttribute);
   if (isName || versionAttribute === null) return versionAttribute;
   const allowed =
-    'the name of an attribute that every write of an item changes, or null if no update adds an attribute without changing another';
+    'the name of an attribute that every write changes, or null if no update adds an attribute without changing another attribute';
   throw new InvalidArgumentError('versionAttribute', versionAttribute, allowed);
 }

@@ -10,8 +10,8 @@ import type { ItemTransferClient } from './table-client';
 /** The problems that prevent a move, by reason: the key does not determine the place of the item. */
 const PLACELESS: Partial<Record<StrayReason, string>> = {
   malformed: 'the partition key is not a value, a separator and a shard',
-  otherValue: 'the partition key is of another value than the item',
-  invalidValue: 'an attribute that decides the shard is missing, or can be no key',
+  otherValue: 'the partition key contains another value than the item',
+  invalidValue: 'an attribute that decides the shard is missing or cannot be a key',
 };
 
 /** How many random shards to try if other items have the same sort key as the item. */
@@ -33,7 +33,7 @@ export function tableMover(
       if (problem !== undefined) return ['refused', problem];
       const transfer = itemTransfer(config, item, stray, versionAttribute);
       if (transfer === undefined)
-        return ['refused', 'the item has too many attributes to compare, give versionAttribute'];
+        return ['refused', 'the item has too many attributes to compare: set versionAttribute'];
       try {
         await requests.persist(async () => {
           const { units } = await writes.spend(() => client.transactWriteItems(transfer));
@@ -50,7 +50,7 @@ export function tableMover(
         if (!codes.includes(CONDITION_FAILED)) return ['refused', (error as Error).message];
       }
       if (config.strategy === 'calculated' || draw === DRAWS)
-        return ['refused', 'an item is at one of its places already'];
+        return ['refused', 'an item already exists at one of its places'];
     }
   };
 }

@@ -28,7 +28,8 @@ export function shardKey(
   const [writePlace] = shardKeys(config, value, key);
   const { write, read, since = write } = shardCountOf(config, checkedValue(config, 'value', value));
   if (since === read) return writePlace!;
-  const allowed = 'counts that do not change, or use shardKeys, transactGet, transactPut and transactDelete';
+  const allowed =
+    'counts that are not changing (during a change, use shardKeys, transactGet, transactPut and transactDelete)';
   throw new UncertainShardError('config.shards', { write, read, since }, allowed);
 }
 
@@ -46,11 +47,11 @@ export function shardKeys(
 ): Record<string, unknown>[] {
   checkShardedConfig(config);
   if (config.indexName !== undefined) {
-    const allowed = 'absent: the key of an item does not depend on the shard of an index';
+    const allowed = 'absent (the key of an item does not depend on the shard of an index)';
     throw new InvalidIndexConfigError('config.indexName', config.indexName, allowed);
   }
   if (config.strategy === 'random') {
-    const allowed = 'calculated: where shards are drawn at random, only a query finds an item';
+    const allowed = 'calculated (with random shards, only a query finds an item)';
     throw new InvalidIndexConfigError('config.strategy', config.strategy, allowed);
   }
   if (typeof key !== 'object' || key === null) throw new InvalidArgumentError('key', key, 'an object');

@@ -93,6 +93,6 @@ function checkDeletes(config: ShardedTableConfig, keys: readonly object[]): void
 function checkCertain(config: ShardedTableConfig, value: unknown): void {
   const { write, read, since = write } = shardCountOf(config, value as string);
   if (since === read || config.strategy === 'random') return;
-  const allowed = 'counts that do not change, or use transactPut and transactDelete';
+  const allowed = 'counts that are not changing (during a change, use transactPut and transactDelete)';
   throw new UncertainShardError('config.shards', { write, read, since }, allowed);
 }

@@ -120,19 +120,15 @@ function checkChanges(
   const twice = changed.find((attribute, index) => changed.indexOf(attribute) !== index);
   const unset = Object.keys(set).find((attribute) => set[attribute] === undefined);
   if (unset !== undefined)
-    throw new InvalidArgumentError(
-      `changes.set.${unset}`,
-      undefined,
-      'a value; to remove the attribute, name it in remove',
-    );
+    throw new InvalidArgumentError(`changes.set.${unset}`, undefined, 'a value (to remove the attribute, use remove)');
   if (twice !== undefined)
-    throw new InvalidArgumentError('changes.remove', twice, 'a list of attributes that changes names only once');
+    throw new InvalidArgumentError('changes.remove', twice, 'a list of different attributes that are not in set');
   const inBoth = ofExpression.find((attribute) => changed.includes(attribute));
   if (inBoth !== undefined)
     throw new InvalidArgumentError(
       'expression.UpdateExpression',
       inBoth,
-      'clauses for attributes that changes leaves out',
+      'clauses for attributes that are not in changes',
     );
   for (const config of configs) {
     const fixed = [...config.tableKey, config.shardAttribute, ...(isTableConfig(config) ? placing(config) : [])];
@@ -141,14 +137,14 @@ function checkChanges(
       throw new InvalidArgumentError(
         'changes',
         inChanges,
-        'an object without attributes of the table key, without the shard attribute, and without what decides the shard of a table',
+        'an object without attributes of the table key, shard attributes, and attributes that decide the shard of a table',
       );
     const hidden = [...fixed, config.valueAttribute!].find((attribute) => ofExpression.includes(attribute));
     if (hidden !== undefined)
       throw new InvalidArgumentError(
         'expression.UpdateExpression',
         hidden,
-        'clauses that leave keys, shards and values of indexes as they are; set a value in changes',
+        'clauses that do not change keys, shards or values of indexes (set a value in changes)',
       );
   }
 }

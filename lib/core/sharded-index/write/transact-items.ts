@@ -67,7 +67,7 @@ export function transactPut(
   const absent = ifAbsent ? absence(config) : undefined;
   if (config.strategy === 'random') {
     if (ifAbsent) {
-      const allowed = 'false or absent where shards are drawn at random: the item may be in any shard';
+      const allowed = 'false or absent with random shards (the item may be in any shard)';
       throw new InvalidArgumentError('ifAbsent', ifAbsent, allowed);
     }
     return [{ Put: { TableName, Item } }];

@@ -22,7 +22,7 @@ describe('even-shards plan item', () => {
         'without a cache: 50,000 read units a second, 1,667% of what its partition takes',
         'with 40 caches of 1 s: 40 read units a second at most',
         '',
-        'put a cache before the item: shards do not help one item, which is above the 3,000 read units of its partition',
+        'use a cache: the item needs more than the 3,000 read units a second of its partition, and more shards do not help one item',
       ].join('\n'),
     );
   });
@@ -31,14 +31,14 @@ describe('even-shards plan item', () => {
     const text = await printed('--reads-per-second', '100', '--cache-seconds', '0.5');
     expect(text).toContain('without a cache: 50 read units a second, 1.7% of what its partition takes');
     expect(text).toContain('with 1 cache of 0.5 s: 1 read units a second at most');
-    expect(text).toMatch(/the item stays within the 3,000 read units a second of its partition$/);
+    expect(text).toMatch(/the item needs at most the 3,000 read units a second of its partition$/);
   });
 
   test('promises nothing of a cache to consistent reads', async () => {
     const text = await printed('--reads-per-second', '4000', '--consistent');
     expect(text).toContain('4,000 read units a second, 133%');
     expect(text).not.toContain('cache of');
-    expect(text).toMatch(/read the item eventually consistently/);
+    expect(text).toMatch(/use eventually consistent reads/);
   });
 
   test('prints the plan as JSON', async () => {

@@ -251,7 +251,7 @@ describe('even-shards plan', () => {
     ],
     [
       ['table', '--writes-per-second', '5', '--separator', '1'],
-      '--separator must be a text without digits that is not empty, got "1"',
+      '--separator must be a non-empty text without digits, got "1"',
     ],
     [
       ['table', '--writes-per-second', '5', '--shard-placement', 'left'],

@@ -18,7 +18,7 @@ describe('even-shards reshard', () => {
   test('prints the deployments that let an index grow', async () => {
     expect(await printed('--from', '1', '--from', 'shipped=20', '--to', '1', '--to', 'shipped=40')).toContain(
       [
-        '1. deploy: readers must ask the new shards before writers write to them',
+        '1. deploy: readers must query the new shards before writers use them',
         "   shardCounts: ShardCounts.byValue({ 'shipped': 20 }, 1).alsoReading(ShardCounts.byValue({ 'shipped': 40 }, 1))",
         '',
         '2. deploy: writers spread items over the new number of shards',
@@ -81,12 +81,12 @@ describe('even-shards reshard', () => {
   test('prints how to adopt an index on a table that has items', async () => {
     expect(await printed('--adopt', '--to', '1', '--to', 'shipped=4')).toBe(
       [
-        '1. deploy: writers must give shards to new items before old ones get theirs',
+        '1. deploy: writers must give new items a shard before the backfill begins',
         "   writers: shardCounts: ShardCounts.byValue({ 'shipped': 4 }, 1)",
         '',
-        '2. backfill: items that were there before have no shard, and no query finds them',
+        '2. backfill: existing items have no shard, and queries do not find them',
         '',
-        '3. deploy: the index holds every item',
+        '3. deploy: the index contains every item',
         "   readers: shardCounts: ShardCounts.byValue({ 'shipped': 4 }, 1)",
         '',
         'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
@@ -104,13 +104,13 @@ describe('even-shards reshard', () => {
   test('prints the deployments and the move of a table that is sharded by its own key', async () => {
     expect(await printed('--table', '--from', '5', '--to', '6')).toBe(
       [
-        '1. deploy: every writer must know all places of an item before another count is used',
+        '1. deploy: every writer must know all places of an item before writers use another count',
         '   shardCounts: ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))',
         '',
         '2. deploy: writers use the new number of shards',
         '   shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5))',
         '',
-        '3. move: items stay where earlier counts have put them until reshardItems takes them to their places',
+        '3. move: items stay at the places of earlier counts until reshardItems moves them',
         '',
         '4. deploy: each item has one place',
         '   shardCounts: ShardCounts.uniform(6)',
@@ -131,11 +131,11 @@ describe('even-shards reshard', () => {
         "   shardCounts: ShardCounts.adaptive({ initial: 4, initialByValue: { 'a': 3 }, maximum: 128 }).alsoReading(" +
           "ShardCounts.byValue({ 'a': 9 }, 4))",
         '',
-        '3. drain: readers must still find the items in the shards that writers no longer use',
+        '3. drain: the shards that writers no longer use still contain items',
         "   shards 3 to 8 of 'a'",
         '   of a value that has grown, those beyond what it has grown to',
         '',
-        '4. deploy: readers need to ask only the shards that writers use',
+        '4. deploy: readers query only the shards that writers use',
         "   shardCounts: ShardCounts.adaptive({ initial: 4, initialByValue: { 'a': 3 }, maximum: 128 })",
       ].join('\n'),
     );
@@ -200,7 +200,7 @@ describe('even-shards reshard', () => {
     [['--from', '3', '--to', '3/4'], '--to must be N or VALUE=N with whole numbers, got "3/4"'],
     [
       ['--from', '3', '--to', '10001'],
-      '--to must be a whole number from 1 to 10000, for each page of a query asks every shard, got 10001',
+      '--to must be a whole number from 1 to 10000 (a query reads every shard for each page), got 10001',
     ],
     [['--from', '3/2', '--to', '3'], '--from must have readers ask all shards of writers, got "3/2"'],
     [['--from', '3', '--from', 'a=1', '--from', 'a=2', '--to', '3'], '--from must have one count of a'],

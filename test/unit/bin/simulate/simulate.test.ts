@@ -173,7 +173,7 @@ describe('even-shards simulate', () => {
     [['--skew', '3'], '--skew must be a number from 0 to 2, got 3'],
     [
       ['--shards', '5000'],
-      '--shards after all doublings must be a whole number from 1 to 10000, the most that Kinesis takes a stream to, got 20000',
+      '--shards after all doublings must be a whole number from 1 to 10000 (the most shards of a Kinesis stream), got 20000',
     ],
     [['--key-format', 'ulid'], '--key-format must be one of account, number, uuid, got "ulid"'],
   ])('refuses %j', async (args, problem) => {

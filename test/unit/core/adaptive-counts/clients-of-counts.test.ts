@@ -14,7 +14,7 @@ import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
 const plain = new DynamoDB({ region: 'eu-west-1' });
 test.each([undefined, {}, plain])('an AdaptiveIndex refuses what reads no counts: %p', (store) => {
-  expect(() => new AdaptiveIndex(adaptiveConfig, store as never)).toThrow(/store must be what reads counts/);
+  expect(() => new AdaptiveIndex(adaptiveConfig, store as never)).toThrow(/store must be an object with readCounts/);
 });
 
 describe('the counts of another index', () => {
@@ -23,13 +23,13 @@ describe('the counts of another index', () => {
   const store = new DynamoDbShardCountStore(client, byTime);
   const why = { value: 'open', reason: 'a sale', changedBy: 'a test' };
   const message =
-    'store must be a reader of the counts of the index byStatus of the table orders, got "one of byTime of orders"';
+    'store must be a reader of the counts of the index byStatus of the table orders, got "a reader of byTime of orders"';
 
   test('are refused by an AdaptiveIndex', () => {
     expect(() => new AdaptiveIndex(adaptiveConfig, store)).toThrow(InvalidArgumentError);
     expect(() => new AdaptiveIndex(adaptiveConfig, store)).toThrow(message);
     const ofTable = new DynamoDbShardCountReader(client, { ...adaptiveConfig, tableName: 'jobs' });
-    expect(() => new AdaptiveIndex(adaptiveConfig, ofTable)).toThrow('got "one of byStatus of jobs"');
+    expect(() => new AdaptiveIndex(adaptiveConfig, ofTable)).toThrow('got "a reader of byStatus of jobs"');
   });
 
   test('are not changed', async () => {

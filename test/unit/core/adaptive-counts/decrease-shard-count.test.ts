@@ -129,7 +129,7 @@ describe('decrease a shard count', () => {
       'value must be a value that has grown, got "paid"',
     );
     await expect(endDrain(adaptiveConfig, table.store(), why as never)).rejects.toThrow(
-      'version must be the version that decreaseShardCount has returned, got undefined',
+      'version must be the version that decreaseShardCount returned, got undefined',
     );
   });
 

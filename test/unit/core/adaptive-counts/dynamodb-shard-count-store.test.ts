@@ -123,8 +123,10 @@ test('counts are read strongly consistent, from page to page', async () => {
 });
 
 test('damaged counts are named by their item, where it is known', () => {
-  expect(new CorruptShardCountError('the count', '=open').message).toMatch(/writes, in the item "=open"$/);
-  expect(new CorruptShardCountError('the count').message).toMatch(/writes$/);
+  expect(new CorruptShardCountError('the count', '=open').message).toMatch(
+    /invalid value in the count, in the item "=open"$/,
+  );
+  expect(new CorruptShardCountError('the count').message).toMatch(/invalid value in the count$/);
 });
 
 test.each([

@@ -241,7 +241,10 @@ describe('several values', () => {
   test.each<[object, string]>([
     [{ values: Array.from({ length: 101 }, () => ({ day })) }, 'values must be an array of 1 to 100 different values'],
     [{ values: [{ day }, { day: new Date(day) }] }, 'values[1] must be different from the other values'],
-    [{ values: [{ day, shard: 1 }] }, 'values[0] must be made of the partition key but for the shard: day'],
+    [
+      { values: [{ day, shard: 1 }] },
+      'values[0] must be made of the columns of the partition key except the shard: day',
+    ],
     [{ values: [day] }, 'values[0] must be an object with the columns day, got "2020-07-09"'],
   ])('%j are refused before anything is sent', async (request, message) => {
     const asked = table();
@@ -309,7 +312,7 @@ describe('selectRow', () => {
   });
 
   test.each<[object, string]>([
-    [{ day, minute: 3 }, 'key.id must be given'],
+    [{ day, minute: 3 }, 'key.id must be set'],
     [null as never, 'key must be an object, got null'],
     [{ ...key, id: 2 ** 31 }, 'key.id must be a whole number from -2147483648 to 2147483647 (int), got 2147483648'],
   ])('refuses the key %j', async (bad, message) => {
@@ -328,28 +331,32 @@ describe('bad input', () => {
 
   test.each<[Partial<FanOutSelectRequest>, ErrorClass, string]>([
     [{ where: 5 as never }, InvalidArgumentError, 'where must be an object from clustering column to condition, got 5'],
-    [{ value: {} }, InvalidColumnValueError, 'value.day must be given: it is part of the partition key'],
+    [{ value: {} }, InvalidColumnValueError, 'value.day must be set (it is part of the partition key)'],
     [
       { value: { day, shard: 1 } },
       UnknownColumnError,
-      'value must be made of the partition key but for the shard: day, got "shard"',
+      'value must be made of the columns of the partition key except the shard: day, got "shard"',
     ],
     [{ value: { day: 7 } }, InvalidColumnValueError, 'value.day must be a date such as "2020-07-09"'],
     [
       { where: { body: { eq: 'x' } } },
       UnknownColumnError,
-      'where must be made of clustering columns: minute, id; no other column is sorted',
+      'where must be made of clustering columns: minute, id (other columns are not sorted)',
     ],
     [
       { where: { minute: { between: [1, 2, 3] as never } } },
       InvalidClusteringConditionError,
       'where.minute.between must be an array of the lower and the upper bound',
     ],
-    [{ where: { minute: { gt: 5, lt: 1 } } }, InvalidClusteringConditionError, 'an upper bound that is not below it'],
+    [
+      { where: { minute: { gt: 5, lt: 1 } } },
+      InvalidClusteringConditionError,
+      'a lower bound that is at most the upper bound',
+    ],
     [
       { where: { minute: { between: [5, 1] } } },
       InvalidClusteringConditionError,
-      'an upper bound that is not below it',
+      'a lower bound that is at most the upper bound',
     ],
     [{ where: { minute: { beginsWith: '1' } } }, InvalidClusteringConditionError, 'text, varchar: minute is int'],
     [
@@ -425,7 +432,9 @@ describe('a failed read', () => {
     };
     await expect(fanOutSelect({ execute }, config, { value: { day } })).rejects.toMatchObject({
       code: 'UNREADABLE_ROW',
-      message: expect.stringMatching(/a row of shard \d+ of \w+\.\w+ has a value in column id that is no \w+$/),
+      message: expect.stringMatching(
+        /a row of shard \d+ of \w+\.\w+ has a value in column id that is not a valid \w+$/,
+      ),
     });
     expect(asked).toBeLessThanOrEqual(SHARDS);
   });

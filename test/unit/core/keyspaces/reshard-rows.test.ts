@@ -335,7 +335,7 @@ test('a row whose key its column cannot have ends the scan with where it is', as
   });
   const execute = async () => ({ rows: [{ day: 'd', shard: 1, id: 1, person_id: 'x', body: '' }] });
   await expect(findStrayRows(clientOf(execute), byPerson)).rejects.toThrow(
-    'a row of shard 1 of tracker.blogs has a value in column person_id that is no int',
+    'a row of shard 1 of tracker.blogs has a value in column person_id that is not a valid int',
   );
   const id = {
     toString() {

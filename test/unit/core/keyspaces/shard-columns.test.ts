@@ -70,14 +70,16 @@ describe('shardColumns', () => {
     const alone: ShardedKeyspacesConfig = { ...config, partitionKey: [], shards: { default: config.shards.default } };
     expect(shardColumns(alone, { title: 'a' })).toEqual(shardColumns(config, { publish_date, title: 'a' }));
     const counted = { ...alone, shards: { ...alone.shards, byValue: { '': { write: 2, read: 2 } } } };
-    expect(() => shardColumns(counted, { title: 'a' })).toThrow('config.shards.byValue must be by values of');
+    expect(() => shardColumns(counted, { title: 'a' })).toThrow(
+      'config.shards.byValue must be absent because the shard column is the whole partition key',
+    );
   });
 
   test('refuses a count for fewer values than the partition key has columns', () => {
     const partitionKey = ['a', 'b'].map((name) => ({ name, type: 'text' as const }));
     const wrong = { ...config, partitionKey, shards: { ...config.shards, byValue: { x: { write: 2, read: 2 } } } };
     expect(() => shardColumns(wrong, { a: '', b: 'x', title: 'a' })).toThrow(
-      'config.shards.byValue must be by values of a (text), "#", b (text), got "x"',
+      'config.shards.byValue must be keyed by values of a (text), "#", b (text), got "x"',
     );
   });
 
@@ -133,13 +135,10 @@ describe('shardColumns', () => {
   });
 
   test.each<[object, string]>([
-    [{ title: 'a' }, 'row.publish_date must be given: it is part of the partition key, got undefined'],
-    [{ publish_date }, 'row.title must be given: the calculated shard follows from it, got undefined'],
-    [
-      { publish_date, title: 7 },
-      'row.title must be text of whole characters, without half a surrogate pair (text), got 7',
-    ],
-    [{ publish_date, title: '\ud800' }, 'row.title must be text of whole characters'],
+    [{ title: 'a' }, 'row.publish_date must be set (it is part of the partition key), got undefined'],
+    [{ publish_date }, 'row.title must be set (the shard is calculated from it), got undefined'],
+    [{ publish_date, title: 7 }, 'row.title must be text without half a surrogate pair (text), got 7'],
+    [{ publish_date, title: '\ud800' }, 'row.title must be text without half a surrogate pair'],
   ])('refuses %j', (row, message) => {
     expect(() => shardColumns(config, row)).toThrow(InvalidColumnValueError);
     expect(() => shardColumns(config, row)).toThrow(message);

@@ -225,7 +225,7 @@ describe('shardsForOverload', () => {
     [{ partitions: 2, probability: 0 }, 'probability must be a number from 1e-9 to 0.999, got 0'],
     [
       { partitions: 100, probability: 0.05, overload: 0.01 },
-      'probability must be a probability that at most 100000 shards can stay below, got 0.05',
+      'probability must be higher (more than 100000 shards would be needed), got 0.05',
     ],
   ])('refuses %j', (query, message) => {
     expect(() => shardsForOverload(query)).toThrow(InvalidArgumentError);

@@ -4,13 +4,13 @@ describe('planHotItem', () => {
   test('leaves an item alone that its partition can take', () => {
     const plan = planHotItem({ readsPerSecond: 6_000 });
     expect(plan).toMatchObject({ readUnitsPerSecond: 3_000, partitionUse: 1, cachedReadUnitsPerSecond: 0.5 });
-    expect(plan.advice).toMatch(/^the item stays within/);
+    expect(plan.advice).toMatch(/^the item needs at most/);
   });
 
   test('asks for a cache above 3,000 read units a second, and says what a second of it makes of them', () => {
     const plan = planHotItem({ readsPerSecond: 50_000, itemKb: 5, caches: 40 });
     expect(plan).toMatchObject({ readUnitsPerSecond: 50_000, cachedReadUnitsPerSecond: 40 });
-    expect(plan.advice).toMatch(/^put a cache before the item/);
+    expect(plan.advice).toMatch(/^use a cache/);
   });
 
   test('never lets a cache ask more often than it is read', () => {
@@ -18,10 +18,10 @@ describe('planHotItem', () => {
   });
 
   test('says where caches are too many or too quick, and that none answers a consistent read', () => {
-    expect(planHotItem({ readsPerSecond: 1e6, caches: 1_000, cacheSeconds: 0.1 }).advice).toMatch(/^share the caches/);
+    expect(planHotItem({ readsPerSecond: 1e6, caches: 1_000, cacheSeconds: 0.1 }).advice).toMatch(/^use fewer caches/);
     const consistent = planHotItem({ readsPerSecond: 4_000, consistentRead: true });
     expect(consistent).toMatchObject({ readUnitsPerSecond: 4_000, cachedReadUnitsPerSecond: 4_000 });
-    expect(consistent.advice).toMatch(/^read the item eventually consistently/);
+    expect(consistent.advice).toMatch(/^use eventually consistent reads/);
   });
 
   test.each([

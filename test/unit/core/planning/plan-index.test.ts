@@ -56,7 +56,9 @@ describe('planIndex', () => {
     expect({ shards, rules: rules.length, partitions }).toEqual({ shards: 5, rules: 1, partitions: 5 });
     // One minus the part of all placements in which each of five shards has a partition of its own.
     expect(chance).toBeCloseTo(1 - 120 / 5 ** 5, 12);
-    expect(notFixed).toEqual([expect.stringContaining('by chance several share one: plan with a lower utilization')]);
+    expect(notFixed).toEqual([
+      expect.stringContaining('several shards can share a partition: plan with a lower utilization'),
+    ]);
   });
 
   test('counts the bytes of a table with a local secondary index, which DynamoDB does not divide', () => {
@@ -162,7 +164,7 @@ describe('planIndex', () => {
       'too few partitions',
       { writesPerSecond: 5_000, partitions: 4 },
       '4 partitions are 125% busy on average with any number of shards: ' +
-        'a warm throughput of 10000 write units a second has enough partitions',
+        'set a warm throughput of 10000 write units a second',
     ],
     [
       'pages that ask every shard for more than it has',
@@ -181,7 +183,7 @@ describe('planIndex', () => {
     [{ probability: 1 }, 'probability must be a number from 1e-9 to 0.999, got 1'],
     [{ pageItems: 0 }, 'pageItems must be a whole number from 1 to 10000, got 0'],
     [{ shares: { a: Number.NaN } }, 'shares["a"] must be a number of at least 0, got NaN'],
-    [{ writesPerSecond: 1e6 }, 'writesPerSecond must be traffic that at most 10000 shards can carry'],
+    [{ writesPerSecond: 1e6 }, 'writesPerSecond must be traffic for at most 10000 shards'],
     [{ writesPerSecond: 5e6 }, 'the rule "shards that share a partition" needs more'],
   ])('refuses %j', (change, message) => {
     const refusal = refusalOf({ writesPerSecond: 1, ...change });

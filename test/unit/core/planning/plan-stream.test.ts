@@ -266,7 +266,7 @@ describe('planStream', () => {
     [{ prices: { shardHour: -1 } }, 'prices.shardHour must be a number of at least 0, got -1'],
     [
       { recordsPerSecond: 1e8 },
-      'recordsPerSecond must be traffic that at most 10000 shards can carry, but the rule "records written"',
+      'recordsPerSecond must be traffic for at most 10000 shards (the rule "records written"',
     ],
   ])('refuses %j', (change, message) => {
     expect(() => planStream({ ...steady, ...change })).toThrow(InvalidArgumentError);

@@ -57,7 +57,7 @@ describe('shardCountSteps', () => {
 
   test.each([
     [0, 4, 'current must be a whole number from 1 to 10000, got 0'],
-    [4, 10_001, 'target must be a whole number from 1 to 10000, the most that Kinesis takes a stream to, got 10001'],
+    [4, 10_001, 'target must be a whole number from 1 to 10000 (the most shards of a Kinesis stream), got 10001'],
     [4, 2.5, 'target must be a whole number from 1 to 10000, got 2.5'],
   ])('fail from %d to %d', (current, target, message) => {
     expect(() => shardCountSteps(current, target)).toThrow(message);

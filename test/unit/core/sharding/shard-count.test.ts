@@ -2,13 +2,13 @@ import { checkIndexShardCount, checkStreamShardCount } from '../../../../lib/cor
 
 describe('a shard count', () => {
   test.each([
-    ['a stream', checkStreamShardCount, 'the most that Kinesis takes a stream to'],
-    ['an index', checkIndexShardCount, 'for each page of a query asks every shard'],
+    ['a stream', checkStreamShardCount, 'the most shards of a Kinesis stream'],
+    ['an index', checkIndexShardCount, 'a query reads every shard for each page'],
   ])('of %s is a whole number up to its bound, and the reason for the largest bound is told', (_, check, reason) => {
     for (const count of [1, 10_000]) expect(() => check('shards', count)).not.toThrow();
     expect(() => check('shards', 5, 5)).not.toThrow();
     expect(() => check('shards', 10_001)).toThrow(
-      `shards must be a whole number from 1 to 10000, ${reason}, got 10001`,
+      `shards must be a whole number from 1 to 10000 (${reason}), got 10001`,
     );
     for (const count of [0, 1.5, '5']) {
       expect(() => check('shards', count)).toThrow(/from 1 to 10000, got/);

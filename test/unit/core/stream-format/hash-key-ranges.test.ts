@@ -66,7 +66,7 @@ describe('uniformRanges', () => {
   test.each([0, 1.5, Number.NaN, 10_001, '4'])('fails for the shard count %p', (shardCount) => {
     const split = () => uniformRanges(shardCount as number);
     expect(split).toThrow(InvalidShardCountError);
-    const reason = shardCount === 10_001 ? ', the most that Kinesis takes a stream to' : '';
+    const reason = shardCount === 10_001 ? ' (the most shards of a Kinesis stream)' : '';
     expect(split).toThrow(`shardCount must be a whole number from 1 to 10000${reason}, got `);
   });
 

@@ -157,7 +157,7 @@ describe('adaptive shard counts', () => {
       [{ initialByValue: { open: 1.5 } }, 'shardCounts.initialByValue["open"] must be a whole number'],
       [
         { maximum: 10_001 },
-        'shardCounts.maximum must be a whole number from 1 to 10000, for each page of a query asks every shard, got 10001',
+        'shardCounts.maximum must be a whole number from 1 to 10000 (a query reads every shard for each page), got 10001',
       ],
       [{ initial: 8, maximum: 4 }, 'shardCounts.maximum must be at least 8, with which a value begins, got 4'],
       [{ initialByValue: { open: 65 } }, 'shardCounts.maximum must be at least 65, with which a value begins, got 64'],

@@ -56,7 +56,7 @@ describe('ShardCounts', () => {
   test.each(BAD_COUNTS)('uniform fails for a count of %d', (count) => {
     expect(() => ShardCounts.uniform(count)).toThrow(InvalidShardCountError);
     expect(() => ShardCounts.uniform(count)).toThrow(
-      `shardCounts must be a whole number from 1 to 10000${count === 10_001 ? ', for each page of a query asks every shard' : ''}, got ${count}`,
+      `shardCounts must be a whole number from 1 to 10000${count === 10_001 ? ' (a query reads every shard for each page)' : ''}, got ${count}`,
     );
   });
 
@@ -64,7 +64,7 @@ describe('ShardCounts', () => {
     const byValue = () => ShardCounts.byValue({ failed: count }, 1);
     expect(byValue).toThrow(InvalidShardCountError);
     expect(byValue).toThrow(
-      `shardCounts.byValue["failed"] must be a whole number from 1 to 10000${count === 10_001 ? ', for each page of a query asks every shard' : ''}, got ${count}`,
+      `shardCounts.byValue["failed"] must be a whole number from 1 to 10000${count === 10_001 ? ' (a query reads every shard for each page)' : ''}, got ${count}`,
     );
   });
 
@@ -72,7 +72,7 @@ describe('ShardCounts', () => {
     const byValue = () => ShardCounts.byValue({}, count);
     expect(byValue).toThrow(InvalidShardCountError);
     expect(byValue).toThrow(
-      `shardCounts.default must be a whole number from 1 to 10000${count === 10_001 ? ', for each page of a query asks every shard' : ''}, got ${count}`,
+      `shardCounts.default must be a whole number from 1 to 10000${count === 10_001 ? ' (a query reads every shard for each page)' : ''}, got ${count}`,
     );
   });
 

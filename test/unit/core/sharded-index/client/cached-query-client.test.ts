@@ -86,7 +86,7 @@ describe('cachedQueryClient', () => {
     const client = cachedQueryClient(blogs(50), { get: async () => fail(), set: () => undefined } as never);
     const page = fanOutQuery(client, config, request);
     await expect(page).rejects.toThrow(InvalidArgumentError);
-    await expect(page).rejects.toThrow('cache.get must be a function that returns a text or undefined, and no promise');
+    await expect(page).rejects.toThrow('cache.get must be a synchronous function that returns a text or undefined');
     await turn();
   });
 

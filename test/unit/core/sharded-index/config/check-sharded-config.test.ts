@@ -123,7 +123,7 @@ describe('checkShardedConfig', () => {
       'config.sortKeyAttributes must be an array of 0 to 4 attribute names',
     ],
     [{ firstShard: -1 }, 'config.firstShard must be a whole number of at least 0'],
-    [{ separator: '-1-' }, 'config.separator must be a text without digits'],
+    [{ separator: '-1-' }, 'config.separator must be a non-empty text without digits'],
     [{ shardWidth: 0 }, 'config.shardWidth must be a whole number from 1 to 10'],
     [{ shardPlacement: 'middle' as 'prefix' }, 'config.shardPlacement must be suffix or prefix'],
     [{ keyLayout: 'multi-attribute', separator: '-' }, 'config.separator must be absent'],

@@ -46,13 +46,13 @@ describe('requests with limits that do not apply', () => {
     'fanOutCount rejects %j, because it counts all items',
     async (bound) => {
       const count = fanOutCount(filled(5, 1, 1), timeIndex(5), bound as never);
-      await expect(count).rejects.toThrow(`${Object.keys(bound)[0]} must be absent because a count counts everything`);
+      await expect(count).rejects.toThrow(`${Object.keys(bound)[0]} must be absent because a count includes all items`);
     },
   );
 
   test('fanOutItems rejects maxReadUnits, because it reads all items', () => {
     const stream = () => fanOutItems(filled(5, 1, 1), timeIndex(5), { maxReadUnits: 1 } as never);
-    expect(stream).toThrow('maxReadUnits must be absent because a stream reads on');
+    expect(stream).toThrow('maxReadUnits must be absent because a stream has no bound on its cost');
   });
 });
 

@@ -258,17 +258,14 @@ describe('fanOutItems with a deadline', () => {
     const rest = (async () => {
       for await (const _ of stream);
     })();
-    await expect(jobs.clock.runUntil(rest)).rejects.toThrow('no answer in time from shard(s) 0, 1, 2, 3');
+    await expect(jobs.clock.runUntil(rest)).rejects.toThrow('no response in time from shard(s) 0, 1, 2, 3');
     expect(jobs.sent).toHaveLength(5);
   });
 });
 
 describe('fanOutItems – invalid input', () => {
   test.each<[object, string]>([
-    [
-      { order: 'ascending' },
-      'order must be absent because items come in the order in which they arrive, got "ascending"',
-    ],
+    [{ order: 'ascending' }, 'order must be absent because a stream is unordered, got "ascending"'],
     [{ cursor: 'abc' }, 'cursor must be absent because a stream has no pages, got "abc"'],
     [{ limit: 0 }, 'limit must be a whole number of at least 1, got 0'],
   ])('rejects %j before it reads', (request, message) => {

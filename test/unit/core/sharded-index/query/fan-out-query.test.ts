@@ -265,7 +265,7 @@ describe('fanOutQuery', () => {
         { ...byStatus, keyLayout: 'single-attribute' },
         { value: 'x'.repeat(2_047) },
         InvalidIndexValueError,
-        'value must be at most 2048 bytes long with the number of a shard',
+        'value must be at most 2048 bytes long including the shard',
       ],
       [
         'a table value with the separator',
@@ -357,14 +357,14 @@ describe('fanOutQuery', () => {
         byTime,
         { projection: [] },
         InvalidArgumentError,
-        'projection must be a non-empty array of attribute names',
+        'projection must be a non-empty array of top-level attribute names',
       ],
       [
         'a projection of a nested attribute',
         byTime,
         { projection: ['id', 'address.city'] },
         InvalidArgumentError,
-        'attribute names of the top level, without a dot, "[" or a leading "#"',
+        'top-level attribute names without a dot, "[" or a leading "#"',
       ],
       [
         'a sort key that a JavaScript number cannot hold exactly',
@@ -379,7 +379,7 @@ describe('fanOutQuery', () => {
         byTime,
         { expressionAttributeNames: { '#a': 'a' } },
         InvalidArgumentError,
-        'expressionAttributeNames must be absent unless there is a filterExpression',
+        'expressionAttributeNames must be absent without a filterExpression',
       ],
       [
         'a placeholder that starts with evenShards',

@@ -321,7 +321,7 @@ describe('fanOutQuery with several values', () => {
     [
       'a projection of 247 attributes',
       { value: 'open', projection: Array.from({ length: 247 }, (_, at) => `a${at}`) },
-      'projection must be short enough for 4096 bytes of placeholders: about 240 attributes, got 247',
+      'projection must be at most about 240 attributes (their placeholders must fit into 4096 bytes), got 247',
     ],
     [
       'filter values of more than 2 MiB',
@@ -330,7 +330,7 @@ describe('fanOutQuery with several values', () => {
         filterExpression: ':a',
         expressionAttributeValues: { ':a': { S: 'x'.repeat(2 ** 21 - 1) } },
       },
-      'expressionAttributeValues must be at most 2097152 bytes in all, as DynamoDB allows for an expression',
+      'expressionAttributeValues must be at most 2097152 bytes in all (the limit of an expression of DynamoDB)',
     ],
   ])('rejects a request with %s', async (_, request, message) => {
     const config = configOf(2, 1);
@@ -345,7 +345,7 @@ describe('fanOutQuery with conditions on several sort key attributes', () => {
     [
       'a condition on the second attribute only',
       { createdAt: { gt: 1 } },
-      'sortKey must be conditions on the first of the attributes priority, createdAt, without a gap',
+      'sortKey must be conditions on the first attributes of priority, createdAt, without a gap',
     ],
     [
       'a range of the first attribute before a condition on the second',
@@ -360,7 +360,7 @@ describe('fanOutQuery with conditions on several sort key attributes', () => {
     [
       'a sort key of more than 1,024 bytes',
       { eq: 'x'.repeat(6_000_000) },
-      'sortKey.eq must be at most 1024 bytes long, as every sort key of DynamoDB is',
+      'sortKey.eq must be at most 1024 bytes long (the limit of a sort key of DynamoDB)',
     ],
   ])('rejects %s', async (_, sortKey, message) => {
     const config = configOf(2, 1);

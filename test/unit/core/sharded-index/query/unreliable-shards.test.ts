@@ -216,7 +216,7 @@ describe('fanOutQuery with a deadline', () => {
       name: 'ShardsUnavailableError',
       code: 'SHARDS_UNAVAILABLE',
       shards: [1],
-      problem: 'no answer in time from shard(s) 1',
+      problem: 'no response in time from shard(s) 1',
     });
     expect(client.sent[1]!.signal?.aborted).toBe(true);
   });

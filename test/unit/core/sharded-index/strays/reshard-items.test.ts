@@ -185,7 +185,7 @@ describe('reshardItems', () => {
     expect(refusals).toEqual(
       expect.arrayContaining([
         [{ S: 'o-1' }, 'Item size has exceeded the maximum'],
-        [{ S: 'o-3' }, 'the value is neither a non-empty string nor a number'],
+        [{ S: 'o-3' }, 'the value is not a non-empty string or a number'],
       ]),
     );
   });

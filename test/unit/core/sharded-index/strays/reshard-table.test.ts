@@ -235,7 +235,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
       onStray: (_, outcome, problem) => void problems.push([outcome, problem]),
     });
     expect(outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
-    expect(problems).toEqual([['refused', 'an item is at one of its places already']]);
+    expect(problems).toEqual([['refused', 'an item already exists at one of its places']]);
     expect(table.items.size).toBe(2);
   });
 

@@ -261,7 +261,7 @@ describe('shardKey, shardAttributes and transactPut – invalid input', () => {
       'the configuration of an index',
       () => shardKey(indexConfig({ tableKey: ['jobId', 'part'] }) as never, 'new', { jobId: 'a', part: 'b' }),
       InvalidIndexConfigError,
-      'config.indexName must be absent: the key of an item does not depend on the shard of an index',
+      'config.indexName must be absent (the key of an item does not depend on the shard of an index)',
     ],
     ['null as a key', () => shardKey(five, '121212', null as never), InvalidArgumentError, 'key must be an object'],
     [

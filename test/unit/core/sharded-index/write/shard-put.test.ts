@@ -93,7 +93,7 @@ describe('shardPut', () => {
     [
       'an update of an attribute that decides the shard of a table',
       () => shardUpdate([{ ...ordersOfDay, shardedBy: ['client'] }], { ...key, day: 'd#0' }, { set: { client: 'c' } }),
-      'and without what decides the shard of a table, got "client"',
+      'and attributes that decide the shard of a table, got "client"',
     ],
     ['no configuration', () => shardPut([], order), 'configs must be configurations of one table, at least one'],
     [
@@ -145,7 +145,7 @@ describe('shardBatches of a table that is sharded by its own key', () => {
     ['a shard above the read count', { day: '2026-11-21#5' }, '"2026-11-21#5"'],
     ['two separators', { day: '2026-11#21#1' }, '"2026-11#21#1"'],
   ])('rejects a key with %s, and shardUpdate rejects the key too', (_, wrong, got) => {
-    const allowed = `a value and a shard from 0 to 4, such as "value#0", as shardKey and items that were read have it, got ${got}`;
+    const allowed = `a value and a shard from 0 to 4, such as "value#0" (use a key from shardKey or from an item that was read), got ${got}`;
     const keyOf = { ...key, ...wrong };
     expect(() => shardBatches([ordersOfDay], { delete: [place, keyOf] })).toThrow(`delete[1].day must be ${allowed}`);
     const update = () => shardUpdate([ordersOfDay], keyOf, { set: { amount: 5 } });
@@ -215,15 +215,15 @@ describe('shardUpdate with an expression of the caller', () => {
   });
 
   test.each<[string, object, string, string]>([
-    ['a change of the value of an index', {}, 'SET #s = :x', 'leave keys, shards and values of indexes as they are'],
-    ['a change of a part of the value', {}, 'REMOVE status.x', 'leave keys, shards and values of indexes as they are'],
-    ['a change of a shard', {}, 'SET statusShard = :x', 'leave keys, shards and values of indexes as they are'],
-    ['a change of the key', {}, 'REMOVE orderId', 'leave keys, shards and values of indexes as they are'],
+    ['a change of the value of an index', {}, 'SET #s = :x', 'do not change keys, shards or values of indexes'],
+    ['a change of a part of the value', {}, 'REMOVE status.x', 'do not change keys, shards or values of indexes'],
+    ['a change of a shard', {}, 'SET statusShard = :x', 'do not change keys, shards or values of indexes'],
+    ['a change of the key', {}, 'REMOVE orderId', 'do not change keys, shards or values of indexes'],
     [
       'a change of an attribute that is also in changes',
       { set: { note: 1 } },
       'ADD note :one',
-      'attributes that changes leaves out',
+      'attributes that are not in changes',
     ],
     ['no clause', {}, 'version = :one', 'SET, REMOVE, ADD and DELETE clauses'],
     ['a clause twice', {}, 'SET a = :x SET b = :x', 'SET, REMOVE, ADD and DELETE clauses'],

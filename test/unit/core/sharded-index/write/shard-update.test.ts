@@ -150,7 +150,7 @@ describe('shardUpdate', () => {
         ExpressionAttributeValues: { ':n': 1 },
       };
       expect(() => shardUpdate([byStatus], key, {}, expression)).toThrow(
-        'expression.UpdateExpression must be clauses that leave keys, shards and values of indexes as they are',
+        'expression.UpdateExpression must be clauses that do not change keys, shards or values of indexes',
       );
     },
   );
