@@ -1,5 +1,5 @@
-import { bordersTable } from '../../test/support/borders/table';
+import { bordersList } from '../../test/support/borders/table';
 import { writeGuideBlock } from '../../test/support/guide-table';
 
 // usage: npm run docs:borders (after npm run build)
-writeGuideBlock('docs/guides/borders.md', 'npm run docs:borders', bordersTable());
+writeGuideBlock('docs/guides/borders.md', 'npm run docs:borders', bordersList());

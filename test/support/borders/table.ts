@@ -2,31 +2,58 @@ import { BORDERS, type Border, type Pair } from './borders';
 import { synthesize } from './judge';
 import { PAIRS } from './pairs';
 
-/** What the guide says of a pair with a border between its two. */
-function verdictOf(pair: Pair, border: Border): 'works' | 'refused' | '—' {
-  const synthesis = synthesize(pair, border);
-  if (synthesis === undefined) return '—';
-  return 'refusal' in synthesis ? 'refused' : 'works';
-}
+const OF_THIS_APP: readonly Border[] = [
+  'same stack',
+  'other stack',
+  'partner in a nested stack',
+  'construct in a nested stack',
+];
+
+/** The places of a partner in the words of the guide, by the borders across which a pair works. */
+const PLACES: readonly { readonly place: string; readonly works: readonly Border[] }[] = [
+  { place: 'in the same account and Region, also imported', works: [...OF_THIS_APP, 'imported'] },
+  {
+    place: 'in the same account and Region, also imported, or a replica from `onReplica`',
+    works: [...OF_THIS_APP, 'replica', 'imported'],
+  },
+  { place: 'of this app, in the same account and Region', works: OF_THIS_APP },
+  { place: 'in the same stack, or in a stack nested in it', works: ['same stack', 'partner in a nested stack'] },
+  {
+    place: 'in any account and Region, also imported',
+    works: [
+      ...OF_THIS_APP,
+      'other Region',
+      'other account',
+      'imported',
+      'imported across Regions',
+      'imported across accounts',
+    ],
+  },
+];
 
 /** The name of a pair in the guide: the construct, and the property or the method that takes the partner. */
 export function nameOf({ construct, partner }: Pair): string {
   return `\`${construct}.${partner}\``;
 }
 
-/** The verdicts of a pair for all borders, as cells of the table of the guide. */
-export function verdictsOf(pair: Pair): string {
-  return BORDERS.map((border) => verdictOf(pair, border)).join(' | ');
+/** The places of the partner with which a pair works. */
+export function placeOf(pair: Pair): string {
+  const works = BORDERS.filter((border) => worksAcross(pair, border));
+  const found = PLACES.find((each) => each.works.join() === works.join());
+  if (found === undefined)
+    throw new Error(`the guide has no place for ${nameOf(pair)}, which works: ${works.join(', ')}`);
+  return found.place;
 }
 
-/** The table of the guide: a row for all pairs that have the same verdicts. */
-export function bordersTable(): string {
-  const namesByVerdicts = new Map<string, string[]>();
-  for (const pair of PAIRS) {
-    const verdicts = verdictsOf(pair);
-    namesByVerdicts.set(verdicts, [...(namesByVerdicts.get(verdicts) ?? []), nameOf(pair)]);
-  }
-  const header = ['construct and partner', ...BORDERS];
-  const rows = [...namesByVerdicts].map(([verdicts, names]) => `| ${names.join(', ')} | ${verdicts} |`);
-  return [`| ${header.join(' | ')} |`, `|${' --- |'.repeat(header.length)}`, ...rows].join('\n');
+function worksAcross(pair: Pair, border: Border): boolean {
+  const synthesis = synthesize(pair, border);
+  return synthesis !== undefined && !('refusal' in synthesis);
+}
+
+/** The list of the guide: an entry for each place, with the pairs that work with a partner there. */
+export function bordersList(): string {
+  return PLACES.map(({ place }) => {
+    const names = PAIRS.filter((pair) => placeOf(pair) === place).map(nameOf);
+    return `- **A partner ${place}**: ${names.join(', ')}`;
+  }).join('\n');
 }
