@@ -5,8 +5,8 @@ export function plainEnglish({ Syntax, RuleError, report }, { maxWords, banned }
   const rules = banned.map(({ pattern, instead }) => ({ pattern: new RegExp(pattern, 'i'), instead }));
 
   function check(node) {
-    for (const { text, start } of sentencesOf(node)) {
-      for (const fault of faultsOf(text)) report(node, new RuleError(`${fault}\n      ${text}`, { index: start }));
+    for (const { text, prose, start } of sentencesOf(node)) {
+      for (const fault of faultsOf(prose)) report(node, new RuleError(`${fault}\n      ${text}`, { index: start }));
     }
   }
 
