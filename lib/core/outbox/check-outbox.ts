@@ -19,7 +19,7 @@ export async function checkOutbox(statements: Statements): Promise<void> {
   if (version !== OUTBOX_SCHEMA_VERSION) throw new OutboxSchemaError(schema, version, OUTBOX_SCHEMA_VERSION);
   const missing = (await statements.rows('findMissingPermissions')).map((row) => row.missing);
   if (missing.length > 0) throw new OutboxPermissionError(await currentRole(statements), missing, schema);
-  // A role that may not see the sequence gets no row.
+  // A role without permission for the sequence gets no row.
   const [sequence] = await statements.rows('readCacheSize');
   if (Number(sequence?.cache_size ?? 1) !== 1) throw new OutboxSequenceError(schema, sequence.cache_size);
 }

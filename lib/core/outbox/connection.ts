@@ -11,18 +11,21 @@ interface PendingQuery {
   reject(error: unknown): void;
 }
 
-/** Two relays may use one connection of a pool one after the other. The statements of the first may be discarded by then. */
+/**
+ * Numbers the connections, because two relays can use the same connection of a pool one after the other. The pool may have
+ * discarded the prepared statements of the first relay.
+ */
 let connections = 0;
 
 /** One connection to Postgres. It runs one statement at a time. After a statement without a valid response it runs no more. */
 export class Connection {
-  /** The first is in flight, and the others wait for it. */
+  /** The first statement is in flight, and the others wait for it. */
   private readonly pending: PendingQuery[] = [];
   private readonly prepared = new Set<string>();
   private readonly ordinal = connections++;
   private lost?: OutboxConnectionError;
 
-  /** @param limit of each statement. A half-open connection or a hanging server gives no error: a timeout is the only sign. */
+  /** @param limit the limit of each statement. A half-open connection or a hanging server gives no error, only a timeout. */
   constructor(
     private readonly client: PostgresClient,
     private readonly limit: CallLimit,
@@ -51,7 +54,7 @@ export class Connection {
     }
   }
 
-  /** Runs no more statements, because a response was not that of its statement. */
+  /** Runs no more statements, because a response did not belong to its statement. */
   abandon(cause: unknown): never {
     return this.lose(new IncompleteAnswerError('a statement', 'its columns', { cause }));
   }

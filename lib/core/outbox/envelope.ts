@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../kernel/errors';
 
-/** What an envelope knows of a row. */
+/** The parts of a row that an envelope uses. */
 interface EnvelopedRow {
   readonly id: bigint;
   readonly partitionKey: string;
@@ -13,7 +13,7 @@ interface EnvelopedRow {
   readonly createdAt: Date | null;
 }
 
-/** Makes the data of a record from a row. */
+/** Creates the data of a record from a row. */
 export interface RowShape {
   /** Whether it needs the time at which a row was put. */
   readonly readsTime: boolean;
@@ -22,17 +22,17 @@ export interface RowShape {
 
 /** Rows as CloudEvents 1.0 in their JSON form. */
 export interface CloudEventsEnvelope {
-  /** What the events come from: the attribute `source`, a URI reference that is not empty, such as `/repositories`. */
+  /** The attribute `source` of the events, a non-empty URI reference, such as `/repositories`. */
   source: string;
-  /** The attribute `type` of rows that were put without one. @default 'event' */
+  /** The attribute `type` of rows without a type. @default 'event' */
   defaultType?: string;
 }
 
-/** @throws InvalidArgumentError unless an event can have the attributes */
+/** @throws InvalidArgumentError unless both attributes are non-empty strings */
 export function checkEnvelope({ source, defaultType = 'event' }: CloudEventsEnvelope): void {
   for (const [field, value] of Object.entries({ source, defaultType })) {
     if (typeof value === 'string' && value !== '') continue;
-    throw new InvalidArgumentError(field, value, 'a text that is not empty');
+    throw new InvalidArgumentError(field, value, 'a non-empty string');
   }
 }
 
@@ -41,9 +41,9 @@ export const WITHOUT_ENVELOPE: RowShape = { readsTime: false, dataOf: ({ data })
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * CloudEvents 1.0, JSON form: the id is the outbox's producer id and the row's number, so a duplicate of an event has the
- * same id. Data that is JSON is put in as it stands, other text as a string, and the rest as base64. Headers become
- * attributes. Source: the CloudEvents specification 1.0.2, JSON event format, and its extensions for partitioning and tracing.
+ * CloudEvents 1.0, JSON form: the id is the outbox's producer id and the row's number, so a duplicate of an event has the same
+ * id. JSON data is embedded as it is, other text as a string, and other bytes in base64. Headers become attributes. Source: the
+ * CloudEvents specification 1.0.2, JSON event format, and its extensions for partitioning and tracing.
  */
 export function cloudEvents({ source, defaultType = 'event' }: CloudEventsEnvelope): RowShape {
   return {
@@ -63,7 +63,7 @@ export function cloudEvents({ source, defaultType = 'event' }: CloudEventsEnvelo
   };
 }
 
-/** The members of the object that hold the data. */
+/** The members of the event with the data. */
 function payloadOf(data: Uint8Array): string {
   let text: string;
   try {
@@ -76,6 +76,6 @@ function payloadOf(data: Uint8Array): string {
   } catch {
     return `"datacontenttype":"text/plain","data":${JSON.stringify(text)}`;
   }
-  // As it stands: numbers keep all their digits.
+  // The text itself, so that numbers keep all their digits.
   return `"datacontenttype":"application/json","data":${text}`;
 }

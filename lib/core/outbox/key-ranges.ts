@@ -2,7 +2,7 @@ import { OutboxRestoredError } from './outbox-errors';
 import type { RangePosition } from './progress';
 import type { Statements } from './statements';
 
-/** A range of keys that a worker holds. */
+/** A key range that a worker holds. */
 export interface HeldRange {
   readonly number: number;
   /** The number of its lock. */
@@ -14,11 +14,11 @@ export interface HeldRange {
   readonly position: RangePosition;
 }
 
-/** Divides the ranges of keys among workers. */
+/** Assigns key ranges to workers. */
 export class KeyRanges {
   constructor(private readonly statements: Statements) {}
 
-  /** How many ranges this worker and each other worker hold. `mine` is undefined if the session has no lock of a worker. */
+  /** How many ranges this worker and each other worker hold. `mine` is undefined if the session has no worker lock. */
   async holdings(): Promise<{ mine?: number; others: number[] }> {
     const rows = await this.statements.rows('countHoldings');
     return {
@@ -35,8 +35,8 @@ export class KeyRanges {
    * @throws OutboxRestoredError
    */
   async claim(held: Iterable<number>): Promise<HeldRange | undefined> {
-    for (const { number, lock: known } of await this.statements.rows('findFreeRanges', [[...held]])) {
-      const lock = (await this.lock(known)) ? known : await this.replaceLock(number, known);
+    for (const { number, lock: current } of await this.statements.rows('findFreeRanges', [[...held]])) {
+      const lock = (await this.lock(current)) ? current : await this.replaceLock(number, current);
       if (lock === undefined) continue;
       let range: HeldRange | undefined;
       try {
@@ -58,7 +58,10 @@ export class KeyRanges {
     return this.statements.connection.parse(() => rows[0].isClaimed);
   }
 
-  /** Any role can take any lock. If a session that may not relay holds the lock of a range, the range gets another lock. */
+  /**
+   * Any role can take any advisory lock. If a session without the relay's permissions holds the lock of a range, the range gets
+   * another lock.
+   */
   private async replaceLock(number: number, held: number): Promise<number | undefined> {
     const [changed] = await this.statements.rows('replaceLock', [number, held]);
     return changed !== undefined && (await this.lock(changed.lock)) ? changed.lock : undefined;

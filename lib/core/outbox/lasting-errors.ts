@@ -3,8 +3,8 @@ import { ProducerAbortedError, ProducerClosedError } from '../producer';
 import { OutboxConnectionError } from './outbox-errors';
 
 /**
- * Classes of SQLSTATE whose errors return on every connection, because they depend on the statement, the schema, the role or
- * the data. Source: the manual of Postgres, appendix A, "PostgreSQL Error Codes".
+ * Classes of SQLSTATE whose errors are permanent: every connection gets them, because they depend on the statement, the schema,
+ * the role or the data. Source: the manual of Postgres, appendix A, "PostgreSQL Error Codes".
  */
 const LASTING_CLASSES = new Set([
   '09', // triggered action exception
@@ -38,7 +38,7 @@ const LASTING_CLASSES = new Set([
   'P0', // PL/pgSQL error
 ]);
 
-/** Errors of other classes that return on every connection, too. */
+/** Permanent errors of other classes. */
 const LASTING_CODES = new Set([
   '57P04', // database dropped
   '58P01', // undefined file, such as a library that the role preloads
@@ -48,8 +48,8 @@ const LASTING_CODES = new Set([
 
 const READ_ONLY_TRANSACTION = '25006';
 
-/** Errors of the classes above that pass. */
-const PASSING_CODES = new Set([
+/** Transient errors of the classes above. */
+const TRANSIENT_CODES = new Set([
   READ_ONLY_TRANSACTION, // a primary that has become a replica
   '25P03', // idle in transaction session timeout
   '25P04', // transaction timeout
@@ -57,18 +57,20 @@ const PASSING_CODES = new Set([
   '55P03', // lock not available
 ]);
 
-/** Classes whose errors can pass: connections, transactions that Postgres rolls back, resources, operators, the system. */
-const PASSING_CLASSES = new Set(['08', '40', '53', '57', '58']);
+/** Classes of transient errors: connection, transaction rollback, resources, operator intervention, system. */
+const TRANSIENT_CLASSES = new Set(['08', '40', '53', '57', '58']);
 
-/** PgBouncer gives this code to all errors of its own. */
+/** PgBouncer uses this code for all of its own errors. */
 const PROTOCOL_VIOLATION = '08P01';
 
 const CODE = /^[0-9A-Z]{5}$/;
 
-/** Whether an error of Postgres returns when another connection sends the same statement. A read-only server can pass. */
+/**
+ * Whether an error of Postgres is permanent: another connection would get it for the same statement. A read-only server is not.
+ */
 export function isLasting(error: unknown): boolean {
   const code = codeOf(error);
-  if (!CODE.test(code) || PASSING_CODES.has(code)) return false;
+  if (!CODE.test(code) || TRANSIENT_CODES.has(code)) return false;
   return LASTING_CODES.has(code) || LASTING_CLASSES.has(code.slice(0, 2));
 }
 
@@ -76,20 +78,20 @@ export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY_TRANSACTION;
 }
 
-/** Whether the next run would end with the same error: a lasting one of Postgres, or one of this library. */
+/** Whether the next run would end with the same error: a permanent error of Postgres, or an error of this library. */
 export function isRefusal(error: unknown): boolean {
-  const mayPass =
+  const isTransient =
     error instanceof OutboxConnectionError ||
     error instanceof ProducerAbortedError ||
     error instanceof ProducerClosedError;
-  return isLasting(error) || (error instanceof EvenShardsError && !mayPass);
+  return isLasting(error) || (error instanceof EvenShardsError && !isTransient);
 }
 
-/** Whether an error rejects the statement itself. For statements that Postgres accepts from every role. */
+/** Whether an error rejects the statement itself. Use it for statements that Postgres accepts from every role. */
 export function isRejection(error: unknown): boolean {
   const code = codeOf(error);
-  if (!CODE.test(code) || PASSING_CODES.has(code)) return false;
-  return code === PROTOCOL_VIOLATION || !(PASSING_CLASSES.has(code.slice(0, 2)) || LASTING_CODES.has(code));
+  if (!CODE.test(code) || TRANSIENT_CODES.has(code)) return false;
+  return code === PROTOCOL_VIOLATION || !(TRANSIENT_CLASSES.has(code.slice(0, 2)) || LASTING_CODES.has(code));
 }
 
 function codeOf(error: unknown): string {

@@ -7,26 +7,26 @@ import type { KeyWithParkedRows } from './parked-table';
 import type { RangePosition, Span } from './progress';
 import type { Statements } from './statements';
 
-/** Some rows of a span, in order. */
+/** Consecutive rows of a span, in order. */
 export interface Batch {
   readonly rows: OutboxRow[];
   /** Whether the span has no more rows. */
   readonly isLast: boolean;
-  /** The keys of these rows that have parked rows. Empty if the request did not look parked keys up. */
+  /** The keys of these rows that have parked rows. Empty unless `findsParkedKeys` is set. */
   readonly parkedKeys: readonly KeyWithParkedRows[];
 }
 
-/** Which rows a batch has: those after a number, as many as fit. One row is read even if it is larger. */
+/** The limits of a batch: as many rows after `afterId` as fit. One row is read even if it is larger. */
 export interface BatchLimits {
   readonly afterId: bigint;
   readonly maxRows: number;
   readonly maxBytes: number;
 }
 
-/** No row has a number as high as this one. */
+/** Higher than the number of any row. */
 const NO_ID = 2n ** 63n - 1n;
 
-/** Reads the new rows of one range of keys, and saves how far the range is relayed. */
+/** Reads the new rows of one key range, and saves the position of the range. */
 export class NewRows {
   constructor(
     private readonly statements: Statements,
@@ -35,9 +35,9 @@ export class NewRows {
   ) {}
 
   /**
-   * Takes a snapshot, and finds out whether it sees rows that `from` does not see, of any range.
+   * Takes a snapshot, and checks whether it sees rows of any range that `from` does not see.
    *
-   * @throws OutboxLeaseError if another worker has taken the range over, or the keys were divided anew
+   * @throws OutboxLeaseError if another worker has taken over the range, or the keys were divided again
    */
   async takeSnapshot(from: string): Promise<{ to: string; firstId: bigint; hasRows: boolean }> {
     const { number, fence } = this.range;
@@ -49,7 +49,7 @@ export class NewRows {
     });
   }
 
-  /** Reads the next rows of a span, in order. With `findsParkedKeys` the batch tells which keys have parked rows. */
+  /** Reads the next rows of a span, in order. With `findsParkedKeys` the batch contains the keys that have parked rows. */
   async readBatch(
     { from, to, firstId }: Span,
     { afterId, maxRows, maxBytes, findsParkedKeys }: BatchLimits & { findsParkedKeys: boolean },
@@ -75,9 +75,9 @@ export class NewRows {
   }
 
   /**
-   * Saves how far the range is relayed, and which rows have been acknowledged since.
+   * Saves the position of the range, and the numbers of rows that were acknowledged since the last call.
    *
-   * @throws OutboxLeaseError if another worker has taken the range over
+   * @throws OutboxLeaseError if another worker has taken over the range
    */
   async save({ from, to, afterId }: RangePosition, acknowledged: readonly bigint[]): Promise<void> {
     const { number, fence } = this.range;
@@ -87,7 +87,7 @@ export class NewRows {
     if (!this.statements.connection.parse(() => rows[0].isHeld)) throw new OutboxLeaseError(number);
   }
 
-  /** Tells writers whether to notify, where they may. */
+  /** Sets whether writers must notify the relay. It has no effect if the outbox does not allow notifications. */
   async setSleeping(isSleeping: boolean): Promise<void> {
     await this.statements.rows('setSleeping', [isSleeping ? 1 : 0]);
   }

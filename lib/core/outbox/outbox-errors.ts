@@ -1,11 +1,11 @@
 import { EvenShardsError } from '../kernel/errors';
 import { FIRST_SCHEMA_VERSION } from './outbox-schema';
 
-/** A database whose outbox has another schema than this library works with, or none. */
+/** The schema of the outbox is missing, or has another version than this library needs. */
 export class OutboxSchemaError extends EvenShardsError {
   constructor(
     readonly schema: string,
-    /** The version that is there; 0 if there is none. */
+    /** The version of the schema; 0 if there is no schema. */
     readonly version: number,
     readonly expectedVersion: number,
   ) {
@@ -13,7 +13,7 @@ export class OutboxSchemaError extends EvenShardsError {
       version > expectedVersion
         ? 'update cdk-even-shards'
         : version > 0 && version < FIRST_SCHEMA_VERSION
-          ? 'a build before the first release made it: let that build relay its rows, drop the schema, and run migrateOutbox'
+          ? 'a build before the first release created it: relay its rows with that build, drop the schema, and run migrateOutbox'
           : 'run outboxMigrations of cdk-even-shards/outbox, or migrateOutbox';
     super(
       'OUTBOX_SCHEMA',
@@ -22,7 +22,7 @@ export class OutboxSchemaError extends EvenShardsError {
   }
 }
 
-/** A migration that waited too long for a lock of another session. */
+/** A migration waited too long for a lock of another session. */
 export class OutboxMigrationError extends EvenShardsError {
   constructor(
     readonly schema: string,
@@ -37,7 +37,7 @@ export class OutboxMigrationError extends EvenShardsError {
   }
 }
 
-/** A schema that belongs to another role than the one that migrates it. */
+/** The schema belongs to another role than the role that migrates it. */
 export class OutboxOwnerError extends EvenShardsError {
   constructor(
     readonly schema: string,
@@ -52,11 +52,11 @@ export class OutboxOwnerError extends EvenShardsError {
   }
 }
 
-/** A role that lacks permissions which the relay needs. */
+/** The role of the relay lacks permissions. */
 export class OutboxPermissionError extends EvenShardsError {
   constructor(
     readonly role: string,
-    /** What it lacks, such as `SELECT on outbox.message`. */
+    /** The missing permissions, such as `SELECT on outbox.message`. */
     readonly missing: readonly string[],
     schema: string,
     options?: ErrorOptions,
@@ -69,7 +69,7 @@ export class OutboxPermissionError extends EvenShardsError {
   }
 }
 
-/** Tables of the outbox on which row level security is active for the role: it would hide rows from the relay. */
+/** Row level security is active on tables of the outbox, so it would hide rows from the relay. */
 export class OutboxRowSecurityError extends EvenShardsError {
   constructor(
     readonly role: string,
@@ -85,17 +85,17 @@ export class OutboxRowSecurityError extends EvenShardsError {
 }
 
 /**
- * The relay has no session of its own. Between it and Postgres is a pooler in transaction or statement mode, or a proxy that
- * rejects or loses something of the session.
+ * The relay does not have its own session: there is a pooler in transaction or statement mode between the relay and Postgres, or
+ * a proxy that rejects or loses parts of the session.
  */
 export class OutboxPoolerError extends EvenShardsError {
   constructor(
-    /** What was rejected or lost, or what the relay saw of the pooler. */
+    /** The part of the session that was rejected or lost, or another sign of a pooler. */
     what: string,
     options?: ErrorOptions,
   ) {
-    const needs = 'the relay needs a session of Postgres of its own, but';
-    const advice = 'connect past the pooler, or use its session mode';
+    const needs = 'the relay needs its own Postgres session, but';
+    const advice = 'connect without the pooler, or use its session mode';
     const reason = options?.cause instanceof Error ? `: ${options.cause.message}` : '';
     super('OUTBOX_POOLER', `${needs} ${what}${reason}; ${advice}`, {
       ...options,
@@ -104,7 +104,7 @@ export class OutboxPoolerError extends EvenShardsError {
   }
 }
 
-/** A sequence that does not number rows in the order in which they are put. */
+/** The sequence of the outbox does not number rows in the order in which they are put. */
 export class OutboxSequenceError extends EvenShardsError {
   constructor(schema: string, cacheSize: string) {
     super('OUTBOX_SEQUENCE', `sequence ${schema}.number must have a cache of 1, got ${cacheSize}; call ALTER SEQUENCE`);
@@ -112,20 +112,20 @@ export class OutboxSequenceError extends EvenShardsError {
 }
 
 /**
- * A database that is not the one that was relayed last, but restored from its dump, or in another cluster: what its
- * transaction ids say of what was relayed is not true any more. The outbox remembers it until somebody calls `restored()`.
+ * The database was restored from a dump, or belongs to another cluster than at the last run. The saved positions are transaction
+ * ids, so they are no longer valid. The relay throws this error until a person calls `restored()`.
  */
 export class OutboxRestoredError extends EvenShardsError {
   constructor(schema: string) {
     super(
       'OUTBOX_RESTORED',
-      `schema ${schema} was last relayed in another database or cluster, or its transaction ids are lower than then; ` +
-        `it was restored: call ${schema}.restored() before the relay starts`,
+      `schema ${schema} was last relayed in another database or cluster, or with higher transaction ids, so it was restored; ` +
+        `call ${schema}.restored() before the relay starts`,
     );
   }
 }
 
-/** A row whose topic has no stream. Its key waits, other keys go on. The error has no data of the row. */
+/** The topic of a row has no stream. The key of the row waits, and other keys continue. The error contains no data of the row. */
 export class OutboxTopicError extends EvenShardsError {
   constructor(
     /** Whether the row has a topic. */
@@ -139,24 +139,24 @@ export class OutboxTopicError extends EvenShardsError {
   }
 }
 
-/** A server that has taken no write for a minute: a replica, or one that was told to. */
+/** The server has been read-only for a minute: it is a replica, or is configured to be read-only. */
 export class OutboxReadOnlyError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
-    super('OUTBOX_READ_ONLY', 'the server must take writes, got one that is read-only; name the primary', options);
+    super('OUTBOX_READ_ONLY', 'the server must accept writes, got a read-only server; connect to the primary', options);
   }
 }
 
-/** A row that the stream does not take. Its key waits, other keys go on. */
+/** The stream rejects a row. The key of the row waits, and other keys continue. */
 export class OutboxRowError extends EvenShardsError {
   readonly #partitionKey: string;
 
   constructor(
-    /** The row's number, its `id`. */
+    /** The number of the row, its `id`. */
     readonly id: bigint,
     partitionKey: string,
-    /** How often it was tried. */
+    /** How often the row was tried. */
     readonly tries: number,
-    /** Whether it was moved to the table of the rejected rows, so that its key goes on. */
+    /** Whether the row was moved to the table `rejected`, so that its key continues. */
     readonly isGivenUp: boolean,
     { cause }: { cause: Error },
   ) {
@@ -171,21 +171,21 @@ export class OutboxRowError extends EvenShardsError {
   }
 }
 
-/** A range of keys that another worker has taken over, or that was divided anew. */
+/** Another worker has taken over a key range, or the keys were divided again. */
 export class OutboxLeaseError extends EvenShardsError {
   constructor(range: number) {
     super('OUTBOX_LEASE', `range ${range} is held by another worker`);
   }
 }
 
-/** A connection to Postgres that was lost, or that gave no answer in time. */
+/** The connection to Postgres was lost, or Postgres did not respond in time. */
 export class OutboxConnectionError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
     super('OUTBOX_CONNECTION', 'the connection to Postgres was lost', options);
   }
 }
 
-/** A replay that the stream has not taken: begin again at the number that it names. */
+/** The stream rejected rows of a replay. Start the replay again at `firstId`. */
 export class OutboxReplayError extends EvenShardsError {
   constructor(
     /** The first number that may not be in the stream. */
@@ -194,7 +194,7 @@ export class OutboxReplayError extends EvenShardsError {
   ) {
     super(
       'OUTBOX_REPLAY',
-      `the stream did not take all rows from ${firstId} on; replay again with firstId ${firstId}`,
+      `the stream did not accept all rows from ${firstId} on; replay again with firstId ${firstId}`,
       options,
     );
   }

@@ -4,20 +4,21 @@ import type { PostgresClient } from './postgres-client';
 import { MIGRATIONS } from './sql/generated';
 import { inSchema, statementText } from './sql-text';
 
-/** A step of the schema, from the version before. */
+/** A migration of the schema from the previous version. */
 export interface OutboxMigration {
-  /** The version that the schema has afterwards. */
+  /** The version of the schema after the migration. */
   version: number;
-  /** One statement, so that all of it happens or nothing, whatever runs it. It restores the caller's `search_path`. */
+  /** One statement, so that every migration tool runs it atomically. It restores the caller's `search_path`. */
   sql: string;
 }
 
 /**
- * The steps that make the schema of an outbox, in order: run those above the version that a database has, with whatever
- * your project runs its migrations with, or call `migrateOutbox`.
+ * The migrations of an outbox, in order. Run the migrations above the version of your database with the migration tool of your
+ * project, or call `migrateOutbox`.
  *
- * @param schema the schema's name: 1 to 40 of a-z, 0-9 and underscore, not beginning with a digit or `pg_`, no reserved word
- * @throws InvalidArgumentError if the name is none
+ * @param schema the schema's name: 1 to 40 characters of a-z, 0-9 and underscore, not beginning with a digit or `pg_`, and not a
+ *   reserved word
+ * @throws InvalidArgumentError if the name is invalid
  */
 export function outboxMigrationsOf(schema: string): OutboxMigration[] {
   checkSchemaName(schema);
@@ -25,8 +26,7 @@ export function outboxMigrationsOf(schema: string): OutboxMigration[] {
 }
 
 /**
- * @param statements are parsed with `pg_catalog` as the whole `search_path`, so that none of them calls a function that
- *   another role has created
+ * @param statements are parsed with `pg_catalog` as the whole `search_path`, so that they never call a function of another role
  */
 export function migration(version: number, statements: string): OutboxMigration {
   const sql = `DO $even_shards$
@@ -43,27 +43,30 @@ END $even_shards$;
   return { version, sql };
 }
 
-/** The steps that make the schema `outbox`. */
+/** The migrations of the schema `outbox`. */
 export const outboxMigrations: OutboxMigration[] = outboxMigrationsOf(DEFAULT_OUTBOX_SCHEMA);
 
-/** Outside of a transaction there is nothing to save. Source: the manual of Postgres, error codes. */
+/** The SQLSTATE of a savepoint outside a transaction. Source: the manual of Postgres, error codes. */
 const NO_ACTIVE_TRANSACTION = '25P01';
 
 /** The SQLSTATE of a statement that has waited for `lock_timeout`. Source: the manual of Postgres, error codes. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** How long a migration waits for others, and for writers. */
+/** How long a migration waits for other migrations and for writers. */
 const LOCK_TIMEOUT_MS = 60_000;
 
 /**
- * Brings the schema of an outbox to the version that this library works with. If the connection is in a transaction, it uses
- * that transaction, restores its settings and leaves it open. Otherwise it uses a transaction of its own. It does nothing if the
- * schema has the version. Concurrent calls wait for each other, for a minute.
+ * Migrates the schema of an outbox to the version that this library needs. If the connection is in a transaction, it uses that
+ * transaction, restores its settings and leaves it open. Otherwise it uses its own transaction. It does nothing if the schema
+ * already has the version. Concurrent calls wait for each other, for up to a minute.
  *
- * @param client a connection, not a pool: the transaction is one connection's
+ * @param client a connection, not a pool, because a transaction needs one connection
  * @returns the versions that were added
- * @throws InvalidArgumentError if the name of the schema is none; OutboxMigrationError if another session holds a lock for
- *   longer than a minute; OutboxOwnerError if another role owns the schema; OutboxSchemaError if a build before the first release made the schema; what Postgres throws
+ * @throws InvalidArgumentError if the name of the schema is invalid
+ * @throws OutboxMigrationError if another session holds a lock for longer than a minute
+ * @throws OutboxOwnerError if another role owns the schema
+ * @throws OutboxSchemaError if a build before the first release created the schema
+ * @throws the errors of Postgres
  */
 export async function migrateOutbox(
   client: Pick<PostgresClient, 'query'>,
@@ -114,16 +117,16 @@ async function addMissing(
 }
 
 /**
- * The owner of a schema decides what its functions do. So a schema of a stranger must not pass for an outbox.
+ * Checks the owner of a schema, because the owner decides what its functions do.
  *
- * @throws OutboxOwnerError if the schema belongs to a role that this one does not act for
+ * @throws OutboxOwnerError if the schema belongs to a role that the current role is not a member of
  */
 async function checkOwner(client: Pick<PostgresClient, 'query'>, schema: string): Promise<void> {
   const { rows } = await client.query({ text: statementText('findForeignOwner', schema) });
   if (rows.length > 0) throw new OutboxOwnerError(schema, rows[0].owner, rows[0].role);
 }
 
-/** Whether the caller's connection is in a transaction. Only a savepoint shows it. */
+/** Whether the caller's connection is in a transaction. Tests it with a savepoint, because there is no other way. */
 async function isInTransaction(client: Pick<PostgresClient, 'query'>): Promise<boolean> {
   try {
     await client.query({ text: 'SAVEPOINT even_shards_migration' });

@@ -1,7 +1,6 @@
 import { type CallLimit, callWithin } from '../kernel/call-within';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { sleepUnlessAborted } from '../kernel/pause';
-import { Bell } from './bell';
 import { checkOutbox } from './check-outbox';
 import { Connection } from './connection';
 import { type HeldRange, KeyRanges } from './key-ranges';
@@ -19,55 +18,60 @@ import { type ReplayOptions, replay } from './replay';
 import { inTransaction } from './session-settings';
 import { Statements } from './statements';
 import { type RecordSink, Streams } from './streams';
+import { WakeSignal } from './wake-signal';
 
-/** How a relay runs, and until when. */
+/** Options of `run`. */
 export interface RelayRunOptions {
-  /** Tells the relay to end. */
+  /** Stops the relay. */
   signal?: AbortSignal;
   /**
-   * Whether a worker that gets no range of keys waits for one.
+   * Whether a worker without a key range waits for a range.
    * @default true
    */
   standsBy?: boolean;
 }
 
-/** The timeout of a statement after the relay was told to end. If the position is not saved by then, the next relay sends some rows again. */
+/**
+ * The timeout of statements after the signal has aborted. If the position cannot be saved in this time, the next relay sends some
+ * rows again.
+ */
 const LAST_STATEMENT_MS = 3_000;
 
-/** A primary that has just become a replica may still have its name. */
+/** After a failover, the name of the primary may still lead to the replica for some time. */
 const LONGEST_READ_ONLY_MS = 60_000;
 
-/** The application may need all other connections of its pool. */
+/** The timeout for a second connection. It is short, because the application may use all connections of its pool. */
 const SECOND_CONNECTION_MS = 3_000;
 
 /**
- * Relays an outbox in Postgres to a Kinesis stream: each committed row at least once, in the order of the commits of its key, and no
- * row that was rolled back. An `OrderedConsumer` drops the duplicates.
+ * Relays an outbox in Postgres to a Kinesis stream: each committed row at least once, in the order of the commits of its key, and
+ * no row that was rolled back. Each record carries the row's number as its sequence, so an `OrderedConsumer` drops the
+ * duplicates.
  *
- * Workers divide the keys by ranges of their hash. A worker holds a range by a lock that the database takes back when the
- * worker's connection ends; another then goes on from what was saved, and sends some rows again. Each row's number goes
- * along as the record's sequence. With one range, the default, one worker relays, and others stand by.
+ * Workers share the keys by ranges of the key hash. A worker holds a range with an advisory lock, which the database releases
+ * when the worker's connection ends. Another worker then continues from the saved position, and sends some rows again. With one
+ * range, which is the default, one worker relays and the other workers stand by.
  *
- * Give it a producer of its own, without `skipRejected`; or one for each topic, by name, each for a stream of its own. Then
- * each key is in order within its topic.
+ * Pass a separate producer without `skipRejected`. For topics, pass a producer for each topic, by name, each with a different
+ * stream. Each key then keeps its order within a topic.
  */
 export class OutboxRelay {
   private readonly settings: RelaySettings;
   private readonly streams: Streams;
-  /** Since when the server takes no writes. */
+  /** Since when the server has been read-only. */
   private readOnlySinceMs?: number;
   private readonly totals = noRelaySummary();
   private readonly ranges = new Map<number, { relay: RangeRelay; ended: Promise<void> }>();
-  private readonly bell: Bell;
+  private readonly wakeSignal: WakeSignal;
   private isRunning = false;
   private lost?: Error;
   private failure?: { error: unknown };
 
   /**
-   * @param postgres a `Pool` of the package `pg`, or a connected `Client`; of a pool it takes one connection, another
-   *   when that is lost, and for a moment a second one when it starts
-   * @throws InvalidArgumentError if an option is out of bounds, or the producer has `skipRejected`: it would pass a row
-   *   that was rejected, which is then tried again behind later rows of its key
+   * @param postgres a `Pool` of the package `pg`, or a connected `Client`. The relay uses one connection of a pool, for a moment
+   *   a second one when it starts, and a new one after a lost connection
+   * @throws InvalidArgumentError if an option is out of bounds, or the producer has `skipRejected`: a rejected row would then be
+   *   sent after later rows of its key
    */
   constructor(
     private readonly postgres: PostgresPool | PostgresClient,
@@ -76,32 +80,34 @@ export class OutboxRelay {
   ) {
     this.streams = new Streams(producer);
     this.settings = relaySettings(options);
-    this.bell = new Bell(this.settings.clock);
+    this.wakeSignal = new WakeSignal(this.settings.clock);
   }
 
-  /** What it has done so far. */
+  /** The counts of the relay since its creation. */
   summary(): RelaySummary {
     return { ...this.totals };
   }
 
   /**
-   * Relays until the signal aborts. Then it reads no more rows, waits until those that it has read have ended, saves how far
-   * it came and gives its ranges back.
+   * Relays until the signal aborts. Then it reads no more rows, waits for the results of the rows in flight, saves its position
+   * and releases its ranges.
    *
-   * A worker that gets no range stands by, to take one over when another ends. With `standsBy: false` it ends as soon as every
-   * range is held and no other worker has two: for a function, whose next invocation is near.
+   * A worker without a range stands by, to take over a range when another worker stops. With `standsBy: false`, it returns as
+   * soon as every range is held and no other worker has two ranges. Use that in a function that is invoked again soon.
    *
    * @throws OutboxPoolerError, OutboxRowSecurityError, OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or
-   *   OutboxRestoredError before anything is sent; InvalidArgumentError for a pool of one connection, and for a connection
-   *   in a transaction; what the producer throws when it ends; OutboxReadOnlyError; what Postgres throws that will not pass,
-   *   such as a table that is not there or a permission that the relay lacks; and unless a connection of a pool can be
-   *   replaced by another, whatever else it throws, and OutboxConnectionError when it gives no answer
+   *   OutboxRestoredError before anything is sent
+   * @throws InvalidArgumentError for a pool of one connection, and for a connection in a transaction
+   * @throws OutboxReadOnlyError if the server has been read-only for a minute
+   * @throws the error of the producer when the producer ends
+   * @throws permanent errors of Postgres, such as a missing table or permission
+   * @throws other errors of Postgres and OutboxConnectionError, if `postgres` is a client. With a pool, the relay connects again
    */
   async run({ signal, standsBy = true }: RelayRunOptions = {}): Promise<RelaySummary> {
-    if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called when the first has ended');
+    if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called after the first call has ended');
     this.isRunning = true;
     const limit = { ...this.limit, shortened: signal && { signal, ms: LAST_STATEMENT_MS } };
-    const onAbort = (): void => this.bell.ring();
+    const onAbort = (): void => this.wakeSignal.notify();
     signal?.addEventListener('abort', onAbort);
     let wasConnected = false;
     try {
@@ -115,7 +121,7 @@ export class OutboxRelay {
           if (!wasConnected || !this.mayConnectAgain(error)) throw error;
           this.totals.reconnects += 1;
           this.settings.onReconnect(error as Error);
-          // Not by the bell, which the ranges have rung when they ended.
+          // Not `wakeSignal.sleep`, because the ranges have notified it when they ended.
           await sleepUnlessAborted(this.settings.leaseMs, this.settings.clock, signal);
         }
       }
@@ -127,10 +133,10 @@ export class OutboxRelay {
   }
 
   /**
-   * Compares the rows that were relayed with what is noted of each, and says what waits. Call it beside `run`, as often as you
-   * like: each row is compared once, by whoever comes first; slots are emptied only when theirs have been.
+   * Checks that each relayed row is recorded as acknowledged, parked or rejected, and counts the waiting rows. Call it in
+   * parallel to `run`, as often as you like: each row is checked once. Rows are deleted only after this check.
    *
-   * @throws what Postgres throws; OutboxConnectionError when it gives no answer
+   * @throws the errors of Postgres, and OutboxConnectionError if Postgres does not respond
    */
   async verify(): Promise<OutboxVerification> {
     return this.withConnection((statements) =>
@@ -139,15 +145,16 @@ export class OutboxRelay {
   }
 
   /**
-   * Sends rows again that were sent and are still there, in order: all, or those of a key, of a time, or of some numbers. See
-   * `retain` for how long they are. Rows that wait, are parked, or were rejected are left out.
+   * Sends rows again that were sent and still exist, in order: all rows, or the rows of a key, of a period, or of a range of
+   * numbers. `retain` decides how long sent rows exist. Waiting, parked and rejected rows are not sent.
    *
-   * They have their old numbers, so that consumers that have them drop them; or, with `as: 'new'`, they are put into the
-   * outbox again, behind all others of their keys. Then the role needs what `grant_put` gives, too.
+   * The records have their old numbers, so that a consumer drops the records that it already has. With `as: 'new'`, the rows are
+   * put into the outbox again, after all other rows of their keys. The role then also needs the permissions of `grant_put`.
    *
    * @returns how many rows were sent, or put
-   * @throws InvalidArgumentError if an option is out of bounds; OutboxReplayError if the stream does not take a row; what
-   *   Postgres throws
+   * @throws InvalidArgumentError if an option is out of bounds
+   * @throws OutboxReplayError if the stream rejects a row
+   * @throws the errors of Postgres
    */
   async replay(options: ReplayOptions = {}): Promise<number> {
     return this.withConnection((statements) => replay(statements, this.settings, this.streams, options));
@@ -163,7 +170,7 @@ export class OutboxRelay {
     return work(this.statementsOn(this.postgres, this.limit));
   }
 
-  /** Does some work with a connection of a pool, and closes the connection if that fails. */
+  /** Runs work with a connection of a pool, and closes the connection if the work fails. */
   private async withPooledConnection<T>(
     pool: PostgresPool,
     limit: CallLimit,
@@ -208,7 +215,7 @@ export class OutboxRelay {
     const client = pooled ?? (this.postgres as PostgresClient);
     const onLost = (error?: Error): void => {
       this.lost ??= error ?? new Error('the connection has ended');
-      this.bell.ring();
+      this.wakeSignal.notify();
     };
     const statements = this.statementsOn(client, limit);
     const session = new RelaySession(statements, this.settings);
@@ -238,13 +245,15 @@ export class OutboxRelay {
     } finally {
       client.removeListener('notification', onNotification);
       client.removeListener('end', onLost);
-      // A connection that breaks while it is closed must not end the process: the pool closes it.
+      // A broken connection keeps the listener, because an error while the pool closes it must not end the process.
       if (!isBroken) client.removeListener('error', onLost);
       pooled?.release(isBroken);
     }
   }
 
-  /** Compares the session with that of a second connection of the pool, unless the application needs all others for now. */
+  /**
+   * Compares the session with the session of a second connection of the pool, unless the application uses all other connections.
+   */
   private async checkSession(session: RelaySession): Promise<void> {
     const pool = this.postgres;
     if (!isPool(pool)) return session.check();
@@ -258,13 +267,16 @@ export class OutboxRelay {
       });
     } catch (error) {
       if (isCompared) throw error;
-      // A pool that does not say how many connections it may have.
+      // The pool does not report its maximum, but has only one connection.
       if (pool.totalCount === 1 && error instanceof OutboxConnectionError) throw needsTwoConnections();
       await session.check();
     }
   }
 
-  /** Takes ranges and gives them back as workers come and go, until the signal aborts, or it is to stand by and should not. */
+  /**
+   * Claims and releases ranges as other workers start and stop, until the signal aborts. Without `standsBy`, also returns if it
+   * cannot get a range.
+   */
   private async holdRanges(
     statements: Statements,
     session: RelaySession,
@@ -281,7 +293,7 @@ export class OutboxRelay {
           rotatedAtMs = clock.now();
           await statements.rows('rotate');
         }
-        await this.bell.sleep(leaseMs);
+        await this.wakeSignal.sleep(leaseMs);
       }
     } finally {
       for (const { relay } of this.ranges.values()) relay.stop();
@@ -291,9 +303,9 @@ export class OutboxRelay {
   }
 
   /**
-   * Takes one more range if nobody holds fewer, and gives one back if somebody holds two fewer.
+   * Claims a range if no other worker holds fewer ranges, and releases a range if another worker holds at least two fewer.
    *
-   * @returns whether one that has none may get one soon, because another holds two
+   * @returns whether a worker without a range may get one soon, because another worker holds two
    */
   private async balance(statements: Statements, session: RelaySession): Promise<boolean> {
     const keyRanges = new KeyRanges(statements);
@@ -303,10 +315,10 @@ export class OutboxRelay {
     if (mine === undefined || mine <= fewest) {
       const range = await keyRanges.claim(this.ranges.keys());
       if (range !== undefined) {
-        // To take it over was a write.
+        // The takeover was a write, so the server is not read-only.
         this.readOnlySinceMs = undefined;
         this.relay(statements, range);
-        this.bell.ring();
+        this.wakeSignal.notify();
       }
     } else if (mine >= fewest + 2) {
       [...this.ranges.values()].at(-1)?.relay.stop();
@@ -329,7 +341,7 @@ export class OutboxRelay {
       })
       .finally(() => {
         this.ranges.delete(range.number);
-        this.bell.ring();
+        this.wakeSignal.notify();
       });
     this.ranges.set(range.number, { relay, ended });
   }
@@ -344,11 +356,11 @@ function needsTwoConnections(): InvalidArgumentError {
   return new InvalidArgumentError(
     'postgres',
     'a pool of 1 connection',
-    'a pool of 2 connections or more: a relay needs two connections, one to relay and one to verify and to find poolers',
+    'a pool of at least 2 connections (a relay needs two connections: one to relay, one to verify and to detect poolers)',
   );
 }
 
-/** Takes a connection of a pool; one that comes too late is closed. */
+/** Takes a connection of a pool. A connection that comes after the timeout is closed. */
 async function connect(pool: PostgresPool, limit: CallLimit): ReturnType<PostgresPool['connect']> {
   const listen = (client: PostgresClient): unknown => client.on('error', ignore);
   pool.on?.('connect', listen);
@@ -360,14 +372,14 @@ async function connect(pool: PostgresPool, limit: CallLimit): ReturnType<Postgre
       (late) => late.release(true),
       () => {},
     );
-    // Postgres gives its errors a code, and so does the system.
+    // Errors of Postgres and of the system have a code.
     throw (error as { code?: string }).code === undefined ? new OutboxConnectionError({ cause: error }) : error;
   } finally {
     pool.removeListener?.('connect', listen);
   }
 }
 
-/** The statement that is in flight fails, too. */
+/** Errors of a connection can be ignored, because the statement in flight fails, too. */
 function ignore(): void {}
 
 function isPool(postgres: PostgresPool | PostgresClient): postgres is PostgresPool {

@@ -3,22 +3,22 @@ import type { RecordSequence } from '../stream-format/record-sequence';
 import type { RowShape } from './envelope';
 import type { ReadRow } from './progress';
 
-/** A row of the outbox, as the record that it becomes. */
+/** A row of the outbox as a record for the producer. */
 export interface OutboxRow extends ProducerRecord {
   readonly id: bigint;
   readonly read: ReadRow;
   readonly sequence: RecordSequence;
-  /** Which of several streams it goes to. */
+  /** The topic of the row, which decides the stream. */
   readonly topic?: string;
 }
 
 /** A row of the table `parked`. */
 export interface ParkedRow extends OutboxRow {
-  /** How often it was tried. */
+  /** How often the row was tried. */
   readonly tries: number;
 }
 
-/** The columns that each statement which reads rows returns. */
+/** The columns that the statements return for a row. */
 interface FoundRow {
   id: string | number | bigint;
   partition_key: string;
@@ -31,7 +31,7 @@ interface FoundRow {
   created_at: Date | null;
 }
 
-/** @throws TypeError if the columns are not those of a row of an outbox */
+/** @throws TypeError if the columns are not the columns of an outbox row */
 export function outboxRow(found: FoundRow, producerId: string, shape: RowShape): OutboxRow {
   const { partition_key: partitionKey, data, explicit_hash_key: hashKey, type, headers, topic, created_at } = found;
   const hasTime = !shape.readsTime || created_at instanceof Date;

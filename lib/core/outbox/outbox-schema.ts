@@ -4,19 +4,19 @@ import { RESERVED_WORDS } from './reserved-words';
 import { FIRST_VERSION, LATEST_VERSION } from './sql/generated';
 import { statementText } from './sql-text';
 
-/** The schema that an outbox has unless it is given another. */
+/** The default schema of an outbox. */
 export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
 
-/** The version of the first release. Builds before it made schemas with lower versions. */
+/** The version of the first release. Earlier builds created schemas with lower versions. */
 export const FIRST_SCHEMA_VERSION = FIRST_VERSION;
 
-/** The version of the schema that this library works with. */
+/** The version of the schema that this library needs. */
 export const OUTBOX_SCHEMA_VERSION = LATEST_VERSION;
 
-/** Names that begin with `pg_` are for Postgres itself. */
+/** Postgres reserves names that begin with `pg_`. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/;
 
-/** The version of the schema in a database; 0 if it is not there. */
+/** The version of the schema in a database; 0 if there is no schema. */
 export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
   const found = await client.query({ text: statementText('hasSettingsTable', schema) });
   if (!found.rows[0].there) return 0;
@@ -29,7 +29,6 @@ export function checkSchemaName(schema: unknown, field = 'schema'): asserts sche
   throw new InvalidArgumentError(
     field,
     schema,
-    '1 to 40 characters of a-z, 0-9 and underscore, of which the first is no digit; it must not begin with pg_ or be a ' +
-      'reserved word of SQL',
+    '1 to 40 characters of a-z, 0-9 and underscore, not beginning with a digit or pg_, and not a reserved word of SQL',
   );
 }

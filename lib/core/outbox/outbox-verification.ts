@@ -1,20 +1,20 @@
 import type { Statements } from './statements';
 
-/** What a verification of an outbox has found. */
+/** The result of a verification of an outbox. */
 export interface OutboxVerification {
-  /** Rows that were compared this time: relayed since the last. */
+  /** Rows that this call has checked: the rows that were relayed since the last call. */
   verifiedRows: number;
-  /** Rows that are not relayed yet, parked ones included. */
+  /** Rows that are not relayed yet, including parked rows. */
   waitingRows: number;
-  /** The age of the oldest of them, in seconds. */
+  /** The age of the oldest of these rows, in seconds. */
   waitingSeconds: number;
-  /** Rows that wait because their key does. */
+  /** Rows of parked keys. */
   parkedRows: number;
-  /** Rows that were given up. */
+  /** Rows that the relay has given up. */
   rejectedRows: number;
-  /** Rows that were passed, though nothing says that the stream has them. Anything but 0 is a fault. */
+  /** Rows before a saved position that are not acknowledged, parked or rejected. A number above 0 is a bug. */
   missingRows: number;
-  /** The first of them, at most 1,000, in order: the row's number, and the number of its range of keys. */
+  /** The first 1,000 missing rows, in order: the number of the row, and the number of its key range. */
   missing: { id: bigint; range: number }[];
 }
 

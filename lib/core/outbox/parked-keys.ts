@@ -1,26 +1,31 @@
-import { Bell } from './bell';
 import { OutboxRowError } from './outbox-errors';
 import type { OutboxRow, ParkedRow } from './outbox-row';
 import type { KeyWithParkedRows, ParkedTable, RejectedRow } from './parked-table';
 import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
+import { WakeSignal } from './wake-signal';
 
-/** A key whose rows wait in the table `parked`, and not in memory. */
+/** A parked key. Its rows are in the table `parked`, not in memory. */
 interface ParkedKey {
   readonly partitionKey: string;
-  /** A row was rejected, perhaps together with valid rows. So the rows of the key are tried one by one. */
+  /** Whether a row of the key was rejected, perhaps together with valid rows. The rows of such a key are tried one by one. */
   isSuspect: boolean;
   dueAtMs: number;
-  isUnderWay: boolean;
-  /** How many of its rows are still to be written to the table. */
+  isInFlight: boolean /** How many of its rows are not written to the table yet. */;
   pending: number;
-  /** Whether the table may have rows of the key that are to be read. It has none while the first row is still to be parked. */
+  /** Whether the table may have unread rows of the key. It is false until the first row is parked. */
   mayHaveRows: boolean;
-  /** This worker has parked rows of the key since it last read them. The lowest number of these rows. */
+  /**
+   * The lowest number of the rows that this worker has parked since it last read rows of the key. Undefined if there are no such
+   * rows.
+   */
   newFromId?: bigint;
-  /** The rows up to this number, except new ones, are out of the table. Reads begin after it, and so skip dead rows. */
+  /** Rows up to this number, except new rows, are deleted from the table. Reads begin after it, to skip dead rows. */
   afterId: bigint;
-  /** A row was rejected after the last read, and is not in the table. The rows that were read must not pass it. */
+  /**
+   * Whether a row was rejected after the last read and is not in the table yet. Later rows that were read must not be sent before
+   * it.
+   */
   hasRejection: boolean;
 }
 
@@ -32,7 +37,7 @@ interface RejectedParkedRow extends RejectedRow {
 export type PutRows = (
   rows: readonly OutboxRow[],
   ends: {
-    /** Whether the row may be sent. Called when the producer would take it. */
+    /** Whether the row may be sent. Called just before the producer gets the row. */
     mayGo(row: OutboxRow): boolean;
     delivered(row: OutboxRow): void;
     rejected(row: OutboxRow, error: Error): void;
@@ -41,26 +46,26 @@ export type PutRows = (
 
 const MOST_PUTS = 4;
 
-/** How many keys a put has at most. */
+/** The most keys of a put. */
 const KEYS_OF_A_PUT = 32;
 
 const LONGEST_RETRY_MS = 60_000;
 
 /**
- * The keys of a range that cannot go on in the order of the table `message`: a row of theirs was rejected, or they have so
- * many rows that they would keep others from being read. Their rows are copied to the table `parked`, where each key has
- * an order of its own, and sent from there until none is left.
+ * The parked keys of a range: one of their rows was rejected, or they have so many rows that they would block other keys. Their
+ * rows are copied to the table `parked`, and sent from there in the order of each key, until the table has no rows of the key.
  *
- * Any role that puts rows chooses the number of keys. So the range forgets keys that wait for a retry when it remembers
- * `mostParkedKeys`. Then each batch tells which of its keys have parked rows, and the forgotten keys are tried in turn.
+ * Writers decide the number of keys, so memory must be bounded. When the range remembers `mostParkedKeys`, it forgets keys that
+ * wait for a retry. Each batch then shows which of its keys have parked rows, and the forgotten keys are loaded and tried one
+ * group after the other.
  */
 export class ParkedKeys {
   private readonly keys = new Map<string, ParkedKey>();
-  private readonly bell: Bell;
+  private readonly wakeSignal: WakeSignal;
   private rejected: OutboxRow[] = [];
   private puts = 0;
-  private knowsAll = true;
-  /** The next call of `load` reads the keys whose first row has a higher number. */
+  private hasLoadedAll = true;
+  /** The next call of `load` reads keys whose first row has a higher number. */
   private loadedToId = 0n;
   private loadsAgainAtMs = 0;
   private hasForgotten = false;
@@ -75,25 +80,25 @@ export class ParkedKeys {
     /** Called after keys were loaded, and after each put of parked rows. */
     private readonly onChange: () => void,
   ) {
-    this.bell = new Bell(settings.clock);
+    this.wakeSignal = new WakeSignal(settings.clock);
   }
 
-  /** Whether no more keys can be parked, so that no more rows can be read. */
+  /** Whether no more keys can be parked, so that no new rows can be read. */
   get isFull(): boolean {
     return this.keys.size >= this.settings.mostParkedKeys;
   }
 
-  /** Whether every key that has rows in the table is in memory. */
-  get knowsAllKeys(): boolean {
-    return this.knowsAll;
+  /** Whether all keys with rows in the table are in memory. */
+  get hasAllKeys(): boolean {
+    return this.hasLoadedAll;
   }
 
   has(partitionKey: string): boolean {
     return this.keys.has(partitionKey);
   }
 
-  /** Announces a row that is going to be parked. From now on its key is parked. */
-  expect({ partitionKey }: OutboxRow): void {
+  /** Announces a row that will be parked. Its key counts as parked from this call on. */
+  announce({ partitionKey }: OutboxRow): void {
     this.keyOf(partitionKey, { mayHaveRows: false }).pending += 1;
   }
 
@@ -109,42 +114,42 @@ export class ParkedKeys {
       row.read.hasEnded = true;
     }
     this.summary.parked += rows.length;
-    this.bell.ring();
+    this.wakeSignal.notify();
   }
 
   /**
-   * Parks a row of the table `message` that was rejected. The row may be valid: the rows of an aggregate are rejected together,
-   * and so are the rows behind them.
+   * Parks a rejected row of the table `message`. The row may be valid, because all rows of an aggregate are rejected together,
+   * and also the rows behind them.
    */
   reject(row: OutboxRow): void {
-    this.expect(row);
+    this.announce(row);
     const key = this.keys.get(row.partitionKey)!;
     key.hasRejection = true;
     key.isSuspect = true;
-    // Nothing of the key is sent before the row is in the table.
+    // No row of the key is sent before this row is in the table.
     key.dueAtMs = Number.POSITIVE_INFINITY;
     this.rejected.push(row);
-    this.bell.ring();
+    this.wakeSignal.notify();
   }
 
-  /** Adds a key that has parked rows in the table, unless it is there. */
+  /** Adds a key that has rows in the table, unless the key is already in memory. */
   remember({ partitionKey, tries }: KeyWithParkedRows): void {
     if (this.keys.has(partitionKey)) return;
     const key = this.keyOf(partitionKey, { mayHaveRows: true });
     key.isSuspect = tries > 0;
-    // The time of the last try is not known, and this worker may end before a long wait does. So each key begins with the shortest wait.
+    // The time of the last try is not known, and this worker may stop before the end of a long wait. So use the shortest wait.
     if (tries > 0) key.dueAtMs = this.retryAt(1);
   }
 
   /**
-   * Forgets keys that have all their rows in the table, if there is no room for others: rejected keys, or all if these are few.
-   * If it is the turn of others, it forgets the keys that wait for a retry.
+   * Forgets keys whose rows are all in the table. If memory is full, it forgets keys with rejected rows, or all keys if those are
+   * few. If not all keys are in memory and other keys must be loaded, it forgets keys that wait for a retry.
    *
-   * @returns whether it forgot keys: then a batch must tell of each of its keys whether it has parked rows
+   * @returns whether it forgot keys. Each batch must then show which of its keys have parked rows
    */
   forgetKeys(): boolean {
     const now = this.settings.clock.now();
-    if (!this.isFull && (this.knowsAll || now < this.loadsAgainAtMs)) return false;
+    if (!this.isFull && (this.hasLoadedAll || now < this.loadsAgainAtMs)) return false;
     const idle = [...this.keys.values()].filter((key) => isReady(key) && key.pending === 0);
     const rejected = idle.filter((key) => key.dueAtMs > now || (this.isFull && key.isSuspect));
     const areFew = this.isFull && rejected.length < this.settings.mostParkedKeys / 2;
@@ -152,29 +157,29 @@ export class ParkedKeys {
     if (forgotten.length === 0) return false;
     for (const { partitionKey } of forgotten) this.keys.delete(partitionKey);
     this.hasForgotten = true;
-    this.knowsAll = false;
+    this.hasLoadedAll = false;
     this.loadsAgainAtMs = now + LONGEST_RETRY_MS;
-    this.bell.ring();
+    this.wakeSignal.notify();
     return true;
   }
 
-  /** Reads which keys have rows in the table, some at a time. The call after the last keys begins with the first ones again. */
+  /** Loads a group of keys with rows in the table. After the last group, the next call begins with the first group again. */
   async load(): Promise<void> {
-    const behindId = this.loadedToId;
+    const afterId = this.loadedToId;
     const atMost = Math.ceil(this.settings.mostParkedKeys / 2);
     this.hasForgotten = false;
-    const found = await this.table.listKeys({ behindId, atMost });
+    const found = await this.table.listKeys({ afterId, atMost });
     for (const key of found) this.remember(key);
     const hasReachedEnd = found.length < atMost;
     this.loadedToId = hasReachedEnd ? 0n : found.at(-1)!.firstId;
-    this.knowsAll = hasReachedEnd && behindId === 0n && !this.hasForgotten;
-    this.loadsAgainAtMs = this.knowsAll ? 0 : this.settings.clock.now() + LONGEST_RETRY_MS;
+    this.hasLoadedAll = hasReachedEnd && afterId === 0n && !this.hasForgotten;
+    this.loadsAgainAtMs = this.hasLoadedAll ? 0 : this.settings.clock.now() + LONGEST_RETRY_MS;
     this.onChange();
   }
 
   stop(): void {
     this.isStopping = true;
-    this.bell.ring();
+    this.wakeSignal.notify();
   }
 
   /** Sends parked rows, until it is stopped. */
@@ -183,16 +188,16 @@ export class ParkedKeys {
       if (this.failure !== undefined) throw this.failure.error;
       await this.parkRejected();
       if (this.isStopping && this.puts === 0 && this.rejected.length === 0) return;
-      while (!this.knowsAll && this.keys.size < this.settings.mostParkedKeys / 2) await this.load();
+      while (!this.hasLoadedAll && this.keys.size < this.settings.mostParkedKeys / 2) await this.load();
       if (!this.isStopping) this.sendDue();
-      await this.bell.sleep(this.untilNextIsDue());
+      await this.wakeSignal.sleep(this.untilNextIsDue());
     }
   }
 
   private async parkRejected(): Promise<void> {
     const parked = this.rejected.splice(0);
     await this.park(parked);
-    // While these were parked, more rows of their keys may have been rejected.
+    // During the write, more rows of these keys may have been rejected.
     const open = new Set(this.rejected.map(({ partitionKey }) => partitionKey));
     for (const { partitionKey } of parked) {
       if (!open.has(partitionKey)) this.keys.get(partitionKey)!.dueAtMs = this.settings.clock.now();
@@ -202,7 +207,7 @@ export class ParkedKeys {
   private sendDue(): void {
     const now = this.settings.clock.now();
     const due = [...this.keys.values()].filter((key) => isReady(key) && key.dueAtMs <= now);
-    // Suspect keys have puts of their own, so that others need not wait for their retries.
+    // Suspect keys have separate puts, so that other keys do not wait for their retries.
     for (const areSuspect of [false, true]) {
       const keys = due.filter(({ isSuspect }) => isSuspect === areSuspect);
       while (keys.length > 0 && this.puts < MOST_PUTS) this.send(keys.splice(0, KEYS_OF_A_PUT), areSuspect);
@@ -211,35 +216,35 @@ export class ParkedKeys {
 
   private send(keys: readonly ParkedKey[], areSuspect: boolean): void {
     this.puts += 1;
-    for (const key of keys) key.isUnderWay = true;
+    for (const key of keys) key.isInFlight = true;
     this.sendRows(keys, areSuspect)
       .catch((error) => {
         this.failure ??= { error };
       })
       .finally(() => {
         this.puts -= 1;
-        for (const key of keys) key.isUnderWay = false;
-        this.bell.ring();
+        for (const key of keys) key.isInFlight = false;
+        this.wakeSignal.notify();
       });
   }
 
   private async sendRows(keys: readonly ParkedKey[], areSuspect: boolean): Promise<void> {
     for (const key of keys) {
-      // New rows may come before some that are gone: rows of another topic, or rows that were rejected late.
+      // New rows can have lower numbers than deleted rows: rows of another topic, or rows that were rejected late.
       if (key.newFromId !== undefined && key.newFromId <= key.afterId) key.afterId = key.newFromId - 1n;
       Object.assign(key, { mayHaveRows: false, newFromId: undefined, hasRejection: false });
     }
     const { rows, unreadKeys } = await this.table.read(keys, this.limitsFor(keys, areSuspect));
     const { delivered, rejected } = await this.putParked(rows);
     if (delivered.length > 0) await this.table.remove(delivered);
-    this.passDelivered(rows, new Set(delivered));
+    this.skipDelivered(rows, new Set(delivered));
     if (this.isStopping) return;
-    for (const { partitionKey } of rows) this.moveBehindOthers(this.keys.get(partitionKey)!);
+    for (const { partitionKey } of rows) this.moveToEnd(this.keys.get(partitionKey)!);
     for (const partitionKey of [...unreadKeys, ...rows.map((row) => row.partitionKey)]) {
       this.keys.get(partitionKey)!.mayHaveRows = true;
     }
     for (const key of keys) if (key.pending === 0 && !key.mayHaveRows) this.keys.delete(key.partitionKey);
-    // The row that was to blame is gone.
+    // The invalid row was delivered or removed, so the key is no longer suspect.
     for (const { partitionKey, tries } of delivered) if (tries > 0) this.keys.get(partitionKey)!.isSuspect = false;
     if (areSuspect) await this.countTries(rejected);
     else for (const { row } of rejected) this.keys.get(row.partitionKey)!.isSuspect = true;
@@ -269,14 +274,17 @@ export class ParkedKeys {
     return { delivered, rejected };
   }
 
-  /** Large rows can fill a put. Then the other keys come first in the next put. */
-  private moveBehindOthers(key: ParkedKey): void {
+  /** Large rows of a key can fill a put, so the other keys must come first in the next put. */
+  private moveToEnd(key: ParkedKey): void {
     this.keys.delete(key.partitionKey);
     this.keys.set(key.partitionKey, key);
   }
 
-  /** Passes what is gone, in each key up to the first row that is not: one stream may take a row behind one that another refuses. */
-  private passDelivered(rows: readonly ParkedRow[], delivered: ReadonlySet<ParkedRow>): void {
+  /**
+   * Moves each key's `afterId` to its last delivered row before the first row that was not delivered. A later row can be
+   * delivered first if it has another topic.
+   */
+  private skipDelivered(rows: readonly ParkedRow[], delivered: ReadonlySet<ParkedRow>): void {
     const waiting = new Set<string>();
     for (const row of rows) {
       if (!delivered.has(row)) waiting.add(row.partitionKey);
@@ -323,7 +331,7 @@ export class ParkedKeys {
         partitionKey,
         isSuspect: false,
         dueAtMs: this.settings.clock.now(),
-        isUnderWay: false,
+        isInFlight: false,
         pending: 0,
         mayHaveRows,
         afterId: 0n,
@@ -335,7 +343,7 @@ export class ParkedKeys {
   }
 }
 
-/** Whether its rows can be read when it is due. A key whose rows are still to be parked would be read over and over. */
-function isReady({ isUnderWay, mayHaveRows }: ParkedKey): boolean {
-  return mayHaveRows && !isUnderWay;
+/** Whether its rows can be read when it is due. A key without parked rows would be read in a loop. */
+function isReady({ isInFlight, mayHaveRows }: ParkedKey): boolean {
+  return mayHaveRows && !isInFlight;
 }

@@ -8,7 +8,7 @@ import type { Statements } from './statements';
 /** A key that has rows in the table. */
 export interface KeyWithParkedRows {
   readonly partitionKey: string;
-  /** How often the first of its rows was tried. */
+  /** How often its first row was tried. */
   readonly tries: number;
 }
 
@@ -27,9 +27,9 @@ export class ParkedTable {
   ) {}
 
   /**
-   * Copies rows to the table. Rows that are there stay as they are.
+   * Copies rows to the table. Existing rows are not changed.
    *
-   * @throws OutboxLeaseError if another worker has taken the range over
+   * @throws OutboxLeaseError if another worker has taken over the range
    */
   async park(rows: readonly OutboxRow[]): Promise<void> {
     const { number, fence } = this.range;
@@ -40,18 +40,18 @@ export class ParkedTable {
   /**
    * Lists keys that have rows in the table, ordered by the number of their first row.
    *
-   * @param behindId lists only keys whose first row has a higher number
-   * @throws OutboxLeaseError if another worker has taken the range over
+   * @param afterId lists only keys whose first row has a higher number
+   * @throws OutboxLeaseError if another worker has taken over the range
    */
   async listKeys({
-    behindId,
+    afterId,
     atMost,
   }: {
-    behindId: bigint;
+    afterId: bigint;
     atMost: number;
   }): Promise<(KeyWithParkedRows & { firstId: bigint })[]> {
     const { number, fence, firstBucket, lastBucket } = this.range;
-    const values = [firstBucket, lastBucket, atMost, number, fence, behindId.toString()];
+    const values = [firstBucket, lastBucket, atMost, number, fence, afterId.toString()];
     const rows = await this.statements.rows('listParkedKeys', values);
     if (rows.length === 0) throw new OutboxLeaseError(number);
     const keys = rows.filter(({ partition_key }) => partition_key !== null);
@@ -61,13 +61,13 @@ export class ParkedTable {
   }
 
   /**
-   * Reads the first rows of some keys, each key's in order. It skips the rows up to the key's `afterId`, where there may be many
-   * dead rows.
+   * Reads the first rows of some keys, in the order of each key. It skips the rows up to the key's `afterId`, where there may be
+   * many dead rows.
    *
-   * @param limits of each key: a first row that alone exceeds `maxBytes` is read. All keys together get `maxBytesOfAll`, which
-   *   one row may exceed
+   * @param limits `maxRows` and `maxBytes` are for each key, `maxBytesOfAll` is for all keys. The first row of a key may exceed
+   *   `maxBytes`, and the first row of all may exceed `maxBytesOfAll`
    * @returns the rows, and the keys that have rows but did not fit into `maxBytesOfAll`
-   * @throws OutboxLeaseError if another worker has taken the range over
+   * @throws OutboxLeaseError if another worker has taken over the range
    */
   async read(
     keys: readonly { partitionKey: string; afterId: bigint }[],
@@ -99,7 +99,7 @@ export class ParkedTable {
     await this.statements.rows('removeParkedRows', [keysOf(rows), numbersOf(rows), lastId, numbers]);
   }
 
-  /** Counts one more try of each row. */
+  /** Increases the number of tries of each row by one. */
   async countTries(rejected: readonly RejectedRow[]): Promise<void> {
     await this.statements.rows('countTries', columnsOf(rejected));
   }
@@ -123,7 +123,7 @@ function numbersOf(rows: readonly OutboxRow[]): string[] {
   return rows.map(({ id }) => id.toString());
 }
 
-/** An error in characters that every database can store. */
+/** An error message in characters that every database encoding can store. */
 function storable(message: string): string {
   return message.slice(0, 1_000).replace(/[^\x20-\x7e]/g, '?');
 }

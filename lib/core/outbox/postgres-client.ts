@@ -1,8 +1,8 @@
-/** A statement, as `pg` takes it. */
+/** A statement in the format of `pg`. */
 export interface PostgresQuery {
   text: string;
   values?: unknown[];
-  /** Makes it a prepared statement of the connection. */
+  /** The name of a prepared statement of the connection. */
   name?: string;
 }
 
@@ -20,11 +20,11 @@ export interface PostgresClient {
 /** Connections to Postgres. A `Pool` of the package `pg` is one. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient & { release(broken?: boolean | Error): void }>;
-  /** A connection can break before its promise is heard of, and then nobody would listen. */
+  /** A connection can break before `connect` resolves, when it has no other listener. */
   on?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
   removeListener?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
-  /** Tells a pool from a client. */
+  /** Distinguishes a pool from a client. */
   readonly totalCount: number;
-  /** How the pool was made. */
+  /** The options of the pool. */
   readonly options?: { readonly max?: number };
 }

@@ -1,22 +1,25 @@
 /**
- * What is followed of a row that was read, until it needs no relay any more: it is acknowledged, or parked. It holds no data,
- * because it stays as long as any row before it does.
+ * The progress of a row that was read. A row has ended when it is acknowledged or parked. It contains no data, because it stays
+ * in memory until all rows before it have ended.
  */
 export interface ReadRow {
   readonly id: bigint;
   hasEnded: boolean;
 }
 
-/** The rows between two snapshots: those that the second sees and the first does not. */
+/** The rows between two snapshots: the rows that `to` sees and `from` does not see. */
 export interface Span {
   /** The text of a `pg_snapshot`. */
   readonly from: string;
   readonly to: string;
-  /** The lowest number of the rows whose transaction began when `from` was taken, or later: where to begin to look for them. */
+  /** The lowest number of rows whose transaction began after `from` was taken. Reads of these rows begin there. */
   readonly firstId: bigint;
 }
 
-/** How far a range of keys is relayed: all that `from` sees, and of what `to` sees besides, the rows up to `afterId`. */
+/**
+ * The position of a key range. It has relayed all rows that `from` sees, and of the further rows that `to` sees, the rows up to
+ * `afterId`.
+ */
 export interface RangePosition {
   from: string;
   to?: string;
@@ -25,13 +28,15 @@ export interface RangePosition {
 
 type Step = ReadRow | { readonly endOf: Span } | { readonly beginOf: Span };
 
-/** Tracks rows that are read in order and end in any order. Its position is the last one before which every row has ended. */
+/**
+ * Tracks rows that are read in order and end in any order. Its position is the last position before which every row has ended.
+ */
 export class Progress {
   private readonly steps: Step[] = [];
 
   constructor(private position: RangePosition) {}
 
-  /** How many rows it tracks. */
+  /** How many rows and boundaries of spans it tracks. */
   get length(): number {
     return this.steps.length;
   }
@@ -60,7 +65,7 @@ export class Progress {
     }
     this.steps.splice(0, passed);
     const { from, to, afterId } = this.position;
-    // As long as no row of a span has ended, its second snapshot is not needed.
+    // Until a row of a span has ended, the second snapshot is not needed.
     return afterId === 0n ? { from, afterId } : { from, to, afterId };
   }
 }

@@ -1,5 +1,4 @@
 import { ProducerAbortedError, ProducerClosedError, type PutObserver, StreamDistributionError } from '../producer';
-import { Bell } from './bell';
 import type { Batch, NewRows } from './new-rows';
 import type { OutboxRow } from './outbox-row';
 import { ParkedKeys, type PutRows } from './parked-keys';
@@ -9,42 +8,43 @@ import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
 import { RowsInFlight } from './rows-in-flight';
 import type { Streams } from './streams';
+import { WakeSignal } from './wake-signal';
 
-/** Rows that have ended are remembered behind one that has not, up to so many for each that may be in flight. */
+/** The relay tracks ended rows behind a row that has not ended. It tracks at most `maxRowsInFlight` times this number of rows. */
 const ROWS_FOLLOWED = 16;
 
-/** What Postgres copies to the table of the parked rows, and later reads and deletes there, in a millisecond. */
+/** How many rows Postgres can copy to the table `parked`, and later read and delete there, in a millisecond. */
 const ROWS_PARKED_A_MS = 50;
 
-/** The first looks after there was nothing to read: a writer may not have known that it was to notify. */
+/** The first delay between polls without rows. It is short, because a writer may not have seen yet that it must notify. */
 const FIRST_POLL_MS = 10;
 
 /**
- * Relays the rows of one range of keys, in batches, for as long as the range is held.
+ * Relays the rows of one key range, in batches, while the worker holds the range.
  *
- * It reads one span after another: the rows that a new snapshot sees and the snapshot before did not. So no row is skipped,
- * however late its transaction commits, and no row is read twice. Within a span it reads by number, and the numbers of a key
- * grow in the order of its commits.
+ * It reads one span after the other: the rows that a new snapshot sees and the previous snapshot did not see. So no row is
+ * skipped, even if its transaction commits late, and no row is read twice. Within a span it reads rows by number. The numbers of
+ * a key increase in the order of its commits.
  */
 export class RangeRelay {
-  private readonly bell: Bell;
-  private readonly saveBell: Bell;
+  private readonly wakeSignal: WakeSignal;
+  private readonly saveSignal: WakeSignal;
   private readonly inFlight: RowsInFlight;
   private readonly progress: Progress;
   private readonly parked: ParkedKeys;
-  /** Rows that were acknowledged since what is acknowledged was last noted, but for parked ones. */
+  /** The numbers of rows that were acknowledged since the last save, without parked rows. */
   private acknowledged: bigint[] = [];
   private span?: Span;
   private nextBatch?: Promise<Batch>;
   /** The snapshot that sees every row that was read before the span. */
   private from: string;
-  /** The last row that was read of the span. */
+  /** The number of the last row that was read in the span. */
   private afterId: bigint;
   private isStopping = false;
   private hasEnded = false;
   private isSleeping = false;
   private isWaitingForRoom = false;
-  /** How long the batch waits for keys that have their share. */
+  /** Until when the batch waits for keys that have used their share. */
   private waitsUntilAtMs = 0;
   private pollMs = FIRST_POLL_MS;
   private failure?: { error: unknown };
@@ -56,43 +56,44 @@ export class RangeRelay {
     private readonly settings: RelaySettings,
     private readonly summary: RelaySummary,
   ) {
-    this.bell = new Bell(settings.clock);
-    this.saveBell = new Bell(settings.clock);
+    this.wakeSignal = new WakeSignal(settings.clock);
+    this.saveSignal = new WakeSignal(settings.clock);
     this.inFlight = new RowsInFlight(settings);
     const { position } = newRows.range;
     this.progress = new Progress({ ...position });
     this.from = position.from;
     this.afterId = position.afterId;
-    this.parked = new ParkedKeys(parkedTable, settings, summary, this.putParked, () => this.bell.ring());
+    this.parked = new ParkedKeys(parkedTable, settings, summary, this.putParked, () => this.wakeSignal.notify());
   }
 
   /**
-   * Relays until it is stopped and every row that the producer has has ended; then saves how far it came.
+   * Relays until it is stopped and all rows in flight have their results. Then it saves its position.
    *
-   * @throws OutboxLeaseError if another worker has taken the range over; what the database or the producer throws
+   * @throws OutboxLeaseError if another worker has taken over the range
+   * @throws the errors of the database and of the producer
    */
   async run(): Promise<void> {
     await this.parked.load();
     const { from, to } = this.newRows.range.position;
     if (to !== undefined) this.span = { from, to, firstId: 0n };
-    await Promise.all([this.guard(this.read()), this.guard(this.parked.run()), this.guard(this.saveNowAndThen())]);
+    await Promise.all([this.guard(this.read()), this.guard(this.parked.run()), this.guard(this.saveRegularly())]);
     if (this.failure !== undefined) throw this.failure.error;
   }
 
-  /** From now on it reads no more rows. */
+  /** Stops reading rows. */
   stop(): void {
     this.isStopping = true;
     this.parked.stop();
-    this.bell.ring();
+    this.wakeSignal.notify();
   }
 
-  /** Tells the relay that writers have committed. */
+  /** Call this when writers have committed rows. */
   wake(): void {
     this.pollMs = FIRST_POLL_MS;
-    this.bell.ring();
+    this.wakeSignal.notify();
   }
 
-  /** Ends all parts if one of them fails. */
+  /** Stops all loops if one of them fails. */
   private async guard(part: Promise<void>): Promise<void> {
     try {
       await part;
@@ -118,13 +119,13 @@ export class RangeRelay {
       this.stop();
       await this.inFlight.empty();
       this.hasEnded = true;
-      this.saveBell.ring();
+      this.saveSignal.notify();
     }
   }
 
   /**
-   * Forgets parked keys if there is no room for others. A batch tells which of its keys have parked rows, but only of keys that
-   * were parked when Postgres read it. So a batch that was read ahead is read again.
+   * Forgets parked keys if memory is full. A batch shows which of its keys had parked rows when Postgres read it. So a batch that
+   * was read ahead must be read again.
    */
   private makeRoomForParkedKeys(): void {
     if (this.parked.forgetKeys()) this.nextBatch = undefined;
@@ -138,20 +139,20 @@ export class RangeRelay {
 
   private async waitForRoom(atMostMs: number): Promise<void> {
     this.isWaitingForRoom = true;
-    await this.bell.sleep(atMostMs);
+    await this.wakeSignal.sleep(atMostMs);
     this.isWaitingForRoom = false;
   }
 
-  private leave(row: OutboxRow): void {
+  private release(row: OutboxRow): void {
     this.inFlight.remove(row);
-    if (this.isWaitingForRoom) this.bell.ring();
+    if (this.isWaitingForRoom) this.wakeSignal.notify();
   }
 
   private async beginSpan(): Promise<void> {
     const { from } = this;
     const { to, firstId, hasRows } = await this.newRows.takeSnapshot(from);
     if (!hasRows) {
-      // The saved position stays: a worker that begins there finds the same rows.
+      // The saved position need not change: a worker that starts there finds the same rows.
       this.from = to;
       return this.sleep();
     }
@@ -175,16 +176,16 @@ export class RangeRelay {
     await this.noteLoad(rows.length);
   }
 
-  /** Lets Postgres read a batch while the batch before goes to the producer. */
+  /** Requests the next batch from Postgres while the current batch goes to the producer. */
   private readAhead(span: Span): void {
     this.nextBatch = this.requestBatch(span);
-    // The reader of the batch handles its failure. If the relay stops before, the failure does not matter.
+    // `readBatch` handles a failure. If the relay stops before, the failure has no effect.
     this.nextBatch.catch(() => {});
   }
 
   private requestBatch(span: Span): Promise<Batch> {
     const { batchRows: maxRows, batchBytes: maxBytes } = this.settings;
-    const findsParkedKeys = !this.parked.knowsAllKeys;
+    const findsParkedKeys = !this.parked.hasAllKeys;
     return this.newRows.readBatch(span, { afterId: this.afterId, maxRows, maxBytes, findsParkedKeys });
   }
 
@@ -194,7 +195,7 @@ export class RangeRelay {
     this.from = span.to;
   }
 
-  /** Under load writers need not notify; that would make them wait for each other. */
+  /** Under load, notifications are not needed, and they would make writers wait for each other. */
   private async noteLoad(rows: number): Promise<void> {
     if (rows > 0) this.pollMs = FIRST_POLL_MS;
     if (rows < this.settings.batchRows || !this.isSleeping) return;
@@ -202,20 +203,24 @@ export class RangeRelay {
     await this.newRows.setSleeping(false);
   }
 
-  /** Sleeps until there may be rows. The first time it looks once more, for a row of a writer that did not notify yet. */
+  /**
+   * Sleeps until there may be rows. The first call only asks writers to notify and returns, so that the relay polls once more: a
+   * writer may have committed a row without a notification just before.
+   */
   private async sleep(): Promise<void> {
     if (!this.isSleeping) {
       this.isSleeping = true;
       await this.newRows.setSleeping(true);
       return;
     }
-    await this.bell.sleep(Math.min(this.pollMs, this.settings.pollMs));
+    await this.wakeSignal.sleep(Math.min(this.pollMs, this.settings.pollMs));
     this.pollMs *= 4;
   }
 
   /**
-   * Hands a batch to the producer. It waits for a key that has its share as long as it would take to park the rows of the batch.
-   * So a key that moves faster is never parked, and a slower key delays other keys by at most twice that time.
+   * Passes a batch to the producer. It waits for keys that have used their share, but only as long as parking the rows of the
+   * batch would take. So a key that is faster than parking is never parked, and a slower key delays other keys by at most twice
+   * that time.
    */
   private async feed(batch: readonly OutboxRow[]): Promise<void> {
     const { clock } = this.settings;
@@ -226,7 +231,7 @@ export class RangeRelay {
         if (leftMs <= 0) break;
         await this.waitForRoom(leftMs);
       }
-      await this.handOver(rows);
+      await this.sendRows(rows);
     }
   }
 
@@ -237,13 +242,13 @@ export class RangeRelay {
     );
   }
 
-  /** Resolves when the producer has taken the rows, so that the next come behind them. */
-  private async handOver(rows: readonly OutboxRow[]): Promise<void> {
+  /** Passes rows to the producers. Resolves when the producers have pulled all rows, so that later rows come behind them. */
+  private async sendRows(rows: readonly OutboxRow[]): Promise<void> {
     const toPark: OutboxRow[] = [];
     const pulls = this.streams.divide(rows).map(
       ([stream, own]) =>
         new Promise<void>((pulled) => {
-          const source = pulledBy(this.direct(own, toPark), pulled);
+          const source = notifyWhenPulled(this.direct(own, toPark), pulled);
           stream.putAll(source, this.observer).catch((error) => {
             this.fail(error);
             pulled();
@@ -254,13 +259,13 @@ export class RangeRelay {
     await this.parked.park(toPark);
   }
 
-  /** Yields the rows that go at once, and puts the others aside. */
+  /** Yields the rows that can be sent now, and adds the others to `toPark`. */
   private *direct(rows: readonly OutboxRow[], toPark: OutboxRow[]): Generator<OutboxRow> {
     for (const row of rows) {
-      // An earlier row of its key may be rejected from now on, and is left to the next worker.
+      // After a stop, rejected rows are not parked but left to the next worker. So no later row of their keys may be sent.
       if (this.isStopping) return;
       if (this.parked.has(row.partitionKey) || this.inFlight.isFullFor(row.partitionKey)) {
-        this.parked.expect(row);
+        this.parked.announce(row);
         toPark.push(row);
       } else {
         this.inFlight.add(row);
@@ -274,11 +279,11 @@ export class RangeRelay {
       row.read.hasEnded = true;
       this.acknowledged.push(row.id);
       this.summary.relayed += 1;
-      this.leave(row);
+      this.release(row);
     },
     rejected: (_, row, error) => {
-      if (this.isForTheRow(error)) this.parked.reject(row);
-      this.leave(row);
+      if (this.isRowRejection(error)) this.parked.reject(row);
+      this.release(row);
     },
   };
 
@@ -295,31 +300,31 @@ export class RangeRelay {
     const observer: PutObserver<OutboxRow> = {
       delivered: (_, row) => {
         this.summary.relayed += 1;
-        this.leave(row);
+        this.release(row);
         ends.delivered(row);
       },
       rejected: (_, row, error) => {
-        this.leave(row);
-        if (this.isForTheRow(error)) ends.rejected(row, error);
+        this.release(row);
+        if (this.isRowRejection(error)) ends.rejected(row, error);
       },
     };
     await Promise.all(this.streams.divide(rows).map(([stream, own]) => stream.putAll(counted(own), observer)));
   };
 
-  /** Says whether a rejection is for the row. If it is not, the row is relayed by whoever holds the range next. */
-  private isForTheRow(error: Error): boolean {
-    const isOfTheProducer =
+  /** Whether a rejection is because of the row itself. Otherwise the next holder of the range relays the row. */
+  private isRowRejection(error: Error): boolean {
+    const isProducerError =
       error instanceof ProducerAbortedError ||
       error instanceof ProducerClosedError ||
       error instanceof StreamDistributionError;
-    if (isOfTheProducer) this.fail(error);
+    if (isProducerError) this.fail(error);
     return !this.isStopping;
   }
 
-  private async saveNowAndThen(): Promise<void> {
+  private async saveRegularly(): Promise<void> {
     let saved = this.newRows.range.position;
     for (let isLastTime = false; !isLastTime; ) {
-      await this.saveBell.sleep(this.settings.saveMs);
+      await this.saveSignal.sleep(this.settings.saveMs);
       isLastTime = this.hasEnded;
       const reached = this.progress.reached();
       const acknowledged = this.acknowledged.splice(0);
@@ -334,8 +339,8 @@ function isSame(a: RangePosition, b: RangePosition): boolean {
   return a.from === b.from && a.to === b.to && a.afterId === b.afterId;
 }
 
-/** A source that says when all of it was pulled, or nothing more is going to be. */
-function* pulledBy<T>(source: Iterable<T>, pulled: () => void): Generator<T> {
+/** Wraps a source, and calls `pulled` after the last pull. */
+function* notifyWhenPulled<T>(source: Iterable<T>, pulled: () => void): Generator<T> {
   try {
     yield* source;
   } finally {

@@ -4,58 +4,56 @@ import { type CloudEventsEnvelope, checkEnvelope, cloudEvents, type RowShape, WI
 import type { OutboxRowError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-schema';
 
-/** How an `OutboxRelay` reads its outbox, and what it reports. */
+/** Options of an `OutboxRelay`. */
 export interface OutboxRelayOptions {
   /**
-   * The schema that the outbox is in.
+   * The schema of the outbox.
    * @default 'outbox'
    */
   schema?: string;
   /**
-   * How many rows of a range of keys may be in flight at once. One key may have an eighth of them. The relay reads no further
-   * batch until there is room. Behind a row that waits for its acknowledgement, it reads up to 16 times as many rows. Keep it
-   * at most as high as the producer's `maxBufferedRecords`, so that no key fills the producer's buffer.
+   * How many rows of a key range may be in flight. One key may have an eighth of them. At the limit, the relay reads no further
+   * batch. Behind a row that is not acknowledged yet, it reads up to 16 times this number of rows. Set it to at most the
+   * producer's `maxBufferedRecords`, so that no key fills the producer's buffer.
    * @default 10000
    */
   maxRowsInFlight?: number;
   /**
-   * How many bytes of data may be in flight at once. One key may have an eighth of them. The relay reads no further batch until
-   * there is room.
+   * How many bytes of data may be in flight. One key may have an eighth of them. At the limit, the relay reads no further batch.
    * @default 33554432 (32 MiB)
    */
   maxBytesInFlight?: number;
   /**
    * How many times a rejected row is tried. Then the relay moves the row to the table `rejected`, and sends the next rows of its
-   * key. A try is everything that the producer does for a record: 20 attempts unless you configure another number, or fewer if
-   * the producer is aborted in between.
+   * key. A try includes all attempts of the producer: 20 by default, or fewer if the producer is aborted.
    * @default no limit: the key waits, and the row is tried again every minute
    */
   maxTries?: number;
   /**
-   * How long a rejected row waits before it is tried again, in milliseconds. The wait doubles with each try, up to a minute. A
-   * worker that takes over the rows of another worker begins with this wait.
+   * How long a rejected row waits before it is tried again, in milliseconds. The wait doubles with each try, up to a minute.
+   * After a takeover, the new worker begins with this wait.
    * @default 1000
    */
   retryMs?: number;
   /**
-   * How long a statement may take, in milliseconds. Then the relay gives the connection up: it replaces a connection of a pool, and
-   * with a client it ends with an `OutboxConnectionError`. The server ends the statement, too, because the relay sets
-   * `statement_timeout`. After the relay was told to end, a statement may take 3 seconds.
+   * How long a statement may take, in milliseconds. After that time the relay drops the connection. With a pool it uses a new
+   * connection, and with a client it ends with an `OutboxConnectionError`. The server cancels the statement, too, because the
+   * relay sets `statement_timeout`. After the signal has aborted, the timeout is 3 seconds.
    * @default 30000
    */
   statementTimeoutMs?: number;
   /**
-   * Called for each try of a row that was rejected.
+   * Called for each rejected try of a row.
    * @default nothing: the error is in the column `last_error`, and the summary counts it
    */
   onRejected?(error: OutboxRowError): void;
   /**
-   * The envelope of each record, which has the type, headers and time of its row, too.
+   * The envelope of each record, which includes the type, the headers and the time of its row.
    * @default the data of the row; its type and headers stay in the database
    */
   envelope?: { cloudEvents: CloudEventsEnvelope };
   /**
-   * Called with the error when the relay connects again, after a lost connection or another error that can pass.
+   * Called with the error when the relay connects again, after a lost connection or another transient error.
    * @default a warning of the process, `process.emitWarning`
    */
   onReconnect?(error: Error): void;
@@ -63,21 +61,21 @@ export interface OutboxRelayOptions {
   clock?: Clock;
 }
 
-/** How the relay reads and saves. These are no options, because no task of a user needs them. Tests set them. */
+/** Settings that only tests change. */
 export interface RelayTuning {
-  /** How many rows a batch has at most. */
+  /** The most rows of a batch. */
   batchRows: number;
-  /** How many bytes a batch has at most. One row is read even if it is larger. */
+  /** The most bytes of a batch. One row is read even if it is larger. */
   batchBytes: number;
-  /** How often the relay looks for rows while there are none and no notification comes. */
+  /** How often the relay polls for rows while there are no rows and no notifications. */
   pollMs: number;
-  /** How often progress is saved. If a worker stops, the next one sends the rows after the last save again. */
+  /** How often the position is saved. If a worker crashes, the next worker sends the rows after the last save again. */
   saveMs: number;
-  /** How often slots are rotated, and emptied when their rows are relayed. */
+  /** How often slots are rotated. A rotation truncates slots whose rows are all relayed. */
   rotateMs: number;
-  /** How often a worker checks whether ranges of keys are free, and whether it holds more than others. */
+  /** How often a worker checks for free key ranges, and compares its number of ranges with other workers. */
   leaseMs: number;
-  /** How many parked keys a range remembers. It finds the others in the table. */
+  /** How many parked keys a range keeps in memory. It reads the other keys from the table. */
   mostParkedKeys: number;
 }
 
@@ -99,7 +97,7 @@ const TUNING: RelayTuning = {
   mostParkedKeys: MOST_PARKED_KEYS,
 };
 
-/** Checks the options, and adds the defaults of those that are absent. */
+/** Checks the options, and sets the defaults of absent options. */
 export function relaySettings({ envelope, ...options }: TunedRelayOptions): RelaySettings {
   const settings: RelaySettings = {
     ...TUNING,

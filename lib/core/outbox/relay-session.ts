@@ -1,23 +1,23 @@
 import { InvalidArgumentError } from '../kernel/errors';
-import { Bell } from './bell';
 import { isRejection } from './lasting-errors';
 import { OutboxPoolerError } from './outbox-errors';
 import type { RelaySettings } from './relay-options';
 import { applySettings, currentSettings, relaySessionSettings, type Setting } from './session-settings';
 import type { Statements } from './statements';
+import { WakeSignal } from './wake-signal';
 
-/** How often the relay compares its process of the server: a busy pooler gives a transaction the process that is free. */
+/** How often the relay checks that its server process is the same. A busy pooler uses any free process for a transaction. */
 const COMPARISONS = 5;
 
-/** Postgres delivers what a session sends to itself with the answer to the statement. A proxy may take a while. */
+/** Postgres delivers a session's notification to itself together with the response of the statement. A proxy may take longer. */
 const NOTIFICATION_MS = 5_000;
 
-/** How Postgres writes a `lock_timeout`. */
+/** The format of a `lock_timeout` in Postgres. */
 const DURATION = /^\d+(ms|s|min|h|d)?$/;
 
 /**
- * The session of a relay: a process of the server that keeps the settings, the locks and the notifications of one connection.
- * Behind a pooler in transaction mode a connection has none.
+ * The session of a relay: the server process with the settings, locks and notifications of one connection. Behind a pooler in
+ * transaction mode, a connection does not have its own session.
  */
 export class RelaySession {
   private processId?: number;
@@ -26,19 +26,19 @@ export class RelaySession {
   private isListening = false;
   private workerLock?: number;
   private isNotified = false;
-  private readonly bell: Bell;
+  private readonly wakeSignal: WakeSignal;
 
   constructor(
     private readonly statements: Statements,
     private readonly settings: Pick<RelaySettings, 'clock' | 'statementTimeoutMs'>,
   ) {
-    this.bell = new Bell(settings.clock);
+    this.wakeSignal = new WakeSignal(settings.clock);
   }
 
   /**
-   * Changes nothing unless the session is the connection's own: the settings would stay with a session of somebody else.
+   * Checks that the connection has its own session, before the relay changes settings of the session.
    *
-   * @param other another connection, if there is one: an idle pooler gives both the same process
+   * @param other another connection of the pool. An idle pooler gives both connections the same process
    * @throws OutboxPoolerError; InvalidArgumentError if the connection is in a transaction
    */
   async check(other?: Statements): Promise<void> {
@@ -56,18 +56,18 @@ export class RelaySession {
       );
     }
     if (!DURATION.test(lockTimeout)) connection.abandon(new TypeError('no lock_timeout'));
-    // RDS Proxy gives a connection a session of its own from its first SET on. This one changes nothing.
+    // RDS Proxy pins a connection to a session after its first SET. This SET changes nothing.
     await this.unlessRejected('SET', () => connection.query({ text: `SET lock_timeout = '${lockTimeout}'` }));
     this.processId = await processOf(this.statements);
     for (let compared = 0; compared < COMPARISONS; compared++) {
-      // Without an answer of the other connection, that of the own one counts alone.
+      // If the other connection does not respond, only the process of this connection is compared.
       const processOfOther = other && (await processOf(other).catch(() => undefined));
       if (processOfOther === this.processId) throw new OutboxPoolerError('two connections share one session');
       await this.checkProcess();
     }
   }
 
-  /** Sets what the relay needs. */
+  /** Applies the settings of the relay. */
   async begin(): Promise<void> {
     const settings = relaySessionSettings(this.settings.statementTimeoutMs);
     this.before = await currentSettings(this.statements, settings);
@@ -77,7 +77,7 @@ export class RelaySession {
     if (lost !== undefined) throw new OutboxPoolerError(`the setting ${lost.name} was lost`);
   }
 
-  /** Makes the session known as a worker's, and lets it receive notifications of new rows. */
+  /** Marks the session as a worker, and subscribes to notifications of new rows. */
   async join(): Promise<void> {
     this.isListening = true;
     await this.unlessRejected('LISTEN', () => this.statements.rows('listen'));
@@ -86,7 +86,7 @@ export class RelaySession {
     await this.checkNotification();
   }
 
-  /** Takes back all that the session has, besides the ranges of keys, as far as it came. */
+  /** Releases the locks of the session except those of key ranges, unsubscribes, and restores the settings. */
   async end(): Promise<void> {
     await this.statements.connection.forgetStatements();
     if (this.workerLock !== undefined) await this.statements.rows('unlockWorker', [this.workerLock]);
@@ -94,17 +94,17 @@ export class RelaySession {
     if (this.before.length > 0) await applySettings(this.statements, this.before, 'session');
   }
 
-  /** Handles a notification that the session has received. */
+  /** Handles a notification. */
   onNotification({ payload }: { payload?: string } = {}): void {
     if (payload !== this.notification) return;
     this.isNotified = true;
-    this.bell.ring();
+    this.wakeSignal.notify();
   }
 
   /**
-   * Whether the session still has the lock that makes it a worker.
+   * Checks that the session still has its worker lock.
    *
-   * @throws OutboxPoolerError if the connection has another process now, or the process has lost its lock
+   * @throws OutboxPoolerError if the connection now has another process, or the process has lost its lock
    */
   async checkLock(): Promise<void> {
     const rows = await this.statements.rows('hasWorkerLock', [this.workerLock]);
@@ -119,7 +119,7 @@ export class RelaySession {
     }
   }
 
-  /** Takes a lock that marks the session as a worker's. */
+  /** Takes a lock that marks the session as a worker. */
   private async joinWorkers(): Promise<void> {
     for (;;) {
       const [free] = await this.statements.rows('lockWorker');
@@ -128,7 +128,7 @@ export class RelaySession {
     }
   }
 
-  /** Only writers that notify need a session that receives. */
+  /** Checks that the session receives notifications, if writers notify. */
   private async checkNotification(): Promise<void> {
     const sent = await this.statements.rows('notifySession', [this.notification]);
     if (sent.length === 0) return;
@@ -137,7 +137,7 @@ export class RelaySession {
     while (!this.isNotified) {
       const leftMs = endMs - clock.now();
       if (leftMs <= 0) throw new OutboxPoolerError('a notification to the session was lost');
-      await this.bell.sleep(leftMs);
+      await this.wakeSignal.sleep(leftMs);
     }
   }
 
@@ -155,7 +155,7 @@ export class RelaySession {
   }
 }
 
-/** The process of the server that has run the statement. */
+/** The server process that has run the statement. */
 async function processOf(statements: Statements): Promise<number> {
   const rows = await statements.rows('readProcess');
   return statements.connection.parse(() => rows[0].pid);

@@ -1,10 +1,10 @@
-/** What a relay has done. */
+/** The counts of a relay. */
 export interface RelaySummary {
-  /** Rows that Kinesis has acknowledged; one that was sent again counts each time. */
+  /** Acknowledgements of rows by Kinesis. A row that was sent again counts each time. */
   relayed: number;
-  /** Rows that were moved to the table `parked`, where they wait for their key's turn. */
+  /** Rows that were copied to the table `parked`. */
   parked: number;
-  /** How often a row was rejected. */
+  /** Rejected tries of rows. */
   rejections: number;
   /** Rows that were moved to the table `rejected`. */
   givenUp: number;

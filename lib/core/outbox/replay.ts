@@ -8,32 +8,32 @@ import { inTransaction } from './session-settings';
 import type { Statements } from './statements';
 import type { Streams } from './streams';
 
-/** Which rows are sent again. */
+/** Options of a replay, which select the rows. */
 export interface ReplayOptions {
-  /** The key whose rows are sent again. @default the rows of all keys are */
+  /** The key whose rows are sent again. @default all keys */
   partitionKey?: string;
-  /** Rows that were sent before this time are left out. @default the rows begin with the first that is there */
+  /** Only rows that were sent at this time or later. @default no lower bound */
   sentFrom?: Date;
   /**
-   * Rows that were sent at this time or later are left out.
-   * @default the rows end with the last that was sent when the replay began
+   * Only rows that were sent before this time.
+   * @default no upper bound, but only rows that were put before the replay began
    */
   sentBefore?: Date;
-  /** The lowest number of the rows. @default the number of the first that is there */
+  /** The lowest number of the rows. @default no lower bound */
   firstId?: bigint;
-  /** The highest number of the rows. @default the number of the last that was put when the replay began */
+  /** The highest number of the rows. @default the highest number when the replay began */
   lastId?: bigint;
   /**
-   * `sent`: with their old numbers, so that consumers that have them drop them. `new`: put into the outbox again, with new
-   * numbers, so that every consumer takes them, behind all others of their keys.
+   * `sent`: sends the rows with their old numbers, so that a consumer drops the rows that it already has. `new`: puts the rows
+   * into the outbox again with new numbers, after all other rows of their keys, so that every consumer handles them.
    * @default 'sent'
    */
   as?: 'sent' | 'new';
-  /** When it aborts, the replay ends between two batches. */
+  /** When it aborts, the replay stops after the current batch. */
   signal?: AbortSignal;
 }
 
-/** How many rows a step has replayed, and the number of the last one. */
+/** How many rows a step has replayed, and the number of the last row. */
 interface Step {
   readonly rows: number;
   readonly lastId: bigint;
@@ -48,20 +48,22 @@ export async function replay(
 ): Promise<number> {
   checkReplayOptions(options);
   const sentRows = new SentRows(statements, settings.shape);
-  // A transaction for each batch, because the stream may be slow.
-  const inOne = <T>(work: () => Promise<T>): Promise<T> => inTransaction(statements, settings.statementTimeoutMs, work);
-  const { producerId, lastId } = await inOne(async () => {
+  // Uses a transaction for each batch, because the stream may be slow.
+  const inOneTransaction = <T>(work: () => Promise<T>): Promise<T> =>
+    inTransaction(statements, settings.statementTimeoutMs, work);
+  const { producerId, lastId } = await inOneTransaction(async () => {
     await checkOutbox(statements);
     return sentRows.lastNumber();
   });
-  // Rows that are put again meanwhile have higher numbers.
-  const wanted = {
+  // Rows that are put during the replay have higher numbers.
+  const selection = {
     ...options,
     lastId: options.lastId !== undefined && options.lastId < lastId ? options.lastId : lastId,
   };
-  const putAgain = (limits: BatchLimits): Promise<Step | undefined> => inOne(() => sentRows.putAgain(wanted, limits));
+  const putAgain = (limits: BatchLimits): Promise<Step | undefined> =>
+    inOneTransaction(() => sentRows.putAgain(selection, limits));
   const sendAgain = async (limits: BatchLimits): Promise<Step | undefined> => {
-    const rows = await inOne(() => sentRows.read(wanted, limits, producerId));
+    const rows = await inOneTransaction(() => sentRows.read(selection, limits, producerId));
     if (rows.length === 0) return undefined;
     const puts = await Promise.all(streams.divide(rows).map(([stream, own]) => stream.putAll(own)));
     const failed = puts.find(({ rejected }) => rejected > 0);

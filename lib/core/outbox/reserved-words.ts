@@ -1,4 +1,4 @@
-/** What SQL does not take for the name of a schema, unless it is quoted. Source: `pg_get_keywords()` of PostgreSQL 18. */
+/** Words that SQL does not accept as the name of a schema without quotes. Source: `pg_get_keywords()` of PostgreSQL 18. */
 export const RESERVED_WORDS: ReadonlySet<string> = new Set(
   `
   all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case

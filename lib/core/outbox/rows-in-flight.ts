@@ -6,10 +6,13 @@ interface InFlightLimits {
   maxBytesInFlight: number;
 }
 
-/** The part of what may be in flight that one key may take, so that others have room whatever it does. */
+/** The largest part of the limits that one key may use, so that other keys always have room. */
 const LARGEST_SHARE_OF_A_KEY = 1 / 8;
 
-/** What a request takes: a piece of more rows would leave a small request behind. Source: the Kinesis API reference, PutRecords. */
+/**
+ * The most rows of a piece: one full request. A larger piece would cause an additional small request. Source: the Kinesis API
+ * reference, PutRecords.
+ */
 const MOST_ROWS_OF_A_PIECE = 500;
 
 interface Amount {
@@ -17,7 +20,7 @@ interface Amount {
   bytes: number;
 }
 
-/** Counts the rows that the producer has and has not acknowledged or rejected. */
+/** Counts the rows that the producer has neither acknowledged nor rejected. */
 export class RowsInFlight {
   private readonly all: Amount = { rows: 0, bytes: 0 };
   private readonly byKey = new Map<string, Amount>();
@@ -29,17 +32,17 @@ export class RowsInFlight {
     return this.all.rows >= this.limits.maxRowsInFlight || this.all.bytes >= this.limits.maxBytesInFlight;
   }
 
-  /** Whether a key has its share. */
+  /** Whether a key has used its share. */
   isFullFor(partitionKey: string): boolean {
     return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY);
   }
 
-  /** Whether a key has half of its share. Until then one of the pieces has room. */
+  /** Whether a key has used half of its share. A key below that has room for a whole piece. */
   isHalfFullFor(partitionKey: string): boolean {
     return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY / 2);
   }
 
-  /** Rows in pieces of half the share of a key at most, a row at least. */
+  /** Divides rows into pieces of at most half the share of a key, and at least one row. */
   *pieces(rows: readonly OutboxRow[]): Generator<readonly OutboxRow[]> {
     const halfAShare = LARGEST_SHARE_OF_A_KEY / 2;
     const maxRows = Math.min(MOST_ROWS_OF_A_PIECE, this.limits.maxRowsInFlight * halfAShare);

@@ -1,13 +1,13 @@
 import type { Statements } from './statements';
 
 /**
- * Each session and each transaction of the relay has these settings, so those of its role, its database and its server do not
- * matter. A server of an older version does not know all of them.
+ * The settings of each session and transaction of the relay. They override the settings of its role, its database and its server.
+ * Older servers do not have all of them.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
-  // A role that may create functions in another schema could put a better match of a call there.
+  // Otherwise another role could create a function in another schema that matches a call better.
   search_path: 'pg_catalog, pg_temp',
-  // How Postgres writes values, which the driver and the relay parse.
+  // The formats of values, which the driver and the relay parse.
   client_encoding: 'UTF8',
   standard_conforming_strings: 'on',
   DateStyle: 'ISO, MDY',
@@ -18,11 +18,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
   // Postgres raises an error instead of hiding rows.
   row_security: 'off',
   restrict_nonsystem_relation_kind: '',
-  // Each statement must see what is committed when it begins.
+  // Each statement must see all rows that were committed before it began.
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
-  // An idle relay keeps its session. Its statements have one timeout, that of the relay.
+  // An idle relay keeps its session. Only the relay's own timeout limits statements.
   lock_timeout: '0',
   idle_session_timeout: '0',
   transaction_timeout: '0',
@@ -32,9 +32,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_interval: '2',
   tcp_keepalives_count: '4',
   tcp_user_timeout: '0',
-  // The planner's statistics are always stale for tables that fill and drain within minutes. It must not read and sort all
-  // rows that wait to find the first ones, nor all parked rows to remove some: an index finds each row, or its successor.
-  // Nor must it compile the statement that reads a batch each time, because it takes the statement for expensive.
+  // The planner's statistics are always stale for tables that fill and drain within minutes. The planner must use an index, and
+  // not read and sort all waiting rows or all parked rows. It must also not compile the statement of a batch each time, which it
+  // would do because it overestimates the cost.
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_sort: 'off',
@@ -47,7 +47,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   jit: 'off',
 };
 
-/** The server ends a statement, too, for which the relay does not wait any longer: until then it keeps its locks. */
+/** The server must also cancel a statement after the relay's timeout, because the statement holds locks until then. */
 const TIMEOUTS = ['statement_timeout', 'idle_in_transaction_session_timeout'];
 
 export interface Setting {
@@ -60,14 +60,14 @@ export function relaySessionSettings(statementTimeoutMs: number): Setting[] {
   return [...Object.entries(SETTINGS), ...timeouts].map(([name, value]) => ({ name, value }));
 }
 
-/** Reads the values of some settings. It leaves out a setting that the server does not know. */
+/** Reads the values of settings, without the settings that the server does not have. */
 export async function currentSettings(statements: Statements, settings: readonly Setting[]): Promise<Setting[]> {
   const rows = await statements.rows('readSettings', [settings.map(({ name }) => name)]);
   if (rows.length !== settings.length) statements.connection.abandon(new TypeError('no settings'));
   return rows.filter(({ value }) => value !== null);
 }
 
-/** Sets what the server knows of some settings, and returns their values then: for the session, or for the transaction. */
+/** Applies the settings that the server has, for the session or for the transaction. Returns their new values. */
 export async function applySettings(
   statements: Statements,
   settings: readonly Setting[],
@@ -77,7 +77,7 @@ export async function applySettings(
   return statements.rows('applySettings', [names, values, within === 'transaction']);
 }
 
-/** Does some work in a transaction that has the relay's settings. They end with the transaction. */
+/** Runs work in a transaction with the relay's settings, which end with the transaction. */
 export async function inTransaction<T>(
   statements: Statements,
   statementTimeoutMs: number,
@@ -91,7 +91,7 @@ export async function inTransaction<T>(
     await connection.query({ text: 'COMMIT' });
     return result;
   } catch (error) {
-    // A lost connection has nothing to roll back, and throws again.
+    // On a lost connection the rollback fails, too.
     await connection.query({ text: 'ROLLBACK' }).catch(() => {});
     throw error;
   }

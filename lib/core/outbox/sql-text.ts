@@ -3,7 +3,7 @@ import { STATEMENTS } from './sql/generated';
 /** A statement of a file in `sql/queries`. */
 export type StatementName = keyof typeof STATEMENTS;
 
-/** Replaces the placeholder in the text of a .sql file by the name of a schema. The caller checks the name before. */
+/** Replaces the placeholder in the text of a .sql file by the name of a schema. The caller must have checked the name. */
 export function inSchema(sql: string, schema: string): string {
   return sql.replaceAll('outbox_schema', schema);
 }

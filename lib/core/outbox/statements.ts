@@ -1,7 +1,7 @@
 import type { Connection } from './connection';
 import { type StatementName, statementText } from './sql-text';
 
-/** The relay runs these all the time. Postgres parses and plans a prepared statement once for each connection. */
+/** The most frequent statements. Postgres parses and plans a prepared statement only once for each connection. */
 const PREPARED: ReadonlySet<StatementName> = new Set(['takeSnapshot', 'readBatch', 'savePosition']);
 
 /** Runs the statements of the outbox in one schema, on one connection. */

@@ -3,32 +3,33 @@ import type { OrderedProducer } from '../producer';
 import { OutboxTopicError } from './outbox-errors';
 import type { OutboxRow } from './outbox-row';
 
-/** What the relay needs of a producer. An `OrderedProducer` without `skipRejected` is one. */
+/** The part of a producer that the relay uses, such as an `OrderedProducer` without `skipRejected`. */
 export type RecordSink = Pick<OrderedProducer, 'putAll'> & Partial<Pick<OrderedProducer, 'skipRejected'>>;
 
-/** Where rows go: all to one stream, or each to that of its topic. */
+/** The streams of a relay: one stream for all rows, or one for each topic. */
 export class Streams {
   private readonly byTopic: ReadonlyMap<string | undefined, RecordSink>;
 
-  /** @throws InvalidArgumentError if a producer has `skipRejected`, two topics have the same, or there is none */
+  /** @throws InvalidArgumentError if there is no producer, a producer has `skipRejected`, or two topics have the same producer */
   constructor(private readonly producers: RecordSink | Readonly<Record<string, RecordSink>>) {
     const named: [string | undefined, RecordSink][] = isSink(producers)
       ? [[undefined, producers]]
       : Object.entries(producers);
-    if (named.length === 0) throw new InvalidArgumentError('producer', producers, 'a producer, or one for each topic');
+    if (named.length === 0)
+      throw new InvalidArgumentError('producer', producers, 'a producer, or a producer for each topic');
     for (const [topic, { skipRejected }] of named) {
       const field = topic === undefined ? 'producer.skipRejected' : `producer.${topic}.skipRejected`;
-      if (skipRejected) throw new InvalidArgumentError(field, true, 'false: make it without skipRejected');
+      if (skipRejected) throw new InvalidArgumentError(field, true, 'false (create the producer without skipRejected)');
     }
     if (new Set(named.map(([, sink]) => sink)).size < named.length) {
-      // Consumers would take rows of the one topic for copies of later rows of the other.
-      const allowed = 'a producer of its own for each topic, and a stream of its own';
-      throw new InvalidArgumentError('producer', 'one for two topics', allowed);
+      // With one stream, consumers would treat rows of one topic as duplicates of later rows of the other topic.
+      const allowed = 'a different producer and a different stream for each topic';
+      throw new InvalidArgumentError('producer', 'one producer for two topics', allowed);
     }
     this.byTopic = new Map(named);
   }
 
-  /** The rows of each stream, in order. */
+  /** Divides rows by stream, and keeps their order. */
   divide<R extends OutboxRow>(rows: readonly R[]): [stream: RecordSink, rows: readonly R[]][] {
     if (isSink(this.producers)) return [[this.producers, rows]];
     const byTopic = new Map<string | undefined, R[]>();
@@ -37,7 +38,7 @@ export class Streams {
       if (own === undefined) byTopic.set(row.topic, [row]);
       else own.push(row);
     }
-    return [...byTopic].map(([topic, own]) => [this.byTopic.get(topic) ?? refusing(topic), own]);
+    return [...byTopic].map(([topic, own]) => [this.byTopic.get(topic) ?? rejectingSink(topic), own]);
   }
 }
 
@@ -45,8 +46,8 @@ function isSink(producers: RecordSink | Readonly<Record<string, RecordSink>>): p
   return typeof producers.putAll === 'function';
 }
 
-/** Stands for a stream that nobody has named: a row of it waits, as one does that a stream refuses. */
-function refusing(topic: string | undefined): RecordSink {
+/** Rejects all rows of a topic without a producer. The rows then wait like other rejected rows. */
+function rejectingSink(topic: string | undefined): RecordSink {
   return {
     putAll: async (rows, observer) => {
       let rejected = 0;

@@ -180,7 +180,7 @@ function draw(
 ): Call {
   const below = (count: number): number => Math.floor(random() * count);
   const [writer, worker, key] = [below(WRITERS), below(WORKERS), KEYS[below(KEYS.length)]!];
-  const [ofRange, ofRow, findsParkedKeys, maxBytesOfAll, behindId] = [
+  const [ofRange, ofRow, findsParkedKeys, maxBytesOfAll, afterId] = [
     random(),
     random(),
     random() < 0.5,
@@ -245,7 +245,7 @@ function draw(
       return 'done';
     }),
     call('parks', (own, { table }) => table.park(own.rows.slice(-maxRows)).then(() => 'done')),
-    call('lists parked keys', (_, { table }) => table.listKeys({ behindId, atMost: maxRows })),
+    call('lists parked keys', (_, { table }) => table.listKeys({ afterId, atMost: maxRows })),
     call('reads parked rows', async (own, { table }) => {
       own.parked = [];
       const { rows, unreadKeys } = await table.read(keys, { maxRows, maxBytes: 10, maxBytesOfAll });

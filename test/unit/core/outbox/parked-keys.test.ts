@@ -43,8 +43,8 @@ function tableOf(options: TableOptions) {
     park: async (rows) => {
       for (const row of rows) table.set(row.partitionKey, row as ParkedRow);
     },
-    listKeys: async ({ behindId, atMost }) => {
-      const behind = [...table.values()].filter(({ id }) => id > behindId).sort((a, b) => Number(a.id - b.id));
+    listKeys: async ({ afterId, atMost }) => {
+      const behind = [...table.values()].filter(({ id }) => id > afterId).sort((a, b) => Number(a.id - b.id));
       return behind.slice(0, atMost).map((row) => ({ ...row, firstId: row.id }));
     },
     read: async (wanted, { maxBytesOfAll }) => {
@@ -100,13 +100,13 @@ test.each([
 ])('ParkedKeys – %i keys have parked rows – knows all of them: %s, and has room for others', async (keys, knowsAll) => {
   const { parked } = tableOf({ keys });
   await parked.load();
-  expect([parked.knowsAllKeys, parked.isFull]).toEqual([knowsAll, false]);
+  expect([parked.hasAllKeys, parked.isFull]).toEqual([knowsAll, false]);
 });
 
 test('ParkedKeys – more keys have parked rows than it remembers – sends the rows of all of them', async () => {
   const { parked, table, runFor } = tableOf({ keys: 1_000 });
   await runFor(1_000);
-  expect([table.size, parked.knowsAllKeys]).toEqual([0, true]);
+  expect([table.size, parked.hasAllKeys]).toEqual([0, true]);
 });
 
 test('ParkedKeys – the stream rejects the rows of 100 keys – sends the rows of other keys, and retries each rejected row', async () => {
@@ -127,7 +127,7 @@ test('ParkedKeys – all keys that it remembers wait for a retry – forgets the
   for (let key = 1; key <= 10; key++) parked.reject(rowOf(key));
   expect([parked.isFull, parked.forgetKeys()]).toEqual([true, false]);
   await clock.runUntil(clock.sleep(500));
-  expect([parked.isFull, parked.forgetKeys(), parked.isFull, parked.knowsAllKeys]).toEqual([true, true, false, false]);
+  expect([parked.isFull, parked.forgetKeys(), parked.isFull, parked.hasAllKeys]).toEqual([true, true, false, false]);
   parked.stop();
   await clock.runUntil(running);
 });
@@ -213,7 +213,7 @@ describe('the rows of a key that go to two streams', () => {
       while (parked.has('key')) await clock.sleep(1);
     };
     const all = async (rows: OutboxRow[]): Promise<void> => {
-      for (const row of rows) parked.expect(row);
+      for (const row of rows) parked.announce(row);
       await parked.park(rows);
       const running = parked.run();
       await clock.runUntil(untilEmpty());
@@ -244,7 +244,7 @@ describe('the rows of a key that go to two streams', () => {
 
   test('are put in order, though one is refused when a later one has been read', async () => {
     const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
-    parked.expect(second);
+    parked.announce(second);
     await parked.park([second]);
     const running = parked.run();
     // To read takes a millisecond.

@@ -1,27 +1,28 @@
--- Version 3: the outbox of the first release. Versions 1 and 2 were those of builds before it.
+-- Version 3: the outbox of the first release. Earlier builds had versions 1 and 2.
 --
--- outbox_schema stands for the name of the schema. The file runs as one statement, with pg_catalog as the search_path.
+-- outbox_schema is a placeholder for the name of the schema. The file runs as one statement, with pg_catalog as the search_path.
 --
 -- The relay relies on these rules:
 --
--- - A writer locks the key, then gets a transaction id, and only then takes a number. So within a key numbers grow in the order
---   of commits, and a row that a snapshot does not see has a transaction id that the snapshot does not see.
+-- - A writer locks the key, then gets a transaction id, and only then takes a number. So the numbers of a key increase in the
+--   order of commits. If a snapshot does not see a row, it does not see the row's transaction id.
 -- - The numbers come from a sequence without a cache.
 -- - A position is a snapshot. A number cannot be a position: a running transaction may have a lower number than rows that the
---   snapshot sees. Its id may even be at or above xmax, because xmax is one past the latest completed id.
--- - The earliest snapshot has the lowest xmax, and of snapshots with the same xmax the most running transactions, because
---   between them transactions have only ended. xmin does not order snapshots.
--- - Rows are never updated or deleted. They go to one of three slots, and a slot is truncated when each of its rows has been
---   relayed. That leaves no dead rows, whatever old snapshot another session holds.
--- - The relay notes the number of each acknowledged row apart from its positions. A slot is emptied only when the two agree.
--- - Each table that is updated or deleted from has a primary key: a publication for all tables requires it (SQLSTATE 55000).
--- - A function that Postgres parses when it runs has pg_catalog as its search_path. Otherwise a function or an operator that any
---   role creates in public could be a better match, and would run with the rights of the owner (CVE-2018-1058).
--- - A key of another type than text has one text, whatever the settings of the session.
--- - Most events are small and plain, and fit into every record. They skip check_event, which would cost a tenth of a put. 3072
---   bytes of data and a key of 256 characters fit into the smallest record of 8192 bytes.
--- - A commit can be visible before it is on disk. A writer sets synchronous_commit, because otherwise the relay could send what
---   a crash takes back.
+--   snapshot sees. The id of a running transaction may even be equal to or above xmax, because xmax is the latest completed id
+--   plus one.
+-- - The earliest snapshot has the lowest xmax. Among snapshots with the same xmax, the earliest has the most running
+--   transactions, because transactions have only ended between them. xmin does not order snapshots.
+-- - Rows are never updated or deleted. Each row goes to one of three slots, and a slot is truncated when all of its rows are
+--   relayed. So there are no dead rows, even if another session holds an old snapshot.
+-- - The relay stores the number of each acknowledged row, separately from its positions. A slot is truncated only if both agree.
+-- - Each table with updates or deletes has a primary key, because a publication for all tables requires one (SQLSTATE 55000).
+-- - A function that Postgres parses at run time has pg_catalog as its search_path. Otherwise another role could create a function
+--   or an operator in public that matches better, and it would run with the rights of the owner (CVE-2018-1058).
+-- - The text of a key of another type does not depend on the settings of the session.
+-- - Small events without headers and other options skip check_event, which takes a tenth of the time of a put. They fit into
+--   every record: 3072 bytes of data and a key of 256 characters are less than the smallest record size limit of 8192 bytes.
+-- - A commit can be visible before it is on disk. A writer sets synchronous_commit, because otherwise the relay could send a row
+--   that is lost in a crash.
 
 DO $$
 DECLARE
@@ -30,10 +31,10 @@ BEGIN
   IF to_regclass('outbox_schema.settings') IS NOT NULL THEN
     EXECUTE 'SELECT max(version) FROM outbox_schema.settings' INTO present;
     IF present < 3 THEN
-      RAISE 'schema outbox_schema was made by a build before the first release; let that build relay its rows, and drop it'
+      RAISE 'a build before the first release created schema outbox_schema; relay its rows with that build, and drop the schema'
         USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
-    RAISE 'schema outbox_schema has an outbox already; run only the versions that are missing, or call migrateOutbox'
+    RAISE 'schema outbox_schema has an outbox already; run only the missing versions, or call migrateOutbox'
       USING ERRCODE = 'duplicate_schema';
   END IF;
 END $$;
@@ -43,31 +44,32 @@ CREATE TABLE outbox_schema.settings (
   -- The table has one row.
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   version integer NOT NULL,
-  -- The producer that consumers see as the source of the numbers. A new one whenever numbers may come again.
+  -- The producer id of the numbers. It gets a new value whenever numbers may repeat.
   producer_id text NOT NULL DEFAULT gen_random_uuid()::text,
-  -- Where the outbox was relayed last: system, database and table, and the timeline, where the server tells them.
+  -- Where the outbox was relayed last: system, database and table, and the timeline. Some servers do not show all of them.
   cluster text,
   timeline text,
-  -- Somebody must say that the database was restored, before anything is relayed.
+  -- The relay is blocked until a person calls restored().
   is_restored boolean NOT NULL DEFAULT false,
-  -- Whether writers may notify. A transaction that has notified cannot be prepared.
+  -- Whether writers may notify. A transaction with a notification cannot be prepared for a two-phase commit.
   notifies boolean NOT NULL DEFAULT true,
   max_record_bytes integer NOT NULL DEFAULT 1048576 CHECK (max_record_bytes BETWEEN 8192 AND 10485760),
   retention interval NOT NULL DEFAULT '0' CHECK (retention >= '0'),
-  -- Every row that it sees has been compared with what is noted of it.
+  -- verify() has checked all rows that this snapshot sees.
   verified pg_snapshot NOT NULL DEFAULT '3:3:'
 );
 INSERT INTO outbox_schema.settings (version) VALUES (3);
 
 CREATE SEQUENCE outbox_schema.number AS bigint CACHE 1;
--- The slot that new rows go to. A sequence, because it is read and set outside of snapshots and leaves nothing behind.
+-- The slot for new rows. It is a sequence, because sequences are read and set outside of snapshots and leave no dead rows.
 CREATE SEQUENCE outbox_schema.slot AS bigint MINVALUE 0 MAXVALUE 2 START 0;
 SELECT setval('outbox_schema.slot', 0);
--- 1 while a relay sleeps and wants to be notified.
+-- 1 while a relay sleeps and waits for a notification.
 CREATE SEQUENCE outbox_schema.sleeping AS bigint MINVALUE 0 MAXVALUE 1 START 0;
 SELECT setval('outbox_schema.sleeping', 0);
 
--- check_event checks each event. CHECK constraints would be compiled anew by each statement, for longer than it writes a row.
+-- check_event checks each event. Each statement would have to compile CHECK constraints again, which takes longer than writing a
+-- row.
 CREATE TABLE outbox_schema.message (
   id bigint NOT NULL,
   xid xid8 NOT NULL,
@@ -75,13 +77,13 @@ CREATE TABLE outbox_schema.message (
   -- The part of the key's hash that divides keys among workers.
   bucket smallint NOT NULL,
   partition_key text NOT NULL,
-  -- The event: a text, or else bytes.
+  -- The event: either text or bytes.
   data text,
   bytes bytea,
   explicit_hash_key numeric,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   type text,
-  -- A JSON object of texts. The column is a text, so that a plain INSERT can give json, jsonb or text.
+  -- A JSON object of strings. The column is text, so that a plain INSERT can pass json, jsonb or text.
   headers text,
   topic text,
   PRIMARY KEY (id, slot)
@@ -91,7 +93,7 @@ CREATE TABLE outbox_schema.message_0 PARTITION OF outbox_schema.message FOR VALU
 CREATE TABLE outbox_schema.message_1 PARTITION OF outbox_schema.message FOR VALUES IN (1);
 CREATE TABLE outbox_schema.message_2 PARTITION OF outbox_schema.message FOR VALUES IN (2);
 
--- Rows whose key waits, because one of its rows was rejected or because it has many more rows than other keys.
+-- Rows of parked keys: one of the key's rows was rejected, or the key has many more rows than other keys.
 CREATE TABLE outbox_schema.parked (
   partition_key text NOT NULL,
   id bigint NOT NULL,
@@ -123,7 +125,7 @@ CREATE TABLE outbox_schema.rejected (
   last_error text
 );
 
--- The numbers of rows that the stream has acknowledged. Rows come once a second and range, and go with the slots.
+-- The numbers of rows that the stream has acknowledged. Each range adds one row a second. The rows are deleted with the slots.
 CREATE TABLE outbox_schema.ended (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   last_id bigint NOT NULL,
@@ -132,7 +134,7 @@ CREATE TABLE outbox_schema.ended (
 );
 CREATE INDEX ended_by_number ON outbox_schema.ended (last_id);
 
--- Rows behind a position that are not acknowledged, not parked, and not rejected: no relay will send them.
+-- Rows before a position that are not acknowledged, parked or rejected. No relay will send them.
 CREATE TABLE outbox_schema.missing (
   id bigint PRIMARY KEY,
   slot smallint NOT NULL,
@@ -140,18 +142,18 @@ CREATE TABLE outbox_schema.missing (
   found_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- How far each range of buckets is relayed: all that batch_from sees, and of what batch_to sees besides, the rows up to
--- after_id.
+-- The position of each range of buckets. Relayed are all rows that batch_from sees, and of the further rows that batch_to sees,
+-- the rows up to after_id.
 CREATE TABLE outbox_schema.range (
   number integer PRIMARY KEY,
   first_bucket smallint NOT NULL,
   last_bucket smallint NOT NULL,
-  -- Raised by each worker that takes the range over, so that a former one can no longer move the position.
+  -- Each takeover increases the fence, so that the former worker can no longer change the position.
   fence bigint NOT NULL DEFAULT 0,
   batch_from pg_snapshot NOT NULL DEFAULT '3:3:',
   batch_to pg_snapshot,
   after_id bigint NOT NULL DEFAULT 0,
-  -- The number of its advisory lock. It changes whenever a session that may not relay holds that lock.
+  -- The number of its advisory lock. It changes if a session without the relay's permissions holds the lock.
   lock integer NOT NULL
 );
 INSERT INTO outbox_schema.range (number, first_bucket, last_bucket, lock)
@@ -161,7 +163,8 @@ CREATE FUNCTION outbox_schema.key_hash(partition_key text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN hashtextextended(partition_key, hashtext('outbox_schema')::bigint);
 
--- Rejects what the stream would reject, so that the writer gets the error, and not the relay. Limits each column.
+-- Rejects an event that the stream would reject, so that the writer gets the error instead of the relay. Also limits the other
+-- columns.
 CREATE FUNCTION outbox_schema.check_event(partition_key text, data text, bytes bytea, explicit_hash_key numeric, type text,
   headers jsonb, topic text) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -181,7 +184,7 @@ BEGIN
   key_bytes := convert_to(partition_key, 'UTF8');
   key_length := char_length(partition_key);
   IF octet_length(key_bytes) > 256 THEN
-    -- As the producer counts: a character beyond U+FFFF, of four bytes in UTF-8, is two.
+    -- The producer counts UTF-16 code units: a character above U+FFFF, which has four bytes in UTF-8, counts as two.
     key_length := key_length + (SELECT count(*) FROM generate_series(0, least(octet_length(key_bytes), 1025) - 1) i
       WHERE get_byte(key_bytes, i) >= 240);
   END IF;
@@ -194,10 +197,10 @@ BEGIN
   IF data_bytes > most_bytes THEN
     RAISE 'data must have at most % bytes, got %', most_bytes, data_bytes
       USING ERRCODE = 'program_limit_exceeded',
-        HINT = 'a stream that takes larger records: outbox_schema.accept_records_of(bytes)';
+        HINT = 'if the stream accepts larger records, call outbox_schema.accept_records_of(bytes)';
   END IF;
-  -- A driver that sends bytes without a type sends this text, and so does an assignment of bytes to the column data. It can also
-  -- be the text of an event, so it is no error.
+  -- A driver that sends bytes without a type sends this text. An assignment of bytes to the column data has the same effect. The
+  -- text can also be a valid event, so this is only a warning.
   IF starts_with(data, chr(92) || 'x') AND data ~ '^.x([0-9a-f][0-9a-f])*$' THEN
     RAISE WARNING 'data is a text that looks like bytes in hexadecimal'
       USING HINT = 'give bytes as bytea: outbox_schema.put($1, $2::bytea), outbox_schema.put_all($1, $2::bytea[]), '
@@ -210,7 +213,7 @@ BEGIN
   IF char_length(type) NOT BETWEEN 1 AND 256 OR char_length(topic) NOT BETWEEN 1 AND 256 THEN
     RAISE 'type and topic must be null or have 1 to 256 characters' USING ERRCODE = 'check_violation';
   END IF;
-  -- The relay reads them as UTF-8: what has no form in it must fail here.
+  -- The relay reads these texts as UTF-8, so a text that cannot be converted must fail here.
   PERFORM convert_to(type, 'UTF8'), convert_to(topic, 'UTF8'), convert_to(headers::text, 'UTF8');
   IF headers IS NULL THEN
     RETURN;
@@ -225,13 +228,13 @@ BEGIN
   FOR header IN SELECT * FROM jsonb_each(headers) LOOP
     IF header.key !~ '^[a-z0-9]{1,64}$' OR jsonb_typeof(header.value) <> 'string' OR header.key = ANY
       ('{specversion,id,source,type,time,datacontenttype,data,partitionkey}') THEN
-      RAISE 'a header must be a text named by 1 to 64 of a-z and 0-9, and by no attribute that the relay sets, got %',
+      RAISE 'a header must be a string with a name of 1 to 64 characters of a-z and 0-9 that is not an attribute of the relay, got %',
         left(header.key, 80) USING ERRCODE = 'check_violation';
     END IF;
   END LOOP;
 END $$;
 
--- Locks keys in an order that is the same for all transactions, so that no two wait for each other.
+-- Locks keys. All transactions use the same order, so that they cannot deadlock.
 CREATE FUNCTION outbox_schema.lock_keys(partition_keys text[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -243,7 +246,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Puts an event into the outbox, in the caller's transaction, and returns its number. The event is data, or else bytes.
+-- Puts an event into the outbox, in the caller's transaction, and returns its number. The event is either data or bytes.
 CREATE FUNCTION outbox_schema.put_event(partition_key text, data text, bytes bytea, explicit_hash_key numeric, type text,
   headers jsonb, topic text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -264,7 +267,7 @@ BEGIN
   END IF;
   PERFORM pg_advisory_xact_lock(hash);
   current_xid := pg_current_xact_id();
-  -- A commit can be visible before it is on disk. The relay could then send what a crash takes back.
+  -- A commit can be visible before it is on disk. The relay could then send a row that is lost in a crash.
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
@@ -280,7 +283,7 @@ BEGIN
   RETURN new_id;
 END $$;
 
--- Puts many events in one call: locks their keys, and numbers them in the order of the arrays.
+-- Puts many events in one call. Locks their keys, and numbers the events in the order of the arrays.
 CREATE FUNCTION outbox_schema.put_events(partition_keys text[], data text[], bytes bytea[], explicit_hash_keys numeric[],
   types text[], headers jsonb[], topics text[]) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -306,7 +309,7 @@ BEGIN
     AND getdatabaseencoding() = 'UTF8') IS NOT TRUE;
   PERFORM outbox_schema.lock_keys(put_events.partition_keys);
   current_xid := pg_current_xact_id();
-  -- A commit can be visible before it is on disk. The relay could then send what a crash takes back.
+  -- A commit can be visible before it is on disk. The relay could then send a row that is lost in a crash.
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
@@ -327,8 +330,9 @@ BEGIN
   RETURN written;
 END $$;
 
--- put, for each type of data, and for keys of any type. Postgres chooses text for a key without a type, and anyelement for a uuid
--- or a number. These functions run as their caller, because a cast of the caller's own type runs the caller's own function.
+-- put has an overload for each type of data, with keys of type text and of any other type. Postgres chooses text for a key
+-- without a type, and anyelement for a uuid or a number. These functions run with the rights of their caller, because a cast of
+-- the caller's own type runs a function of the caller.
 CREATE FUNCTION outbox_schema.put(partition_key text, data text, explicit_hash_key numeric DEFAULT NULL,
   type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -393,8 +397,8 @@ BEGIN
   RETURN outbox_schema.put_event(partition_key::text, NULL, data, explicit_hash_key, type, headers::jsonb, topic);
 END $$;
 
--- put_all, for each type of data, and for keys of any type. Postgres chooses text for a parameter without a type, which is then
--- the text of an array.
+-- put_all has an overload for each type of data, with keys of any type. Postgres chooses text for a parameter without a type. It
+-- is then the text of an array.
 CREATE FUNCTION outbox_schema.put_all(partition_keys text, data text, explicit_hash_keys numeric[] DEFAULT NULL,
   types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -490,7 +494,7 @@ BEGIN
   PERFORM outbox_schema.lock_keys(partition_keys::text[]);
 END $$;
 
--- For writers that cannot call a function: a plain INSERT of partition_key and data does the same as put.
+-- For writers that cannot call a function, a plain INSERT of partition_key and data has the same effect as put.
 CREATE FUNCTION outbox_schema.current_slot() RETURNS smallint
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 RETURN (SELECT last_value::smallint FROM outbox_schema.slot);
@@ -511,12 +515,12 @@ BEGIN
   END IF;
   PERFORM pg_advisory_xact_lock(hash);
   NEW.xid := pg_current_xact_id();
-  -- A commit can be visible before it is on disk. The relay could then send what a crash takes back.
+  -- A commit can be visible before it is on disk. The relay could then send a row that is lost in a crash.
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
   NEW.bucket := hash & 4095;
-  -- Without the white space that a text may have.
+  -- Removes optional white space.
   NEW.headers := NEW.headers::jsonb::text;
   NEW.id := nextval('outbox_schema.number');
   IF pg_sequence_last_value('outbox_schema.sleeping') = 1 THEN
@@ -527,32 +531,32 @@ END $$;
 CREATE TRIGGER number_row BEFORE INSERT ON outbox_schema.message
 FOR EACH ROW WHEN (NEW.id IS NULL) EXECUTE FUNCTION outbox_schema.number_row();
 
--- How large a Kinesis record may be, its key included: 8 KiB to 10 MiB. Events that do not fit are rejected.
+-- Sets the largest Kinesis record, including its key: 8 KiB to 10 MiB. The outbox rejects larger events.
 CREATE FUNCTION outbox_schema.accept_records_of(bytes integer) RETURNS void
 LANGUAGE sql
 BEGIN ATOMIC
   UPDATE outbox_schema.settings SET max_record_bytes = bytes;
 END;
 
--- For how long rows that were sent stay, at least. They stay for up to twice as long.
+-- Sets the shortest time for which sent rows are kept. They are kept for up to twice this time.
 CREATE FUNCTION outbox_schema.retain(period interval) RETURNS void
 LANGUAGE sql
 BEGIN ATOMIC
   UPDATE outbox_schema.settings SET retention = period;
 END;
 
--- Whether writers notify a relay that sleeps. Where transactions are prepared they must not: the relay then polls.
+-- Sets whether writers notify a sleeping relay. If writers use two-phase commit, they must not notify, and the relay polls.
 CREATE FUNCTION outbox_schema.notify(are_allowed boolean) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  -- A relay that is about to sleep reads the setting first, and holds a lock on it until it has.
+  -- A relay reads the setting before it sleeps. This lock waits for such a relay.
   LOCK TABLE outbox_schema.settings IN ACCESS EXCLUSIVE MODE;
   UPDATE outbox_schema.settings SET notifies = are_allowed;
   PERFORM setval('outbox_schema.sleeping', 0);
 END $$;
 
--- Whether the relay may go on with the positions that are saved. After a promotion numbers may come again, so that the
--- outbox gets a new producer id. After anything else that is not known, somebody must call restored first.
+-- Whether the saved positions are valid for this database. After a promotion numbers may repeat, so the outbox gets a new
+-- producer id. After any other change of the database, a person must call restored() first.
 CREATE FUNCTION outbox_schema.recognize() RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -561,7 +565,7 @@ DECLARE
   here_timeline text;
   is_of_the_future boolean;
 BEGIN
-  -- Servers of some services refuse these functions.
+  -- Some managed services do not allow these functions.
   BEGIN
     SELECT system_identifier INTO here_cluster FROM pg_control_system();
   EXCEPTION WHEN OTHERS THEN
@@ -591,11 +595,11 @@ BEGIN
   RETURN true;
 END $$;
 
--- Compares the rows that are behind the positions of all ranges with what is noted of each: that it is acknowledged, parked
--- or rejected. Each row is compared once. Returns how many were, and how many rows are missing by now.
+-- Checks that each row before the positions of all ranges is acknowledged, parked or rejected. Each row is checked once. Returns
+-- how many rows were checked, and how many rows are missing in total.
 CREATE FUNCTION outbox_schema.verify(OUT verified_rows bigint, OUT missing_rows bigint)
--- Where no row is new the planner expects a third of all, and would read all. The relay, which joins a few rows with many,
--- switches hash joins off; this joins many with few.
+-- If there are no new rows, the planner still expects a third of all rows, and would read all rows. The relay disables hash
+-- joins, because it joins few rows with many. This function joins many rows with few.
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = on AS $$
 DECLARE
   since pg_snapshot;
@@ -627,13 +631,13 @@ BEGIN
   IF least::text <> since::text THEN
     UPDATE outbox_schema.settings SET verified = least;
   END IF;
-  -- Those that somebody has sent meanwhile.
+  -- Missing rows that were acknowledged later.
   DELETE FROM outbox_schema.missing m USING outbox_schema.ended e WHERE e.last_id >= m.id AND e.numbers @> m.id;
   SELECT count(*) INTO missing_rows FROM outbox_schema.missing;
 END $$;
 
--- Lets new rows go to the next slot, and empties slots that are relayed. Returns how many it emptied. It waits for no lock: it
--- leaves a slot that a transaction still writes to, or reads, for the next time.
+-- Changes the slot for new rows, and truncates slots whose rows are all relayed. Returns how many slots it truncated. It does not
+-- wait for locks: a slot that a transaction still writes or reads stays until the next call.
 CREATE FUNCTION outbox_schema.rotate() RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -643,9 +647,9 @@ DECLARE
   kept interval;
   emptied integer := 0;
 BEGIN
-  -- What was committed while this waited for a lock must be seen.
+  -- Each statement must see all rows that were committed before it.
   IF current_setting('transaction_isolation') <> 'read committed' THEN
-    RAISE 'rotate must run in a transaction of its own, read committed' USING ERRCODE = 'invalid_transaction_state';
+    RAISE 'rotate must run in its own transaction, with isolation level read committed' USING ERRCODE = 'invalid_transaction_state';
   END IF;
   -- One session rotates at a time. Any role can take an advisory lock, but only the owner and the relay can lock this table.
   BEGIN
@@ -670,7 +674,7 @@ BEGIN
         CONTINUE WHEN is_needed;
       END IF;
       EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE NOWAIT', slot_name);
-      -- With the lock nobody can have rows here that are not committed. What verify has not seen is not relayed either.
+      -- While this lock is held, there are no uncommitted rows here. Rows that verify has not checked may not be relayed yet.
       EXECUTE format(
         'SELECT EXISTS (SELECT FROM outbox_schema.settings s JOIN %s m ON m.xid >= pg_snapshot_xmin(s.verified)
            AND NOT pg_visible_in_snapshot(m.xid, s.verified))', slot_name) INTO is_needed;
@@ -686,7 +690,7 @@ BEGIN
   END IF;
   EXECUTE format('SELECT EXISTS (SELECT FROM outbox_schema.message_%s)', current_slot) INTO has_rows;
   IF has_rows THEN
-    -- A transaction that stays open holds one slot. Rows then go to the other two.
+    -- A transaction that stays open can block one slot. New rows then use the other two slots.
     FOR other IN 1..2 LOOP
       EXECUTE format('SELECT EXISTS (SELECT FROM outbox_schema.message_%s)', (current_slot + other) % 3) INTO has_rows;
       IF NOT has_rows THEN
@@ -698,7 +702,7 @@ BEGIN
   RETURN emptied;
 END $$;
 
--- The rows that were sent and are still there, with when.
+-- The rows that were sent and still exist, with the time when they were sent.
 CREATE VIEW outbox_schema.sent AS
 SELECT m.id, m.partition_key, coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')) AS data, m.explicit_hash_key,
   m.type, m.headers, m.topic, m.created_at,
@@ -707,8 +711,8 @@ FROM outbox_schema.message m CROSS JOIN LATERAL (
   SELECT ended_at FROM outbox_schema.ended WHERE last_id >= m.id AND numbers @> m.id ORDER BY last_id LIMIT 1
 ) e;
 
--- What waits: rows and the age of the oldest in seconds, which is 0 for one of a time to come, written before the clock was
--- set back, and rows parked and given up.
+-- Returns the number of waiting rows, the age of the oldest waiting row in seconds, and the number of parked and of rejected
+-- rows. The age is 0 if the row has a time in the future, because the clock was set back.
 CREATE FUNCTION outbox_schema.lag(OUT waiting_rows bigint, OUT waiting_seconds double precision,
   OUT parked_rows bigint, OUT rejected_rows bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off SET search_path = pg_catalog, pg_temp
@@ -733,8 +737,8 @@ BEGIN ATOMIC
        AND (r.batch_to IS NULL OR m.id > r.after_id OR NOT pg_visible_in_snapshot(m.xid, r.batch_to))) u;
 END;
 
--- Divides the keys anew, among so many workers at most. Workers stop at what they held and go on with what they get; some
--- rows are sent again, in order, and consumers drop the duplicates.
+-- Divides the keys again, into this number of ranges, for at most as many workers. Workers release their old ranges and claim new
+-- ranges. Some rows are sent again, in order, and consumers drop the duplicates.
 CREATE FUNCTION outbox_schema.divide(ranges integer) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -756,8 +760,8 @@ BEGIN
   FROM generate_series(1, divide.ranges) n;
 END $$;
 
--- To be called after the database was restored, from a dump or to an earlier time, before the relay starts: transaction
--- ids and numbers may begin again. All rows that are left are sent, as those of another producer.
+-- Call this before the relay starts, after the database was restored from a dump or to an earlier time, because transaction ids
+-- and numbers may repeat. All remaining rows are sent, with a new producer id.
 CREATE FUNCTION outbox_schema.restored() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -769,25 +773,25 @@ BEGIN
   WHERE NOT EXISTS (SELECT FROM outbox_schema.rejected r WHERE r.id = m.id)
   ON CONFLICT DO NOTHING;
   TRUNCATE outbox_schema.message, outbox_schema.ended, outbox_schema.missing;
-  -- A copy of the database may have an older sequence than rows: logical replication copies no sequence.
+  -- The sequence may be behind the rows, because logical replication does not copy sequences.
   PERFORM setval('outbox_schema.number', greatest((SELECT last_value FROM outbox_schema.number),
     (SELECT max(id) FROM outbox_schema.parked), (SELECT max(id) FROM outbox_schema.rejected)));
-  -- Every snapshot sees it.
+  -- Every snapshot sees this transaction id.
   UPDATE outbox_schema.parked SET xid = '2';
   UPDATE outbox_schema.range SET fence = fence + 1, batch_from = '3:3:', batch_to = NULL, after_id = 0;
   UPDATE outbox_schema.settings SET producer_id = gen_random_uuid()::text, is_restored = false, cluster = NULL, timeline = NULL,
     verified = '3:3:';
-  -- A dump without privileges gives every function back to every role.
+  -- After a restore of a dump without privileges, every role may call every function.
   REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox_schema FROM PUBLIC;
 END $$;
 
--- What a role needs to put events, and what the role of a relay needs.
+-- Grants the permissions to put events, and the permissions of a relay.
 CREATE FUNCTION outbox_schema.grant_put(role_name name) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   signature text;
 BEGIN
-  -- A dump without privileges gives every function back to every role.
+  -- After a restore of a dump without privileges, every role may call every function.
   REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox_schema FROM PUBLIC;
   EXECUTE format('GRANT USAGE ON SCHEMA outbox_schema TO %I', role_name);
   EXECUTE format('GRANT INSERT (partition_key, data, bytes, explicit_hash_key, type, headers, topic)
@@ -803,7 +807,7 @@ END $$;
 CREATE FUNCTION outbox_schema.grant_relay(role_name name) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  -- A dump without privileges gives every function back to every role.
+  -- After a restore of a dump without privileges, every role may call every function.
   REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox_schema FROM PUBLIC;
   EXECUTE format('GRANT USAGE ON SCHEMA outbox_schema TO %I', role_name);
   EXECUTE format('GRANT SELECT ON outbox_schema.settings, outbox_schema.message, outbox_schema.range, outbox_schema.parked,
@@ -818,5 +822,5 @@ BEGIN
     role_name);
 END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox_schema FROM PUBLIC;
--- A dump of an outbox that was never relayed is one of another database, too.
+-- Stores this database now, so that a restored dump is recognised even if the outbox was never relayed.
 SELECT outbox_schema.recognize();

@@ -1,12 +1,12 @@
--- Statements that read new rows, and rotate their tables.
+-- Statements that read new rows and rotate slots.
 
 -- name: takeSnapshot
--- Returns a new snapshot, whether it sees rows of any range that snapshot $1 does not see, and the lowest number of the rows
--- whose transaction began after $1. Returns no row if another worker has taken range $2 over, or if the keys were divided
--- anew: a worker that saves nothing notices it here.
+-- Returns a new snapshot, whether it sees rows of any range that snapshot $1 does not see, and the lowest number of rows whose
+-- transaction began after $1. Returns no row if another worker has taken over range $2, or if the keys were divided again. An
+-- idle worker, which saves no position, notices it only here.
 --
--- Only the rows say where they begin: a running transaction may have any number, lower or higher than those that a snapshot sees.
--- Without OFFSET and LIMIT, the planner looks for the lowest number of all rows or reads all rows, and so reads relayed rows, too.
+-- The lowest number must be read from the rows, because a running transaction may have a lower or higher number than the rows
+-- that a snapshot sees. Without OFFSET and LIMIT, the planner would also read relayed rows.
 SELECT seen::text AS snapshot, first_id, first_id IS NOT NULL OR seen::text <> $1 AND EXISTS (
   SELECT FROM pg_catalog.pg_snapshot_xip($1::pg_snapshot) late
   CROSS JOIN LATERAL (SELECT FROM outbox_schema.message WHERE xid = late LIMIT 1) one
@@ -24,13 +24,13 @@ FROM pg_catalog.pg_current_snapshot() seen, LATERAL (
 WHERE EXISTS (SELECT FROM outbox_schema.range WHERE number = $2 AND fence = $3);
 
 -- name: readBatch
--- Reads the next rows that snapshot $2 sees and snapshot $1 does not, in order of their numbers: the rows after $4 of buckets
--- $5 to $6, at most $7 rows and $8 bytes. One row is read even if it is larger. First come the rows of transactions that began
--- after $1, from number $3 on, then those of transactions that were running at $1.
+-- Reads the next rows that snapshot $2 sees and snapshot $1 does not see, in order of their numbers: the rows after $4 of buckets
+-- $5 to $6, at most $7 rows and $8 bytes. One row is read even if it is larger. The first part of the UNION reads the rows of
+-- transactions that began after $1, from number $3 on. The second part reads the rows of transactions that were running at $1.
 --
--- The bytes of every column with a value of the writer count, because thousands of rows are in memory at once. With $9,
--- parked_tries tells how often the first parked row of the key was tried. With $10, created_at tells when the row was put;
--- otherwise it is null, because converting the time would take the relay a fifth more processor time for a row.
+-- The bytes of all columns from the writer count, because thousands of rows are in memory together. With $9, parked_tries is the
+-- number of tries of the first parked row of the key. With $10, created_at tells when the row was put; otherwise it is null,
+-- because converting the time would take the relay a fifth more processor time for a row.
 SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic,
   CASE WHEN $10::boolean THEN created_at END AS created_at,
   coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')) AS data, bytes_before + row_bytes AS bytes_up_to,
@@ -71,10 +71,10 @@ FROM (
 ORDER BY id;
 
 -- name: setSleeping
--- Tells writers whether to notify, where they may.
+-- Sets whether writers notify, if the outbox allows notifications.
 SELECT pg_catalog.setval('outbox_schema.sleeping', $1::bigint) FROM outbox_schema.settings
 WHERE notifies OR $1::bigint = 0;
 
 -- name: rotate
--- Lets new rows go to the next slot, and empties slots whose rows are all relayed.
+-- Changes the slot for new rows, and truncates slots whose rows are all relayed.
 SELECT outbox_schema.rotate();

@@ -1,8 +1,8 @@
 -- Statements about the table parked: rows of keys that wait for a retry, or that have many more rows than other keys.
 
 -- name: parkRows
--- Copies rows to the table, unless another worker has taken the range over. Rows that are there stay as they are. The row lock
--- makes the next holder wait, and so see what was parked.
+-- Copies rows to the table, unless another worker has taken over the range. Existing rows are not changed. The row lock makes the
+-- next holder wait, so that it sees the parked rows.
 WITH held AS MATERIALIZED (
   SELECT number FROM outbox_schema.range WHERE number = $1 AND fence = $2 FOR SHARE
 ), parked AS (
@@ -17,8 +17,8 @@ WITH held AS MATERIALIZED (
 SELECT pg_catalog.count(*) = 1 AS "isHeld" FROM held;
 
 -- name: listParkedKeys
--- Lists $3 keys of buckets $1 to $2 by the number of their first row, which is above $6. Returns one row without a key if there
--- is no such key, and no row if another worker has taken the range over.
+-- Lists $3 keys of buckets $1 to $2 by the number of their first row, which must be above $6. Returns one row without a key if
+-- there is no such key. Returns no row if another worker has taken over the range.
 SELECT partition_key, tries, first_id
 FROM (SELECT FROM outbox_schema.range WHERE number = $4 AND fence = $5) held
 LEFT JOIN (
@@ -32,10 +32,12 @@ LEFT JOIN (
 ORDER BY first_id;
 
 -- name: readParkedRows
--- Reads the first rows of each key, after the key's after_id: at most $3 rows and $4 bytes of each key, and $7 bytes of all. The
--- first row of a key, and the first row of all, are read even if they are larger. If the first row of a key does not fit into $7
--- bytes, it comes without its data. Returns one row without a number if there is no row, and no row if another worker has
--- taken the range over: that worker may have deleted rows that it is going to send, and the key would seem to have none.
+-- Reads the first rows of each key after the key's after_id: at most $3 rows and $4 bytes of each key, and $7 bytes of all keys.
+-- The first row of a key may exceed $4 bytes, and the first row of all may exceed $7 bytes. If the first row of another key does
+-- not fit into $7 bytes, it is returned without its data. Returns one row without a number if there are no rows.
+--
+-- Returns no row if another worker has taken over the range. That worker may have deleted rows to park them again, so the key
+-- would seem to have no rows.
 SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic, created_at,
   CASE WHEN fits THEN data END AS data, tries
 FROM (SELECT FROM outbox_schema.range WHERE number = $5 AND fence = $6) held
@@ -64,7 +66,7 @@ LEFT JOIN (
 ORDER BY id;
 
 -- name: removeParkedRows
--- Removes rows that the stream has acknowledged, and notes their numbers.
+-- Removes rows that the stream has acknowledged, and stores their numbers.
 WITH removed AS (
   DELETE FROM outbox_schema.parked p USING unnest($1::text[], $2::bigint[]) gone (partition_key, id)
   WHERE p.partition_key = gone.partition_key AND p.id = gone.id
@@ -72,7 +74,7 @@ WITH removed AS (
 INSERT INTO outbox_schema.ended (last_id, numbers) VALUES ($3, $4);
 
 -- name: countTries
--- One statement for all rows, so that no role can occupy the connection with rejected rows.
+-- One statement for all rows, so that writers of many invalid rows cannot keep the connection busy.
 UPDATE outbox_schema.parked p SET tries = tries + 1, last_error = tried.error
 FROM unnest($1::text[], $2::bigint[], $3::text[]) tried (partition_key, id, error)
 WHERE p.partition_key = tried.partition_key AND p.id = tried.id;

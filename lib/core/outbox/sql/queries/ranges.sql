@@ -1,5 +1,5 @@
--- Statements by which workers share the ranges of keys. A worker holds a range while its session holds the range's advisory
--- lock. Each takeover increases the fence of the range, so that a former holder can change nothing any more.
+-- Statements with which workers share the key ranges. A worker holds a range while its session holds the range's advisory lock.
+-- Each takeover increases the fence of the range, so that a former holder can no longer change it.
 
 -- name: countHoldings
 -- Counts the ranges of each worker. A lock counts only if the role of its session may update the table range, because any
@@ -36,7 +36,7 @@ SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('outbox_schema'), $1:
 SELECT pg_catalog.pg_advisory_unlock(pg_catalog.hashtext('outbox_schema'), $1::int);
 
 -- name: replaceLock
--- Gives range $1 another lock if a session that may not relay holds its lock $2.
+-- Gives range $1 another lock if a session without the relay's permissions holds its lock $2.
 WITH worker_lock AS (
   SELECT l.objid::bigint AS lock
   FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
@@ -65,8 +65,8 @@ RETURNING first_bucket, last_bucket, fence::text AS fence, producer_id, batch_fr
   batch_to::text AS batch_to, after_id;
 
 -- name: deleteUncoveredParkedRows
--- Behind the saved position are rows that may not be acknowledged. Parked rows that come after them must not pass them, so
--- the new holder parks them again. Rows that the next holder has parked, if there is one already, stay.
+-- Deletes parked rows after the saved position, and the new holder parks them again. Otherwise they could be sent before other
+-- rows after the position, which may not be acknowledged yet. The fence protects the rows of a later holder.
 DELETE FROM outbox_schema.parked
 WHERE bucket BETWEEN $1 AND $2
   AND NOT pg_catalog.pg_visible_in_snapshot(xid, $3::pg_snapshot)
@@ -74,7 +74,7 @@ WHERE bucket BETWEEN $1 AND $2
   AND EXISTS (SELECT FROM outbox_schema.range WHERE number = $6 AND fence = $7);
 
 -- name: savePosition
--- Saves the position of a range and the numbers of acknowledged rows. Does nothing if another worker has taken the range over.
+-- Saves the position of a range and the numbers of acknowledged rows. Does nothing if another worker has taken over the range.
 WITH saved AS (
   UPDATE outbox_schema.range SET batch_from = $3, batch_to = $4, after_id = $5
   WHERE number = $1 AND fence = $2

@@ -1,7 +1,7 @@
--- Statements of a migration, and of the checks before a relay starts.
+-- Statements of migrations, and of the checks before a relay starts.
 
 -- name: hasSettingsTable
--- A table only: a view of that name would run functions of its owner.
+-- Accepts only a table, because a view of that name would run functions of its owner.
 SELECT pg_catalog.to_regclass('outbox_schema.settings') IN (
   SELECT oid FROM pg_catalog.pg_class WHERE relkind = 'r'
 ) AS there;
@@ -14,7 +14,7 @@ SELECT version FROM outbox_schema.settings;
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('outbox_schema'), -1);
 
 -- name: findForeignOwner
--- Returns a row if the schema belongs to a role that the current role does not act for.
+-- Returns a row if the schema belongs to a role that the current role is not a member of.
 SELECT nspowner::regrole::text AS owner, current_user::text AS role FROM pg_catalog.pg_namespace
 WHERE nspname = 'outbox_schema' AND nspowner <> current_user::regrole
   AND (current_setting('is_superuser') = 'on' OR NOT pg_catalog.pg_has_role(nspowner, 'USAGE'));
@@ -30,7 +30,7 @@ SELECT pg_catalog.set_config('search_path', $1::pg_catalog.text, true),
   pg_catalog.set_config('lock_timeout', $3::pg_catalog.text, true);
 
 -- name: findRowSecurity
--- Lists tables on which row level security hides rows from the current role.
+-- Lists the tables on which row level security hides rows from the current role.
 SELECT relname FROM pg_catalog.pg_class
 WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'outbox_schema')
   AND relkind IN ('r', 'p') AND pg_catalog.row_security_active(oid)
@@ -57,5 +57,5 @@ WHERE p.pronamespace = 'outbox_schema'::regnamespace AND p.proname IN ('rotate',
 SELECT current_user::text AS role;
 
 -- name: readCacheSize
--- A sequence with a cache does not number rows in the order in which they are put.
+-- A sequence with a cache would not number rows in the order in which they are put.
 SELECT cache_size FROM pg_catalog.pg_sequences WHERE schemaname = 'outbox_schema' AND sequencename = 'number';

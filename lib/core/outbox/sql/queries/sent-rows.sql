@@ -1,11 +1,11 @@
--- Statements of a replay: rows that were sent and are still there.
+-- Statements of a replay, for rows that were sent and still exist.
 
 -- name: readLastNumber
 SELECT producer_id, last_value FROM outbox_schema.settings, outbox_schema.number;
 
 -- name: readSentRows
--- Reads rows after $1 up to $2, of key $3 and sent from $4 until before $5 where those are not null, at most $6 rows and $7
--- bytes. One row is read even if it is larger.
+-- Reads rows with numbers above $1 and up to $2, at most $6 rows and $7 bytes. One row is read even if it is larger. If they are
+-- not null, $3 is the key, and the rows were sent from $4 until before $5.
 SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic, created_at, data
 FROM (
   SELECT *, pg_catalog.sum(row_bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - row_bytes AS bytes_before FROM (

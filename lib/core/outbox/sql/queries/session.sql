@@ -1,7 +1,7 @@
--- Statements about the session of a relay. A worker is a session that shares a lock with a number below 0.
+-- Statements about the session of a relay. A session is a worker while it holds a shared lock with a number below 0.
 
 -- name: readSession
--- is_first tells whether the connection is outside of a transaction. It is false for a later statement of a transaction.
+-- is_first is true if the connection is outside of a transaction. It is false for a later statement of a transaction.
 SELECT pg_catalog.current_setting('lock_timeout') AS lock_timeout,
   pg_catalog.statement_timestamp() OPERATOR(pg_catalog.=) pg_catalog.transaction_timestamp() AS is_first;
 
@@ -13,7 +13,7 @@ SELECT name, pg_catalog.current_setting(name, true) AS value
 FROM pg_catalog.unnest($1::pg_catalog.text[]) AS wanted (name);
 
 -- name: applySettings
--- Sets what the server knows of some settings: until the transaction ends if $3, else for the session.
+-- Applies the settings that the server has: until the end of the transaction if $3 is true, otherwise for the session.
 SELECT name, pg_catalog.set_config(name, value, $3::pg_catalog.bool) AS value
 FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[])) AS wanted (name, value)
 WHERE pg_catalog.current_setting(name, true) IS NOT NULL;

@@ -1,19 +1,22 @@
 import type { Clock } from '../kernel/clock';
 
-/** Lets a loop sleep until there is something to do, or a time is over. What rings while nobody sleeps is not lost. */
-export class Bell {
-  private isRung = false;
+/**
+ * Lets a loop sleep until it is notified, or until a time is over. A notification before `sleep` is not lost: the next `sleep`
+ * returns immediately.
+ */
+export class WakeSignal {
+  private isNotified = false;
   private wake = (): void => {};
 
   constructor(private readonly clock: Clock) {}
 
-  ring(): void {
-    this.isRung = true;
+  notify(): void {
+    this.isNotified = true;
     this.wake();
   }
 
   async sleep(ms: number): Promise<void> {
-    if (!this.isRung) {
+    if (!this.isNotified) {
       let cancel = (): void => {};
       await new Promise<void>((resolve) => {
         this.wake = resolve;
@@ -21,6 +24,6 @@ export class Bell {
       });
       cancel();
     }
-    this.isRung = false;
+    this.isNotified = false;
   }
 }
