@@ -76,7 +76,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `One step takes ${seconds(OUTLIVED_AFTER_MS)} seconds`,
     `the ${core('adaptive-counts/write-reporter', 'MOST_REPORTS')} values that were throttled most`,
     `goes from 1 shard to 15 in ${['', 'one', 'two', 'three', 'four', 'five'][stepsUncounted(1, 15)]} steps`,
-    `name at most ${lambda('adaptive-shard-count-controller/read-insights', 'MOST_CONTRIBUTORS')} values`,
+    `name at most ${lambda('adaptive-shard-count-controller/read-insights', 'MOST_CONTRIBUTORS')} keys`,
     `An increase takes ${seconds(OUTLIVED_AFTER_MS)} seconds: first`,
     `waits until no writer uses the earlier count: ${seconds(OUTLIVED_AFTER_MS)} seconds`,
     `it waits ${core('sharding/longest-write', 'LONGEST_INVOCATION_SECONDS') / 60} minutes`,
