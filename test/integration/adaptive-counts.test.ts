@@ -29,7 +29,7 @@ import { jumpingClock } from '../support/fakes/jumping-clock';
 import { createKeyedTable } from '../support/keyed-table';
 import { createTable } from '../support/sharded-tables';
 
-/** The table of counts on dynalite with the AWS SDK, and the function of IndexItemMover that would be deployed. */
+/** Tests the table of counts on dynalite with the AWS SDK, and the bundled function of IndexItemMover. */
 
 const COUNTS = adaptiveConfig.adaptive!.tableName;
 const INDEX_KEY = { S: `${adaptiveConfig.tableName}/${adaptiveConfig.indexName}` };
@@ -75,7 +75,7 @@ afterEach(async () => {
   await waitUntilTableNotExists({ client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: COUNTS });
 });
 
-test('10,000 values that have grown are read over several pages, or those alone that are named', async () => {
+test('a reader reads the counts of 10,000 values in several pages, or only the counts of named values', async () => {
   const values = Array.from({ length: 10_000 }, (_, number) => `value ${String(number).padStart(5, '0')}`);
   for (let from = 0; from < values.length; from += 25) {
     const puts = values.slice(from, from + 25).map((value, place) => ({
@@ -94,7 +94,7 @@ test('10,000 values that have grown are read over several pages, or those alone 
   expect(queries).toBeGreaterThan(1);
   expect(counts.map(({ value }) => value)).toEqual(values);
   expect(counts[9_999]).toMatchObject({ write: 4, read: 4 + (9_999 % 60) });
-  // However long an answer of an emulator takes.
+  // This clock stands still, so a slow emulator causes no timeout.
   const patient: Clock = { now: () => 0, schedule: () => () => {}, sleep: async () => {} };
   const reader = new DynamoDbShardCountReader(counting as never, adaptiveConfig);
   const index = new AdaptiveIndex(adaptiveConfig, reader, { clock: patient, timeOfDay: () => 0 });
@@ -111,11 +111,11 @@ test('10,000 values that have grown are read over several pages, or those alone 
   expect(await store.readCount('value 07777')).toMatchObject({ read: 4 + (7_777 % 60) });
 }, 120_000);
 
-describe('the function of IndexItemMover for an index whose counts grow', () => {
+describe('the function of IndexItemMover on an index with adaptive counts', () => {
   const ORDERS = 150;
   const why = { value: 'open', reason: 'to see', changedBy: 'a test' };
 
-  /** What the function answers that is started now: it has no copy of the counts yet. */
+  /** The totals of a run of the function in a new process, which has no cached counts. */
   const reshard = async (resumePoint?: string): Promise<{ moved: number; itemsScanned: number; refused: number }> => {
     const definition = { ...MOVER, codeDirectory: join(process.cwd(), 'dist/lambda/item-mover') };
     const environment = lambdaEnvironment(definition, {
@@ -134,13 +134,13 @@ describe('the function of IndexItemMover for an index whose counts grow', () => 
     }
   };
 
-  const anew = () => new AdaptiveIndex(adaptiveConfig, store);
-  const found = async () => (await fanOutCount(dynamoDb, anew(), { value: 'open' })).count;
+  const newIndex = () => new AdaptiveIndex(adaptiveConfig, store);
+  const found = async () => (await fanOutCount(dynamoDb, newIndex(), { value: 'open' })).count;
 
-  test('evens a grown value out and drains it by the counts of the moment, and begins again where they have changed', async () => {
+  test('spreads the items of a value after its count was increased, drains shards after a decrease, and starts again if the counts have changed', async () => {
     for (let number = 0; number < ORDERS; number++) {
       const order = { orderId: `o-${number}`, status: 'open', createdAt: String(number) };
-      await documents.put(shardPut([anew().initial], order));
+      await documents.put(shardPut([newIndex().initial], order));
     }
     await increaseShardCount(adaptiveConfig, store, { ...why, to: 8 }, { clock: jumpingClock() });
     expect(await found()).toBe(ORDERS);
@@ -154,17 +154,17 @@ describe('the function of IndexItemMover for an index whose counts grow', () => 
       updateItem: (input) => dynamoDb.updateItem(input),
     };
     const early = { signal: stop.signal, onProgress: () => stop.abort() };
-    const { resumePoint, itemsScanned } = await reshardItems(small, anew(), early);
+    const { resumePoint, itemsScanned } = await reshardItems(small, newIndex(), early);
     expect(itemsScanned).toBe(50);
 
     const { version } = await decreaseShardCount(adaptiveConfig, store, { ...why, to: 2 }, { clock: jumpingClock() });
-    expect(await findStrays(dynamoDb, anew())).toMatchObject({ hidden: 0 });
+    expect(await findStrays(dynamoDb, newIndex())).toMatchObject({ hidden: 0 });
     const drained = await reshard(resumePoint);
     expect(drained).toMatchObject({ refused: 0, itemsScanned: ORDERS });
     expect(drained.moved).toBeGreaterThan(ORDERS / 2);
     await endDrain(adaptiveConfig, store, { ...why, version });
-    expect((await anew().forReading()).shards.byValue).toEqual({ open: { write: 2, read: 2 } });
+    expect((await newIndex().forReading()).shards.byValue).toEqual({ open: { write: 2, read: 2 } });
     expect(await found()).toBe(ORDERS);
-    expect(await findStrays(dynamoDb, anew())).toMatchObject({ hidden: 0, strays: { misplaced: 0 } });
+    expect(await findStrays(dynamoDb, newIndex())).toMatchObject({ hidden: 0, strays: { misplaced: 0 } });
   }, 120_000);
 });

@@ -13,12 +13,12 @@ import { ControlledStack } from '../support/stacks/controlled-stack';
 import { RelayStack } from '../support/stacks/relay-stack';
 import { WatchedStack } from '../support/stacks/watched-stack';
 
-/** Whoever follows an alarm looks for what its description and its heading in the guide name. All of it exists. */
+/** An alarm description and its section in the guide name metrics, options, log lines and columns. All these names must exist. */
 
 const ROOT = join(__dirname, '..', '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** Names of AWS that nothing installed here knows, and where they are documented. */
+/** Names of AWS that no installed package contains, with the page that documents them. */
 const OF_AWS: Readonly<Record<string, string>> = {
   Event: 'the Lambda API reference, Invoke, InvocationType',
   requestPayload: 'the Lambda developer guide, capturing records of Lambda asynchronous invocations',
@@ -28,7 +28,7 @@ const OF_AWS: Readonly<Record<string, string>> = {
 const bundles = readdirSync(join(ROOT, 'dist/lambda')).map((name) => read(`dist/lambda/${name}/index.js`));
 const schema = core.outboxMigrations.map(({ sql }) => sql).join('\n');
 const exceptions = read('node_modules/@aws-sdk/client-dynamodb/dist-types/models/errors.d.ts');
-/** The fields of a request for a page, and of what the page has cost. */
+/** The fields of a page request and of its statistics. */
 const pages = ['sharded-index/query/fan-out-request', 'fan-out/fan-out-stats']
   .map((name) => read(`dist/lib/core/${name}.d.ts`))
   .join('\n');
@@ -45,7 +45,7 @@ const hasWord = (text: string, word: string) => new RegExp(`(?<![\\w-])${word}(?
 
 const titles = dashboardTitles();
 
-/** The names of what the stacks here have, which stand for those of users. */
+/** Resource names of the test stacks. */
 const OF_STACKS = ['byStatus', 'byTime', 'tracker.blogs'];
 
 const descriptions = alarmDescriptions().map(([id, text]) => [id, text.replace(/ See \S+$/, '')] as const);
@@ -60,7 +60,7 @@ const headings = guide
     return [section.slice(0, end), section.slice(end).replaceAll(/\s+/g, ' ')] as const;
   });
 
-describe('a description names nothing that does not exist', () => {
+describe('every name in an alarm description exists', () => {
   test.each(descriptions)('%s', (_, text) => {
     const events = text.match(/\{[^}]*\}/g) ?? [];
     const lines = [...text.replaceAll(/\{[^}]*\}/g, '').matchAll(/"([^"]+)"/g)].map(([, line]) => line!);
@@ -69,7 +69,7 @@ describe('a description names nothing that does not exist', () => {
     expect(words.filter((word) => !exists(word) && !OF_STACKS.includes(word))).toEqual([]);
   });
 
-  test('of those that name something', () => {
+  test('the descriptions contain names to check', () => {
     const all = descriptions.map(([, text]) => text).join(' ');
     for (const name of [
       'alsoReading',
@@ -84,7 +84,7 @@ describe('a description names nothing that does not exist', () => {
   });
 });
 
-describe('a heading of the guide names nothing that does not exist', () => {
+describe('every name in a section of the monitoring guide exists', () => {
   test.each(headings)('%s', (_, text) => {
     const code = [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
     expect(code.filter((name) => !exists(name) && !isEvent(name) && !isField(name))).toEqual([]);
@@ -95,7 +95,7 @@ describe('a heading of the guide names nothing that does not exist', () => {
   });
 });
 
-/** A name of the library, of CDK, of AWS, of the schema of the outbox, or a call or a property of one: `add({ repair: true })`. */
+/** True for a name of the library, the CDK, AWS or the outbox schema, and for a call with such names: `add({ repair: true })`. */
 function exists(name: string): boolean {
   const parts = name.match(/[A-Za-z]\w*/g)!.filter((part) => part !== 'true' && part !== 'false');
   return parts.every(
@@ -107,13 +107,13 @@ function exists(name: string): boolean {
   );
 }
 
-/** The payload of an invocation whose fields a function reads. */
+/** True for a payload whose fields a function reads. */
 function isEvent(text: string): boolean {
   if (!text.startsWith('{')) return false;
   return Object.keys(JSON.parse(text)).every((field) => bundles.some((bundle) => hasWord(bundle, field)));
 }
 
-/** A line of a log: `"message": "row rejected"`. */
+/** True for a log line such as `"message": "row rejected"`. */
 function isField(text: string): boolean {
   const [, line] = /^"message": "(.+)"$/.exec(text) ?? [];
   return line !== undefined && isLogged(line);
@@ -123,12 +123,12 @@ function isLogged(line: string): boolean {
   return bundles.some((bundle) => bundle.includes(`message:"${line}"`));
 }
 
-/** A code that functions answer with. */
+/** True for an error code of a function. */
 function isCode(text: string): boolean {
   return /^[A-Z_]+$/.test(text) && bundles.some((bundle) => bundle.includes(`"${text}"`));
 }
 
-/** A reason of DynamoDB, which the library knows by its name. */
+/** True for a throttling reason of DynamoDB in the code of the library. */
 function isReason(text: string): boolean {
   return (
     /Exceeded$/.test(text) &&
@@ -138,7 +138,7 @@ function isReason(text: string): boolean {
   );
 }
 
-/** The beginning of an item of a list, such as **It fails.** */
+/** True for the bold beginning of a list item, such as **It fails.** */
 function isEmphasis(title: string): boolean {
   return /^(It|A|An|The) /.test(title);
 }

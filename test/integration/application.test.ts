@@ -13,12 +13,12 @@ import {
 } from '../../lib/core';
 import { indexConfig, readStream, synthesizeReferenceApp } from '../support/reference-app';
 
-/** What an application does with `cdk-even-shards/core` and clients of its own. */
+/** Tests an application that uses `cdk-even-shards/core` with its own clients. */
 
 let app: string;
 let stack: LocalStack;
 
-/** The compiler's part of the test: the clients are what the core asks for, without a cast. */
+/** The compiler checks that the clients of the SDK satisfy the interfaces of the core without a cast. */
 let dynamoDb: QueryClient & DynamoDB;
 let kinesis: PutRecordsClient & Kinesis;
 

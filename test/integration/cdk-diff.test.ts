@@ -11,7 +11,7 @@ import { ShardCounts, ShardedTable } from '../../lib';
 const guide = readFileSync(join(__dirname, '..', '..', 'docs', 'guides', 'index-resharding.md'), 'utf8');
 const cdk = join(__dirname, '..', '..', 'node_modules', '.bin', 'cdk');
 
-/** The real command line, between what was deployed and what is synthesized now. It asks no account. */
+/** Runs the real `cdk diff` between a deployed template and a new template. The command uses no account. */
 describe('cdk diff', () => {
   let folder: string;
   beforeEach(() => {
@@ -35,7 +35,7 @@ describe('cdk diff', () => {
     return stdout + stderr;
   }
 
-  test('shows the shard counts that a deployment changes, where DynamoDB has nothing to change', async () => {
+  test('shows changed shard counts, although DynamoDB has nothing to change', async () => {
     const shown = await diff(synthesize('deployed', 10), synthesize('next', 3));
 
     const [, quoted] = /```text\n(\[~\] AWS.*?)```/s.exec(guide)!;

@@ -6,7 +6,7 @@ import { printed } from '../support/command';
 import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
 import { stackClientOf } from './stack-client';
 
-/** The real streams and tables of a local run; only CloudFormation is played, from the assembly that the run has deployed. */
+/** Uses the streams and tables of a local run. A fake CloudFormation returns the templates of the deployed assembly. */
 describe('even-shards check --account', () => {
   let deployed: string;
   let stack: LocalStack;
@@ -35,15 +35,15 @@ describe('even-shards check --account', () => {
     return printed((args) => check(args, () => all), '--account', '--app', app);
   };
 
-  test('finds nothing where the app is as it is deployed', async () => {
+  test('reports no finding if the app is deployed as it is', async () => {
     expect(await checked({})).toBe('nothing to look out for; 1 of 1 stack is deployed');
   });
 
-  test('takes a stack that is not in the account to be new', async () => {
+  test('treats a stack that is not in the account as new', async () => {
     expect(await checked({ queryInOtherStack: true })).toMatch(/; 1 of 2 stacks are deployed\nnew: ShopReports/);
   });
 
-  test('compares a shard count with the shards that are open, whatever the template says', async () => {
+  test('compares a shard count with the open shards, not with the template', async () => {
     const { name } = stack.streams[0]!;
     expect(await checked({ shardCount: 8 })).toMatch(/^nothing/);
     await mergeTwo(name);
@@ -68,20 +68,20 @@ describe('even-shards check --account', () => {
     }
   }
 
-  test('waits for an index that is not active, and misses a table that somebody has deleted', async () => {
+  test('reports an index that is not active, and a table that was deleted', async () => {
     const { name } = stack.tables[0]!;
     const { Table } = await stack.clients.dynamodb.describeTable({ TableName: name });
     const [index] = Table!.GlobalSecondaryIndexes!;
     const creating = { ...Table, GlobalSecondaryIndexes: [{ ...index, IndexStatus: 'CREATING' }] };
-    const saying = (Table: object) => ({ dynamodb: { describeTable: async () => ({ Table }) } });
-    expect(await checked({}, saying(creating))).toContain('index byStatus is CREATING: an update is refused until');
+    const describing = (Table: object) => ({ dynamodb: { describeTable: async () => ({ Table }) } });
+    expect(await checked({}, describing(creating))).toContain('index byStatus is CREATING: an update is refused until');
     const gone = Object.assign(new Error('no such table'), { name: 'ResourceNotFoundException' });
     expect(await checked({}, { dynamodb: { describeTable: () => Promise.reject(gone) } })).toContain(
       'the table of the template is not in the account',
     );
   });
 
-  test('tells an account that does not answer from findings', async () => {
+  test('throws AccountError if the account rejects a request', async () => {
     const denied = Object.assign(new Error('not authorized'), { name: 'AccessDenied', $metadata: {} });
     const cloudformation = { getTemplate: () => Promise.reject(denied) };
     await expect(checked({}, { cloudformation })).rejects.toThrow(AccountError);

@@ -5,7 +5,7 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { OrderedStreamConsumer, UniformStream } from '../../lib';
 
-/** An app with a stream, and the ordered consumer `orders` of it. */
+/** Synthesizes an app with a stream and the ordered consumer `orders` of the stream. */
 export function synthesizeConsumerApp(): string {
   const outdir = mkdtempSync(join(tmpdir(), 'consumer-app-'));
   const code = mkdtempSync(join(tmpdir(), 'consumer-code-'));

@@ -18,8 +18,8 @@ import { printed } from '../support/command';
 import { synthesizeConsoleApp } from '../support/stacks/console-app';
 import { synthesizeDeployment } from '../support/stacks/deployments';
 
-/** The commands as a person runs them, against the endpoints of a local run. */
-describe('what is deployed, from the command line', () => {
+/** Runs the commands against the endpoints of a local run. */
+describe('the commands query, put and tail', () => {
   let app: string;
   let stack: LocalStack;
   let where: string[];
@@ -49,7 +49,7 @@ describe('what is deployed, from the command line', () => {
     return file;
   };
   const lines = (text: string): Record<string, unknown>[] => text.split('\n').map((line) => JSON.parse(line));
-  const told = (): string => errors.mock.calls.map(([line]) => line).join('\n');
+  const printedErrors = (): string => errors.mock.calls.map(([line]) => line).join('\n');
 
   const ORDERS = Array.from({ length: 30 }, (_, n) => ({
     orderId: `order-${n}`,
@@ -70,7 +70,7 @@ describe('what is deployed, from the command line', () => {
     const days = async (...args: string[]) =>
       lines(await page(...args, '--json')).map(({ createdAt }) => String(createdAt).slice(-2));
 
-    test('put each item where queries of every index find it, in order', async () => {
+    test('queries of every index find the items in order', async () => {
       expect(await days('byStatus', '--value', 'failed', '--limit', '4')).toEqual(['01', '04', '07', '10']);
       expect(await days('byCustomer', '--value', 'customer-1', '--order', 'descending', '--limit', '3')).toEqual([
         '30',
@@ -79,21 +79,21 @@ describe('what is deployed, from the command line', () => {
       ]);
     });
 
-    test('take a condition on the sort key', async () => {
+    test('query accepts a condition on the sort key', async () => {
       const between = ['--between', '2026-01-04,2026-01-10'];
       expect(await days('byStatus', '--value', 'failed', ...between)).toEqual(['04', '07', '10']);
     });
 
-    test('go on behind a cursor, or to the end', async () => {
+    test('query continues after a cursor, or reads to the end with --all', async () => {
       await days('byStatus', '--value', 'failed', '--limit', '4');
-      const cursor = /^cursor: (.*)$/m.exec(told())![1]!;
+      const cursor = /^cursor: (.*)$/m.exec(printedErrors())![1]!;
       expect(await days('byStatus', '--value', 'failed', '--limit', '2', '--cursor', cursor)).toEqual(['13', '16']);
       expect(await days('byStatus', '--value', 'failed', '--value', 'pending', '--limit', '7', '--all')).toEqual(
         ORDERS.map(({ createdAt }) => createdAt.slice(-2)),
       );
     });
 
-    test('print a page as a table, its cost and its cursor', async () => {
+    test('query prints a page as a table, its cost and its cursor', async () => {
       const args = ['--value', 'failed', '--limit', '2', '--project', 'orderId,createdAt'];
       const [header, rule, first, second, cost, cursor] = (await page('byStatus', ...args)).split('\n');
       expect([header, rule, first, second]).toEqual([
@@ -106,7 +106,7 @@ describe('what is deployed, from the command line', () => {
       expect(cursor).toMatch(/^cursor: /);
     });
 
-    test('print the policy that they need', async () => {
+    test('query and put print the policy that they need', async () => {
       const table = `arn:aws:dynamodb:*:*:table/${stack.tables[0]!.name}`;
       expect(JSON.parse(await page('byStatus', '--permissions')).Statement).toEqual([
         { Effect: 'Allow', Action: ['dynamodb:DescribeTable'], Resource: [table] },
@@ -117,7 +117,7 @@ describe('what is deployed, from the command line', () => {
       ]);
     });
 
-    test('say what is wrong before anything is written', async () => {
+    test('query and put reject wrong arguments before a write', async () => {
       await expect(page('--value', 'failed')).rejects.toThrow(
         'name an index: there is Shop/Orders/Table/byStatus, Shop/Orders/Table/byCustomer',
       );
@@ -130,9 +130,9 @@ describe('what is deployed, from the command line', () => {
       await expect(printed(query, '--stack', 'Orders', '--app', app)).rejects.toThrow('give either --stack or --app');
     });
 
-    test('tell an account that does not answer from a wrong command', async () => {
-      const nobody = ['--app', app, '--dynamodb-endpoint', 'http://127.0.0.1:1'];
-      await expect(printed(query, 'byStatus', '--value', 'failed', ...nobody)).rejects.toMatchObject({
+    test('query and put report requests that fail or are rejected', async () => {
+      const closedPort = ['--app', app, '--dynamodb-endpoint', 'http://127.0.0.1:1'];
+      await expect(printed(query, 'byStatus', '--value', 'failed', ...closedPort)).rejects.toMatchObject({
         code: 'ACCOUNT_FAILED',
         problem: expect.stringMatching(/^the account does not answer: .*ECONNREFUSED/),
       });
@@ -140,7 +140,7 @@ describe('what is deployed, from the command line', () => {
       await expect(keyless).rejects.toThrow(/orderId|the account has refused a call: ValidationException/);
     });
 
-    test('never ask the account in place of a local run', async () => {
+    test('commands with --app require all local endpoints, and never send requests to the account', async () => {
       const { kinesis, dynamodb } = stack.endpoints;
       const ofTable = ['--app', app, '--dynamodb-endpoint', dynamodb];
       const ofStream = ['--app', app, '--kinesis-endpoint', kinesis];
@@ -152,7 +152,7 @@ describe('what is deployed, from the command line', () => {
       await expect(printed(doctor, ...ofTable)).rejects.toThrow('--app needs --console');
     });
 
-    test('refuse an endpoint that is not a URL', async () => {
+    test('query rejects an endpoint that is not a URL', async () => {
       const rejected = printed(query, 'byStatus', '--app', app, '--dynamodb-endpoint', 'localhost:8000');
       await expect(rejected).rejects.toMatchObject({
         code: 'USAGE',
@@ -160,7 +160,7 @@ describe('what is deployed, from the command line', () => {
       });
     });
 
-    test('say how many were stored before a line that cannot be', async () => {
+    test('put reports how many items were stored before an invalid line', async () => {
       const stored = (text: string) => printed(put, 'Table', '--input', inputOf(text), ...where);
       await expect(stored('{"orderId":"a1"}\n{"orderId":"a2"}\n{"orderId":\n')).rejects.toMatchObject({
         code: 'NOT_STORED',
@@ -199,11 +199,11 @@ describe('what is deployed, from the command line', () => {
       }));
       const input = inputOf([...items, { orderId: 'of-no-index' }].map((item) => `${JSON.stringify(item)}\n`).join(''));
       expect(await printed(put, 'Table', '--input', input, ...where)).toBe('4 items put into Shop/Orders/Table');
-      expect(told()).toBe('index byCustomer does not contain items without createdAt: 2 items');
+      expect(printedErrors()).toBe('index byCustomer does not contain items without createdAt: 2 items');
       expect(await days('byCustomer', '--value', 'sparse')).toEqual(['01']);
     });
 
-    test('show text of any script in columns, and cut no character in two', async () => {
+    test('query aligns columns of any script, and does not split characters', async () => {
       const item = { orderId: '注文-1', status: 'écrit', createdAt: '2026', note: '👩‍👩‍👧'.repeat(60) };
       await printed(put, 'Table', '--item', JSON.stringify(item), ...where);
       await printed(put, 'Table', '--item', JSON.stringify({ ...item, orderId: 'o', note: 'short' }), ...where);
@@ -214,7 +214,7 @@ describe('what is deployed, from the command line', () => {
     });
   });
 
-  describe('put and tail', () => {
+  describe('put and tail on a stream', () => {
     const records = (...args: string[]) => printed(tail, ...args, ...where);
 
     beforeAll(async () => {
@@ -226,16 +226,16 @@ describe('what is deployed, from the command line', () => {
       expect(text).toMatch(/^40 records put into Shop\/Orders\/Events\n {2}shardId-000000000000: \d+/);
     });
 
-    test('prints the records of each key in order, with their shard', async () => {
+    test('tail prints the records of each key in order, with their shard', async () => {
       const read = lines(await records('--from-start', '--once', '--json'));
       expect(read).toHaveLength(40);
       const ofA3 = read.filter(({ partitionKey }) => partitionKey === 'a3');
       expect(ofA3.map(({ data }) => JSON.parse(String(data)).n)).toEqual([3, 11, 19, 27, 35]);
       expect(new Set(ofA3.map(({ shardId }) => shardId)).size).toBe(1);
-      expect(told()).toContain('read 40 records of 8 keys from 2 shards');
+      expect(printedErrors()).toContain('read 40 records of 8 keys from 2 shards');
     });
 
-    test('takes aggregates apart, reads a divided shard before its children, and follows what comes', async () => {
+    test('tail deaggregates records, reads a split shard before its children, and follows new records', async () => {
       const [{ name }] = stack.streams as [(typeof stack.streams)[0]];
       const { kinesis } = stack.clients;
       const following = printed(tail, '--key', 'one', '--limit', '20', '--json', ...where);
@@ -243,7 +243,7 @@ describe('what is deployed, from the command line', () => {
       let next = 0;
       const putFive = () =>
         producer.putAll(Array.from({ length: 5 }, () => ({ partitionKey: 'one', data: Buffer.from(String(next++)) })));
-      await until(() => told().includes('reading'));
+      await until(() => printedErrors().includes('reading'));
       await untilFollowed(putFive);
       const { Shards = [] } = await kinesis.listShards({ StreamName: name });
       for (const { ShardId, HashKeyRange } of Shards) {
@@ -261,13 +261,13 @@ describe('what is deployed, from the command line', () => {
       expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => numbers[0]! + n));
     }, 60_000);
 
-    /** Puts until the follower has printed something, which proves that it reads. */
+    /** Puts records until tail has printed one. From then on, tail reads the stream. */
     async function untilFollowed(putSome: () => Promise<unknown>): Promise<void> {
       const log = console.log as unknown as jest.SpyInstance;
       const before = log.mock.calls.length;
       await until(async () => {
         await putSome();
-        // It looks once a second: what is put faster could reach its limit at once.
+        // tail polls once a second. With faster puts, one poll could reach the limit of records.
         for (let looks = 0; looks < 40 && log.mock.calls.length === before; looks++) await setTimeout(50);
         return log.mock.calls.length > before;
       });
@@ -284,7 +284,7 @@ describe('what is deployed, from the command line', () => {
       });
     }
 
-    test('follow with what came while the computer slept, also if nothing had come before', async () => {
+    test('tail continues after an expired iterator, and reads the records that arrived meanwhile', async () => {
       const { kinesis } = stack.clients;
       const StreamName = stack.streams[0]!.name;
       const { Shards = [] } = await kinesis.listShards({ StreamName });
@@ -311,7 +311,7 @@ describe('what is deployed, from the command line', () => {
       expect(read).toEqual(['meanwhile']);
     });
 
-    test('tell how many were put before a line that cannot be, and refuse a key that JavaScript would round', async () => {
+    test('put reports how many records were put before an invalid line, and rejects a key that JavaScript would round', async () => {
       const putting = (text: string) =>
         printed(put, 'Events', '--input', inputOf(text), '--partition-key', 'a', ...where);
       await expect(putting('{"a":"1"}\n{}\n')).rejects.toThrow(
@@ -322,14 +322,14 @@ describe('what is deployed, from the command line', () => {
       }
     });
 
-    test('put a line as it is', async () => {
+    test('put does not change the text of a line', async () => {
       const text = ' {"a": "as it is", "n": 12345678901234567890, "f": 1.50}';
       await printed(put, 'Events', '--item', text, '--partition-key', 'a', ...where);
       const [record] = lines(await records('--from-start', '--once', '--json', '--key', 'as it is'));
       expect(record!.data).toBe(text);
     });
 
-    test('prints the policy that it needs', async () => {
+    test('tail prints the policy that it needs', async () => {
       expect(JSON.parse(await records('--permissions')).Statement).toEqual([
         {
           Effect: 'Allow',
@@ -340,7 +340,7 @@ describe('what is deployed, from the command line', () => {
     });
   });
 
-  test('text of data does not control the terminal, and stays what it is in JSON', async () => {
+  test('query and tail escape control characters in tables, and do not change the data in JSON', async () => {
     const hostile = 'a\u001b[2J\u009b31m\u202e\u2028\r\nshard 1 is fine';
     const item = { orderId: hostile, status: 'hostile', createdAt: hostile, [hostile]: hostile };
     await printed(put, 'Table', '--item', JSON.stringify(item), ...where);
@@ -357,8 +357,8 @@ describe('what is deployed, from the command line', () => {
   });
 });
 
-describe('an app with adaptive counts, and a table that is sharded by its own key', () => {
-  test('is written and read with the counts of the moment', async () => {
+describe('put and query on adaptive counts and on a table that is sharded by its own key', () => {
+  test('use the current counts', async () => {
     const app = synthesizeConsoleApp({ shardCount: 1 });
     const stack = await startLocal({ app });
     try {

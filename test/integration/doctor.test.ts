@@ -15,7 +15,7 @@ import { synthesizeDeployment } from '../support/stacks/deployments';
 import { startWatchedStack, tableAt, type WatchedStack } from '../support/watched-stack';
 import { synthesizeConsumerApp } from './consumer-app';
 
-/** Each planted fault is found, with the change that repairs it, and a healthy stack has nothing to do. */
+/** doctor finds each planted fault with the change that repairs it, and finds nothing in a healthy stack. */
 
 const MINUTE_MS = 60_000;
 
@@ -54,14 +54,14 @@ describe('even-shards doctor on a local run with limits', () => {
     JSON.parse(await printed(doctor, ...where, ...args, '--json')).found;
   const streamName = () => stack.streams[0]!.name;
 
-  test('finds nothing in a stack that is as it should be, and ends with 0', async () => {
+  test('finds nothing in a healthy stack, and ends with 0', async () => {
     expect(await printed(doctor, ...where, '--scan')).toBe(
       'nothing to do; looked at 1 stream, 4 sharded indexes and tables, 0 ordered consumers',
     );
     expect(process.exitCode).toBeUndefined();
   });
 
-  test('is among the commands that a local run prints, which work as they are', async () => {
+  test('the commands query, tail and doctor that a local run prints work without a change', async () => {
     const lines = examples(stack, watched.localConsole, watched.app).filter((line) =>
       line.startsWith('npx even-shards '),
     );
@@ -72,7 +72,7 @@ describe('even-shards doctor on a local run with limits', () => {
     expect(await printed(doctor, ...commands.get('doctor')!)).toMatch(/^nothing to do/);
   });
 
-  test('finds a hot shard', async () => {
+  test('reports a hot shard with its throttled writes', async () => {
     const Records = Array.from({ length: 300 }, () => ({ PartitionKey: 'hot', Data: Buffer.from('x') }));
     await stack.clients.kinesis.putRecords({ StreamName: streamName(), Records });
     expect(await found()).toEqual([
@@ -87,7 +87,7 @@ describe('even-shards doctor on a local run with limits', () => {
     expect(process.exitCode).toBe(1);
   });
 
-  test('finds a value of an index with too few shards', async () => {
+  test('reports a value of an index with too few shards', async () => {
     const items = Array.from({ length: 80 }, (_, n) => ({
       jobId: `job-${n}`,
       status: 'busy',
@@ -106,10 +106,10 @@ describe('even-shards doctor on a local run with limits', () => {
     });
   }, 60_000);
 
-  test('finds a table whose own partition key gets all writes, and advises no shards', async () => {
+  test('reports a table whose own partition key receives all writes, and does not advise shards', async () => {
     const TableName = tableAt(stack, 'App/Jobs').name;
     const Item = { jobId: { S: 'the only one' }, data: { S: 'x'.repeat(3_000) } };
-    // The SDK repeats throttled writes.
+    // The SDK retries throttled writes.
     await Promise.allSettled(Array.from({ length: 80 }, () => stack.clients.dynamodb.putItem({ TableName, Item })));
     const [diagnosis] = (await found()).filter(({ id }) => id === 'hotPartition');
     expect(diagnosis).toMatchObject({
@@ -119,7 +119,7 @@ describe('even-shards doctor on a local run with limits', () => {
     });
   }, 60_000);
 
-  test('finds items that no query finds, if it may read them all', async () => {
+  test('--scan reports items that no query finds', async () => {
     const Item = { jobId: { S: 'stray' }, status: { S: 'pending' }, createdAt: { S: '2026' } };
     await stack.ungatedClients.dynamodb.putItem({ TableName: tableAt(stack, 'App/Jobs').name, Item });
     expect((await found()).map(({ id }) => id)).not.toContain('strays');
@@ -142,7 +142,7 @@ describe('even-shards doctor on a local run with limits', () => {
     expect(diagnoses.find(({ id }) => id === 'strays')?.what).toBe(earlier);
   }, 60_000);
 
-  test('finds a doubling that has stopped half way, and shards that are uneven in any other way', async () => {
+  test('reports a doubling that has stopped halfway, and uneven shards', async () => {
     const { kinesis } = stack.ungatedClients;
     const split = async (index: number, part: bigint) => {
       const { Shards = [] } = await kinesis.listShards({ StreamName: streamName() });
@@ -171,7 +171,7 @@ describe('even-shards doctor on a local run with limits', () => {
     });
   }, 60_000);
 
-  test('prints what it finds as a table, the heaviest first', async () => {
+  test('prints its findings as a table, the most severe first', async () => {
     const text = await printed(doctor, ...where, '--scan');
     const [summary, , header, , first] = text.split('\n');
     expect(summary).toMatch(/^\d found, the heaviest first; looked at 1 stream, 4 sharded indexes and tables/);
@@ -203,7 +203,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     ofIndex('ConsumedReadCapacityUnits', 600);
   });
 
-  /** So much in each of the last ten minutes. */
+  /** Stores this value for each of the last ten minutes. */
   function measure(namespace: string, name: string, dimensions: Record<string, string>, value: number): void {
     const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
     for (let minute = 1; minute <= 10; minute++) {
@@ -222,20 +222,20 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
   };
   const metrics = () => cloudWatch as unknown as Parameters<typeof doctor>[1];
 
-  /** What is found beside what the emulator, which knows no encryption, always has. */
+  /** The findings without notEncrypted, which doctor always reports because the emulator has no encryption. */
   const found = async (): Promise<Found[]> => {
     const text = await printed((args) => doctor(args, metrics()), ...where, '--json');
     return JSON.parse(text).found.filter(({ id }: Found) => id !== 'notEncrypted');
   };
 
-  test('finds a stream that is not encrypted', async () => {
+  test('reports a stream without encryption', async () => {
     ofStream('IncomingRecords', 4_000 * 60);
     expect(await printed((args) => doctor(args, metrics()), ...where)).toContain(
       'Shop/Orders/Events: records are stored without encryption',
     );
   });
 
-  test('finds shards that nobody needs, with what they cost', async () => {
+  test('reports unused shards with their cost', async () => {
     ofStream('IncomingRecords', 600 * 60);
     ofIndex('ConsumedWriteCapacityUnits', 600);
     expect(await found()).toEqual([
@@ -249,7 +249,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     ]);
   });
 
-  test('finds a consumer that records will be gone before', async () => {
+  test('reports a consumer that will lose records because they expire before it reads them', async () => {
     ofStream('IncomingRecords', 4_000 * 60);
     ofStream('GetRecords.IteratorAgeMilliseconds', 15 * 60 * MINUTE_MS);
     expect((await found())[0]).toMatchObject({
@@ -260,7 +260,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     });
   });
 
-  test('a metric that CloudWatch returns in part: doctor reports nothing, and ends with 3', async () => {
+  test('reports nothing and ends with 3, if CloudWatch returns only a part of a metric', async () => {
     const whole = cloudWatch.getMetricData.bind(cloudWatch);
     cloudWatch.getMetricData = async (input) => {
       const { MetricDataResults } = await whole(input);
@@ -271,7 +271,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     expect(exitCodeOf(error)).toBe(3);
   });
 
-  test('needs no more than to read: prints its policy with the names of the resources', async () => {
+  test('prints a policy that allows only reads of the resources', async () => {
     const { Statement } = JSON.parse(await printed(doctor, ...where, '--permissions'));
     const actions = Statement.flatMap(({ Action }: { Action: string[] }) => Action);
     expect(actions).toEqual([
@@ -284,7 +284,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
   });
 });
 
-test('even-shards doctor finds keys that an ordered consumer has set aside for good, and its advice shows them', async () => {
+test('even-shards doctor reports the dead keys of an ordered consumer, and its advice lists them', async () => {
   const app = synthesizeConsumerApp();
   const stack = await startLocal({ app });
   try {
@@ -315,6 +315,6 @@ test('even-shards doctor finds keys that an ordered consumer has set aside for g
   }
 }, 60_000);
 
-test('even-shards doctor says how it is used', async () => {
+test('even-shards doctor --help prints the usage', async () => {
   expect(await printed(doctor, '--help')).toMatchSnapshot();
 });

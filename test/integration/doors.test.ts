@@ -8,7 +8,7 @@ import packageJson from '../../package.json';
 import EXPORTS from '../support/door-exports.json';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
-/** What a user can import, and what an import brings along: of the built package, through the doors of its manifest. */
+/** Tests the exports of the built package, and the size of an import from each entry point. */
 
 const ROOT = join(__dirname, '../..');
 const NAME = packageJson.name;
@@ -20,12 +20,12 @@ const doors = modules.filter((name) => name !== NAME && name !== `${NAME}/core`)
 
 const exportsOf = exportReader(modules);
 
-describe('the exports', () => {
-  test.each([NAME, ...doors])('of %s are the ones that door-exports.json lists', (name) => {
+describe('the package', () => {
+  test.each([NAME, ...doors])('%s exports the names that door-exports.json lists', (name) => {
     expect(exportsOf(name)).toEqual(EXPORTS[name as keyof typeof EXPORTS]);
   });
 
-  test('of the core are those of all doors but the one for tests', () => {
+  test('core exports the names of all entry points except testing', () => {
     const others = doors.filter((name) => name !== `${NAME}/testing`).map(exportsOf);
     const union = (kind: 'values' | 'types') => [...new Set(others.flatMap((each) => each[kind]))].sort();
     expect(exportsOf(`${NAME}/core`)).toEqual({ values: union('values'), types: union('types') });
@@ -36,7 +36,7 @@ describe('an app that imports the constructs', () => {
   const printed = (script: string) =>
     JSON.parse(execFileSync(process.execPath, ['-e', script], { cwd: ROOT, encoding: 'utf8' }));
 
-  test('loads of them what it uses', () => {
+  test('loads only the constructs that it uses', () => {
     const [first, used] = printed(`
       const constructs = require('${NAME}');
       const loaded = () => Object.keys(require.cache).flatMap((file) => file.replaceAll('\\\\', '/').split('/dist/lib/')[1] ?? []);
@@ -47,7 +47,7 @@ describe('an app that imports the constructs', () => {
     expect(used).toEqual(['index.js', 'stream/uniform-stream.js']);
   });
 
-  test('can name them in an import of a module', () => {
+  test('can import every construct by name from an ES module', () => {
     const { values } = EXPORTS[NAME as keyof typeof EXPORTS];
     const script = `import { ${values.join(', ')} } from '${NAME}'; console.log([${values.join(', ')}].length);`;
     const options = { cwd: ROOT, encoding: 'utf8' } as const;
@@ -57,7 +57,7 @@ describe('an app that imports the constructs', () => {
 });
 
 describe('an application that imports one name', () => {
-  /** Minified bytes at most: 15 percent more than they were when this was written. */
+  /** The maximum of minified bytes. A limit allows 15 percent more than the size at the time of writing. */
   const LIMITS = {
     'consumer: deaggregate': 7_100,
     'producer: OrderedProducer': 44_000,
@@ -71,7 +71,7 @@ describe('an application that imports one name', () => {
     'testing: FakeKinesis': 17_200,
   };
 
-  test.each(Object.entries(LIMITS))('%s carries at most %i bytes', (entry, limit) => {
+  test.each(Object.entries(LIMITS))('%s – bundles at most %i bytes', (entry, limit) => {
     const [door, name] = entry.split(': ');
     expect(minifiedBytes(`export { ${name} } from '${NAME}/${door}';`)).toBeLessThanOrEqual(limit);
   });

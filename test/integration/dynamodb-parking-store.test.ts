@@ -5,13 +5,13 @@ import { SOURCE, shardOf } from '../support/fakes/stream-events';
 import { createParkingTable, PARKING_TABLE, playParkingStores, type StoreFacts } from '../support/plays/parking-stores';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
-/** The store on the real SDK and an emulated table. */
+/** Tests the store with the real SDK and an emulated table. */
 describe('DynamoDbParkingStore', () => {
   const { dynamoDb: dynamodb } = dynaliteForTests();
   beforeAll(() => createParkingTable(dynamodb));
 
   test(
-    'says the same as the store in memory, whatever is known too late, lost, or left behind',
+    'returns the same as the store in memory, also with late reads, lost responses and crashes',
     async () => {
       const all: StoreFacts[] = [];
       for (let seed = 0; seed < randomRuns(5); seed++) {
@@ -28,7 +28,7 @@ describe('DynamoDbParkingStore', () => {
     randomRunsTimeout(120_000),
   );
 
-  test('keeps a record of 10 MiB', async () => {
+  test('parks and returns a record of 10 MiB', async () => {
     const store = new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: 'large' });
     const seen: number[] = [];
     let fails = true;
@@ -52,7 +52,7 @@ describe('DynamoDbParkingStore', () => {
     expect(left.filter((id) => id.startsWith('["large"'))).toEqual(['["large","marks"]']);
   });
 
-  test('keeps consumers apart', async () => {
+  test('separates the parked keys of each consumer', async () => {
     const [one, other] = ['one', 'other'].map(
       (consumer) => new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer }),
     );

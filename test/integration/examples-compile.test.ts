@@ -9,12 +9,12 @@ const assembly: Assembly = JSON.parse(read('.jsii'));
 const titles = [...constructPages(assembly).values()].map(({ title }) => title);
 const constructs = Object.values(assembly.types).filter(({ name }) => titles.includes(name));
 
-/** What the example of a construct may use without saying where it comes from: that of the translation into other languages. */
+/** The declarations that the example of a construct may use. The translation into other languages uses the same declarations. */
 const [PRELUDE = ''] = read('rosetta/app.ts-fixture').split('/// here');
 
 const broken = "import { OrderedProducer, Nothing } from 'cdk-even-shards/core';\nnew OrderedProducer();";
 
-/** What the compiler says of the examples of documents, each a file of its own beside the package, which it finds by its name. */
+/** The compiler errors of the examples. Each example is a separate file, which imports the package by its name. */
 const problems = typeCheck({
   README: examplesIn('README.md'),
   guides: markdownIn('docs/guides').flatMap(examplesIn),
@@ -22,7 +22,7 @@ const problems = typeCheck({
   broken: [broken],
 });
 
-/** One program for all: what takes the time is the types of the CDK. */
+/** Type-checks all examples in one program, because the types of the CDK take most of the time. */
 function typeCheck<Name extends string>(examples: Record<Name, string[]>): Record<Name, string[]> {
   const groups = Object.entries(examples) as [Name, string[]][];
   const fileOf = (group: Name, index: number) => join(root, `${group}-example-${index + 1}.mts`);
@@ -54,7 +54,7 @@ function typeCheck<Name extends string>(examples: Record<Name, string[]>): Recor
   ) as Record<Name, string[]>;
 }
 
-test('an example that does not compile is found', () => {
+test('the type check reports an example that does not compile', () => {
   expect(problems.broken).toEqual([
     expect.stringContaining("has no exported member 'Nothing'"),
     expect.stringContaining('Expected 2 arguments'),
@@ -70,12 +70,12 @@ test('the examples of the guides compile', () => {
   expect(problems.guides).toEqual([]);
 });
 
-describe('each construct has an example, which the reference of every language shows', () => {
-  test.each(constructs)('$name', ({ docs }) => {
+describe('the example of a construct', () => {
+  test.each(constructs)('exists for $name', ({ docs }) => {
     expect(docs?.example).toMatch(/\S/);
   });
 
-  test('they compile', () => {
+  test('compiles', () => {
     expect(problems.constructs).toEqual([]);
   });
 });

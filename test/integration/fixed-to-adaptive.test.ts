@@ -19,15 +19,15 @@ import { createKeyedTable } from '../support/keyed-table';
 import { createTable } from '../support/sharded-tables';
 
 /**
- * The guide's way from fixed counts to adaptive ones and back, deployment by deployment: what the app synthesizes is what writers
- * and readers have, on dynalite. In each deployment some functions have the new configuration already and others do not yet.
+ * Follows the guide from fixed counts to adaptive counts and back, deployment by deployment, on dynalite. Writers and readers use the
+ * configurations that the app synthesizes. In each deployment some functions have the new configuration and others have the old one.
  */
 
 const { adaptive, byValue } = ShardCounts;
 const FIXED = byValue({ pending: 4 }, 2);
 const ADAPTIVE = adaptive({ initial: 2, initialByValue: { pending: 4 } });
 const INITIAL = { pending: 6, open: 8, sent: 3 };
-/** `sent` was lowered from 6 to 3 shards, and its drain has not ended. */
+/** The count of `sent` was decreased from 6 to 3 shards, and its drain has not ended. */
 const READ = { ...INITIAL, sent: 6 };
 const GROWN = adaptive({ initial: 2, initialByValue: INITIAL }).alsoReading(
   adaptive({ initial: 2, initialByValue: READ }),
@@ -63,7 +63,7 @@ beforeAll(async () => {
 /** The order ids of each value. */
 const written = new Map<string, string[]>(VALUES.map((value) => [value, []]));
 
-/** A function that was started now, with the configuration of a deployment. */
+/** A new function with the configuration of a deployment. */
 function started(config: ShardedIndexConfig) {
   const index: ShardedIndexConfig | AdaptiveIndex =
     config.adaptive === undefined
@@ -81,7 +81,7 @@ function started(config: ShardedIndexConfig) {
         }
       }
     },
-    /** In how many shards there is an order of each value, after it has found each of them. */
+    /** Expects to find all orders. Returns the number of shards with orders of each value. */
     read: async (): Promise<number[]> => {
       const shards: number[] = [];
       for (const value of VALUES) {
@@ -100,7 +100,7 @@ async function ordersOf(index: ShardedIndexConfig | ShardedConfigSource, value: 
   return found;
 }
 
-/** During a deployment, functions of before and after it write and read. Returns where the orders are in the end. */
+/** Writes and reads with the configurations before and after a deployment. Returns the number of shards with orders of each value. */
 async function deploy(before: ShardCounts, after: ShardCounts): Promise<number[]> {
   const [old, next] = [deployed(before), deployed(after)];
   let shards: number[] = [];
@@ -111,7 +111,7 @@ async function deploy(before: ShardCounts, after: ShardCounts): Promise<number[]
   return shards;
 }
 
-test('no query misses an order on the way from fixed counts to adaptive ones and back, in whatever order functions are deployed', async () => {
+test('no query misses an order between fixed and adaptive counts, whether readers or writers are deployed first', async () => {
   expect(await deploy(FIXED, ADAPTIVE)).toEqual([4, 2, 2, 2]);
 
   const config = deployed(ADAPTIVE);
@@ -124,7 +124,7 @@ test('no query misses an order on the way from fixed counts to adaptive ones and
   await decreaseShardCount(config, store, { ...why, value: 'sent', to: 3 }, { clock: jumpingClock() });
   expect(await started(config).read()).toEqual([6, 8, 6, 2]);
 
-  // What the table of counts says is what the next deployment begins with.
+  // The next deployment starts with the counts of the table of counts.
   const counts = Object.fromEntries(
     (await store.readCounts()).map(({ value, write, read }) => [value, { write, read }]),
   );
@@ -133,6 +133,6 @@ test('no query misses an order on the way from fixed counts to adaptive ones and
   await deploy(ADAPTIVE, GROWN);
   expect(await deploy(GROWN, FIXED_AGAIN)).toEqual([6, 8, 6, 2]);
 
-  // Who skips the second step, and goes back to the counts of before, overlooks orders.
+  // A deployment that skips the second step and returns to the first counts misses orders.
   expect((await ordersOf(deployed(FIXED), 'open')).length).toBeLessThan(written.get('open')!.length);
 }, 120_000);

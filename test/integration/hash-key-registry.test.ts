@@ -5,8 +5,8 @@ import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { allocateWithCrashes } from '../support/plays/allocate-with-crashes';
 import { PRODUCER, synthesizeReferenceApp } from '../support/reference-app';
 
-/** `npm run soak registry` does it with 64 allocators and 2,000 owners. */
-test('allocators that work at once and crash give each owner one key, no key twice, and hold ceil(m/k)', async () => {
+/** `npm run soak registry` runs the same test with 64 allocators and 2,000 owners. */
+test('parallel allocators that crash give each owner one key, use no key twice, and keep every shard at ceil(m/k) owners or fewer', async () => {
   const ordeal = { allocators: 8, owners: 60, shards: 7, crashes: 0.05, seed: 3 };
   expect(await allocateWithCrashes(ordeal)).toMatchObject({
     commits: 60,
@@ -36,25 +36,25 @@ describe('the registry of the reference app', () => {
     weight: number;
   }
   const REGISTRY = 'EvenShards/Accounts/Function';
-  const ask = (event: object) => stack.invoke(REGISTRY, event) as Promise<Record<string, unknown>>;
-  const owners = async (event: object) => (await ask(event)).owners as Owner[];
+  const call = (event: object) => stack.invoke(REGISTRY, event) as Promise<Record<string, unknown>>;
+  const owners = async (event: object) => (await call(event)).owners as Owner[];
 
   test('allocates, gets, lists, moves and releases', async () => {
     const [a, b] = await owners({ action: 'allocate', owners: ['a', { owner: 'b', weight: 3 }] });
     expect(b).toEqual({ owner: 'b', hashKey: expect.stringMatching(/^\d+$/), weight: 3 });
     expect(await owners({ action: 'allocate', owners: ['b', 'a'] })).toEqual([b, a]);
     expect(await owners({ action: 'get', owners: ['a', 'nobody'] })).toEqual([a, null]);
-    expect(await ask({ action: 'list', limit: 1 })).toEqual({ owners: [a], cursor: 'a' });
-    expect(await ask({ action: 'list', cursor: 'a' })).toEqual({ owners: [b] });
+    expect(await call({ action: 'list', limit: 1 })).toEqual({ owners: [a], cursor: 'a' });
+    expect(await call({ action: 'list', cursor: 'a' })).toEqual({ owners: [b] });
     const move = { action: 'move', owner: 'a', fromHashKey: a!.hashKey, toHashKey: '5' };
-    expect(await ask(move)).toEqual({});
+    expect(await call(move)).toEqual({});
     expect(await owners({ action: 'get', owners: ['a'] })).toEqual([{ ...a, hashKey: '5' }]);
-    await expect(ask({ ...move, toHashKey: '6' })).rejects.toThrow('its key has changed');
+    await expect(call({ ...move, toHashKey: '6' })).rejects.toThrow('its key has changed');
     expect(await owners({ action: 'release', owners: ['a', 'b'] })).toEqual([{ ...a, hashKey: '5' }, b]);
-    expect(await ask({ action: 'list' })).toEqual({ owners: [] });
+    expect(await call({ action: 'list' })).toEqual({ owners: [] });
   });
 
-  test('does by an alias only what the alias is for', async () => {
+  test('allows only the actions of an alias', async () => {
     const { arn } = stack.functions.find(({ path }) => path === REGISTRY)!;
     await stack.invoke(`${arn}:allocate`, { action: 'allocate', owners: ['by alias'] });
     const release = { action: 'release', owners: ['by alias'] };
@@ -68,15 +68,15 @@ describe('the registry of the reference app', () => {
       expect.objectContaining({ owner: 'by alias' }),
     ]);
     expect(await stack.invoke(`${arn}:query`, { action: 'get', owners: ['a'] })).toEqual({ owners: [null] });
-    await ask(release);
+    await call(release);
   });
 
-  test('lets the producer put each owner on a shard, and rebalances once the stream is split', async () => {
+  test('spreads the owners of the producer evenly over the shards, and rebalances them after a split', async () => {
     const records = Array.from({ length: 30 }, (_, index) => {
       return { partitionKey: `p${index}`, data: 'x', hashKeyOwner: `account-${index % 15}` };
     });
-    const answer = (await stack.invoke(PRODUCER, { records })) as { records: { shardId: string }[] };
-    const shardsOf = answer.records.map(({ shardId }) => shardId);
+    const response = (await stack.invoke(PRODUCER, { records })) as { records: { shardId: string }[] };
+    const shardsOf = response.records.map(({ shardId }) => shardId);
     expect(shardsOf.slice(0, 15)).toEqual(shardsOf.slice(15));
     const counts = [...new Set(shardsOf)].map((shardId) => shardsOf.filter((other) => other === shardId).length / 2);
     expect(counts.sort()).toEqual([3, 4, 4, 4]);
@@ -90,8 +90,8 @@ describe('the registry of the reference app', () => {
     }
     const ranges = await listOpenShards(stack.clients.kinesis, StreamName);
     expect(ranges).toHaveLength(6);
-    expect(await ask({ action: 'plan' })).toMatchObject({ bound: 3, heaviest: 4 });
-    const { moves } = await ask({ action: 'rebalance' });
+    expect(await call({ action: 'plan' })).toMatchObject({ bound: 3, heaviest: 4 });
+    const { moves } = await call({ action: 'rebalance' });
     expect(moves).not.toEqual([]);
     const after = await owners({ action: 'list' });
     const loads = ranges.map((_, shard) =>

@@ -14,7 +14,7 @@ interface JsiiType {
   }[];
 }
 
-/** What the library offers, as the compiler of jsii has written it down. */
+/** The public API of the library, as the jsii compiler describes it. */
 const { types }: { types: Record<string, JsiiType> } = JSON.parse(
   readFileSync(join(__dirname, '..', '..', '.jsii'), 'utf8'),
 );
@@ -22,7 +22,7 @@ const classes = Object.values(types).filter(({ kind }) => kind === 'class');
 
 type StackName = keyof typeof PERMISSIONS;
 
-/** Each construct, and the stacks whose statements are pinned word for word. */
+/** Each construct, with the stacks whose policy statements are pinned. */
 const CONSTRUCTS: Record<string, StackName[]> = {
   DaxCluster: ['a cluster of DAX', 'a cluster of DAX for an encrypted table'],
   FanOutQueryFunction: ['a query', 'a query with a key', 'a query of a sharded table', 'a query with adaptive counts'],
@@ -46,7 +46,7 @@ const CONSTRUCTS: Record<string, StackName[]> = {
   UniformStream: ['a stream'],
 };
 
-/** Each method that grants, and the stack in which a role of its name gets the grant. */
+/** Each method that grants permissions, with the stack in which a role with the name of the method receives the grant. */
 const GRANTS: Record<string, StackName> = {
   'DaxCluster.bindReader': 'a function bound to a cluster of DAX',
   'DaxCluster.grantRead': 'a cluster of DAX',
@@ -92,13 +92,13 @@ function isConstruct({ base = '' }: JsiiType): boolean {
   return types[base] !== undefined && isConstruct(types[base]);
 }
 
-test('the statements of every construct are pinned', () => {
+test('the policy statements of every construct are pinned', () => {
   const constructs = classes.filter((type) => !type.abstract && isConstruct(type)).map(({ name }) => name);
   expect(Object.keys(CONSTRUCTS).sort()).toEqual(constructs.sort());
   for (const stack of Object.values(CONSTRUCTS).flat()) expect(PERMISSIONS).toHaveProperty([stack]);
 });
 
-test('the statements of every method that grants are pinned', () => {
+test('the policy statements of every grant method are pinned', () => {
   const granting = classes.flatMap(({ name: type, methods = [] }) =>
     methods
       .filter(
@@ -109,7 +109,7 @@ test('the statements of every method that grants are pinned', () => {
   expect(Object.keys(GRANTS).sort()).toEqual(granting.sort());
 });
 
-test.each(Object.entries(GRANTS))('%s has a role of its own in a pinned stack', (method, stack) => {
+test.each(Object.entries(GRANTS))('%s has its own role in a pinned stack', (method, stack) => {
   const [type, name] = method.split('.') as [string, string];
   const roles = stack === 'invocations of functions' ? [`${name}${type}`] : [name, `${name}Role`];
   expect(PERMISSIONS[stack].filter((line) => roles.some((role) => line.startsWith(`${role}: `)))).not.toEqual([]);

@@ -7,8 +7,8 @@ import { type InvoiceHead, InvoiceHeads } from '../../examples/invoice-table/inv
 import { InvoiceStack } from '../../examples/invoice-table/invoice-stack';
 import type { ShardedIndexConfig, ShardedTableConfig } from '../../lib/core';
 
-/** "Using Random number as PK" of "Designing Partition Keys": head rows, and the invoices of a country, in the stack of the example. */
-describe('examples/invoice-table, its head rows', () => {
+/** Tests "Using Random number as PK" of "Designing Partition Keys": head rows and the invoices of a country, in the stack of the example. */
+describe('the head rows of examples/invoice-table', () => {
   const app = mkdtempSync(join(tmpdir(), 'invoice-heads-'));
   let stack: LocalStack;
   let heads: InvoiceHeads;
@@ -75,18 +75,18 @@ describe('examples/invoice-table, its head rows', () => {
     return numbers;
   }
 
-  test('the invoices of the USA come in one order, the newest first, whatever their random numbers are', async () => {
+  test('a query returns the invoices of the USA in one order, the newest first', async () => {
     const newest = MORE.map(({ InvoiceNumber }) => InvoiceNumber).reverse();
     expect(await all('USA')).toEqual([...newest, '121212', '121213']);
   });
 
-  test('a country with few invoices has one number, and shows what the index projects', async () => {
+  test('a query of a country with few invoices returns the projected attributes', async () => {
     expect(await heads.ofCountry('FRA')).toEqual({
       invoices: [{ InvoiceNumber: '121214', Invoice_Date: '2018-04-1 T2', Amount_Due: 500_000, Currency: 'EUR' }],
     });
   });
 
-  test('the hot country is spread over the random numbers 1 to 5, and the others have 1', async () => {
+  test('a hot country uses the shards 1 to 5, and other countries use shard 1', async () => {
     const { Items = [] } = await stack.clients.dynamodb.scan({ TableName: stack.tables[0]!.name });
     const numbersOf = (country: string) =>
       new Set(

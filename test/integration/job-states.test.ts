@@ -7,12 +7,12 @@ import { JobStatesStack } from '../../examples/job-states/job-states-stack';
 import { type Job, Jobs, type JobsRequest } from '../../examples/job-states/jobs';
 import type { ShardedIndexConfig } from '../../lib/core';
 
-/** "GSI Sharding in DynamoDB", from its jobs to its number of shards, in the stack of the example. */
+/** Tests "GSI Sharding in DynamoDB" in the stack of the example. */
 describe('examples/job-states', () => {
   const app = mkdtempSync(join(tmpdir(), 'job-states-'));
   const SHARES = { succeeded: 70, ignored: 20, pending: 10 };
   const minute = (number: number) => new Date(Date.UTC(2020, 0, 1, 0, number)).toISOString();
-  /** A thousand jobs, of which 70, 20 and 10 per cent are in each state. Job 0 is created first, and updated last. */
+  /** A thousand jobs: 70, 20 and 10 percent in each state. Job 0 is created first and updated last. */
   const JOBS = Array.from({ length: 1_000 }, (_, number): Job => {
     const status = number % 10 < 7 ? 'succeeded' : number % 10 < 9 ? 'ignored' : 'pending';
     const job_id = `job-${String(number).padStart(4, '0')}`;
@@ -52,7 +52,7 @@ describe('examples/job-states', () => {
 
   const idsOf = (found: readonly Job[]) => found.map(({ job_id }) => job_id);
 
-  test('a state has as many of the 100 shards as it has per cent of the jobs, counted from 1, and one in each holds a hundredth', async () => {
+  test('each state has as many of the 100 shards as its percentage of the jobs, and no shard holds more than three times its share', async () => {
     const { Items = [] } = await stack.clients.dynamodb.scan({ TableName: stack.tables[0]!.name });
     const held = new Map<string, number>();
     for (const { statusShard } of Items) held.set(statusShard!.S!, (held.get(statusShard!.S!) ?? 0) + 1);
@@ -70,7 +70,7 @@ describe('examples/job-states', () => {
     });
   });
 
-  test('the jobs of a state within a time come by creation, and by update in the other order', async () => {
+  test('queries of both indexes return the jobs of a state within a time range, in the order of creation or of update', async () => {
     const succeeded = JOBS.filter(({ status }) => status === 'succeeded');
     const created = { states: ['succeeded'], from: minute(100), to: minute(399) };
     const expected = idsOf(succeeded.filter((_, index) => index >= 70 && index < 280));
@@ -79,12 +79,12 @@ describe('examples/job-states', () => {
     expect(await all('updated', updated)).toEqual(expected.toReversed());
   });
 
-  test('the jobs of several states come in one order', async () => {
+  test('a query of several states returns the jobs in one order', async () => {
     const request = { states: Object.keys(SHARES), from: minute(0), to: minute(249) };
     expect(await all('created', request)).toEqual(idsOf(JOBS.slice(0, 250)));
   });
 
-  test('a job that goes on is found by its new state alone, in both indexes', async () => {
+  test('a job with a new state is found only by its new state, in both indexes', async () => {
     const pending = JOBS.find(({ status }) => status === 'pending')!;
     await jobs.advance(pending.job_id, 'succeeded', minute(4_000));
     const created = { from: minute(0), to: minute(20) };
@@ -96,7 +96,7 @@ describe('examples/job-states', () => {
   });
 });
 
-test('examples/job-states/how-many-shards.ts prints what its README shows: where the 105 % comes from, and where ten shards a node end', () => {
+test('examples/job-states/how-many-shards.ts prints the text of its README', () => {
   const log = jest.spyOn(console, 'log').mockImplementation();
   jest.requireActual('../../examples/job-states/how-many-shards');
   const [[printed]] = log.mock.calls as [[string]];

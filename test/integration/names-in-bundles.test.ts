@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * An error tells its class by its name, in a log and to the caller of a function. The bundler keeps names as they are written, but
- * gives the second of two that are the same a number.
+ * Logs and callers identify an error by the name of its class. The bundler keeps class names, but appends a number to a
+ * name that occurs twice.
  */
 const ROOT = join(__dirname, '../..');
 const FUNCTIONS = join(ROOT, 'dist/lambda');
@@ -15,12 +15,12 @@ const sources = ['lib', 'lambda'].flatMap((folder) =>
 );
 const errors = sources.flatMap((text) => [...text.matchAll(/class (\w+Error) extends/g)].map(([, name]) => name!));
 
-test('there are errors to look for', () => {
+test('the sources contain error classes', () => {
   expect(errors).toContain('EvenShardsError');
   expect(errors).toContain('InvalidEventError');
 });
 
-test.each(readdirSync(FUNCTIONS))('the errors of the function %s have their names', (name) => {
+test.each(readdirSync(FUNCTIONS))('the bundle of %s keeps the names of its error classes', (name) => {
   const bundle = readFileSync(join(FUNCTIONS, name, 'index.js'), 'utf8');
   expect(bundle).toMatch(/\bEvenShardsError ?= ?class\b|class EvenShardsError\b/);
   expect(

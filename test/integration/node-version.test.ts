@@ -9,7 +9,7 @@ test.each([
   ['20.16.0', undefined],
   ['21.7.3', 'even-shards needs a Node.js version of ^20.16 || >=22.3, and this is 21.7.3'],
   ['24.0.0', undefined],
-])('Node.js %s: %s', (version, problem) => {
+])('Node.js %s has the problem: %s', (version, problem) => {
   expect(nodeVersionProblem(version)).toBe(problem);
 });
 
@@ -18,7 +18,7 @@ describe('the command', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'node-version-'));
     copyFileSync('dist/bin/even-shards.js', join(folder, 'even-shards.js'));
-    // Loading anything of the rest would fail, as it would on an older version.
+    // The rest of the command fails when it is loaded, as on an older version.
     writeFileSync(join(folder, 'command-line.js'), 'throw new Error("loaded")');
   });
   afterEach(() => rmSync(folder, { recursive: true }));
@@ -28,7 +28,7 @@ describe('the command', () => {
     return spawnSync(process.execPath, ['-e', pretend], { cwd: folder, encoding: 'utf8' });
   };
 
-  test('says which version it needs before it loads anything that an older one cannot read', () => {
+  test('on an old version of Node.js, prints the required version before it loads the rest', () => {
     const { status, stderr } = runOn('18.20.4');
     expect([status, stderr]).toEqual([
       1,
@@ -36,7 +36,7 @@ describe('the command', () => {
     ]);
   });
 
-  test('loads the rest on a version that does', () => {
+  test('on a supported version, loads the rest', () => {
     expect(runOn('20.16.0').stderr).toContain('loaded');
   });
 });

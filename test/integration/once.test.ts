@@ -30,10 +30,10 @@ describeOnPostgres('once.postgres', () => {
   });
   beforeEach(() => client.query('TRUNCATE effect, even_shards_done'));
 
-  /** A process of its own: it remembers nothing of the others. */
+  /** Processes records with a new consumer, as another process would. */
   async function consume(
     records: readonly ShardRecord[],
-    { by = client, failsBehind = '', source = SOURCE } = {},
+    { by = client, failsAfter = '', source = SOURCE } = {},
   ): Promise<void> {
     const consumer = new OrderedConsumer(
       async (record, { once, attempt }) => {
@@ -46,7 +46,7 @@ describeOnPostgres('once.postgres', () => {
           await by.query('ROLLBACK');
           throw error;
         }
-        if (textOf(record) === failsBehind && attempt === 1) throw new Error('behind its effect');
+        if (textOf(record) === failsAfter && attempt === 1) throw new Error('after its effect');
       },
       { parking: new MemoryParkingStore(), concurrency: 1 },
     );
@@ -56,25 +56,25 @@ describeOnPostgres('once.postgres', () => {
   const effects = async () =>
     (await client.query<{ text: string }>('SELECT text FROM effect ORDER BY id')).rows.map(({ text }) => text);
 
-  test('applies a record once that is delivered again to another process', async () => {
+  test('applies a record once if another process receives it again', async () => {
     await consume(shardOf(['a1', 'a2']));
     await consume(shardOf(['a1', 'a2', 'a3']));
     expect(await effects()).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('applies a record once whose handler fails behind its effect', async () => {
-    await consume(shardOf(['a1', 'a2']), { failsBehind: 'a1' });
+  test('applies a record once if its handler fails after the transaction', async () => {
+    await consume(shardOf(['a1', 'a2']), { failsAfter: 'a1' });
     expect(await effects()).toEqual(['a1', 'a2']);
   });
 
-  test('compares numbers as numbers, whatever their digits', async () => {
+  test('compares sequence numbers as numbers, not as texts', async () => {
     await consume(shardOf(['a1', 'a2'], { from: 9 }));
     await consume(shardOf(['a3'], { from: 100 }));
     await consume(shardOf(['a4'], { from: 99 }));
     expect(await effects()).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('lets two processes at the same time apply each record once', async () => {
+  test('applies each record once if two processes receive it at the same time', async () => {
     const other = await server.connect(url);
     const texts = Array.from({ length: 30 }, (_, index) => `a${index}`);
     await Promise.all([consume(shardOf(texts)), consume(shardOf(texts), { by: other })]);
@@ -82,7 +82,7 @@ describeOnPostgres('once.postgres', () => {
     expect(await effects()).toEqual(texts);
   });
 
-  test('takes a key with a NUL, and keeps it apart from others', async () => {
+  test('distinguishes a key with a NUL from other keys', async () => {
     const records = (partitionKey: string, text: string) =>
       shardOf([text], { shardId: 'shardId-000000000000' }).map((record) => ({ ...record, partitionKey }));
     for (const partitionKey of ['a\0', 'a\\0', 'a', 'a\\'])
@@ -91,20 +91,20 @@ describeOnPostgres('once.postgres', () => {
     expect(await effects()).toEqual(['of 2', 'of 3', 'of 1', 'of 2']);
   });
 
-  test('keeps keys and shards apart', async () => {
+  test('counts for each key and shard separately', async () => {
     await consume(shardOf(['a1', 'b1'], { from: 5 }));
     await consume(shardOf(['a2'], { from: 1, shardId: 'shardId-000000000001' }));
     expect(await effects()).toEqual(['a1', 'b1', 'a2']);
   });
 
-  test('keeps sources apart', async () => {
+  test('counts for each source separately', async () => {
     await consume(shardOf(['a1'], { from: 5 }));
     await consume(shardOf(['a2'], { from: 1 }), { source: `${SOURCE}-2` });
     await consume(shardOf(['a2'], { from: 1 }), { source: `${SOURCE}-2` });
     expect(await effects()).toEqual(['a1', 'a2']);
   });
 
-  test('takes a key that is longer than a row of an index may be', async () => {
+  test('accepts a key that is longer than an index row can be', async () => {
     const keys = [
       '\u{1f600}'.repeat(256),
       '\\'.repeat(256),
@@ -119,7 +119,7 @@ describeOnPostgres('once.postgres', () => {
     expect(await effects()).toEqual(['of 0', 'of 1', 'of 2', 'of 3']);
   });
 
-  test('sets the key aside, with the reason, of a handler that applies a record by two transactions', async () => {
+  test('parks the key with the reason, if a handler uses two transactions for a record', async () => {
     const parking = new MemoryParkingStore();
     const apply = async (once: Once, text: string): Promise<void> => {
       await client.query('BEGIN');
@@ -147,7 +147,7 @@ describeOnPostgres('once.postgres', () => {
     });
   });
 
-  test('lets a handler repeat a transaction that was rolled back', async () => {
+  test('allows a handler to repeat a transaction that was rolled back', async () => {
     const consumer = new OrderedConsumer(
       async (record, { once }) => {
         for (const isLast of [false, true]) {

@@ -3,7 +3,7 @@ import { dynaliteForTests } from '../support/dynalite';
 import { indexConfig } from '../support/index-config';
 import { createTable } from '../support/sharded-tables';
 
-/** examples/orders-table on dynalite. */
+/** Tests examples/orders-table on dynalite. */
 
 const byStatus = indexConfig({
   tableName: 'Orders',
@@ -35,14 +35,14 @@ async function all(status: string): Promise<{ orderId: string; createdAt: string
   return found;
 }
 
-test('orders are found by the status they were placed with, the newest first', async () => {
+test('a query of a status returns its orders, the newest first', async () => {
   const found = await all('placed');
   expect(new Set(found.map(({ orderId }) => orderId)).size).toBe(60);
   const times = found.map(({ createdAt }) => createdAt);
   expect(times).toEqual([...times].sort().reverse());
 });
 
-test('an order whose status changes is found by the new status alone, in a shard of its own', async () => {
+test('an order with a new status is found only by the new status', async () => {
   const shipped = Array.from({ length: 30 }, (_, number) => `o-${number * 2}`);
   for (const orderId of shipped) await orders.changeStatus(orderId, 'shipped');
   expect((await all('shipped')).map(({ orderId }) => orderId).sort()).toEqual([...shipped].sort());
@@ -56,7 +56,7 @@ test('an order whose status changes is found by the new status alone, in a shard
   expect(shards.size).toBeGreaterThan(10);
 });
 
-test('the status of an order that nobody placed cannot change', async () => {
+test('changeStatus rejects an unknown order', async () => {
   await expect(orders.changeStatus('nobody', 'shipped')).rejects.toMatchObject({
     name: 'ConditionalCheckFailedException',
   });

@@ -10,12 +10,12 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 import { tuned } from '../support/postgres/tuned';
 import { withoutDuplicates } from '../support/without-duplicates';
 
-/** What the guide says of an outbox whose server crashes, or whose replica is promoted: on servers whose processes are killed. */
+/** Tests the promises of the guide after a crash and after a promotion. The tests kill the processes of real servers. */
 
 const DEADLINE_MS = 60_000;
 const WRITERS = 6;
 
-/** The row of the guide's table of what holds after a crash, a promotion or a restore. */
+/** The row of an event in the table of the guide about crashes, promotions and restores. */
 function promise(event: string): string[] {
   const guide = readFileSync('docs/guides/outbox.md', 'utf8');
   const row = guide.split('\n').find((line) => line.startsWith(`| ${event} |`));
@@ -29,13 +29,13 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10)) {
     if (await isTrue()) return;
   }
-  throw new Error('it did not come to that');
+  throw new Error('the condition did not become true in time');
 }
 
 const textOf = ({ data }: UserRecord) => Buffer.from(data).toString();
 const producersOf = (records: readonly UserRecord[]) => new Set(records.map(({ sequence }) => sequence!.producerId));
-/** What a consumer takes that drops copies. */
-const taken = (records: readonly UserRecord[]) => withoutDuplicates(records).map(textOf);
+/** The records that remain when a consumer drops duplicates. */
+const consumed = (records: readonly UserRecord[]) => withoutDuplicates(records).map(textOf);
 
 describeOnPostgres('an outbox', () => {
   let server: PostgresServer;
@@ -70,7 +70,7 @@ describeOnPostgres('an outbox', () => {
   const names = async () =>
     (await client.query('SELECT name FROM repositories')).rows.map(({ name }) => name as string);
 
-  /** Relays until it is stopped, or fails with its server. */
+  /** Starts a relay that runs until the test stops it or the server fails. */
   function startRelay(url: string): () => Promise<void> {
     const pool = new Pool({ connectionString: url, max: 2 });
     pool.on('error', () => {});
@@ -91,7 +91,7 @@ describeOnPostgres('an outbox', () => {
     return stop;
   }
 
-  /** The change and the event, in one transaction, again and again, until the server is gone. */
+  /** Writes a change and its event in one transaction, repeatedly, until the server fails. */
   async function write(url: string, writer: number): Promise<void> {
     const session = await connect(url);
     try {
@@ -102,11 +102,11 @@ describeOnPostgres('an outbox', () => {
         await session.query('COMMIT');
       }
     } catch {
-      // The server is gone.
+      // The server has failed.
     }
   }
 
-  /** Nobody flushes what a commit has not waited for. */
+  /** Without the WAL writer, no process flushes the WAL of an asynchronous commit. */
   async function stopWalWriter(): Promise<void> {
     const { pid } = await one("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
     process.kill(pid, 'SIGSTOP');
@@ -115,12 +115,12 @@ describeOnPostgres('an outbox', () => {
   const put = (text: string) =>
     client.query("WITH row AS (INSERT INTO repositories VALUES ($1)) SELECT outbox.put('k', $1)", [text]);
 
-  describe('whose server crashes, with synchronous_commit = off', () => {
+  describe('a crash of a server with synchronous_commit = off', () => {
     beforeEach(async () => {
       await startServer(['synchronous_commit=off', 'wal_writer_delay=10s']);
     }, 60_000);
 
-    test('has sent nothing that is not there, loses nothing, and consumers drop each copy', async () => {
+    test('the relay has sent only committed rows, no row is lost, and consumers drop all duplicates', async () => {
       expect(promise('the server crashes')).toEqual(['yes', 'yes', 'yes']);
       const url = server.urlOf('app');
       await stopWalWriter();
@@ -137,12 +137,12 @@ describeOnPostgres('an outbox', () => {
       await put('later');
       await until(() => sent().map(textOf).includes('later'));
       await until(async () => Number((await one('SELECT waiting_rows FROM outbox.lag()')).waiting_rows) === 0);
-      expect(taken(sent()).toSorted()).toEqual([...there, 'later'].toSorted());
+      expect(consumed(sent()).toSorted()).toEqual([...there, 'later'].toSorted());
       expect(producersOf(sent()).size).toBe(1);
       expect(await one('SELECT missing_rows::int FROM outbox.verify()')).toEqual({ missing_rows: 0 });
     }, 120_000);
 
-    test('has sent what was not durable, if somebody sets it back behind the put', async () => {
+    test('the relay has sent a row that is lost, if the transaction turned synchronous_commit off again after put', async () => {
       await client.query('CHECKPOINT');
       await stopWalWriter();
       startRelay(server.urlOf('app'));
@@ -154,7 +154,7 @@ describeOnPostgres('an outbox', () => {
     }, 120_000);
   });
 
-  describe('whose replica is promoted', () => {
+  describe('a promotion of a replica', () => {
     let standbyUrl: string;
     let standby: Client;
     beforeEach(async () => {
@@ -178,7 +178,7 @@ describeOnPostgres('an outbox', () => {
       client = standby;
     }
 
-    test('and was waited for: has sent nothing that is not there, loses nothing, and has a new producer id', async () => {
+    test('a synchronous replica: the relay has sent only committed rows, no row is lost, and the producer id is new', async () => {
       const [isKept, isTrue, areDropped] = promise('a synchronous replica, or one of Aurora, is promoted');
       expect([isKept, isTrue]).toEqual(['yes', 'yes']);
       expect(areDropped).toMatch(/^yes, except of rows that were sent in the second before the promotion/);
@@ -203,7 +203,7 @@ describeOnPostgres('an outbox', () => {
       expect(producersOf(sent()).size).toBe(2);
     }, 120_000);
 
-    test('and had not heard of all: loses that, has sent it, and gives its numbers again under a new producer id', async () => {
+    test('an asynchronous replica: the missing rows are lost although the relay has sent them, and their numbers come again under a new producer id', async () => {
       const [isKept, isTrue] = promise('an asynchronous replica is promoted');
       expect([isKept, isTrue]).toEqual([
         'no: the database loses transactions that the replica did not have',
@@ -213,20 +213,20 @@ describeOnPostgres('an outbox', () => {
       await put('early');
       await until(() => sent().length === 1);
       await stop();
-      await put('heard');
+      await put('replicated');
       await caughtUp();
       await standby.query("ALTER SYSTEM SET primary_conninfo = ''");
       await standby.query('SELECT pg_reload_conf()');
       await until(async () => (await standby.query('SELECT FROM pg_stat_wal_receiver')).rowCount === 0);
-      // More than a sequence logs ahead, so that numbers come again.
-      const unheard = Array.from({ length: 40 }, (_, n) => `unheard ${n}`);
-      for (const text of unheard) await put(text);
+      // A sequence logs 32 numbers ahead. With more rows than that, numbers are used again.
+      const missing = Array.from({ length: 40 }, (_, n) => `missing ${n}`);
+      for (const text of missing) await put(text);
       startRelay(server.urlOf('app'));
       await until(() => sent().length === 42);
       await promote();
       const before = sent();
 
-      expect((await names()).toSorted()).toEqual(['early', 'heard']);
+      expect((await names()).toSorted()).toEqual(['early', 'replicated']);
       startRelay(standbyUrl);
       const after = Array.from({ length: 40 }, (_, n) => `after ${n}`);
       for (const text of after) await put(text);
@@ -235,8 +235,8 @@ describeOnPostgres('an outbox', () => {
       const numbersOf = (records: readonly UserRecord[]) => records.map(({ sequence }) => sequence!.sequenceNumber);
       expect(numbersOf(since).some((number) => numbersOf(before).includes(number))).toBe(true);
       expect([...producersOf(since)]).not.toEqual([...producersOf(before)]);
-      // What was sent in the second before comes once more.
-      expect(taken(sent())).toEqual(['early', 'heard', ...unheard, 'heard', ...after]);
+      // The relay sends the rows of the last second again.
+      expect(consumed(sent())).toEqual(['early', 'replicated', ...missing, 'replicated', ...after]);
     }, 120_000);
   });
 });

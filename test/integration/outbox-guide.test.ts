@@ -10,18 +10,18 @@ import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { synthesizeReferenceApp } from '../support/reference-app';
 
-/** A walk along docs/guides/outbox.md, with its own commands, statements and code: from an empty database to events. */
+/** Follows docs/guides/outbox.md with its own commands, statements and code, from an empty database to events. */
 
 const ROOT = join(__dirname, '../..');
 const GUIDE = readFileSync(join(ROOT, 'docs/guides/outbox.md'), 'utf8');
 
-/** The first example of a language behind a heading. */
+/** The first example of a language after a heading. */
 function example(heading: string, language: string): string {
   const [, code] = GUIDE.slice(GUIDE.indexOf(heading)).split(new RegExp(`^\`\`\`${language}\n|^\`\`\`$`, 'm'));
   return code!.trim();
 }
 
-describeOnPostgres('who follows the guide of the outbox', () => {
+describeOnPostgres('the steps of the outbox guide', () => {
   let server: PostgresServer;
   let app: string;
 
@@ -34,7 +34,7 @@ describeOnPostgres('who follows the guide of the outbox', () => {
     rmSync(app, { recursive: true });
   });
 
-  test('sees the events of an empty database in even-shards local', async () => {
+  test('lead from an empty database to events in the stream of a local run', async () => {
     const url = await server.createDatabase('empty');
     const owner = await server.connect(url);
     const [print, pipe] = example('## Make the schema', 'console').replace(/^\$ /, '').split(' | psql ');
@@ -93,7 +93,7 @@ describeOnPostgres('who follows the guide of the outbox', () => {
     }
   }, 120_000);
 
-  /** The guide's own code, with the stream that there is, and the client that emulators need, as the guide says. */
+  /** The code of the guide, with the stream of the local run and the client that emulators need. */
   function relayOfTheGuide(streamName: string): string {
     const code = example('## Relay in a process', 'ts')
       .replace("streamName: 'Events'", `streamName: '${streamName}'`)
@@ -119,5 +119,5 @@ async function firstEvent(endpoints: { kinesis: string; dynamodb: string; lambda
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error('no event came');
+  throw new Error('no event arrived in the stream');
 }

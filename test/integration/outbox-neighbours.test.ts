@@ -13,7 +13,7 @@ import { tuned } from '../support/postgres/tuned';
 const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
 const DEADLINE_MS = 15_000;
 
-describeOnPostgres('an outbox in a database that others share', () => {
+describeOnPostgres('an outbox in a shared database', () => {
   let server: PostgresServer;
   let owner: Client;
   let url: string;
@@ -74,10 +74,10 @@ describeOnPostgres('an outbox in a database that others share', () => {
   async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
     for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10))
       if (await isTrue()) return;
-    throw new Error('it did not come to that');
+    throw new Error('the condition did not become true in time');
   }
 
-  test('works with a publication for all tables, made before or while the relay runs', async () => {
+  test('works with a publication for all tables, created before or while the relay runs', async () => {
     await owner.query('CREATE PUBLICATION everything FOR ALL TABLES');
     const calls = [
       'accept_records_of(2097152)',
@@ -94,7 +94,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     start();
     for (let n = 0; n < 100; n++) await owner.query('SELECT outbox.put($1, $2)', [`key ${n % 3}`, `${n}`]);
     await until(() => records().length === 100);
-    await owner.query('DROP PUBLICATION everything; CREATE PUBLICATION anew FOR ALL TABLES');
+    await owner.query('DROP PUBLICATION everything; CREATE PUBLICATION again FOR ALL TABLES');
     await owner.query("SELECT outbox.put('k', 'after')");
     await until(async () => records().length === 101 && (await count('message')) === 0 && (await count('ended')) === 0);
     expect(reconnects).toBe(0);
@@ -120,7 +120,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     expect(rows).toEqual([{ bytes: 16_384 }]);
   });
 
-  test('reads batches by the bytes of all columns, so that rows with the largest headers come in small batches', async () => {
+  test('counts the bytes of all columns when it reads a batch, so rows with large headers come in small batches', async () => {
     const writer = await connect('writer');
     await writer.query(
       `SELECT outbox.put(repeat('😀', 126) || n, 'x', 7, repeat('😀', 256), json_build_object('a', repeat('x', 16375)),
@@ -146,7 +146,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     );
     relay.run({ signal: ending.signal }).catch(() => {});
     await until(() => records().length === 60);
-    // A row has 16,384 bytes of headers, 506 to 511 of its key, 1,024 of its type, 256 of its topic and one of data.
+    // A row has 16,384 bytes of headers, 506 to 511 bytes of key, 1,024 bytes of type, 256 bytes of topic and 1 byte of data.
     expect(Math.max(...batches)).toBe(Math.ceil(500_000 / (16_384 + 507 + 1_024 + 256 + 1)));
   });
 
@@ -189,7 +189,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     const keys = Array.from({ length: 60 }, (_, index) => `rejected ${index}`);
     let relay = run();
     for (let round = 0; round < 4; round++) {
-      // A round puts three rows of each key, so that batches are read while keys are parked and forgotten.
+      // A round puts three rows of each key, so the relay reads batches while it parks and forgets keys.
       const numbers = [1, 2, 3].map((nth) => 3 * round + nth);
       const rows = numbers.flatMap((nth) =>
         keys.toSorted(() => random() - 0.5).map((key) => [key, nth] as [string, number]),
@@ -211,7 +211,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     expect([await count('parked'), await count('rejected')]).toEqual([0, 0]);
   }, 30_000);
 
-  test('reads one row a put if the rows of 40 parked keys are larger than a batch, and tries each key', async () => {
+  test('reads one row for each put if the rows of 40 parked keys are larger than a batch, and retries each key', async () => {
     const writer = await connect('writer');
     await writer.query(`SELECT outbox.put('large ' || n, repeat('x', 200000)) FROM generate_series(1, 40) n`);
     const rowsOfPuts: number[] = [];
@@ -242,7 +242,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     expect(Math.max(...rowsOfPuts)).toBe(1);
   });
 
-  test('grants a relay the rights that it uses, and no other', async () => {
+  test('grant_relay grants only the privileges that the relay uses', async () => {
     const { rows } = await owner.query(
       `SELECT relname AS name, string_agg(privilege_type, ', ' ORDER BY privilege_type) AS rights
        FROM pg_class c, aclexplode(c.relacl) a WHERE relnamespace = 'outbox'::regnamespace AND grantee = 'relay'::regrole
@@ -315,7 +315,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     ).toEqual(expected.toSorted());
   });
 
-  test('takes bytes that are no text by each call', async () => {
+  test('stores bytes that are not UTF-8, from each call', async () => {
     const bytes = Buffer.from([0, 255, 92]);
     await owner.query('SELECT outbox.put($1, $2::bytea)', ['k', bytes]);
     await owner.query('SELECT outbox.put_all($1, $2::bytea[])', [['k'], [bytes]]);
@@ -326,7 +326,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
   });
 
   test.each(['on', 'off'])(
-    'warns of a text that looks like bytes in hexadecimal, and of no other, with standard_conforming_strings %s',
+    'warns only about a text that looks like bytea in hexadecimal, with standard_conforming_strings %s',
     async (strings) => {
       const warnings: unknown[] = [];
       owner.on('notice', ({ severity, message }) => warnings.push([severity, message]));
@@ -361,13 +361,13 @@ describeOnPostgres('an outbox in a database that others share', () => {
     expect(rows).toEqual([{ headers: headers === null ? null : { a: 'b' }, rows: 20 }]);
   });
 
-  test('empties the other slots while a transaction that has put an event stays open', async () => {
+  test('empties the other slots while the transaction of a put stays open', async () => {
     const idle = await connect('writer');
     await idle.query("BEGIN; SELECT outbox.put('idle', 'late')");
     start();
     for (let round = 1; round <= 6; round++) {
       for (let n = 0; n < 5; n++) await owner.query("SELECT outbox.put('k', 'x')");
-      // Slot 0 keeps what it has, because the open transaction has written to it.
+      // Slot 0 keeps its rows, because the open transaction has written to it.
       await until(async () => records().length === 5 * round && (await count('message WHERE slot <> 0')) === 0);
       await until(async () => (await count('slot WHERE last_value <> 0')) === 1);
     }
@@ -375,7 +375,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     await until(() => records().length === 31);
   });
 
-  test('sends every event after a copy of the database whose sequence is older than its rows', async () => {
+  test('sends every event of a database copy whose sequence is older than its rows', async () => {
     await owner.query("SELECT outbox.put('k', n::text) FROM generate_series(1, 5) n");
     await owner.query("SELECT setval('outbox.number', 1, false); SELECT outbox.restored()");
     await owner.query("SELECT outbox.put('k', n::text) FROM generate_series(6, 10) n");
@@ -388,13 +388,13 @@ describeOnPostgres('an outbox in a database that others share', () => {
     ]);
   });
 
-  test('knows its database from the migration on, so that a copy of an outbox that was never relayed is recognised', async () => {
+  test('records its database in the migration, so the relay refuses a copy of an outbox that was never relayed', async () => {
     await owner.query("UPDATE outbox.settings SET cluster = replace(cluster, '/', '/1')");
     await owner.query("SELECT outbox.put('k', 'x')");
     await expect(start()).rejects.toMatchObject({ code: 'OUTBOX_RESTORED' });
   });
 
-  test('takes back from other roles what a dump without privileges gives them', async () => {
+  test('grant_put revokes the default privileges that other roles have after a dump without privileges', async () => {
     await owner.query('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox TO PUBLIC');
     await owner.query("SELECT outbox.grant_put('writer')");
     const writer = await connect('writer');
@@ -449,7 +449,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     },
   );
 
-  test('rejects text that is no UTF-8 in each column, in a database that does not check it', async () => {
+  test('rejects text that is not UTF-8 in each column, in a database that does not check encodings', async () => {
     databases += 1;
     await owner.query(`CREATE DATABASE shared_${databases} ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0`);
     url = server.urlOf(`shared_${databases}`);

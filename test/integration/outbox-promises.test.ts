@@ -20,7 +20,7 @@ const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 
 const DEADLINE_MS = 15_000;
 const HURRY = 60;
 
-describeOnPostgres('an outbox', () => {
+describeOnPostgres('an outbox on PostgreSQL', () => {
   let server: PostgresServer;
   let url: string;
   let client: Client;
@@ -70,7 +70,7 @@ describeOnPostgres('an outbox', () => {
   async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
     for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10))
       if (await isTrue()) return;
-    throw new Error('it did not come to that');
+    throw new Error('the condition did not become true in time');
   }
 
   async function relayed(count: number): Promise<void> {
@@ -79,12 +79,12 @@ describeOnPostgres('an outbox', () => {
     await stopAll();
   }
 
-  describe('is durable', () => {
+  describe('the durability of a put', () => {
     test.each([
       ['put', "SELECT outbox.put('k', 'x')"],
       ['put_all', "SELECT outbox.put_all('{k}', '{x}'::text[])"],
       ['a plain insert', "INSERT INTO outbox.message (partition_key, data) VALUES ('k', 'x')"],
-    ])('when its transaction would not be: %s', async (_, sql) => {
+    ])('%s sets synchronous_commit = on for its transaction, if it is off', async (_, sql) => {
       await client.query('SET synchronous_commit = off; BEGIN');
       await client.query(sql);
       expect(await one('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' });
@@ -92,21 +92,21 @@ describeOnPostgres('an outbox', () => {
       expect(await one('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'off' });
     });
 
-    test('and leaves a transaction alone that waits for a replica', async () => {
+    test('put keeps synchronous_commit = local', async () => {
       await client.query("BEGIN; SET LOCAL synchronous_commit = local; SELECT outbox.put('k', 'x')");
       expect(await one('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'local' });
       await client.query('ROLLBACK');
     });
   });
 
-  describe('knows where it is', () => {
-    test('and refuses another cluster, however often it is asked, until somebody has said that it was restored', async () => {
+  describe('a copy of the database', () => {
+    test('every start of a relay on another cluster fails until an operator calls restored()', async () => {
       await client.query("SELECT outbox.put('k', 'one')");
       await relayed(1);
       await client.query("UPDATE outbox.settings SET cluster = 'another'");
       for (let attempt = 0; attempt < 3; attempt++) {
         await expect(start()).rejects.toThrow(OutboxRestoredError);
-        // Writers go on meanwhile, and transaction ids with them.
+        // Writers continue, so transaction ids grow.
         for (let n = 0; n < 10; n++) await client.query("SELECT outbox.put('k', 'more')");
       }
       await client.query('SELECT outbox.restored()');
@@ -114,14 +114,14 @@ describeOnPostgres('an outbox', () => {
       await until(() => texts().filter((text) => text === 'more').length === 30);
     });
 
-    test('and refuses a position of a later time for good', async () => {
+    test('a relay with a position from a later time does not start', async () => {
       await client.query("UPDATE outbox.range SET batch_from = '999999999:999999999:'");
       await expect(start()).rejects.toThrow(OutboxRestoredError);
       await client.query("UPDATE outbox.range SET batch_from = '3:3:'");
       await expect(start()).rejects.toThrow(OutboxRestoredError);
     });
 
-    test('on a server that says neither its system nor its timeline, as Aurora does', async () => {
+    test('the outbox identifies a server that hides its system identifier and timeline, as Aurora does', async () => {
       const refuse = (
         name: string,
         result: string,
@@ -131,7 +131,7 @@ describeOnPostgres('an outbox', () => {
       await client.query(refuse('pg_control_system(OUT system_identifier bigint)', 'bigint'));
       await client.query(refuse('pg_current_wal_lsn()', 'pg_lsn'));
       await client.query('ALTER FUNCTION outbox.recognize SET search_path = refused, pg_catalog, pg_temp');
-      // As after a migration on such a server.
+      // A migration on such a server leaves both columns NULL.
       await client.query('UPDATE outbox.settings SET cluster = NULL, timeline = NULL');
       await client.query("SELECT outbox.put('k', 'one')");
       await relayed(1);
@@ -145,8 +145,8 @@ describeOnPostgres('an outbox', () => {
     });
   });
 
-  describe('verifies', () => {
-    test('that each row that was passed is in the stream', async () => {
+  describe('verify', () => {
+    test('counts each acknowledged row once', async () => {
       for (let n = 0; n < 50; n++) await client.query("SELECT outbox.put('k', $1::text)", [n]);
       await relayed(50);
       const relay = relayTo(kinesis);
@@ -162,10 +162,10 @@ describeOnPostgres('an outbox', () => {
       expect(await relay.verify()).toMatchObject({ verifiedRows: 0, missingRows: 0 });
     });
 
-    test('and names the rows that a position has passed, and keeps their slot', async () => {
+    test('names the rows that the position of a relay has skipped, and keeps their slot', async () => {
       await client.query('SELECT outbox.divide(2)');
       for (let n = 0; n < 4; n++) await client.query("SELECT outbox.put('k', $1::text)", [n]);
-      // A position that is wrong.
+      // A wrong position.
       await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
       const { missing } = await relayTo(kinesis).verify();
       expect(missing.map(({ id }) => id)).toEqual([1n, 2n, 3n, 4n]);
@@ -174,13 +174,13 @@ describeOnPostgres('an outbox', () => {
       expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 4 });
     });
 
-    test('and reads no row twice, however many there are', async () => {
+    test('reads no row twice', async () => {
       await client.query(
         "SELECT outbox.put_all(array_agg('k'::text), array_agg(n::text)) FROM generate_series(1, 2000) n",
       );
       await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
       await client.query("INSERT INTO outbox.ended (last_id, numbers) VALUES (2000, '{[1,2000]}')");
-      // From the sixth time on Postgres has one plan for all values.
+      // From the sixth call on, Postgres uses a generic plan.
       for (let times = 0; times < 7; times++) await client.query('SELECT outbox.verify(), outbox.lag()');
       const read = async () =>
         (
@@ -196,7 +196,7 @@ describeOnPostgres('an outbox', () => {
       await client.query('COMMIT');
     });
 
-    test('rows that are parked, rejected, and rolled back', async () => {
+    test('does not count rows as missing that were rejected or rolled back', async () => {
       await client.query("SELECT outbox.accept_records_of(10485760), outbox.put('bad', repeat('x', 2000000))");
       await client.query("BEGIN; SELECT outbox.put('k', 'never'); ROLLBACK; SELECT outbox.put('k', 'one')");
       start(relayTo(kinesis, { maxTries: 1 }));
@@ -206,7 +206,7 @@ describeOnPostgres('an outbox', () => {
     });
   });
 
-  describe('retains and replays', () => {
+  describe('retain and replay', () => {
     beforeEach(async () => {
       await client.query("SELECT outbox.retain('1 hour')");
       await client.query("SELECT outbox.put(k, n::text) FROM generate_series(1, 6) n, (VALUES ('a'), ('b')) keys (k)");
@@ -214,7 +214,7 @@ describeOnPostgres('an outbox', () => {
       for (let turn = 0; turn < 4; turn++) await client.query('SELECT outbox.rotate()');
     });
 
-    test('rows that were sent stay, with when they were', async () => {
+    test('retain keeps sent rows with the time of sending, until retain is set to 0', async () => {
       const { rows, is_sent } = await one(
         'SELECT count(*)::int AS rows, bool_and(sent_at >= created_at) AS is_sent FROM outbox.sent',
       );
@@ -225,7 +225,7 @@ describeOnPostgres('an outbox', () => {
       expect(await one('SELECT count(*)::int AS rows FROM outbox.ended')).toEqual({ rows: 0 });
     });
 
-    test('with their old numbers, so that who has them drops them', async () => {
+    test('replay sends rows with their old numbers, so consumers that have the rows drop them', async () => {
       const before = texts();
       expect(await relayTo(kinesis).replay()).toBe(12);
       expect(texts()).toEqual([...before, ...before]);
@@ -236,14 +236,14 @@ describeOnPostgres('an outbox', () => {
       ['of a key', { partitionKey: 'a' }, 6],
       ['of some numbers', { firstId: 3n, lastId: 5n }, 3],
       ['of a time', { sentFrom: new Date(Date.now() - 60_000), sentBefore: new Date(Date.now() + 600_000) }, 12],
-      ['of a time when there were none', { sentBefore: new Date(0) }, 0],
-    ])('%s, to another stream', async (_, options, count) => {
+      ['of a time without rows', { sentBefore: new Date(0) }, 0],
+    ])('replay sends the rows %s to another stream', async (_, options, count) => {
       const other = newKinesis();
       expect(await relayTo(other, { batchRows: 2 }).replay(options)).toBe(count);
       expect(texts(other)).toHaveLength(count);
     });
 
-    test('with new numbers, so that everybody takes them', async () => {
+    test('replay as new sends rows with new numbers, so every consumer processes them', async () => {
       expect(await relayTo(kinesis, { batchRows: 5 }).replay({ partitionKey: 'b', as: 'new' })).toBe(6);
       await relayed(18);
       const consumed = withoutDuplicates(records()).filter(({ partitionKey }) => partitionKey === 'b');
@@ -251,7 +251,7 @@ describeOnPostgres('an outbox', () => {
       expect(numbers).toEqual(['1', '2', '3', '4', '5', '6', '1', '2', '3', '4', '5', '6']);
     });
 
-    test('nothing that waits', async () => {
+    test('replay does not send waiting rows', async () => {
       await client.query("SELECT outbox.put('a', 'waits')");
       const other = newKinesis();
       await relayTo(other).replay();
@@ -259,10 +259,10 @@ describeOnPostgres('an outbox', () => {
     });
   });
 
-  describe('takes events', () => {
+  describe('put', () => {
     const PUT = 'SELECT outbox.put($1, $2::text, NULL, $3, $4, $5)';
 
-    test('as CloudEvents, with type, headers and trace context', async () => {
+    test('stores the type, headers and trace context that the relay sends as CloudEvents attributes', async () => {
       const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tenant: 'acme' };
       await client.query(PUT, ['k', '{"n": 12345678901234567890}', 'repository.created', headers, null]);
       await client.query("SELECT outbox.put('k', 'a text'), outbox.put('k', '\\xff00'::bytea)");
@@ -288,7 +288,7 @@ describeOnPostgres('an outbox', () => {
     test.each([
       ['JSON', 900_000, "to_jsonb(repeat('x', 895901))"],
       ['bytes', 700_000, "decode(repeat('ff', 695903), 'hex')"],
-    ])('as CloudEvents, for which the guide leaves room: of the most %s', async (_, bytes, data) => {
+    ])('accepts the largest %s that the guide allows for CloudEvents', async (_, bytes, data) => {
       await client.query(`SELECT outbox.accept_records_of(${bytes})`);
       const headers = { traceparent: 'x'.repeat(55), tracestate: 'x'.repeat(512) };
       const put = `SELECT outbox.put($1, ${data}, NULL, $2, $3)`;
@@ -314,7 +314,7 @@ describeOnPostgres('an outbox', () => {
       ['a header that is not a text', `put('k', 'x', headers => '{"a":1}')`, /header must be a text/],
       ['a header that the relay sets', `put('k', 'x', headers => '{"id":"1"}')`, /no attribute/],
       ['an empty type', "put('k', 'x', type => '')", /type and topic/],
-    ])('put rejects %s, and stores no row', async (_, call, message) => {
+    ])('rejects %s, and stores no row', async (_, call, message) => {
       await expect(client.query(`SELECT outbox.${call}`)).rejects.toThrow(message);
       expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 0 });
     });
@@ -333,15 +333,15 @@ describeOnPostgres('an outbox', () => {
       expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 0 });
     });
 
-    test('with the longest key and the largest data that the stream takes', async () => {
+    test('accepts the longest key and the largest data that the stream accepts', async () => {
       await client.query("SELECT outbox.put(repeat('😀', 128), repeat('x', 1048576 - 4096 - 512))");
       await relayed(1);
       expect(records()[0]!.data).toHaveLength(1_043_968);
     });
   });
 
-  describe('beside other transactions', () => {
-    test('can be part of one that is prepared, once writers do not notify', async () => {
+  describe('concurrent transactions', () => {
+    test('a put can be in a prepared transaction after notify(false)', async () => {
       start(relayTo(kinesis));
       await until(async () => (await one('SELECT last_value::int AS sleeps FROM outbox.sleeping')).sleeps === 1);
       const prepare = async (name: string) => {
@@ -357,7 +357,7 @@ describeOnPostgres('an outbox', () => {
       await until(() => texts().includes('prepared'));
     });
 
-    test('puts beside put_all wait for each other in one order, after lock', async () => {
+    test('put and put_all of the same keys do not deadlock after lock()', async () => {
       const keys = Array.from({ length: 20 }, (_, n) => `key ${n}`);
       const write = async (isAll: boolean) => {
         const session = await server.connect(url);
@@ -379,19 +379,19 @@ describeOnPostgres('an outbox', () => {
     test.each([
       ['5:20:5,15', '5:20:5'],
       ['5:20:5', '5:20:5,15'],
-    ])('goes on from the earliest snapshot when it is divided: of %s and %s', async (first, second) => {
+    ])('divide keeps the earliest snapshot of the ranges: %s and %s', async (first, second) => {
       await client.query('SELECT outbox.divide(2)');
       for (const [number, snapshot] of [first, second].entries()) {
         await client.query('UPDATE outbox.range SET batch_from = $1 WHERE number = $2', [snapshot, number + 1]);
       }
-      // The other sees transaction 15, whose rows one range has not relayed. Their limits are the same.
+      // The other snapshot sees transaction 15, whose rows one range has not relayed. Both snapshots have the same limits.
       await client.query('SELECT outbox.divide(1)');
       expect(await one('SELECT batch_from::text AS earliest FROM outbox.range')).toEqual({ earliest: '5:20:5,15' });
     });
   });
 
-  describe('ends', () => {
-    test('its relay for a table that is not there', async () => {
+  describe('a running relay', () => {
+    test('ends with the error of Postgres if a table is missing', async () => {
       const ended = start();
       await client.query("SELECT outbox.put('k', 'one')");
       await until(() => records().length === 1);
@@ -401,10 +401,10 @@ describeOnPostgres('an outbox', () => {
     });
 
     test('writes nothing in two minutes in which nothing is put', async () => {
-      // It takes transaction ids, too.
+      // Autovacuum uses transaction ids, too.
       await client.query('ALTER SYSTEM SET autovacuum = off');
       await client.query("SELECT pg_reload_conf(), outbox.put('k', 'one')");
-      // With the times that it has by default: its clock goes faster.
+      // The relay has its default intervals, and its clock runs faster.
       const hurried: Clock = {
         now: () => systemClock.now() * HURRY,
         schedule: (callback, ms) => systemClock.schedule(callback, ms / HURRY),
@@ -431,7 +431,7 @@ describeOnPostgres('an outbox', () => {
     });
   });
 
-  describe('migrateOutbox', () => {
+  describe('migrateOutbox on PostgreSQL', () => {
     const next = migration(
       OUTBOX_SCHEMA_VERSION + 1,
       `ALTER TABLE outbox.message ADD note text DEFAULT 'none';
@@ -440,7 +440,7 @@ describeOnPostgres('an outbox', () => {
     const toNext = (on: Client, lockTimeoutMs = 60_000) =>
       applyMigrations(on, 'outbox', [...outboxMigrations, next], lockTimeoutMs);
 
-    test('brings a filled outbox to a next version while writers and a relay go on', async () => {
+    test('migrates a filled outbox to the next version while writers and a relay continue', async () => {
       const writer = await server.connect(url);
       const isMigrated = { now: false };
       let written = 0;
@@ -470,7 +470,7 @@ describeOnPostgres('an outbox', () => {
       }
     });
 
-    test("joins the caller's transaction, and restores its settings", async () => {
+    test("joins the caller's transaction, and restores its settings afterwards", async () => {
       await client.query('DROP SCHEMA outbox CASCADE');
       await client.query("BEGIN; SET LOCAL search_path = 'somewhere'; SET LOCAL lock_timeout = '7s'");
       expect(await migrateOutbox(client)).toEqual(outboxMigrations.map(({ version }) => version));
@@ -480,30 +480,30 @@ describeOnPostgres('an outbox', () => {
       expect(await one("SELECT to_regnamespace('outbox') AS schema")).toEqual({ schema: null });
     });
 
-    test('makes all of a version or nothing', async () => {
+    test('the SQL of a migration is atomic', async () => {
       await client.query('DROP SCHEMA outbox CASCADE');
       const broken = migration(OUTBOX_SCHEMA_VERSION, 'CREATE SCHEMA outbox; SELECT 1 / 0;');
       await expect(client.query(broken.sql)).rejects.toThrow('division by zero');
       expect(await one("SELECT to_regnamespace('outbox') AS schema")).toEqual({ schema: null });
     });
 
-    test('rejects an outbox of a build before the first release, and so does the relay', async () => {
+    test('rejects an outbox of a build before the first release, as the relay does', async () => {
       await client.query(
         'DROP SCHEMA outbox CASCADE; CREATE SCHEMA outbox; CREATE TABLE outbox.settings (version integer)',
       );
       await client.query('INSERT INTO outbox.settings VALUES (2)');
-      const refused = { code: 'OUTBOX_SCHEMA', message: expect.stringContaining('a build before the first release') };
-      await expect(migrateOutbox(client)).rejects.toMatchObject(refused);
+      const rejection = { code: 'OUTBOX_SCHEMA', message: expect.stringContaining('a build before the first release') };
+      await expect(migrateOutbox(client)).rejects.toMatchObject(rejection);
       await expect(client.query(outboxMigrations[0]!.sql)).rejects.toThrow('a build before the first release');
-      await expect(start()).rejects.toMatchObject(refused);
+      await expect(start()).rejects.toMatchObject(rejection);
     });
 
-    test('does not advise to drop an outbox that has the version already', async () => {
+    test('the SQL of a migration that has been applied fails, and does not advise to drop the outbox', async () => {
       const twice = expect.objectContaining({ message: expect.stringContaining('has an outbox already') });
       await expect(client.query(outboxMigrations[0]!.sql)).rejects.toEqual(twice);
     });
 
-    test('ends with a clear error when a stranger holds its lock', async () => {
+    test('fails with an error that names the lock, if another session holds it', async () => {
       const stranger = await server.connect(url);
       await stranger.query("SELECT pg_advisory_lock(hashtext('outbox'), -1)");
       await expect(toNext(client, 100)).rejects.toMatchObject({

@@ -18,9 +18,9 @@ import { LambdaFunction } from '../support/lambda-function';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 
-/** The bundled relay function with a stream for each topic, and an envelope. */
+/** Tests the bundled relay function with one stream for each topic and an envelope. */
 
-/** Of which the last ten seconds are for what is in flight. */
+/** The function keeps the last ten seconds for rows in flight. */
 const TIME_MS = 14_000;
 
 interface PutRecords {
@@ -28,7 +28,7 @@ interface PutRecords {
   Records: { PartitionKey: string; Data: string }[];
 }
 
-describeOnPostgres('the relay function, with a stream for each topic, as CloudEvents', () => {
+describeOnPostgres('the relay function with a stream for each topic and CloudEvents', () => {
   let server: PostgresServer;
   let aws: Server;
   let client: Client;
@@ -42,7 +42,7 @@ describeOnPostgres('the relay function, with a stream for each topic, as CloudEv
     aws = createServer(async (request, response) => {
       const input = (await json(request)) as Partial<PutRecords>;
       response.setHeader('content-type', 'application/x-amz-json-1.1');
-      response.end(JSON.stringify(answerTo(input)));
+      response.end(JSON.stringify(responseTo(input)));
     }).listen(0, '127.0.0.1');
     await once(aws, 'listening');
     relay = await LambdaFunction.start({
@@ -67,7 +67,7 @@ describeOnPostgres('the relay function, with a stream for each topic, as CloudEv
     await server?.stop();
   });
 
-  function answerTo({ StreamName, Records }: Partial<PutRecords>): object {
+  function responseTo({ StreamName, Records }: Partial<PutRecords>): object {
     if (Records === undefined) return { SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) };
     puts.push({ StreamName: StreamName!, Records });
     const Results = Records.map((_, index) => ({ ShardId: 'shardId-0', SequenceNumber: String(index) }));
@@ -83,7 +83,7 @@ describeOnPostgres('the relay function, with a stream for each topic, as CloudEv
       )
       .map(({ data }) => JSON.parse(Buffer.from(data).toString()));
 
-  test('sends each row to the stream of its topic, in an envelope, and parks one that has none', async () => {
+  test('sends each row to the stream of its topic, and parks a row without a topic', async () => {
     const put = (data: number, topic: string | null, type: string | null = null) =>
       client.query('SELECT outbox.put($1, $2::jsonb, type => $3, topic => $4)', ['k', data, type, topic]);
     await put(1, 'repositories', 'repository.created');

@@ -36,19 +36,19 @@ import { tuned } from '../support/postgres/tuned';
 
 const statementsOn = (client: PostgresClient) => new Statements(new Connection(client, { ms: 5_000 }), 'outbox');
 
-/** The fake takes a clock of tests; here it gets the real one. */
+/** The fake expects a virtual clock. These tests give it the real clock. */
 const clock = systemClock as unknown as VirtualClock;
 
 const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 200 };
 
-/** The first SQL example behind a heading of the outbox guide. */
+/** The first SQL example after a heading of the outbox guide. */
 function statementOfGuide(heading: string): string {
   const guide = readFileSync('docs/guides/outbox.md', 'utf8');
   const [, statement] = guide.slice(guide.indexOf(`\n${heading}\n`)).split(/^```sql\n|^```$/m);
   return statement!;
 }
 
-describeOnPostgres('OutboxRelay', () => {
+describeOnPostgres('OutboxRelay on PostgreSQL', () => {
   let server: PostgresServer;
   let tests = 0;
   let url: string;
@@ -100,7 +100,7 @@ describeOnPostgres('OutboxRelay', () => {
 
   const rowsOf = async (sql: string) => (await client.query(sql)).rows;
 
-  /** What a consumer of a key sees. */
+  /** The data that a consumer of a key receives. */
   const seen = (kinesis: FakeKinesis, key?: string) =>
     kinesis
       .records()
@@ -108,16 +108,16 @@ describeOnPostgres('OutboxRelay', () => {
       .filter(({ partitionKey }) => key === undefined || partitionKey === key)
       .map(({ data }) => Buffer.from(data).toString());
 
-  async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
     for (let tries = 0; tries < 1_000; tries++) {
-      if (await what()) return;
+      if (await isTrue()) return;
       await systemClock.sleep(10);
     }
-    throw new Error('it did not come to that');
+    throw new Error('the condition did not become true in time');
   }
 
-  describe('schema', () => {
-    test('is made once by callers at the same time', async () => {
+  describe('the schema', () => {
+    test('is created once if two callers migrate at the same time', async () => {
       await client.query('DROP SCHEMA outbox CASCADE');
       const other = await server.connect(url);
       const made = await Promise.all([migrateOutbox(client), migrateOutbox(other)]);
@@ -126,30 +126,30 @@ describeOnPostgres('OutboxRelay', () => {
       expect(await migrateOutbox(client)).toEqual([]);
     });
 
-    test('has a name that Postgres takes, and can have no other', async () => {
+    test('can have every name that Postgres accepts without quotes, and no other name', async () => {
       const words = await rowsOf(
         "(SELECT word FROM pg_get_keywords() WHERE catcode <> 'U') UNION ALL (SELECT word FROM pg_get_keywords() WHERE catcode = 'U' LIMIT 9)",
       );
-      const untaken: string[] = [];
-      const refused: string[] = [];
+      const rejectedByPostgres: string[] = [];
+      const rejected: string[] = [];
       for (const name of [...words.map(({ word }) => word as string), 'pg_outbox', 'outbox_pg']) {
         try {
           outboxMigrationsOf(name);
         } catch {
-          refused.push(name);
+          rejected.push(name);
         }
         await client.query('BEGIN');
         const sql = outboxMigrations.map((migration) => migration.sql.replaceAll('outbox', name)).join('');
-        await client.query(sql).catch(() => untaken.push(name));
+        await client.query(sql).catch(() => rejectedByPostgres.push(name));
         await client.query('ROLLBACK');
       }
-      expect(refused).toEqual(untaken);
-      expect(refused.length).toBeGreaterThan(150);
+      expect(rejected).toEqual(rejectedByPostgres);
+      expect(rejected.length).toBeGreaterThan(150);
     }, 60_000);
   });
 
-  describe('relays', () => {
-    test('what was put as text, JSON, bytes, in bulk and by a plain insert, with its explicit hash key', async () => {
+  describe('a running relay', () => {
+    test('sends rows that were put as text, JSON or bytes, in bulk or by a plain INSERT, with their explicit hash keys', async () => {
       const kinesis = fakeKinesis();
       await client.query("SELECT outbox.put('k', 'text')");
       await client.query(`SELECT outbox.put('k', '{"a":1}'::jsonb)`);
@@ -168,7 +168,7 @@ describeOnPostgres('OutboxRelay', () => {
       expect(hashKeys.filter((hashKey) => hashKey === 7n)).toHaveLength(1);
     });
 
-    test('a row that commits after later rows of other keys, and nothing of what was rolled back', async () => {
+    test('sends a row that commits after later rows of other keys, and sends no row that was rolled back', async () => {
       const kinesis = fakeKinesis();
       start(new OutboxRelay(pool, producerFor(kinesis), FAST));
       const [late, undone] = [await server.connect(url), await server.connect(url)];
@@ -188,7 +188,7 @@ describeOnPostgres('OutboxRelay', () => {
       await Promise.all([late.end(), undone.end()]);
     });
 
-    test('a key in the order of commits: a second writer waits for the first', async () => {
+    test('sends the rows of a key in the order of commits, because the second writer waits for the first', async () => {
       const kinesis = fakeKinesis();
       start(new OutboxRelay(pool, producerFor(kinesis), FAST));
       const [first, second] = [await server.connect(url), await server.connect(url)];
@@ -207,7 +207,7 @@ describeOnPostgres('OutboxRelay', () => {
       await Promise.all([first.end(), second.end()]);
     });
 
-    test('soon, by a notification, though it polls seldom', async () => {
+    test('sends a row soon after its notification, even if it polls rarely', async () => {
       const kinesis = fakeKinesis();
       start(new OutboxRelay(pool, producerFor(kinesis), tuned({ ...FAST, pollMs: 2 ** 31 - 1 })));
       const slept = async () =>
@@ -219,8 +219,8 @@ describeOnPostgres('OutboxRelay', () => {
     });
   });
 
-  describe('goes on', () => {
-    test('with another connection when its own is lost', async () => {
+  describe('workers', () => {
+    test('a worker continues on another connection when its connection is lost', async () => {
       const kinesis = fakeKinesis();
       const lost: Error[] = [];
       const relay = start(
@@ -237,7 +237,7 @@ describeOnPostgres('OutboxRelay', () => {
       expect(lost[0]).toMatchObject({ code: 'OUTBOX_CONNECTION' });
     });
 
-    test('in a worker that stood by, when the first ends', async () => {
+    test('a standby worker continues when the first worker ends', async () => {
       const kinesis = fakeKinesis();
       const first = start(new OutboxRelay(pool, producerFor(kinesis), FAST));
       await put('k', 'one');
@@ -252,7 +252,7 @@ describeOnPostgres('OutboxRelay', () => {
       expect(seen(kinesis)).toEqual(['one', 'two', 'three']);
     });
 
-    test('with ranges divided evenly among workers, and divided anew', async () => {
+    test('workers share the ranges evenly, also after divide() changes the number of ranges', async () => {
       const kinesis = fakeKinesis();
       const held = async () => {
         const { rows } = await client.query(
@@ -276,7 +276,7 @@ describeOnPostgres('OutboxRelay', () => {
       ]);
     });
 
-    test('and ends in a worker that should not stand by, where others hold all ranges and none has two', async () => {
+    test('a worker with standsBy: false ends if the others hold all ranges, one each', async () => {
       await client.query('SELECT outbox.divide(2)');
       const relay = () => new OutboxRelay(pool, producerFor(fakeKinesis()), FAST);
       const first = start(relay());
@@ -290,7 +290,7 @@ describeOnPostgres('OutboxRelay', () => {
     });
   });
 
-  describe('when Postgres gives no answer', () => {
+  describe('a Postgres that does not respond', () => {
     const NEVER = new Promise<never>(() => {});
 
     /** A connection without responses, from the first statement of this name on. */
@@ -306,7 +306,7 @@ describeOnPostgres('OutboxRelay', () => {
       };
     }
 
-    /** A pool whose first connection is such a one. */
+    /** A pool whose first connection stops responding at this statement. */
     function poolSilentFrom(name: StatementName): PostgresPool {
       let connections = 0;
       return {
@@ -321,7 +321,7 @@ describeOnPostgres('OutboxRelay', () => {
     }
 
     test.each(['readCacheSize'] as const)(
-      'before it has begun, to %s, it throws that the connection is lost',
+      'run throws that the connection is lost, if the first statement (%s) has no response',
       async (name) => {
         const relay = new OutboxRelay(poolSilentFrom(name), producerFor(fakeKinesis()), {
           ...FAST,
@@ -334,21 +334,26 @@ describeOnPostgres('OutboxRelay', () => {
       },
     );
 
-    test.each(['takeOverRange', 'savePosition'] as const)('to %s, it goes on with another connection', async (name) => {
-      const kinesis = fakeKinesis();
-      const relay = new OutboxRelay(
-        poolSilentFrom(name),
-        producerFor(kinesis),
-        tuned({ ...FAST, rotateMs: 50, statementTimeoutMs: 500 }),
-      );
-      start(relay);
-      await put('k', 'one');
-      await until(async () => (await rowsOf("SELECT FROM outbox.range WHERE batch_from::text <> '3:3:'")).length === 1);
-      expect(new Set(seen(kinesis))).toEqual(new Set(['one']));
-      await until(() => relay.summary().reconnects > 0);
-    });
+    test.each(['takeOverRange', 'savePosition'] as const)(
+      'the relay continues on another connection, if %s has no response',
+      async (name) => {
+        const kinesis = fakeKinesis();
+        const relay = new OutboxRelay(
+          poolSilentFrom(name),
+          producerFor(kinesis),
+          tuned({ ...FAST, rotateMs: 50, statementTimeoutMs: 500 }),
+        );
+        start(relay);
+        await put('k', 'one');
+        await until(
+          async () => (await rowsOf("SELECT FROM outbox.range WHERE batch_from::text <> '3:3:'")).length === 1,
+        );
+        expect(new Set(seen(kinesis))).toEqual(new Set(['one']));
+        await until(() => relay.summary().reconnects > 0);
+      },
+    );
 
-    test('the server ends the statement, too, whatever the timeout of the role', async () => {
+    test('the relay sets statement_timeout on the server, and restores it at the end', async () => {
       const before = '1h';
       const own = await server.connect(url);
       await own.query(`SET statement_timeout = '${before}'`);
@@ -363,12 +368,12 @@ describeOnPostgres('OutboxRelay', () => {
   });
 
   describe('a rejected row', () => {
-    const refusing = (refused: string) =>
+    const rejecting = (rejected: string) =>
       fakeKinesis({
-        entryFate: ({ Data }) => (Buffer.from(Data).includes(refused) ? 'refused' : 'stored'),
+        entryFate: ({ Data }) => (Buffer.from(Data).includes(rejected) ? 'refused' : 'stored'),
       });
 
-    test('blocks its key, no other, and is tried again', async () => {
+    test('blocks only its key, and is retried', async () => {
       let isPoisonous = true;
       const kinesis = fakeKinesis({
         entryFate: ({ Data }) => (isPoisonous && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
@@ -391,7 +396,7 @@ describeOnPostgres('OutboxRelay', () => {
       await until(async () => (await client.query('SELECT FROM outbox.parked')).rowCount === 0);
     });
 
-    test('is moved to `rejected` after maxTries, and the statement of the guide puts it again', async () => {
+    test('moves to the table `rejected` after maxTries, and the statement of the guide puts it again', async () => {
       let isPoisonous = true;
       const kinesis = fakeKinesis({
         entryFate: ({ Data }) => (isPoisonous && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
@@ -414,8 +419,8 @@ describeOnPostgres('OutboxRelay', () => {
       expect(await relay.stop()).toMatchObject({ relayed: 3, rejections: 2, givenUp: 1 });
     });
 
-    test('keeps its tries when another worker goes on', async () => {
-      const kinesis = refusing('poison');
+    test('keeps its number of tries when another worker continues', async () => {
+      const kinesis = rejecting('poison');
       await put('k', 'poison');
       for (let worker = 1; worker <= 3; worker++) {
         const relay = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, retryMs: 1, maxTries: 100 }));
@@ -427,7 +432,7 @@ describeOnPostgres('OutboxRelay', () => {
       }
     });
 
-    test('above the limit of the stream is refused before it is sent, and stays', async () => {
+    test('larger than the limit of the stream is parked without a request', async () => {
       const kinesis = fakeKinesis();
       const errors: OutboxRowError[] = [];
       start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, onRejected: (error) => errors.push(error) }));
@@ -440,7 +445,7 @@ describeOnPostgres('OutboxRelay', () => {
     });
   });
 
-  test('a key with many more rows than others does not keep them waiting', async () => {
+  test('a key with many rows does not delay the rows of other keys', async () => {
     const kinesis = fakeKinesis();
     let sendHot = () => {};
     const otherIsSent = new Promise<void>((resolve) => {
@@ -462,7 +467,7 @@ describeOnPostgres('OutboxRelay', () => {
     expect((await relay.stop()).parked).toBeGreaterThan(0);
   }, 30_000);
 
-  test('what waits for a hot key is read once, however much waits, and whatever dead rows another session keeps', async () => {
+  test('the relay reads the waiting rows of a hot key once, even while another session keeps dead rows', async () => {
     const rows = 2_000;
     const holder = await server.connect(url);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -475,7 +480,7 @@ describeOnPostgres('OutboxRelay', () => {
     expect((await run.stop()).parked).toBeGreaterThan(rows / 2);
     await holder.query('COMMIT');
     await holder.end();
-    // Once to send it, once to remove it; to read all that waits in each of 20 windows would be ten times as much.
+    // The relay reads each row once to send it and once to remove it. Reading all waiting rows in each of 20 batches would be ten times as much.
     const entriesRead = async () => {
       const { rows: found } = await client.query(
         `SELECT idx_tup_read FROM pg_stat_all_indexes WHERE schemaname = 'outbox' AND indexrelname = 'parked_pkey'`,
@@ -486,7 +491,7 @@ describeOnPostgres('OutboxRelay', () => {
     expect(await entriesRead()).toBeLessThan(4 * rows);
   }, 60_000);
 
-  test('rows leave no dead ones behind while another session holds a snapshot', async () => {
+  test('the table does not grow while another session holds a snapshot', async () => {
     const kinesis = fakeKinesis();
     const holder = await server.connect(url);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -510,21 +515,21 @@ describeOnPostgres('OutboxRelay', () => {
     expect(largest).toBeLessThan(2_000_000);
   }, 30_000);
 
-  test('no batch reads and sorts all that waits behind it, though the planner knows nothing of the rows', async () => {
+  test('a batch reads only its own rows, even if the planner has no statistics', async () => {
     await client.query(
       `SELECT outbox.put_all(array_agg('key-' || n % 100), array_agg('data'::text)) FROM generate_series(1, 30000) n`,
     );
-    const asked: PostgresQuery[] = [];
+    const queries: PostgresQuery[] = [];
     const session = await server.connect(url);
-    const listening: PostgresClient = {
+    const recording: PostgresClient = {
       query: (query) => {
-        asked.push(query);
+        queries.push(query);
         return session.query(query);
       },
       on: () => {},
       removeListener: () => {},
     };
-    const statements = statementsOn(listening);
+    const statements = statementsOn(recording);
     await new RelaySession(statements, relaySettings({})).begin();
     const range = (await new KeyRanges(statements).claim([]))!;
     const { from } = range.position;
@@ -533,24 +538,24 @@ describeOnPostgres('OutboxRelay', () => {
     const limits = { afterId: 0n, maxRows: 100, maxBytes: 9_999, findsParkedKeys: true };
     const { rows } = await newRows.readBatch(span, limits);
     expect(rows).toHaveLength(100);
-    const { text, values } = asked.at(-1)!;
+    const { text, values } = queries.at(-1)!;
     const { rows: plan } = await session.query({ text: `EXPLAIN ANALYZE ${text}`, values });
     const read = plan.map((line) => Number(/actual .* rows=([\d.]+)/.exec(line['QUERY PLAN'])?.[1] ?? 0));
     expect(Math.max(...read)).toBe(100);
     await session.end();
   });
 
-  describe('does not start', () => {
+  describe('a relay does not start', () => {
     const starts = (from: Pool = pool) => start(new OutboxRelay(from, producerFor(fakeKinesis()), FAST)).ended;
 
-    test('without a schema, or with one of another version', async () => {
+    test('without a schema or with a schema of another version', async () => {
       await client.query('UPDATE outbox.settings SET version = 99');
       await expect(starts()).rejects.toThrow(new OutboxSchemaError('outbox', 99, OUTBOX_SCHEMA_VERSION).message);
       await client.query('DROP SCHEMA outbox CASCADE');
       await expect(starts()).rejects.toMatchObject({ code: 'OUTBOX_SCHEMA', version: 0 });
     });
 
-    test('without permissions, which it names; with those of grant_relay it does', async () => {
+    test('without privileges, and its error names them; it starts with the privileges of grant_relay', async () => {
       const role = `relay_${tests}`;
       await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'relay'`);
       const limited = server.pool(server.urlOf('postgres', { user: role, password: 'relay' }));
@@ -578,7 +583,7 @@ describeOnPostgres('OutboxRelay', () => {
     });
   });
 
-  test('a role with the permissions of grant_put can put, and nothing else', async () => {
+  test('a role with the privileges of grant_put can only put rows', async () => {
     const role = `writer_${tests}`;
     await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'writer'`);
     await client.query(`SELECT outbox.grant_put('${role}')`);
@@ -598,7 +603,7 @@ describeOnPostgres('OutboxRelay', () => {
     }
   });
 
-  test('lag tells what waits', async () => {
+  test('lag counts waiting rows and the seconds that the oldest row has waited', async () => {
     const lag = async () => (await client.query('SELECT * FROM outbox.lag()')).rows[0];
     expect(await lag()).toEqual({ waiting_rows: '0', waiting_seconds: 0, parked_rows: '0', rejected_rows: '0' });
     await client.query(`SELECT outbox.put('k', n::text) FROM generate_series(1, 5) n`);
@@ -607,7 +612,7 @@ describeOnPostgres('OutboxRelay', () => {
     expect(waiting).toMatchObject({ waiting_rows: '5' });
     expect(waiting.waiting_seconds).toBeGreaterThan(0.01);
     await client.query("UPDATE outbox.message SET created_at = created_at + interval '1 hour'");
-    // As where the clock of the database was set back: rows of a time to come have not waited less than nothing.
+    // If the clock of the database was set back, rows can have a future time. Their waiting time is 0, not negative.
     expect(await lag()).toMatchObject({ waiting_rows: '5', waiting_seconds: 0 });
     const kinesis = fakeKinesis();
     const relay = start(new OutboxRelay(pool, producerFor(kinesis), FAST));

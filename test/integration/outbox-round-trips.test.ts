@@ -5,12 +5,12 @@ import { HostileProxy } from '../support/postgres/hostile-proxy';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { Dice } from '../support/random-json';
 
-/** What an outbox costs an application in round trips, counted on the wire: answers that say that the server is ready again. */
-describeOnPostgres('the round trips of an application', () => {
+/** Counts the round trips of an application on the wire: the ReadyForQuery messages of the server. */
+describeOnPostgres('the round trips of an application with an outbox', () => {
   let server: PostgresServer;
   let proxy: HostileProxy;
   let application: Client;
-  let answers = 0;
+  let responses = 0;
 
   beforeAll(async () => {
     server = await PostgresServer.start();
@@ -21,7 +21,7 @@ describeOnPostgres('the round trips of an application', () => {
     await owner.end();
     proxy = await HostileProxy.start(Number(url.port), new Dice(() => 0));
     proxy.fate = () => {
-      answers += 1;
+      responses += 1;
       return 'honest';
     };
     url.port = String(proxy.port);
@@ -36,9 +36,9 @@ describeOnPostgres('the round trips of an application', () => {
   const VALUES = ['key', Buffer.from('event')];
 
   async function roundTrips(...statements: [sql: string, values?: unknown[]][]): Promise<number> {
-    const before = answers;
+    const before = responses;
     for (const [text, values] of statements) await application.query({ text, values: values ?? [] });
-    return answers - before;
+    return responses - before;
   }
 
   const plainInsert = () => roundTrips(['INSERT INTO plain VALUES ($1, $2)', VALUES]);
@@ -55,19 +55,19 @@ describeOnPostgres('the round trips of an application', () => {
       ],
     ],
     ['a plain insert into outbox.message', 'INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)', VALUES],
-  ])('%s takes as many as a plain insert into a plain table: one', async (_, sql, values) => {
+  ])('%s takes one round trip, as an INSERT into a plain table does', async (_, sql, values) => {
     expect(await roundTrips([sql, values])).toBe(await plainInsert());
     expect(await plainInsert()).toBe(1);
   });
 
-  test('in a transaction of the application there is none more either', async () => {
+  test('a put in a transaction of the application adds no round trip', async () => {
     const inTransaction = (sql: string) => roundTrips(['BEGIN'], [sql, VALUES], ['COMMIT']);
     const plain = await inTransaction('INSERT INTO plain VALUES ($1, $2)');
     expect(await inTransaction('SELECT outbox.put($1, $2::bytea)')).toBe(plain);
     expect(await inTransaction('INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)')).toBe(plain);
   });
 
-  test('the lock in a statement of its own is one more', async () => {
+  test('a lock in a separate statement adds one round trip', async () => {
     const locked = await roundTrips(
       ['SELECT pg_advisory_xact_lock(outbox.key_hash($1))', ['key']],
       ['INSERT INTO plain VALUES ($1, $2)', VALUES],
@@ -75,7 +75,7 @@ describeOnPostgres('the round trips of an application', () => {
     expect(locked).toBe((await plainInsert()) + 1);
   });
 
-  test('there is none more while the relay sleeps and is to be woken', async () => {
+  test('a put that wakes a sleeping relay adds no round trip', async () => {
     await application.query(`SELECT setval('outbox.sleeping', 1)`);
     expect(await roundTrips(['SELECT outbox.put($1, $2::bytea)', VALUES])).toBe(await plainInsert());
   });

@@ -11,16 +11,16 @@ import { hasPgBouncer, PgBouncer } from '../support/postgres/pg-bouncer';
 import { type PoolerRules, PoolerStandIn, RDS_PROXY } from '../support/postgres/pooler-stand-in';
 import { PostgresServer } from '../support/postgres/postgres-server';
 
-/** An outbox in a database with poolers, roles that have settings of their own, and row level security. */
+/** Tests an outbox behind poolers, as roles with their own settings, and with row-level security. */
 
-/** The fake takes a clock of tests; here it gets the real one. */
+/** The fake expects a virtual clock. These tests give it the real clock. */
 const clock = systemClock as unknown as VirtualClock;
 
 const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
 const LOCKS =
   "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
-describeOnPostgres('an outbox in a database that others share', () => {
+describeOnPostgres('an outbox behind poolers, with settings of roles and with row-level security', () => {
   let server: PostgresServer;
   let url: string;
   let client: Client;
@@ -59,7 +59,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     for (const each of data) await client.query("SELECT outbox.put('k', $1::text)", [each]);
   }
 
-  /** A relay that runs until its rows have arrived, or for ten seconds. Returns the data that has arrived. */
+  /** Runs a relay until the rows have arrived, for at most ten seconds. Returns the data that has arrived. */
   async function relayed(
     postgres: PostgresPool | PostgresClient,
     rows: number,
@@ -90,17 +90,17 @@ describeOnPostgres('an outbox in a database that others share', () => {
     return seen();
   }
 
-  /** Settings and locks of a relay that sessions of others still have. */
+  /** Compares the settings of the sessions with those before, and counts the locks that remain. */
   async function leftovers(before: unknown[], now: Promise<unknown[]>): Promise<unknown> {
     const isSame = JSON.stringify(await now) === JSON.stringify(before);
-    return [isSame ? 'the settings of before' : 'other settings', (await client.query(LOCKS)).rowCount];
+    return [isSame ? 'the same settings' : 'other settings', (await client.query(LOCKS)).rowCount];
   }
 
-  const NOTHING = ['the settings of before', 0];
+  const NOTHING = ['the same settings', 0];
 
-  describe('behind a pooler in transaction mode', () => {
+  describe('a pooler in transaction mode', () => {
     test.each<PoolerRules['takes']>(['the last', 'any'])(
-      'run – with a pool, where a transaction takes %s free process – is refused and leaves nothing',
+      'run – with a pool, if a transaction gets %s free process – is rejected, and leaves no setting and no lock',
       async (takes) => {
         await put('one');
         const pooler = await open(PoolerStandIn.start(url, { takes }));
@@ -110,19 +110,19 @@ describeOnPostgres('an outbox in a database that others share', () => {
       },
     );
 
-    test('run – with a client – is refused and leaves nothing', async () => {
+    test('run – with a client – is rejected, and leaves no setting and no lock', async () => {
       const pooler = await open(PoolerStandIn.start(url, { takes: 'the first' }));
       const before = await pooler.settings();
       await expect(relayed(await pooler.connect(), 1)).rejects.toMatchObject({ code: 'OUTBOX_POOLER' });
       expect(await leftovers(before, pooler.settings())).toEqual(NOTHING);
     });
 
-    test('run – with a client whose process changes later – ends', async () => {
-      // Else it would notice first that it receives no notification.
+    test('run – with a client whose server process changes later – ends with an error', async () => {
+      // Otherwise the relay would first notice that it receives no notification.
       await client.query('SELECT outbox.notify(false)');
       const pooler = await open(PoolerStandIn.start(url, { takes: 'the last' }));
       const own = await pooler.connect();
-      // It takes the relay's process, unless a statement of the relay runs at that moment.
+      // This client takes the server process of the relay, unless the relay runs a statement at that moment.
       const busy = async () => {
         const other = await pooler.connect();
         for (let transactions = 0; transactions < 20; transactions++) {
@@ -133,12 +133,12 @@ describeOnPostgres('an outbox in a database that others share', () => {
         }
       };
       await put('one');
-      // The other process does not have the relay's prepared statements either.
+      // The other process does not have the prepared statements of the relay either.
       const code = expect.stringMatching(/^(OUTBOX_POOLER|26000)$/);
       await expect(relayed(own, 1, { meanwhile: busy })).rejects.toMatchObject({ code });
     });
 
-    test('verify and replay – use a transaction each, and leave nothing', async () => {
+    test('verify and replay use one transaction each, and leave no setting and no lock', async () => {
       await client.query("SELECT outbox.retain('1 hour')");
       await put('one', 'two');
       await relayed(server.pool(url), 2);
@@ -152,7 +152,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     });
   });
 
-  test('run – behind a proxy that pins, as RDS Proxy does – relays', async () => {
+  test('run – behind a proxy that pins connections, as RDS Proxy does – relays', async () => {
     await put('one', 'two', 'three');
     const proxy = await open(PoolerStandIn.start(url, RDS_PROXY));
     expect(await relayed(proxy, 3, { meanwhile: (relay) => relay.verify() })).toEqual(['one', 'two', 'three']);
@@ -162,15 +162,18 @@ describeOnPostgres('an outbox in a database that others share', () => {
     ['SET', /^SET/],
     ['SET', /set_config/],
     ['LISTEN', /^LISTEN/],
-  ])('run – behind a proxy that pins, and rejects %s, as %p – is refused and leaves nothing', async (what, rejects) => {
-    const proxy = await open(PoolerStandIn.start(url, { ...RDS_PROXY, rejects }));
-    const before = await proxy.settings();
-    const message = expect.stringContaining(`${what} was rejected: unsupported statement`);
-    await expect(relayed(proxy, 1)).rejects.toMatchObject({ code: 'OUTBOX_POOLER', message });
-    expect(await leftovers(before, proxy.settings())).toEqual(NOTHING);
-  });
+  ])(
+    'run – behind a pinning proxy that rejects %s (%p) – is rejected, and leaves no setting and no lock',
+    async (what, rejects) => {
+      const proxy = await open(PoolerStandIn.start(url, { ...RDS_PROXY, rejects }));
+      const before = await proxy.settings();
+      const message = expect.stringContaining(`${what} was rejected: unsupported statement`);
+      await expect(relayed(proxy, 1)).rejects.toMatchObject({ code: 'OUTBOX_POOLER', message });
+      expect(await leftovers(before, proxy.settings())).toEqual(NOTHING);
+    },
+  );
 
-  test('run – with a client – gives it back as it was, after the end and after an error', async () => {
+  test('run – with a client – restores the settings of the client, after the end and after an error', async () => {
     const own = await server.connect(url);
     await own.query("SET DateStyle = 'German'; SET statement_timeout = '7s'; SET search_path = 'outbox, public'");
     const settings = async () => [
@@ -189,7 +192,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
     await own.end();
   });
 
-  test('run – on a connection whose statements the application has discarded – relays', async () => {
+  test('run – on a connection after DISCARD ALL – relays', async () => {
     const own = await server.connect(url);
     await put('one');
     expect(await relayed(own, 1)).toEqual(['one']);
@@ -199,13 +202,13 @@ describeOnPostgres('an outbox in a database that others share', () => {
     await own.end();
   });
 
-  describeWhere(hasPgBouncer, 'the program pgbouncer')('behind a real PgBouncer', () => {
+  describeWhere(hasPgBouncer, 'the program pgbouncer')('a real PgBouncer', () => {
     test.each(['transaction', 'statement'] as const)(
-      'run – in %s mode – is refused and leaves nothing',
+      'run – in %s mode – is rejected, and leaves no setting and no lock',
       async (mode) => {
         const bouncer = await open(PgBouncer.start(url, mode));
         const application = server.pool(bouncer.url, 3);
-        // The sessions that the pooler has opened for the application, all at once.
+        // Three queries in parallel reach all sessions that the pooler has opened for the application.
         const settings = async () => {
           const text =
             "SELECT string_agg(name || setting, ',' ORDER BY name) FROM pg_settings, pg_sleep(0.2) WHERE context = 'user'";
@@ -217,7 +220,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
       },
     );
 
-    test('run – in session mode – relays and leaves nothing', async () => {
+    test('run – in session mode – relays, and leaves no lock', async () => {
       await put('one', 'two');
       const bouncer = await open(PgBouncer.start(url, 'session'));
       const pool: Pool = server.pool(bouncer.url, 2);
@@ -225,14 +228,14 @@ describeOnPostgres('an outbox in a database that others share', () => {
       expect((await client.query(LOCKS)).rowCount).toBe(0);
     });
 
-    test('run – in session mode, if the pooler has no second session to give – relays', async () => {
+    test('run – in session mode, if the pooler has no second session – relays', async () => {
       await put('one');
       const bouncer = await open(PgBouncer.start(url, 'session', 1));
       expect(await relayed(server.pool(bouncer.url, 2), 1)).toEqual(['one']);
     });
   });
 
-  describe('as a role with settings of its own', () => {
+  describe('a role with its own settings', () => {
     const HOSTILE = {
       DateStyle: "'SQL, DMY'",
       IntervalStyle: 'iso_8601',
@@ -257,7 +260,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
         await client.query(`ALTER ROLE relay SET ${name} = ${value}`);
     }
 
-    test('run, verify and replay – with an envelope and topics – do what they do without', async () => {
+    test('run, verify and replay – with an envelope and topics – work as with default settings', async () => {
       await client.query("SELECT outbox.retain('1 hour')");
       await setForRole(HOSTILE);
       await client.query(
@@ -268,7 +271,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
       const [event] = await relayed(pool, 1, {
         envelope: { cloudEvents: { source: '/shop' } },
         meanwhile: async (relay) => {
-          // Idle for longer than the role's sessions may be.
+          // Idle for longer than idle_session_timeout of the role.
           await systemClock.sleep(400);
           expect(await relay.verify()).toMatchObject({ waitingRows: 0, missingRows: 0 });
           replayed = await relay.replay();
@@ -280,8 +283,8 @@ describeOnPostgres('an outbox in a database that others share', () => {
     });
   });
 
-  describe('with row level security', () => {
-    test('run, verify and replay – where an event trigger has enabled it for each table – end with the cause', async () => {
+  describe('row-level security', () => {
+    test('run, verify and replay – an event trigger has enabled it for each table – fail with the cause', async () => {
       await client.query('DROP SCHEMA outbox CASCADE');
       await client.query(`
         CREATE FUNCTION secure() RETURNS event_trigger LANGUAGE plpgsql AS $$
@@ -309,7 +312,7 @@ describeOnPostgres('an outbox in a database that others share', () => {
       await expect(relay.verify()).rejects.toThrow(/row-level security/);
     });
 
-    test('run – on which it is enabled meanwhile – ends with the cause, and passes no row', async () => {
+    test('run – it is enabled while the relay runs – fails with the cause, and skips no row', async () => {
       const pool = server.pool(roleUrl(), 3);
       await put('one');
       const meanwhile = async () => {

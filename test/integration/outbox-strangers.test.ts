@@ -47,7 +47,7 @@ const OWNER_CALLS = [
   'SELECT outbox.restored()',
 ];
 
-describeOnPostgres('an outbox beside strangers', () => {
+describeOnPostgres('an outbox in a database with hostile roles', () => {
   let server: PostgresServer;
   const connections: Client[] = [];
 
@@ -79,10 +79,10 @@ describeOnPostgres('an outbox beside strangers', () => {
   const urlOf = (database: string, role: string): string =>
     server.urlOf(database, role === 'postgres' ? {} : { user: `outbox_${role}`, password: role });
 
-  /** Uses an outbox from the migration to the replay, with every role; returns the statements of the relay and the migrations. */
+  /** Uses an outbox with every role, from the migration to the replay. Returns the statements of the relay and the migrations. */
   async function useOutbox(database: string, migratingRole = 'owner'): Promise<string[]> {
     const statements: string[] = [];
-    const heard = (connection: Client): Client => {
+    const recorded = (connection: Client): Client => {
       const { query } = connection;
       connection.query = ((...given: unknown[]) => {
         statements.push(typeof given[0] === 'string' ? given[0] : (given[0] as { text: string }).text);
@@ -92,28 +92,28 @@ describeOnPostgres('an outbox beside strangers', () => {
     };
     const owner = await connect(database, migratingRole);
     const writer = await connect(database, 'writer');
-    await migrateOutbox(heard(owner));
+    await migrateOutbox(recorded(owner));
     for (const call of OWNER_CALLS) await owner.query(call);
     for (const put of PUTS) await writer.query(put);
     const pool = server.pool(urlOf(database, 'relay'), 4);
-    pool.on('connect', (connection) => heard(connection as Client));
+    pool.on('connect', (connection) => recorded(connection as Client));
     await relayAll(pool);
     for (const call of OWNER_CALLS.filter((each) => !each.includes('grant'))) await owner.query(call);
     return statements;
   }
 
-  /** Relays what is there to two topics, with rows that a stream rejects; then verifies, and replays in both ways. */
+  /** Relays all rows to two topics. The stream of one topic rejects rows. Then verifies and replays in both ways. */
   async function relayAll(pool: Pool): Promise<void> {
     const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
-    const refused = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
-    refused.putRecords = async () => {
-      throw Object.assign(new Error('refused'), { name: 'ValidationException' });
+    const rejecting = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
+    rejecting.putRecords = async () => {
+      throw Object.assign(new Error('rejected'), { name: 'ValidationException' });
     };
     const producerFor = (stream: FakeKinesis) =>
       new OrderedProducer(stream, { streamName: 'Events', backoffBaseMs: 1, maxAttempts: 1 });
     const relay = new OutboxRelay(
       pool,
-      { even: producerFor(kinesis), odd: producerFor(refused) },
+      { even: producerFor(kinesis), odd: producerFor(rejecting) },
       tuned({
         leaseMs: 20,
         saveMs: 20,
@@ -140,10 +140,10 @@ describeOnPostgres('an outbox beside strangers', () => {
     await relay.replay({ as: 'new', partitionKey: 'no such key' });
   }
 
-  test('calls only functions, operators and aggregates of Postgres and its own, with every role', async () => {
+  test('calls only its own functions, operators and aggregates, and those of Postgres, with every role', async () => {
     await createDatabase('honest');
     const statements = await useOutbox('honest');
-    // First what a stranger can do where nobody has changed the path; then the path that helps a stranger most.
+    // First the default search path, then the search path that helps an attacker most.
     for (const [index, path] of ['"$user", public', 'public, pg_catalog'].entries()) {
       for (const role of ['owner', 'postgres']) {
         const database = `trapped_${index}_${role}`;
@@ -157,7 +157,7 @@ describeOnPostgres('an outbox beside strangers', () => {
     }
   }, 60_000);
 
-  test('sets the search path of each function that Postgres parses at run time, and refers to no other schema', async () => {
+  test('sets the search path of each function that Postgres parses at run time, and references no other schema', async () => {
     await createDatabase('described');
     const owner = await connect('described', 'owner');
     await migrateOutbox(owner);
@@ -167,7 +167,7 @@ describeOnPostgres('an outbox beside strangers', () => {
          AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)`,
     );
     expect(functions).toEqual([]);
-    // References of views, defaults, indexes, and of bodies that Postgres parsed when it created the function.
+    // References of views, defaults, indexes, and function bodies that Postgres parsed when it created the function.
     const { rows: foreign } = await owner.query(
       `SELECT DISTINCT pg_describe_object(refclassid, refobjid, refobjsubid) AS name
        FROM (SELECT * FROM pg_depend WHERE classid <> 0 OFFSET 0) d, LATERAL pg_identify_object(classid, objid, 0) o, LATERAL pg_identify_object(refclassid, refobjid, 0) r
@@ -184,7 +184,7 @@ describeOnPostgres('an outbox beside strangers', () => {
     ).not.toEqual([{ bodies: 0 }]);
   });
 
-  test("does not run a cast of a caller's own type with the rights of the owner", async () => {
+  test("does not run a cast of a caller's own type with the privileges of the owner", async () => {
     await createDatabase('casts');
     const owner = await connect('casts', 'owner');
     await migrateOutbox(owner);
@@ -201,7 +201,7 @@ describeOnPostgres('an outbox beside strangers', () => {
     expect(rows).toEqual([{ partition_key: 'outbox_writer' }]);
   });
 
-  test('does not use a type that a stranger has named like one of Postgres', async () => {
+  test('does not use a type of another role that has the name of a Postgres type', async () => {
     await createDatabase('typed', ['search_path = public, pg_catalog']);
     const stranger = await connect('typed', 'stranger');
     await stranger.query(`
@@ -213,7 +213,7 @@ describeOnPostgres('an outbox beside strangers', () => {
     expect(await migrateOutbox(owner)).toEqual([]);
   });
 
-  test('is not migrated in a schema that another role has made', async () => {
+  test('is not migrated in a schema that another role owns', async () => {
     await createDatabase('taken');
     const admin = await connect('taken', 'postgres');
     await admin.query(`CREATE SCHEMA outbox AUTHORIZATION outbox_stranger;

@@ -10,7 +10,7 @@ import { Lambda } from '@aws-sdk/client-lambda';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { PRODUCER, QUERY, synthesizeReferenceApp } from '../support/reference-app';
 
-/** A program of another process, which knows nothing but the line that `local --serve --json` prints. */
+/** Tests a client process that knows only the line that `local --serve --json` prints. */
 
 const CLI = join(__dirname, '../../dist/bin/even-shards.js');
 const STREAM = 'EvenShards/Events';
@@ -32,7 +32,7 @@ const lines: string[] = [];
 
 beforeAll(async () => {
   app = synthesizeReferenceApp();
-  // In a process group of its own, so that whatever it starts can be found.
+  // The command has its own process group, so the test can find its children.
   child = spawn(process.execPath, [CLI, 'local', '--serve', '--json', '--app', app], {
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -63,7 +63,7 @@ async function invoke(path: string, payload: object): Promise<{ error?: string; 
   return { error: FunctionError, answer: JSON.parse(Buffer.from(Payload!).toString()) };
 }
 
-test('records sent through the Lambda client are read with the Kinesis client', async () => {
+test('the Kinesis client reads the records that the producer function has put', async () => {
   const { error, answer } = await invoke(PRODUCER, {
     records: [
       { partitionKey: 'outside', data: 'first' },
@@ -81,7 +81,7 @@ test('records sent through the Lambda client are read with the Kinesis client', 
   expect(Records?.map(({ Data }) => Buffer.from(Data!).toString())).toEqual(['first', 'second']);
 });
 
-test('items written with the DynamoDB client are queried through the Lambda client', async () => {
+test('the query function returns the items that the DynamoDB client has put', async () => {
   const { Table } = await clients.dynamodb.describeTable({ TableName: ready.tables[TABLE] });
   const { KeySchema } = Table!.GlobalSecondaryIndexes!.find(({ IndexName }) => IndexName === 'byStatus')!;
   const [shardAttribute, sortKey] = KeySchema!.map(({ AttributeName }) => AttributeName!);
@@ -106,8 +106,8 @@ test('items written with the DynamoDB client are queried through the Lambda clie
   });
 });
 
-// The last: it ends what the others talk to.
-test('SIGINT ends it with 130 in the middle of the work, and nothing is left running', async () => {
+// This test is the last, because it ends the services.
+test('SIGINT during an invocation ends the command with exit code 130 and all its processes', async () => {
   const records = Array.from({ length: 5_000 }, () => ({ partitionKey: 'one key: one request each', data: 'x' }));
   const underWay = invoke(PRODUCER, { records }).catch((error: Error) => error);
   await sleep(300);

@@ -19,7 +19,7 @@ describe('even-shards parked', () => {
 
   const store = () => new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: name });
 
-  /** A consumer whose record "a1" is poison. What takes effect is in the list. */
+  /** A consumer with the poison record "a1". It adds the texts of other records to the list. */
   function consumerOf(effects: string[], maxTries = 100): OrderedConsumer {
     return new OrderedConsumer(
       (record) => {
@@ -40,11 +40,11 @@ describe('even-shards parked', () => {
     }
   }
 
-  test('says that no key is parked', async () => {
+  test('prints that no key is parked', async () => {
     expect(await lines()).toBe('no key is parked');
   });
 
-  test('lists keys without their payload, and nothing that steers a terminal', async () => {
+  test('lists parked keys without their payload, and escapes control characters', async () => {
     await consumerOf([]).process(shardOf(['a1', 'b1', 'a2']), { source: SOURCE });
     const text = await lines();
     expect(text).toMatch(
@@ -55,7 +55,7 @@ describe('even-shards parked', () => {
     expect(process.exitCode).toBeUndefined();
   });
 
-  test('shows the record that holds a key up when it is asked to', async () => {
+  test('--payload shows the record that blocks a key', async () => {
     const consumer = consumerOf([]);
     await consumer.process(shardOf(['a1']), { source: SOURCE });
     await consumer.process(shardOf(['a2'], { from: 2 }), { source: SOURCE });
@@ -66,13 +66,13 @@ describe('even-shards parked', () => {
     });
   });
 
-  test('says by its exit code that a key is dead', async () => {
+  test('ends with exit code 1 if a key is dead', async () => {
     await consumerOf([], 2).process(shardOf(['a1']), { source: SOURCE });
     expect(await lines()).toContain('a  DEAD');
     expect(process.exitCode).toBe(1);
   });
 
-  test('leaves a record out, and the key goes on behind it', async () => {
+  test('skip removes the blocking record, and the key continues with the next record', async () => {
     const effects: string[] = [];
     const consumer = consumerOf(effects, 2);
     await consumer.process(shardOf(['a1', 'a2']), { source: SOURCE });
@@ -81,13 +81,13 @@ describe('even-shards parked', () => {
     expect(effects).toEqual(['a2']);
   });
 
-  test('drops a key', async () => {
+  test('drop removes a key with its records', async () => {
     await consumerOf([]).process(shardOf(['a1', 'a2']), { source: SOURCE });
     await lines('drop', 'a');
     expect(await lines()).toBe('no key is parked');
   });
 
-  test('refuses a key that is not parked, and a command that it does not know', async () => {
+  test('rejects a key that is not parked, and an unknown command', async () => {
     await expect(lines('resume', 'x')).rejects.toMatchObject({ code: 'KEY_NOT_PARKED' });
     await expect(lines('delete', 'x')).rejects.toMatchObject({ code: 'USAGE' });
     await expect(lines('skip')).rejects.toMatchObject({ code: 'USAGE' });

@@ -3,14 +3,14 @@ import { dynaliteForTests } from '../support/dynalite';
 import { createConsumerTables } from '../support/plays/consumer-tables';
 import { PARKING_TABLE } from '../support/plays/parking-stores';
 
-/** With the real SDK, and an emulated table. */
-describe('the moves in a parking table', () => {
+/** Tests the store with the real SDK and an emulated table. */
+describe('DynamoDbParkingStore', () => {
   const move = { moveId: 'm', partitionKey: 'a' };
   const { dynamoDb: dynamodb } = dynaliteForTests();
   beforeAll(() => createConsumerTables(dynamodb));
   const storeOf = (consumer: string) => new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer });
 
-  test('add up the time that readers have waited, and stay ended', async () => {
+  test('waitForMove adds up the waiting time of all readers, and reports a move that has ended', async () => {
     const [one, other] = [storeOf('c'), storeOf('c')];
     expect(await one.waitForMove(move, 0)).toEqual({ hasEnded: false, waitedMs: 0 });
     expect(await one.waitForMove(move, 10.4)).toEqual({ hasEnded: false, waitedMs: 10 });
@@ -20,7 +20,7 @@ describe('the moves in a parking table', () => {
     expect(await one.waitForMove(move, 0)).toEqual({ hasEnded: true, waitedMs: 30 });
   });
 
-  test('are apart for each consumer, move and key', async () => {
+  test('endMove ends only the move of its consumer, move id and key', async () => {
     await storeOf('d').endMove(move);
     const hasEnded = async (consumer: string, other: object) =>
       (await storeOf(consumer).waitForMove({ ...move, ...other }, 0)).hasEnded;
@@ -30,7 +30,7 @@ describe('the moves in a parking table', () => {
     expect(await hasEnded('d', { partitionKey: 'b' })).toBe(false);
   });
 
-  test('are deleted by DynamoDB eight days after their last use', async () => {
+  test('moves expire eight days after their last use', async () => {
     await storeOf('f').endMove(move);
     const Key = { id: { S: '["f","m","a"]' }, part: { S: 'move' } };
     const { Item } = await dynamodb.getItem({ TableName: PARKING_TABLE, Key });

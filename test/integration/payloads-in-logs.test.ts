@@ -16,7 +16,7 @@ import { LambdaFunction } from '../support/lambda-function';
 const CANARY = 'canary-7f3a91';
 const LARGE = CANARY.repeat(15_000);
 
-/** A service that refuses every request, and quotes it. */
+/** A service that rejects every request and quotes it in the error. */
 let server: Server;
 const functions: Record<string, LambdaFunction> = {};
 
@@ -73,7 +73,7 @@ test.each<[string, string, unknown]>([
   ['producer', 'an unknown field', { records: [{ partitionKey: 'a', data: 'x', [CANARY]: LARGE }] }],
   ['producer', 'a long key', { records: [{ partitionKey: LARGE, data: 'x' }] }],
   ['producer', 'an owner', { records: [{ partitionKey: 'a', data: 'x', hashKeyOwner: CANARY }] }],
-  ['producer', 'records that the stream refuses', { records: [{ partitionKey: CANARY, data: CANARY }] }],
+  ['producer', 'records that the stream rejects', { records: [{ partitionKey: CANARY, data: CANARY }] }],
   [
     'producer',
     'a bad key of an item',
@@ -95,17 +95,17 @@ test.each<[string, string, unknown]>([
       expressionAttributeValues: { [LARGE]: { S: '' } },
     },
   ],
-  ['query-fanout', 'a query that the table refuses', { index: 'byStatus', value: CANARY, ...select }],
+  ['query-fanout', 'a query that the table rejects', { index: 'byStatus', value: CANARY, ...select }],
   ['keyspaces-query-fanout', 'a bad value', { table: 't', value: { author: { LARGE } } }],
   ['keyspaces-query-fanout', 'a bad cursor', { table: 't', value: { author: 'a' }, cursor: LARGE }],
   ['hash-key-registry', 'a bad owner', { action: 'get', owners: [LARGE] }],
-  ['hash-key-registry', 'an owner whom the table refuses', { action: 'get', owners: [CANARY] }],
+  ['hash-key-registry', 'an owner that the table rejects', { action: 'get', owners: [CANARY] }],
   ['hash-key-registry', 'a stale move', { action: 'move', owner: CANARY, fromHashKey: CANARY, toHashKey: '2' }],
-])('%s: the log holds no data of %s', async (name, _, event) => {
+])('%s – %s – logs the error without data of the event', async (name, _, event) => {
   const { error, response, log } = await functions[name]!.invoke(event, 5_000);
   expect(log).not.toContain(CANARY.slice(0, 6));
   expect(log).not.toBe('');
   expect(log.length).toBeLessThan(20_000);
-  // Whoever invokes the function is told.
+  // The caller of the function receives the reason.
   expect(error?.message ?? response).toMatch(/must be|rejected|not valid|batchItemFailures/);
 });

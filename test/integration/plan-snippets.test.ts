@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Language } from '../../bin/plan/cdk-snippet';
 import { plannedSnippets, stackOf } from '../support/planned-snippets';
 
-/** What `even-shards plan --language` prints is code, and what it names is public. `npm run languages` runs it, too. */
+/** Checks that `even-shards plan --language` prints valid code with public names. `npm run languages` runs the code. */
 
 const tools: Record<'python' | 'java', { isFound: boolean; parse(files: string[]): ReturnType<typeof spawnSync> }> = {
   python: {
@@ -39,20 +39,20 @@ const ofLibrary = {
   types: new Set(Object.values(types).map(({ name }) => name)),
   members: new Set(members.map(({ name }) => name)),
 };
-/** Of the CDK, and of the languages. */
+/** Names of the CDK and of the languages. */
 const OF_OTHERS = {
   types: ['Attribute', 'AttributeType', 'Builder', 'List', 'Map'],
   members: ['name', 'type', 'create', 'builder', 'build', 'of', 'ofEntries', 'entry', 'STRING', 'TEXT'],
 };
 
-/** The code, without what is in quotes and in comments. */
+/** The code without its strings and comments. */
 const bare = (code: string) => code.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""').replaceAll(/(#|\/\/) .*/g, '');
 
-describe.each(['python', 'java'] as const)('the code that plan prints for %s', (language) => {
+describe.each(['python', 'java'] as const)('the code that plan prints in %s', (language) => {
   const snippets = Object.entries(plannedSnippets(language));
 
   (tools[language].isFound ? test : test.skip)(
-    `is ${language}${tools[language].isFound ? '' : ' (skipped: its tools are not installed)'}`,
+    `can be parsed${tools[language].isFound ? '' : ' (skipped: the tools of the language are not installed)'}`,
     () => {
       const files = snippets.map(([name, code]) => {
         const file = join(folder, `${name}.${EXTENSIONS[language]}`);
@@ -66,12 +66,12 @@ describe.each(['python', 'java'] as const)('the code that plan prints for %s', (
     },
   );
 
-  test.each(snippets)('names nothing that the library does not have: %s', (_, code) => {
+  test.each(snippets)('contains only public names: %s', (_, code) => {
     expect(unknownNames(language, code)).toEqual([]);
   });
 });
 
-test('a name that the library does not have is found', () => {
+test('unknownNames returns names that are not public', () => {
   expect(unknownNames('python', 'UniformStreams(self, "a", shards_count=1)')).toEqual([
     'UniformStreams',
     'shards_count',

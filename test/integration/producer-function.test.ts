@@ -7,10 +7,10 @@ import { FunctionPool } from '../../bin/local/functions/function-pool';
 import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import { STREAM_NAME } from '../../lib/core/contract/function-environment';
 
-/** A service that behaves as no emulator does. The bundle, the SDK in it and its connections are real. */
+/** A server that fails in ways no emulator does. The bundle, its SDK and the connections are real. */
 let server: Server;
 let behave: (response: ServerResponse, request: number, body: string) => void;
-/** Requests to put records. */
+/** The number of PutRecords requests. */
 let requests: number;
 const pools: FunctionPool[] = [];
 
@@ -23,7 +23,7 @@ function succeed(response: ServerResponse, body: string): void {
   response.end(JSON.stringify({ FailedRecordCount: 0, Records: results }));
 }
 
-/** The deployed bundle as Lambda would run it, ended by force after `timeoutSeconds`. */
+/** Runs the bundle as Lambda does, and ends it after `timeoutSeconds`. */
 async function invoke(event: unknown, timeoutSeconds: number) {
   const definition = {
     path: 'Test/Producer',
@@ -42,13 +42,13 @@ async function invoke(event: unknown, timeoutSeconds: number) {
   const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), undefined);
   pools.push(pool);
   const { payload, functionError } = await pool.invoke(JSON.stringify(event));
-  return { functionError, answer: JSON.parse(payload) };
+  return { functionError, result: JSON.parse(payload) };
 }
 
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const body = await text(request);
-    // The producer goes on without a shard map where it gets none.
+    // The producer works without a shard map.
     if (request.headers['x-amz-target'] !== 'Kinesis_20131202.PutRecords') {
       response.writeHead(400).end();
       return;
@@ -69,38 +69,38 @@ afterAll(async () => {
   server.closeAllConnections();
 });
 
-describe('the producer function on a network that fails', () => {
-  test('sends again what a broken answer left open', async () => {
+describe('the producer function on a failing network', () => {
+  test('retries the records of a response that breaks off', async () => {
     behave = (response, request, body) => {
       if (request > 1) return succeed(response, body);
       response.writeHead(200, { 'content-length': 1_000 }).write('{"Records"');
       setTimeout(() => response.destroy(), 20);
     };
-    const { answer } = await invoke({ records: records('a', 'b') }, 20);
-    expect(answer).toMatchObject({ failedRecordCount: 0, records: [{ attempts: 2 }, { attempts: 2 }] });
+    const { result } = await invoke({ records: records('a', 'b') }, 20);
+    expect(result).toMatchObject({ failedRecordCount: 0, records: [{ attempts: 2 }, { attempts: 2 }] });
   });
 
   test.each<[string, (response: ServerResponse) => void]>([
-    ['never answers', () => {}],
-    ['stalls in its answer', (response) => void response.writeHead(200, { 'content-length': 1_000 }).write('{')],
-  ])('answers before its own end when the service %s', async (_, behaviour) => {
+    ['never responds', () => {}],
+    ['stalls within its response', (response) => void response.writeHead(200, { 'content-length': 1_000 }).write('{')],
+  ])('responds before its timeout if the service %s', async (_, behaviour) => {
     behave = behaviour;
-    const { answer, functionError } = await invoke({ records: records('a', 'a') }, 3);
+    const { result, functionError } = await invoke({ records: records('a', 'a') }, 3);
     expect(functionError).toBeUndefined();
-    expect(answer).toMatchObject({
+    expect(result).toMatchObject({
       failedRecordCount: 2,
       records: [
         { errorCode: 'RECORD_REJECTED', mayHaveBeenWritten: true },
-        // It ended when the invocation stopped sending, before it was known how the record in flight would.
+        // The invocation stopped sending before the outcome of the record in flight was known.
         { errorCode: 'OUT_OF_TIME', errorMessage: expect.stringContaining('not sent') },
       ],
     });
     expect(requests).toBe(1);
   });
 
-  test('refuses more records than a response can answer for, before it writes', async () => {
-    const { answer } = await invoke({ records: records(...Array<string>(10_001).fill('a')) }, 10);
-    expect(answer).toMatchObject({
+  test('rejects more than 10,000 records before the first put', async () => {
+    const { result } = await invoke({ records: records(...Array<string>(10_001).fill('a')) }, 10);
+    expect(result).toMatchObject({
       errorType: 'InvalidEventError',
       errorMessage: '[INVALID_EVENT] records must be at most 10000 records, got 10001',
     });

@@ -14,7 +14,7 @@ import {
   synthesizeReferenceApp,
 } from '../support/reference-app';
 
-/** The reference app as it is deployed: its bundles, the SDK in them, and a stream and a table to work on. */
+/** Tests the reference app in a local run: its real bundles with the SDK, a stream and a table. */
 
 let app: string;
 let stack: LocalStack;
@@ -37,24 +37,24 @@ interface Receipt {
 }
 
 async function produce(records: object[]): Promise<Receipt[]> {
-  const answer = (await stack.invoke(PRODUCER, { records })) as { records: Receipt[]; failedRecordCount: number };
-  expect(answer.failedRecordCount).toBe(0);
-  return answer.records;
+  const response = (await stack.invoke(PRODUCER, { records })) as { records: Receipt[]; failedRecordCount: number };
+  expect(response.failedRecordCount).toBe(0);
+  return response.records;
 }
 
-/** What became of a batch of a queue or a table's stream, and what of it is in the Kinesis stream. */
-async function deliver(Records: object[]): Promise<{ answer: unknown; written: StreamRecord[] }> {
+/** The response to a batch of a queue, and the records of the batch that are in the Kinesis stream. */
+async function deliver(Records: object[]): Promise<{ response: unknown; written: StreamRecord[] }> {
   const before = new Set((await readStream(stack)).map(identity));
-  const answer = await stack.invoke(PRODUCER, { Records });
+  const response = await stack.invoke(PRODUCER, { Records });
   const written = (await readStream(stack)).filter((record) => !before.has(identity(record)));
-  return { answer, written };
+  return { response, written };
 }
 
 function identity({ shardId, sequenceNumber }: StreamRecord | Receipt): string {
   return `${shardId} ${sequenceNumber}`;
 }
 
-/** The open shards as the service lists them: its ranges are its own, not computed here. */
+/** The open shards with the ranges that the service lists. */
 async function shardRanges(): Promise<{ shardId: string; first: bigint; last: bigint }[]> {
   const { Shards = [] } = await stack.clients.kinesis.listShards({ StreamName: stack.streams[0]!.name });
   return Shards.map(({ ShardId, HashKeyRange }) => ({
@@ -73,14 +73,14 @@ function dataByKey(records: readonly StreamRecord[]): Record<string, string[]> {
   return byKey;
 }
 
-/** Matches the text of an error: its type, its stable code, and how its message begins. */
+/** Matches the text of an error: its type, its code and the beginning of its message. */
 function rejection(type: string, message: string) {
   const [typePattern, messagePattern] = [type, message].map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return expect.stringMatching(`${typePattern}: \\[[A-Z_]+\\] ${messagePattern}`);
 }
 
-describe('the producer, invoked directly', () => {
-  test('the partition keys 1 to 14 land on the shards that hold their MD5', async () => {
+describe('the producer function', () => {
+  test('puts the partition keys 1 to 14 on the shards of their MD5 hashes', async () => {
     const keys = Array.from({ length: 14 }, (_, index) => String(index + 1));
     const receipts = await produce(keys.map((partitionKey) => ({ partitionKey, data: 'seed' })));
     const ranges = await shardRanges();
@@ -97,7 +97,7 @@ describe('the producer, invoked directly', () => {
     );
   });
 
-  test('an explicit hash key decides the shard in place of the partition key', async () => {
+  test('puts a record with an explicit hash key on the shard of that hash key', async () => {
     const ranges = await shardRanges();
     const ends = ranges.flatMap(({ shardId, first, last }) => [
       { shardId, explicitHashKey: String(first) },
@@ -112,7 +112,7 @@ describe('the producer, invoked directly', () => {
     expect(receipts.map(({ shardId }) => shardId)).toEqual(ends.map(({ shardId }) => shardId));
   });
 
-  test('receipts stand where their records stood in the event', async () => {
+  test('returns the receipts in the order of the records', async () => {
     const inputs = Array.from({ length: 200 }, (_, index) => ({
       partitionKey: `key-${(index * 7) % 23}`,
       data: `receipt-${index}`,
@@ -129,13 +129,13 @@ describe('the producer, invoked directly', () => {
     ['text beyond ASCII', { data: 'Grüße 🚀\n\u0000' }, Buffer.from('Grüße 🚀\n\u0000')],
     ['an object', { data: { a: [1, null, { b: 'ü' }] } }, Buffer.from('{"a":[1,null,{"b":"ü"}]}')],
     ['bytes', { dataBase64: 'AP+A/v0=' }, Buffer.from([0, 255, 128, 254, 253])],
-  ])('data that is %s arrives as it is', async (name, data, expected) => {
+  ])('does not change data that is %s', async (name, data, expected) => {
     const [receipt] = await produce([{ partitionKey: `data ${name}`, ...data }]);
     const record = (await readStream(stack)).find((each) => identity(each) === identity(receipt!));
     expect(record!.data).toEqual(expected);
   });
 
-  test('a record that is too large fails the event with an error that names the record, and no record is written', async () => {
+  test('rejects an event with a record that is too large, names the record, and writes no record', async () => {
     const before = await readStream(stack);
     const records = [
       { partitionKey: 'good', data: 'before' },
@@ -154,7 +154,7 @@ describe('the producer, invoked directly', () => {
     expect(await readStream(stack)).toEqual(before);
   });
 
-  test('an event without records is rejected', async () => {
+  test('rejects an event without records', async () => {
     await expect(stack.invoke(PRODUCER, {})).rejects.toMatchObject({
       errorType: 'InvalidEventError',
       message: rejection('InvalidEventError', 'records must be an array of records, got undefined'),
@@ -183,9 +183,9 @@ function fifoMessage(messageId: string, body: unknown, group: string): object {
   };
 }
 
-describe('the producer, from a FIFO queue', () => {
-  test('a malformed message blocks the later ones of its group, and of no other', async () => {
-    const { answer, written } = await deliver([
+describe('the producer function behind a FIFO queue', () => {
+  test('reports a malformed message and the later messages of its group as failed, and sends the other groups', async () => {
+    const { response, written } = await deliver([
       fifoMessage('a1', { data: 'a1' }, 'a'),
       fifoMessage('b1', { data: 'b1' }, 'b'),
       fifoMessage('a2', 'not JSON', 'a'),
@@ -194,25 +194,25 @@ describe('the producer, from a FIFO queue', () => {
       fifoMessage('b3', { data: 'b3' }, 'b'),
       fifoMessage('a4', { data: 'a4' }, 'a'),
     ]);
-    expect(answer).toEqual({ batchItemFailures: ['a2', 'a3', 'a4'].map((itemIdentifier) => ({ itemIdentifier })) });
+    expect(response).toEqual({ batchItemFailures: ['a2', 'a3', 'a4'].map((itemIdentifier) => ({ itemIdentifier })) });
     expect(dataByKey(written)).toEqual({ a: ['a1'], b: ['b1', 'b2', 'b3'] });
   });
 });
 
-interface QueryAnswer {
+interface QueryResponse {
   items: Record<string, unknown>[];
   cursor?: string;
   count: number;
   stats: FanOutStats;
 }
 
-async function query(event: object): Promise<QueryAnswer> {
-  return (await stack.invoke(QUERY, event)) as QueryAnswer;
+async function query(event: object): Promise<QueryResponse> {
+  return (await stack.invoke(QUERY, event)) as QueryResponse;
 }
 
 /** Follows the cursor to the end. */
-async function pages(event: object): Promise<QueryAnswer[]> {
-  const all: QueryAnswer[] = [];
+async function pages(event: object): Promise<QueryResponse[]> {
+  const all: QueryResponse[] = [];
   let cursor: string | undefined;
   do {
     const page = await query({ ...event, ...(cursor === undefined ? {} : { cursor }) });
@@ -242,7 +242,7 @@ const ids = (items: readonly Record<string, unknown>[]) => items.map(({ jobId })
 const time = (minutes: number) => new Date(Date.UTC(2020, 0, 1, 0, minutes)).toISOString();
 
 describe('the query function', () => {
-  /** The seed's: one event every 15 minutes. */
+  /** The events of the document: one every 15 minutes. */
   const events = Array.from({ length: 100 }, (_, number) => ({
     jobId: `event-${number}`,
     createdAt: time(15 * number),
@@ -263,16 +263,16 @@ describe('the query function', () => {
 
   const firstTwelveHours = { index: 'byTime', sortKey: { between: [time(0), '2020-01-01T11:59:59.000Z'] } };
 
-  test("finds the 48 of the seed's 100 events that are of the first twelve hours, in time order", async () => {
+  test("returns the 48 of the document's 100 events that are in the first twelve hours, in the order of time", async () => {
     const { items, count, cursor, stats } = await query(firstTwelveHours);
     expect(ids(items)).toEqual(ids(events.slice(0, 48)));
     expect({ count, cursor, shards: stats.shards }).toEqual({ count: 48, cursor: undefined, shards: 5 });
   });
 
-  test('writes what a page took as metrics, in one line', async () => {
+  test('writes the cost of a page as metrics in one log line', async () => {
     functionLog.length = 0;
     const { stats } = await query({ index: 'byTime', limit: 5 });
-    // The line comes on a stream of its own, after the answer.
+    // The log line can arrive after the response.
     for (let wait = 0; wait < 100 && functionLog.length === 0; wait++) await sleep(20);
     const metrics = JSON.parse(functionLog[0] ?? '{}');
     const { name } = stack.functions.find(({ path }) => path === QUERY)!;
@@ -291,12 +291,12 @@ describe('the query function', () => {
     for (const { Name } of Metrics) expect(metrics[Name]).toEqual(expect.any(Number));
   });
 
-  test('counts them', async () => {
+  test('counts the events of the first twelve hours', async () => {
     const { items, count } = await query({ ...firstTwelveHours, select: 'count' });
     expect({ items, count }).toEqual({ items: undefined, count: 48 });
   });
 
-  test('filters, and still fills its pages', async () => {
+  test('fills each page although a filter hides items', async () => {
     const read = await pages({
       index: 'byStatus',
       value: 'succeeded',
@@ -312,7 +312,7 @@ describe('the query function', () => {
   describe('a cursor', () => {
     const request = { index: 'byTime', limit: 10 };
 
-    test('of another query is rejected', async () => {
+    test('is rejected by another query', async () => {
       const { cursor } = await query(request);
       await expect(query({ ...request, order: 'descending', cursor })).rejects.toMatchObject({
         errorType: 'InvalidCursorError',
@@ -323,7 +323,7 @@ describe('the query function', () => {
       });
     });
 
-    test('continues with another page size and another projection', async () => {
+    test('can continue with another page size and another projection', async () => {
       const { cursor } = await query(request);
       const { items } = await query({ index: 'byTime', limit: 3, projection: ['jobId'], cursor });
       expect(items).toEqual(events.slice(10, 13).map(({ jobId }) => ({ jobId })));
@@ -371,7 +371,7 @@ describe('the query function', () => {
 
     beforeAll(() => store('byStatus', [{ jobId: 'typed', status: 'typed', createdAt: time(0) }], DATA));
 
-    test('are plain JSON that loses nothing', async () => {
+    test('are returned as plain JSON without loss', async () => {
       const { items } = await query(request);
       expect(items).toEqual([
         {
@@ -395,7 +395,7 @@ describe('the query function', () => {
       ]);
     });
 
-    test("are DynamoDB's own JSON on request, binary in base64", async () => {
+    test("are returned as DynamoDB JSON with format: 'dynamodb', with binary values in base64", async () => {
       const { items } = await query({ ...request, format: 'dynamodb' });
       expect(items).toEqual([
         expect.objectContaining({
@@ -413,17 +413,17 @@ describe('the query function', () => {
     /** Source: the AWS Lambda quotas, invocation payload. */
     const MAX_RESPONSE_BYTES = 6_291_556;
 
-    /** Follows the cursor to the end, and measures each response as the client gets it. */
-    async function responses(event: object): Promise<{ bytes: number; page: QueryAnswer }[]> {
+    /** Follows the cursor to the end, and measures the bytes of each response. */
+    async function responses(event: object): Promise<{ bytes: number; page: QueryResponse }[]> {
       const { name } = stack.functions.find(({ path }) => path === QUERY)!;
-      const all: { bytes: number; page: QueryAnswer }[] = [];
+      const all: { bytes: number; page: QueryResponse }[] = [];
       let cursor: string | undefined;
       do {
         const { Payload, FunctionError } = await stack.clients.lambda.invoke({
           FunctionName: name,
           Payload: JSON.stringify({ ...event, cursor }),
         });
-        const page: QueryAnswer = JSON.parse(Buffer.from(Payload!).toString());
+        const page: QueryResponse = JSON.parse(Buffer.from(Payload!).toString());
         expect({ FunctionError, page: FunctionError && page }).toEqual({});
         all.push({ bytes: Payload!.byteLength, page });
         cursor = page.cursor;
@@ -448,17 +448,20 @@ describe('the query function', () => {
     test.each([
       { what: 'text', items: plainText, format: 'plain', pageSizes: [15, 7] },
       { what: 'characters that JSON escapes', items: escapedText, format: 'plain', pageSizes: [2, 2, 2, 1] },
-    ])('of $what, $format, ends before the response limit; its cursor leads to the rest', async (given) => {
-      const { items, format, pageSizes } = given;
-      const read = await responses({ index: 'byStatus', value: items[0]!.status, format });
-      expect(read.map(({ page }) => page.count)).toEqual(pageSizes);
-      for (const { bytes } of read) expect(bytes).toBeLessThanOrEqual(MAX_RESPONSE_BYTES);
-      const found = ids(read.flatMap(({ page }) => page.items));
-      const inOrder = [...items].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
-      expect(found).toEqual(ids(inOrder).map((id) => (format === 'plain' ? id : { S: id })));
-    });
+    ])(
+      'of $what, as $format JSON, ends before the response limit, and its cursor continues with the rest',
+      async (given) => {
+        const { items, format, pageSizes } = given;
+        const read = await responses({ index: 'byStatus', value: items[0]!.status, format });
+        expect(read.map(({ page }) => page.count)).toEqual(pageSizes);
+        for (const { bytes } of read) expect(bytes).toBeLessThanOrEqual(MAX_RESPONSE_BYTES);
+        const found = ids(read.flatMap(({ page }) => page.items));
+        const inOrder = [...items].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+        expect(found).toEqual(ids(inOrder).map((id) => (format === 'plain' ? id : { S: id })));
+      },
+    );
 
-    test('holds them all without what makes them large', async () => {
+    test('holds all items if the projection leaves out the large attribute', async () => {
       const { count, cursor } = await query({ index: 'byStatus', value: 'failed', projection: ['jobId'] });
       expect({ count, cursor }).toEqual({ count: 22, cursor: undefined });
     });

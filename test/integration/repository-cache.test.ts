@@ -7,12 +7,12 @@ import { systemClock } from '../../lib/core/kernel/clock';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 
-/** "Partition Key Selection" of "Guaranteeing Order with Kinesis Bulk Puts": the cache of a consumer, by the key that its events have. */
+/** Tests "Partition Key Selection" of "Guaranteeing Order with Kinesis Bulk Puts": the cache of a consumer depends on the partition key. */
 
 const SHARDS = 4;
 const COMMITS = '../shared/data/commits.ndjson.gz';
 
-/** Repositories are created, get commits, and every third is destroyed in the end. */
+/** The events of repositories: each is created and gets commits, and every third is destroyed at the end. */
 function eventsOf(commits: readonly { repository: string; commit: string }[]): RepositoryEvent[] {
   const names = [...new Set(commits.map(({ repository }) => repository))];
   const event = (action: 'create' | 'destroy') => (repository: string) => ({ action, repository });
@@ -23,7 +23,7 @@ function eventsOf(commits: readonly { repository: string; commit: string }[]): R
   ];
 }
 
-/** What a consumer has that reads one shard after the other: between shards, no order is promised. */
+/** The cache of a consumer that reads one shard after the other. Kinesis promises no order between shards. */
 async function cacheBehind(
   events: readonly RepositoryEvent[],
   keyOf: (event: RepositoryEvent) => string,
@@ -47,7 +47,7 @@ const byRepository = ({ repository }: RepositoryEvent) => repository;
 const byHash = ({ commit, repository }: RepositoryEvent) => commit ?? repository;
 const byEvent = (event: RepositoryEvent) => `${event.action} ${byHash(event)}`;
 
-/** The cache of one who sees all events in their order. */
+/** The cache of a consumer that receives all events in order. */
 function rightCache(events: readonly RepositoryEvent[]): RepositoryCache {
   const cache = new RepositoryCache();
   for (const event of events) cache.apply(event);
@@ -62,24 +62,24 @@ const generated = Array.from({ length: 600 }, (_, n) => ({
 describe('a cache of repositories and their commits', () => {
   const events = eventsOf(generated);
 
-  test('is right if commits have the key of their repository, over any number of shards', async () => {
+  test('is correct if commits have the key of their repository', async () => {
     const [cache, right] = [await cacheBehind(events, byRepository), rightCache(events)];
     expect(cache.names()).toEqual(right.names());
     for (const name of right.names()) expect(cache.commitsOf(name)).toEqual(right.commitsOf(name));
     expect(cache.commitsOfNone).toEqual([]);
   });
 
-  test('gets commits of repositories that are not there if commits have their own hash as their key', async () => {
+  test('receives commits of unknown repositories if each commit has its hash as key', async () => {
     expect((await cacheBehind(events, byHash)).commitsOfNone.length).toBeGreaterThan(0);
   });
 
-  test('keeps repositories that are gone if create and destroy have keys of their own', async () => {
+  test('keeps destroyed repositories if create and destroy have different keys', async () => {
     const right = rightCache(events);
     expect((await cacheBehind(events, byEvent)).names().length).toBeGreaterThan(right.names().length);
   });
 
   (existsSync(COMMITS) ? test : test.skip)(
-    `is right after a part of the real commits of each repository, too${existsSync(COMMITS) ? '' : ' (skipped: the sample of commits is not there)'}`,
+    `is correct after a sample of real commits${existsSync(COMMITS) ? '' : ' (skipped: the sample of commits is not there)'}`,
     async () => {
       const lines = gunzipSync(readFileSync(COMMITS))
         .toString()

@@ -16,13 +16,13 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 import { hasOpenssl, speakTls } from '../support/postgres/tls';
 import { withoutDuplicates } from '../support/without-duplicates';
 
-/** examples/repository-outbox on a real Postgres and the emulator of Kinesis that `even-shards local` runs. */
+/** Tests examples/repository-outbox on a real Postgres and on the Kinesis emulator of `even-shards local`. */
 
 const ROOT = join(__dirname, '../..');
 const STREAM = 'Events';
 const BUNDLE = join(ROOT, 'dist', 'lambda', 'outbox-relay');
 
-describeOnPostgres('the example of an outbox', () => {
+describeOnPostgres('the outbox example', () => {
   let server: PostgresServer;
   let kinesis: Emulator;
   let secrets: Server;
@@ -57,7 +57,7 @@ describeOnPostgres('the example of an outbox', () => {
     await repositories.createTable();
   });
 
-  /** What a consumer of the stream sees of a repository. */
+  /** The events of a repository that a consumer of the stream receives. */
   async function seen(repository: string): Promise<RepositoryEvent[]> {
     const { Shards = [] } = await clients.kinesis.listShards({ StreamName: STREAM });
     const events: RepositoryEvent[] = [];
@@ -89,7 +89,7 @@ describeOnPostgres('the example of an outbox', () => {
   const LIFE = ['create', 'update', 'destroy'];
   const actions = (events: RepositoryEvent[]) => events.map(({ action }) => action);
 
-  test('relays the life of a repository, in order, in a process that migrates, and ends when it is told to', async () => {
+  test('a relay process migrates the database, sends the events of a repository in order, and ends at SIGTERM', async () => {
     const relay = join(ROOT, 'dist', 'test', 'example-relay.js');
     await build({
       entryPoints: [join(ROOT, 'examples', 'repository-outbox', 'relay.ts')],
@@ -135,7 +135,7 @@ describeOnPostgres('the example of an outbox', () => {
     expect(child.exitCode).toBe(0);
   }, 60_000);
 
-  /** What the construct gives the function. */
+  /** The environment that the construct gives the function. */
   function functionEnvironment(host: string): Record<string, string> {
     const { port, pathname } = new URL(url);
     return {
@@ -168,7 +168,7 @@ describeOnPostgres('the example of an outbox', () => {
     expect(rows).toEqual(['create', 'commit', 'destroy'].map((action) => ({ key, action })));
   });
 
-  /** The function's bundle in a process of its own, for Node.js reads whom to trust when it starts: what it did, or why not. */
+  /** Runs the bundle of the function in its own process, because Node.js reads NODE_EXTRA_CA_CERTS at its start. Returns the summary or the error message. */
   async function relayOverTls(environment: Record<string, string>): Promise<unknown> {
     const invoke = `import(${JSON.stringify(join(BUNDLE, 'index.js'))})
       .then(({ handler }) => handler({}, { getRemainingTimeInMillis: () => 13_000 }))
@@ -196,14 +196,14 @@ describeOnPostgres('the example of an outbox', () => {
 
   const testWithOpenssl = hasOpenssl ? test : test.skip;
   testWithOpenssl(
-    'is relayed over TLS, from a server whose authority the function trusts, and no other',
+    'the function relays over TLS only from a server whose certificate authority it trusts',
     async () => {
       await migrate();
       await changeEverything('brandur/tls');
       const client = await server.connect(url);
       const authority = await speakTls(client);
       await client.end();
-      // As the environment of the deployed function names the authorities of RDS.
+      // The environment of the deployed function names the certificate authorities of RDS.
       expect(await relayOverTls({ NODE_EXTRA_CA_CERTS: authority })).toMatchObject({ relayed: 3 });
       expect(await relayOverTls({})).toMatch(/certificate/);
     },
@@ -211,10 +211,10 @@ describeOnPostgres('the example of an outbox', () => {
   );
 });
 
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
-    if (await what()) return;
+    if (await isTrue()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('it did not come to that');
+  throw new Error('the condition did not become true in time');
 }

@@ -14,7 +14,7 @@ import { dynaliteForTests } from '../support/dynalite';
 import { indexConfig } from '../support/index-config';
 import { createTable } from '../support/sharded-tables';
 
-/** An index is adopted on a table with items, beside writers, on dynalite with the AWS SDK. */
+/** Adopts an index on a table with items while writers run, on dynalite with the AWS SDK. */
 
 const ITEMS = 300;
 const WRITERS = 8;
@@ -41,9 +41,9 @@ interface Order {
   version: number;
 }
 
-/** A client that loses answers, and the requests after the process has crashed. */
+/** A client that loses requests and responses, and fails every request after the process has crashed. */
 function faulty(random: () => number, isAlive: () => boolean): ItemReshardClient {
-  const lost = () => Object.assign(new Error('no answer'), { name: 'TimeoutError' });
+  const lost = () => Object.assign(new Error('no response'), { name: 'TimeoutError' });
   const send = async <T>(request: () => Promise<T>): Promise<T> => {
     if (!isAlive()) throw Object.assign(new Error('crashed'), { name: 'AccessDeniedException' });
     if (random() < 0.1) throw lost();
@@ -58,7 +58,7 @@ function faulty(random: () => number, isAlive: () => boolean): ItemReshardClient
   };
 }
 
-test('reshardItems beside 8 writers, with crashes and lost answers, loses nothing and leaves no stray', async () => {
+test('reshardItems – 8 writers, crashes and lost responses – loses no item and leaves no stray', async () => {
   const random = seededRandom(18);
   const pick = (count: number): number => Math.floor(random() * count);
   const orders = new Map<string, Order>();
@@ -72,7 +72,7 @@ test('reshardItems beside 8 writers, with crashes and lost answers, loses nothin
   }
 
   let writing = true;
-  /** Each writer has orders of its own, so that the test knows what it has written last. */
+  /** Each writer has its own orders, so the test knows the last version of each order. */
   const writer = async (number: number): Promise<void> => {
     for (let version = 1; writing; version++) {
       const orderId = `o-${number + WRITERS * pick(ITEMS / WRITERS)}`;

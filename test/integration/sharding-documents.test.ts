@@ -10,7 +10,7 @@ import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-se
 import { dynaliteForTests } from '../support/dynalite';
 import { createTable } from '../support/sharded-tables';
 
-/** The examples of the documents that this library grew from, on dynalite. */
+/** Tests the examples of the documents on which this library is based, on dynalite. */
 
 const { dynamoDb } = dynaliteForTests();
 
@@ -54,14 +54,14 @@ describe('"GSI Sharding in DynamoDB": 100 events, one every 15 minutes, over 5 r
     await write(config, events);
   });
 
-  test('"If you don’t care the order": the 48 events of the first twelve hours, shard by shard', async () => {
+  test('"If you don’t care the order": an unordered query returns the 48 events of the first twelve hours, shard by shard', async () => {
     const { items } = await fanOutQuery(dynamoDb, config, { ...firstTwelveHours, order: 'unordered' });
     expect(texts(items, 'event_id').sort()).toEqual([...expected].sort());
     const shards = items.map(({ shard }) => Number((shard as { N: string }).N));
     expect(shards).toEqual([...shards].sort());
   });
 
-  test('"If you care the order": the same events by time', async () => {
+  test('"If you care the order": an ordered query returns the same events by time', async () => {
     const { items, stats } = await fanOutQuery(dynamoDb, config, firstTwelveHours);
     expect(texts(items, 'event_id')).toEqual(expected);
     expect(stats).toMatchObject({ shards: 5, requests: 5, waves: 1, itemsRead: 48 });
@@ -89,7 +89,7 @@ describe('"GSI Sharding in DynamoDB": a random number from 1 to 100 in place of 
     await write(config, events);
   }, 60_000);
 
-  test('the time alone cannot be queried', async () => {
+  test('DynamoDB rejects a query with a condition on the time alone', async () => {
     const query = dynamoDb.query({
       TableName: config.tableName,
       IndexName: config.indexName,
@@ -100,7 +100,7 @@ describe('"GSI Sharding in DynamoDB": a random number from 1 to 100 in place of 
     await expect(query).rejects.toMatchObject({ name: 'ValidationException' });
   });
 
-  test('the items are scattered: no shard has more than three times its share', async () => {
+  test('no shard holds more than three times its share of the items', async () => {
     const { items } = await fanOutQuery(dynamoDb, config, { order: 'unordered' });
     const held = Array<number>(101).fill(0);
     for (const { shard } of items) held[Number((shard as { N: string }).N)]! += 1;
@@ -109,7 +109,7 @@ describe('"GSI Sharding in DynamoDB": a random number from 1 to 100 in place of 
     expect(Math.max(...held)).toBeLessThanOrEqual(30);
   });
 
-  test('the price: 100 queries, each of half a unit at least, also for items that are not returned', async () => {
+  test('a page of 100 shards costs at least 50 read units, also for items that a filter hides', async () => {
     const all = await fanOutQuery(dynamoDb, config, {});
     expect(texts(all.items, 'event_id')).toEqual(events.map(({ event_id }) => event_id));
     expect(all.stats).toMatchObject({ shards: 100, requests: 100, waves: 1, consumedReadUnits: 50 });
@@ -152,7 +152,7 @@ describe('"GSI Sharding in DynamoDB": 100 shards for 5 statuses, in proportion t
     await write(config, jobs);
   }, 60_000);
 
-  test('spread evenly: no shard of any status has more than three times its share', async () => {
+  test('no shard of any status holds more than three times its share', async () => {
     const { Items = [] } = await dynamoDb.scan({ TableName: 'jobs' });
     const held = new Map<string, number>();
     for (const { shard } of Items) held.set(shard!.S!, (held.get(shard!.S!) ?? 0) + 1);
@@ -161,7 +161,7 @@ describe('"GSI Sharding in DynamoDB": 100 shards for 5 statuses, in proportion t
   });
 
   test.each(Object.entries(SHARDS))(
-    'the jobs that are %s come back by time, from %i shards',
+    'a query returns the jobs that are %s by time, from %i shards',
     async (status, shards) => {
       const page = await fanOutQuery(dynamoDb, config, { value: status });
       const expected = jobs
@@ -205,7 +205,7 @@ describe('"Designing Partition Keys": invoices with a suffix from 1 to 5', () =>
     );
   });
 
-  test('the transactions of invoice 121212 that begin with Client1, in one query', async () => {
+  test('one query returns the transactions of invoice 121212 that begin with Client1', async () => {
     const request = { value: '121212', sortKey: { beginsWith: 'Client1' } } as const;
     const { items, stats } = await fanOutQuery(dynamoDb, config, request);
     expect(texts(items, 'transactionId')).toEqual(['121212/Client1-trans2', '121212/Client1_trans1']);
@@ -234,7 +234,7 @@ describe('"Designing Partition Keys": transactions by an id of the database, and
     await write(config, rows);
   });
 
-  test('the id finds its transaction, and the index those of an order', async () => {
+  test('GetItem finds a transaction by its id, and a query of the index finds the transactions of an order', async () => {
     const Key = { TransactionID: { S: '1111112' } };
     const { Item } = await dynamoDb.getItem({ TableName: config.tableName, Key });
     expect(Item).toMatchObject({ OrderID: { S: 'Customer1-2' } });
@@ -243,7 +243,7 @@ describe('"Designing Partition Keys": transactions by an id of the database, and
   });
 });
 
-describe('"Designing Partition Keys": the index as the document has it, its partition key the number alone, its sort key the country', () => {
+describe('"Designing Partition Keys": the index of the document, with the number as partition key and the country as sort key', () => {
   const config: ShardedIndexConfig = {
     ...common,
     tableName: 'invoices-by-number',
@@ -263,7 +263,7 @@ describe('"Designing Partition Keys": the index as the document has it, its part
     ]);
   });
 
-  test('the invoices of the USA are those with this sort key, in the shards 1 to 10', async () => {
+  test('a query with the sort key USA returns the invoices of the USA from the shards 1 to 10', async () => {
     const { items, stats } = await fanOutQuery(dynamoDb, config, { sortKey: { eq: 'USA' } });
     expect(texts(items, 'invoiceNumber').sort()).toEqual(['121212', '121213']);
     expect(stats.shards).toBe(10);

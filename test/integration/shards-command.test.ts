@@ -6,7 +6,7 @@ import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator
 import { shards } from '../../bin/shards';
 import { printed } from '../support/command';
 
-/** The emulator of Kinesis that `even-shards local` runs. */
+/** Runs the command on the Kinesis emulator of `even-shards local`. */
 describe('even-shards shards', () => {
   const HALF = String(2n ** 127n);
   let emulator: Emulator;
@@ -51,20 +51,20 @@ describe('even-shards shards', () => {
 
   const output = (...args: string[]): Promise<string> => printed((all) => shards(all, () => kinesis), ...args);
 
-  test('shows the split of the article as the guide to hash keys prints it', async () => {
+  test('prints the split of the article as the guide to hash keys shows it', async () => {
     const transcript = `$ npx even-shards shards test-1 --closed\n\n${await output('test-1', '--closed')}\n\`\`\``;
     expect(readFileSync('docs/guides/hash-keys.md', 'utf8')).toContain(transcript);
     expect(process.exitCode).toBeUndefined();
   });
 
-  test('leaves closed shards out, and says that there are some', async () => {
+  test('does not list closed shards, and prints their number', async () => {
     const lines = await output('test-1');
     expect(lines).toContain('test-1: 2 open shards, even: the widest has 1.00 times the hash keys of the mean');
     expect(lines).toContain('1 closed shard still holds records: --closed lists them, too');
     expect(lines).not.toContain('shardId-000000000000');
   });
 
-  test('prints JSON with hash keys as text', async () => {
+  test('--json prints hash keys as text', async () => {
     const { skew, shards: listed } = JSON.parse(await output('test-1', '--json'));
     expect(skew).toBe(1);
     expect(listed[0]).toEqual({
@@ -76,26 +76,26 @@ describe('even-shards shards', () => {
     });
   });
 
-  test('exits with 1 if the shards are uneven, and says by how much', async () => {
+  test('ends with exit code 1 if the shards are uneven, and prints their skew', async () => {
     expect(await output('uneven')).toContain('uneven: 3 open shards, UNEVEN: the widest has 1.50 times');
     expect(process.exitCode).toBe(1);
   });
 
-  test('fails for a stream that is not there, and for none', async () => {
-    await expect(output('nobody')).rejects.toThrow(/nobody/);
+  test('rejects an unknown stream and a missing stream name', async () => {
+    await expect(output('unknown')).rejects.toThrow(/unknown/);
     await expect(output()).rejects.toThrow('give one stream');
   });
 
-  test('asks with one operation, of which its help names the permission', async () => {
-    const asked: string[] = [];
+  test('calls only ListShards, and its help names the permission', async () => {
+    const calls: string[] = [];
     const client = new Proxy(kinesis, {
       get: (target, name, receiver) => {
-        if (typeof name === 'string' && typeof Reflect.get(target, name, receiver) === 'function') asked.push(name);
+        if (typeof name === 'string' && typeof Reflect.get(target, name, receiver) === 'function') calls.push(name);
         return Reflect.get(target, name, receiver);
       },
     });
     await printed((all) => shards(all, () => client), 'test-1');
-    expect(new Set(asked.filter((name) => name !== 'send'))).toEqual(new Set(['listShards']));
+    expect(new Set(calls.filter((name) => name !== 'send'))).toEqual(new Set(['listShards']));
     expect(await output('--help')).toContain('"Action": "kinesis:ListShards"');
   });
 });

@@ -14,7 +14,7 @@ import {
   ShardPlacement,
 } from '../../lib';
 
-/** Indexes that another program numbers from 1, as "GSI Sharding in DynamoDB" does: they are imported, read and moved here. */
+/** Imports indexes whose shards another program numbers from 1, as "GSI Sharding in DynamoDB" does. Reads them and moves their items. */
 
 const SHARDS = 5;
 const EVENTS = 100;
@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(app, { recursive: true });
 });
 
-/** A table with indexes that no construct of this library has made. */
+/** Synthesizes a table with indexes that no construct of this library has created. */
 function synthesize(outdir: string): void {
   const root = new App({ outdir });
   const deployed = new Stack(root, 'Numbered');
@@ -74,7 +74,7 @@ function synthesize(outdir: string): void {
   root.synth();
 }
 
-/** What another program writes: its shards are 1 to 5, and 01 to 05 before the type. */
+/** Puts an event as the other program does: its shards are 1 to 5, and 01 to 05 before the type. */
 async function putAsOthers(event: number): Promise<void> {
   const shard = 1 + (event % SHARDS);
   await stack.clients.dynamodb.putItem({
@@ -114,20 +114,20 @@ const work = (mode: string): Promise<Work> =>
 
 const all = Array.from({ length: EVENTS }, (_, event) => id(event));
 
-test('a query finds the events of shard 5 too, in the order of time', async () => {
+test('a query returns the events of the shards 1 to 5 in the order of time', async () => {
   expect(await queried({ index: 'time-index' })).toEqual(all);
 });
 
-test('a query of an index of keys alone answers with the keys, the shard and the time', async () => {
+test('a query of a KEYS_ONLY index returns the key, the shard and the time', async () => {
   const { items } = (await stack.invoke('Numbered/Query/Function', { index: 'time-index', limit: 1 })) as Page;
   expect(items).toEqual([{ event_id: id(0), shard: 1, time: '2020-01-01T00:00:00.000Z' }]);
 });
 
-test('a query finds the events whose shard is two digits before the value', async () => {
+test('a query returns the events of an index whose shard is a prefix of two digits', async () => {
   expect(await queried({ index: 'by-type', value: 'commit' })).toEqual(all);
 });
 
-test('a mover gives each event its calculated shard, within the numbers 01 to 05', async () => {
+test('a mover gives each event its calculated shard from 01 to 05', async () => {
   expect((await work('audit')).totals.hidden).toBe(0);
   const { moved, refused } = (await work('reshard')).totals;
   expect(moved).toBeGreaterThan(EVENTS / 2);

@@ -2,7 +2,7 @@ import type { StackClient } from '../../bin/deployed-stack/account-stack';
 import { localStacks } from '../../bin/deployed-stack/local-stack';
 import { readCloudAssembly } from '../../bin/local/assembly/cloud-assembly';
 
-/** A CloudFormation that has deployed an app with the names of a local run, two resources a page. */
+/** A fake CloudFormation for an app that is deployed with the names of a local run. It lists two resources on each page. */
 export function stackClientOf(app: string): StackClient {
   const names = new Map(readCloudAssembly(app).map(({ id, name }) => [name, id]));
   const deployed = new Map(localStacks(app).map((stack) => [stack.id, stack]));

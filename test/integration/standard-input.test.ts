@@ -12,7 +12,7 @@ const RECORDS = Array.from({ length: 2_400 }, (_, number) => ({
 }));
 const text = RECORDS.map((record) => JSON.stringify(record)).join('\n');
 
-describe('a sample on standard input', () => {
+describe('--input -', () => {
   let folder: string;
   let file: string;
   beforeAll(() => {
@@ -30,7 +30,7 @@ describe('a sample on standard input', () => {
   test.each([
     ['plan', ['--key', 'account', '--records-per-second', '3000']],
     ['simulate', ['--key', 'account', '--shards', '4']],
-  ])('%s says of it what it says of the same file', (command, options) => {
+  ])('%s prints the same for standard input as for a file', (command, options) => {
     const fromFile = run([command, '--input', file, ...options]);
     expect(fromFile).toMatchObject({ status: 0, printed: expect.stringContaining('shards') });
     expect(run([command, '--input', '-', ...options], text)).toEqual({
@@ -39,7 +39,7 @@ describe('a sample on standard input', () => {
     });
   });
 
-  test('that is empty is refused', () => {
+  test('plan rejects an empty standard input', () => {
     const { status, printed } = run(['plan', '--input', '-', '--key', 'account']);
     expect(status).not.toBe(0);
     expect(printed).toContain('holds no');

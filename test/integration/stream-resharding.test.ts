@@ -30,7 +30,7 @@ import { readStream } from '../support/reference-app';
 let kinesisEmulator: Emulator;
 const pools: FunctionPool[] = [];
 
-/** The deployed bundle as Lambda would run it; services that are not emulated are at `endpoint`. */
+/** Runs the bundle as Lambda does. `endpoint` is the endpoint of services without an emulator. */
 function startFunction(
   bundle: string,
   environment: Record<string, string>,
@@ -89,12 +89,12 @@ async function expectEvenShards(streamName: string, shardCount: number): Promise
 
 const endpointOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-/** CloudFormation, as far as the status of a stack goes. */
+/** A fake CloudFormation that returns only the status of a stack. */
 async function startCloudFormation(status: () => string): Promise<Server> {
-  const server = createServer((_, answer) => {
+  const server = createServer((_, response) => {
     const stack = `<member><StackName>Test</StackName><StackStatus>${status()}</StackStatus></member>`;
-    answer.writeHead(200, { 'content-type': 'text/xml' });
-    answer.end(
+    response.writeHead(200, { 'content-type': 'text/xml' });
+    response.end(
       `<DescribeStacksResponse><DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult></DescribeStacksResponse>`,
     );
   }).listen(0, '127.0.0.1');
@@ -111,7 +111,7 @@ afterAll(async () => {
   await kinesisEmulator.stop();
 });
 
-describe('the custom resource of a shard count, on the provider framework and kinesis-local', () => {
+describe('the custom resource of a shard count', () => {
   let framework: ProviderFramework;
   let response: Promise<CustomResourceResponse>;
   let received: (response: CustomResourceResponse) => void;
@@ -138,7 +138,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
     cloudFormation.closeAllConnections();
   });
 
-  /** Sends a request as CloudFormation does, and waits for what is put to its URL. */
+  /** Sends a request as CloudFormation does, and waits for the response at its URL. */
   async function request(
     RequestType: 'Create' | 'Update' | 'Delete',
     streamName: string,
@@ -169,7 +169,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
     return response;
   }
 
-  test('creates, updates from 4 to 32, rolls back to 4 and deletes, while records keep flowing in order', async () => {
+  test('updates a stream from 4 to 32 shards and rolls back to 4, while a producer keeps the order of each key', async () => {
     await createStream('Events', 4);
     const flow = keepProducing('Events');
     const created = await request('Create', 'Events', 4);
@@ -189,7 +189,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
     await flow.endInOrder();
   }, 120_000);
 
-  test('makes even by splits and merges what the emulator, unlike Kinesis, leaves uneven', async () => {
+  test('makes uneven shards even by splits and merges', async () => {
     await createStream('Uneven', 4);
     const created = await request('Create', 'Uneven', 6);
     expect(created).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 6 } });
@@ -197,7 +197,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
     expect(await updateHistory('Uneven')).toHaveLength(1);
   });
 
-  test('reports the daily limit and when it frees, leaves the stream alone, and rolls back at once', async () => {
+  test('reports the daily limit and the time of the next update, does not change the stream, and can roll back', async () => {
     await createStream('Limited', 4);
     const times = Array.from({ length: 10 }, (_, hours) => Date.now() - (20 - hours) * 3_600_000);
     await clients().kinesis.addTagsToStream({
@@ -215,7 +215,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
     expect(back).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 4 } });
   });
 
-  test('takes the stream back when a roll-back deletes what the deployment has created, and only then', async () => {
+  test('restores the shard count when a rollback deletes the resource, and not when another deletion does', async () => {
     await createStream('Introduced', 4);
     const resource = { deployedShardCount: 4, PhysicalResourceId: 'Introduced' };
     expect(await request('Create', 'Introduced', 32, { deployedShardCount: 4 })).toMatchObject({ Status: 'SUCCESS' });
@@ -229,7 +229,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
     await expectEvenShards('Introduced', 4);
   }, 60_000);
 
-  test('completes a roll-back with no updates left, with the shards there are', async () => {
+  test('completes a rollback without updates left, and keeps the current shards', async () => {
     await createStream('Exhausted', 64);
     const history = Array.from({ length: 10 }, () => ({ time: Date.now() - 3_600_000, shardCount: 64 }));
     await clients().kinesis.addTagsToStream({
@@ -244,7 +244,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
     await expectOpenShards('Exhausted', 64);
   });
 
-  test('refuses an on-demand stream with the reason, and does not mind its deletion', async () => {
+  test('rejects an on-demand stream with the reason, and accepts its deletion', async () => {
     const StreamName = 'OnDemand';
     await clients().kinesis.createStream({ StreamName, StreamModeDetails: { StreamMode: 'ON_DEMAND' } });
     await waitUntilActive(StreamName);
@@ -256,7 +256,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
   });
 });
 
-describe('the function behind the custom resource, when things take long', () => {
+describe('the function of the custom resource', () => {
   const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000;
   const event = (StreamName: string, ShardCount: number, StartedAt: number) => ({
     RequestType: 'Update',
@@ -265,7 +265,7 @@ describe('the function behind the custom resource, when things take long', () =>
     StartedAt,
   });
 
-  test('says how far it has come before CloudFormation gives up, and asks for no more', async () => {
+  test('fails with its progress before the timeout of CloudFormation, and makes no further change', async () => {
     await createStream('Slow', 4);
     const resharder = startFunction('stream-resharder', {});
     const { payload } = await resharder.invoke(JSON.stringify(event('Slow', 16, minutesAgo(51))));
@@ -276,21 +276,21 @@ describe('the function behind the custom resource, when things take long', () =>
     await expectOpenShards('Slow', 4);
   });
 
-  test('goes on where the clock was set back since the deployment began', async () => {
+  test('continues if the clock was set back after the deployment began', async () => {
     await createStream('SetBack', 4);
     const resharder = startFunction('stream-resharder', {});
     const request = JSON.stringify(event('SetBack', 8, minutesAgo(-30)));
-    const look = async () => JSON.parse((await resharder.invoke(request)).payload);
-    expect(await look()).toMatchObject({ IsComplete: false });
-    expect(await look()).toMatchObject({ IsComplete: false });
+    const poll = async () => JSON.parse((await resharder.invoke(request)).payload);
+    expect(await poll()).toMatchObject({ IsComplete: false });
+    expect(await poll()).toMatchObject({ IsComplete: false });
     await waitUntilActive('SetBack');
-    expect(await look()).toMatchObject({ IsComplete: true, Data: { OpenShardCount: 8, Skew: 1 } });
+    expect(await poll()).toMatchObject({ IsComplete: true, Data: { OpenShardCount: 8, Skew: 1 } });
   });
 
-  test('waits two minutes for a permission that a deployment has just given', async () => {
-    const denying = createServer((_, answer) => {
-      answer.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
-      answer.end(JSON.stringify({ __type: 'AccessDeniedException', message: 'not authorized' }));
+  test('waits two minutes for a permission that the deployment has just granted', async () => {
+    const denying = createServer((_, response) => {
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
+      response.end(JSON.stringify({ __type: 'AccessDeniedException', message: 'not authorized' }));
     }).listen(0, '127.0.0.1');
     await once(denying, 'listening');
     try {
@@ -307,7 +307,7 @@ describe('the function behind the custom resource, when things take long', () =>
   });
 });
 
-describe('the function that reconciles a stream, on kinesis-local', () => {
+describe('the function of StreamReconciliation', () => {
   const invoke = async (pool: FunctionPool, event: object = {}) =>
     JSON.parse((await pool.invoke(JSON.stringify(event))).payload);
 
@@ -322,7 +322,7 @@ describe('the function that reconciles a stream, on kinesis-local', () => {
     await waitUntilActive(streamName);
   }
 
-  test('reports drift and what repairs it, repairs it when asked to, and is then done', async () => {
+  test('reports drift with its repair plan, repairs it on request, and then reports an even stream', async () => {
     await createDrifted('Drifted');
     const reconciler = startFunction('stream-reconciler', {
       [STREAM_NAME]: 'Drifted',
@@ -342,7 +342,7 @@ describe('the function that reconciles a stream, on kinesis-local', () => {
     expect(await invoke(reconciler)).toMatchObject({ state: 'even', openShardCount: 4, plan: [] });
   }, 30_000);
 
-  test('of a stream without a declared count reports how even it is, and does not repair it', async () => {
+  test('reports the skew of a stream without a declared count, and rejects its repair', async () => {
     await createDrifted('Undeclared');
     const reconciler = startFunction('stream-reconciler', { [STREAM_NAME]: 'Undeclared', [REPAIR]: 'false' });
     expect(await invoke(reconciler)).toMatchObject({ state: 'uneven', openShardCount: 5, skew: 1.25 });
@@ -353,22 +353,22 @@ describe('the function that reconciles a stream, on kinesis-local', () => {
   });
 });
 
-describe('the function that scales a stream, on kinesis-local', () => {
+describe('the function of StreamAutoScaling', () => {
   let alarms: Server;
   let states: { AlarmName: string; StateValue: string }[];
-  let asked: unknown[];
+  let requests: unknown[];
 
   beforeAll(async () => {
-    alarms = createServer(async (request, answer) => {
-      asked.push(JSON.parse(await text(request)));
-      answer.setHeader('content-type', 'application/x-amz-json-1.0');
-      answer.end(JSON.stringify({ MetricAlarms: states }));
+    alarms = createServer(async (request, response) => {
+      requests.push(JSON.parse(await text(request)));
+      response.setHeader('content-type', 'application/x-amz-json-1.0');
+      response.end(JSON.stringify({ MetricAlarms: states }));
     }).listen(0, '127.0.0.1');
     await once(alarms, 'listening');
   });
 
   beforeEach(() => {
-    asked = [];
+    requests = [];
   });
 
   afterAll(() => {
@@ -397,7 +397,7 @@ describe('the function that scales a stream, on kinesis-local', () => {
 
   const metricsIn = (log: string[]) => log.filter((line) => line.startsWith('{"_aws"')).map((line) => JSON.parse(line));
 
-  test('doubles while its alarm says so, keeps count, and writes the shards that it goes by', async () => {
+  test('doubles the shards while the surge alarm is on, records the update, and publishes the shard count', async () => {
     await createStream('Scaled', 4);
     const log: string[] = [];
     const scaler = startScaler('Scaled', log);
@@ -410,7 +410,7 @@ describe('the function that scales a stream, on kinesis-local', () => {
     await waitUntilActive('Scaled');
     await expectEvenShards('Scaled', 8);
     expect(await updateHistory('Scaled')).toMatchObject([{ shardCount: 8 }]);
-    expect(asked).toEqual([{ AlarmNames: ['twice', 'more', 'fewer'] }]);
+    expect(requests).toEqual([{ AlarmNames: ['twice', 'more', 'fewer'] }]);
 
     await scaler.invoke('{}');
     await expectOpenShards('Scaled', 8);
@@ -431,7 +431,7 @@ describe('the function that scales a stream, on kinesis-local', () => {
     ]);
   });
 
-  test('writes the shards that its alarms go by although it fails, and says that the load is high at the maximum', async () => {
+  test('publishes the shard count if it fails, and reports a high load at the maximum', async () => {
     await createStream('Failing', 4);
     const log: string[] = [];
     const failing = startScaler('Failing', log, { maxShards: '4', endpoint: 'http://127.0.0.1:1' });
@@ -439,7 +439,7 @@ describe('the function that scales a stream, on kinesis-local', () => {
     states = [{ AlarmName: 'more', StateValue: 'ALARM' }];
     const laterLog: string[] = [];
     await startScaler('Failing', laterLog, { maxShards: '4' }).invoke('{}');
-    // A function's lines are read after its answer.
+    // The log lines of a function can arrive after its response.
     while (metricsIn(laterLog).length === 0 || metricsIn(log).length === 0) await setTimeout(10);
     expect(metricsIn(laterLog)).toMatchObject([{ OpenShards: 4, HighLoadAtMaximum: 1 }]);
     expect(metricsIn(log)).toMatchObject([{ OpenShards: 4, ShardCountUpdatesLeft: 10, HighLoadAtMaximum: 0 }]);
@@ -448,7 +448,7 @@ describe('the function that scales a stream, on kinesis-local', () => {
 
 const KEYS = Array.from({ length: 12 }, (_, index) => `account-${index}`);
 
-/** Invokes the producer function again and again, with the next few records of every key each time. */
+/** Invokes the producer function repeatedly, each time with the next three records of every key. */
 function keepProducing(streamName: string) {
   const producer = startFunction('producer', { [STREAM_NAME]: streamName });
   let stopping = false;
@@ -462,7 +462,7 @@ function keepProducing(streamName: string) {
     }
   })();
   return {
-    /** Every record of every key is in the stream once, in order, along the lineage of its shards. */
+    /** Expects every record of every key in the stream once and in order, from parent shards to child shards. */
     async endInOrder(): Promise<void> {
       stopping = true;
       await produced;

@@ -10,11 +10,11 @@ import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { tuned } from '../support/postgres/tuned';
 
-/** The queue of "Guaranteeing Order with Kinesis Bulk Puts" becomes an outbox, while its writers go on. */
+/** The queue of "Guaranteeing Order with Kinesis Bulk Puts" becomes an outbox while its writers continue. */
 
 const TAKE_OVER = readFileSync('examples/repository-outbox/take-over-queue.sql', 'utf8');
 
-/** The article's own statement. */
+/** The statement of the article. */
 const FIRST_OF_EACH_KEY = `SELECT id, partition_key, record_data FROM kinesis_records
 WHERE id IN (SELECT MIN(id) FROM kinesis_records GROUP BY partition_key)
 ORDER BY id`;
@@ -23,7 +23,7 @@ const WRITERS = 6;
 const KEYS_OF_A_WRITER = 4;
 const TRANSACTIONS_OF_A_WRITER = 60;
 
-describeOnPostgres('the queue of the article, taken over into an outbox', () => {
+describeOnPostgres('take-over-queue.sql', () => {
   let server: PostgresServer;
   let url: string;
   let owner: Client;
@@ -47,14 +47,14 @@ describeOnPostgres('the queue of the article, taken over into an outbox', () => 
     await owner.end();
   });
 
-  /** What was sent of each key, in its order. */
+  /** The numbers that were sent of each key, in order. */
   type Sent = Map<string, number[]>;
 
   function note(sent: Sent, key: string, data: string): void {
     sent.set(key, [...(sent.get(key) ?? []), JSON.parse(data).n]);
   }
 
-  /** The worker of the article: it selects, sends and deletes, in one transaction. */
+  /** The worker of the article. It selects, sends and deletes rows in one transaction. */
   async function drainAsTheArticle(sent: Sent, isStopped: () => boolean): Promise<void> {
     const worker = await pool.connect();
     while (!isStopped()) {
@@ -67,7 +67,7 @@ describeOnPostgres('the queue of the article, taken over into an outbox', () => 
     worker.release();
   }
 
-  /** Writes with the statement that the application has had all along. Every fourth transaction is rolled back. */
+  /** Writes with the unchanged statement of the application. Every fourth transaction is rolled back. */
   async function write(writer: number, committed: Sent): Promise<void> {
     const random = seededRandom(writer + 1);
     const client = await pool.connect();
@@ -108,7 +108,7 @@ describeOnPostgres('the queue of the article, taken over into an outbox', () => 
     }
   }
 
-  test('loses no row, doubles none, and keeps the order of each key, with writers going on', async () => {
+  test('loses and duplicates no row, and keeps the order of each key, while writers continue', async () => {
     const [committed, sent]: [Sent, Sent] = [new Map(), new Map()];
     let isStopped = false;
     const drained = drainAsTheArticle(sent, () => isStopped);
@@ -128,7 +128,7 @@ describeOnPostgres('the queue of the article, taken over into an outbox', () => 
     expect([...sent.values()].flat().length).toBeGreaterThan(sentBefore + counts[0].taken / 2);
   }, 60_000);
 
-  test('golden: holds the five rows of the article, of which its statement selects three, then one, then one', async () => {
+  test('golden: the statement of the article selects three, one and one of its five rows', async () => {
     const [first, second, third] = [
       '8a9e7a19-9fe1-49b2-9b42-591520784449',
       'd0d97986-0c90-404f-bccd-9ac6c27f9235',
@@ -156,7 +156,7 @@ describeOnPostgres('the queue of the article, taken over into an outbox', () => 
     ]);
   });
 
-  test('waits for a worker that has sent rows and not yet deleted them', async () => {
+  test('waits for a worker that has sent rows and has not deleted them yet', async () => {
     const sent: Sent = new Map();
     await owner.query(
       `INSERT INTO kinesis_records (partition_key, record_data) VALUES ('a', '{"n":0}'), ('a', '{"n":1}')`,
@@ -174,7 +174,7 @@ describeOnPostgres('the queue of the article, taken over into an outbox', () => 
     expect(sent.get('a')).toEqual([0, 1]);
   }, 60_000);
 
-  test('takes an empty queue, and a role that may only insert', async () => {
+  test('works with an empty queue and with a role that may only insert', async () => {
     await owner.query(`BEGIN; ${TAKE_OVER}; COMMIT`);
     await owner.query(`CREATE ROLE writer_${databases} LOGIN; GRANT INSERT ON kinesis_records TO writer_${databases};
       GRANT USAGE ON SEQUENCE kinesis_records_id_seq TO writer_${databases}; SET ROLE writer_${databases}`);

@@ -8,8 +8,8 @@ import { printed } from '../support/command';
 import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
 
 /**
- * These tests follow doctor's advice on provisioned capacity: the next deployment has the numbers of the advice. No emulator
- * limits capacity, so the tests end at that deployment.
+ * Follows the advice of doctor on provisioned capacity: the next deployment has the numbers of the advice. No emulator
+ * limits capacity, so the test ends at that deployment.
  */
 
 const MINUTE_MS = 60_000;
@@ -28,7 +28,7 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** The advice of doctor in a local run of an app whose table or index has throttled requests. */
+/** The advice of doctor for an app whose table or index has throttled requests. */
 async function advisedIn(app: string, of: 'table' | 'index', metric: string): Promise<Found[]> {
   const stack = await startLocal({ app });
   try {
@@ -56,7 +56,7 @@ const READS = Capacity.fixed(10);
 const WRITES = Capacity.autoscaled({ maxCapacity: 20 });
 const PROVISIONED: Deployment = { billing: Billing.provisioned({ readCapacity: READS, writeCapacity: WRITES }) };
 
-/** The capacity that an advice names. */
+/** The capacity in the text of an advice. */
 function capacityOf(change: string): Capacity {
   const [, text = ''] = /Capacity\.autoscaled\(\{ (.*?) \}\)/.exec(change)!;
   const bounds = Object.fromEntries(text.split(', ').map((bound) => bound.split(': ')));
@@ -74,7 +74,7 @@ test.each<[string, 'table' | 'index', string, (capacity: Capacity) => Deployment
     (writeCapacity) => ({ ...PROVISIONED, indexLimits: { writeCapacity } }),
   ],
 ])(
-  'provisioned capacity, %s: the advised capacity is more than before, and its deployment needs no preparation',
+  'doctor – throttled %s, provisioned capacity – advises more capacity, and check finds nothing in its deployment',
   async (_, of, metric, next) => {
     const app = synthesizeDeployment(PROVISIONED);
     const [advice, ...more] = await advisedIn(app, of, metric);
@@ -84,7 +84,7 @@ test.each<[string, 'table' | 'index', string, (capacity: Capacity) => Deployment
     try {
       expect(await printed(check, '--deployed', app, '--app', coming)).toMatch(/^nothing to look out for/);
       expect(await printed(check, '--deployed', app, '--app', onDemand)).toMatch(/^nothing to look out for/);
-      // In the next deployment, auto scaling has the advised bounds: the same throttles lead to a higher advice.
+      // In the next deployment, auto scaling has the advised bounds. The same throttles then lead to a higher advice.
       const [again] = await advisedIn(coming, of, metric);
       expect(again!.change).not.toBe(advice!.change);
     } finally {

@@ -22,7 +22,7 @@ interface JsiiType {
   readonly methods?: { readonly name: string; readonly parameters?: Parameter[] }[];
 }
 
-/** What the library takes, as the compiler of jsii has written it down. */
+/** The public API of the library, as the jsii compiler describes it. */
 const { types } = JSON.parse(readFileSync(join(__dirname, '..', '..', '.jsii'), 'utf8'));
 
 function isNumeric({ primitive, fqn, collection }: TypeReference): boolean {
@@ -41,7 +41,7 @@ function numbersOf({ name, datatype, properties, initializer, methods }: JsiiTyp
   ];
 }
 
-test('every number, duration and size that a construct takes is given as a token', () => {
+test('tokenCases has a case for every number, duration and size of the public API', () => {
   const numbers = Object.values<JsiiType>(types).flatMap(numbersOf);
   const cases = tokenCases.map(({ name }) => name.split(/,| of /)[0]!);
 

@@ -12,8 +12,8 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 
 const SEED = 40;
 
-/** The effects are in Postgres here. `npm run conformance dynamodb` has them in DynamoDB. */
-describeOnPostgres('from transactions to effects', () => {
+/** This test writes effects to Postgres. `npm run conformance dynamodb` writes them to DynamoDB. */
+describeOnPostgres('an outbox, a stream and a consumer', () => {
   let server: PostgresServer;
   let kinesis: Emulator;
   let dynamodb: Emulator;
@@ -28,7 +28,7 @@ describeOnPostgres('from transactions to effects', () => {
     await Promise.all([server?.stop(), kinesis?.stop(), dynamodb?.stop()]);
   });
 
-  test('what takes effect is what was committed, in order and once, whatever throttles, splits, crashes, or fails', async () => {
+  test('apply each committed change once and in order, despite throttles, splits, crashes and errors', async () => {
     const pool = server.pool(await server.createDatabase('effects'));
     const admin = await pool.connect();
     await migrateOutbox(admin);

@@ -41,7 +41,7 @@ function run(...args: string[]) {
   return { status, stdout, stderr };
 }
 
-/** What a test has started. A test that fails leaves it running, and jest would wait for it. */
+/** The processes that tests have started. A failed test leaves its process running, and jest would wait for the process. */
 const started: ChildProcess[] = [];
 afterAll(() => {
   for (const child of started) child.kill('SIGKILL');
@@ -54,7 +54,7 @@ function startServing(...args: string[]): ChildProcessWithoutNullStreams {
   return child;
 }
 
-/** Starts `local --serve --json` and waits for its one line. */
+/** Starts `local --serve --json` and waits for its first line. */
 async function serve(...args: string[]) {
   const child = startServing('--json', ...args);
   const errors = createInterface({ input: child.stderr });
@@ -62,16 +62,16 @@ async function serve(...args: string[]) {
   return { child, errors, ready: JSON.parse(line) };
 }
 
-/** A process and what it starts, which can be killed together. */
+/** Options for a process that a test can kill together with its children. */
 const IN_A_GROUP: SpawnOptionsWithStdioTuple<'ignore', 'pipe', 'ignore'> = {
   detached: true,
   stdio: ['ignore', 'pipe', 'ignore'],
 };
 
 const hasAwsCli = spawnSync('aws', ['--version']).status === 0;
-if (!hasAwsCli) console.log('SKIPPED: the command for the AWS CLI, because there is none');
+if (!hasAwsCli) console.log('SKIPPED: the command for the AWS CLI, because the AWS CLI is not installed');
 
-/** The environment of somebody who has set up nothing for AWS. */
+/** The environment without any variable for AWS. */
 function withoutAws(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_')));
 }
@@ -82,7 +82,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals) {
   return status;
 }
 
-test('a missing assembly ends the run with the command to run', () => {
+test('local --app – the assembly is missing – ends with exit code 1 and names the command that creates it', () => {
   expect(run('local', '--app', '/no/such/cdk.out')).toEqual({
     status: 1,
     stdout: '',
@@ -92,7 +92,7 @@ test('a missing assembly ends the run with the command to run', () => {
   });
 });
 
-test('a taken port ends the run with its number', async () => {
+test('local --port – the port is taken – ends with exit code 1 and names the port', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
@@ -101,7 +101,7 @@ test('a taken port ends the run with its number', async () => {
   other.close();
 });
 
-test('a run without --serve ends by itself', () => {
+test('local without --serve runs the sample, lists what it does not emulate, and ends', () => {
   const { status, stdout, stderr } = run('local', '--app', app, '--limits');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/throttled: 0 records of streams, 0 writes of tables and indexes\n$/);
@@ -112,7 +112,7 @@ test('a run without --serve ends by itself', () => {
   );
 });
 
-test('a run whose reader stops reading ends quietly', async () => {
+test('local ends without an error message if the reader of its output closes the pipe', async () => {
   const child = spawn(process.execPath, [CLI, 'local', '--app', app]);
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
@@ -121,7 +121,7 @@ test('a run whose reader stops reading ends quietly', async () => {
   expect({ status, errors }).toEqual({ status: 141, errors: [] });
 });
 
-test('an emulator that dies while the app is deployed ends the run with its name', () => {
+test('local ends with the name of an emulator that fails during the deployment', () => {
   const project = mkdtempSync(join(tmpdir(), 'broken-emulator-'));
   const emulator = join(project, 'node_modules/dynalite');
   mkdirSync(emulator, { recursive: true });
@@ -133,19 +133,19 @@ test('an emulator that dies while the app is deployed ends the run with its name
   expect({ status, stderr }).toEqual({ status: 1, stderr: 'even-shards: dynalite ended with exit code 3\n' });
 });
 
-test('a command behind -- finds the local services and the names of functions, and its exit code is that of the run', () => {
+test('a command after -- receives the local endpoints and function names, and its exit code becomes the exit code of the run', () => {
   const program = `
     const { AWS_ENDPOINT_URL_DYNAMODB: endpoint, WRITER: writer, AWS_PROFILE: profile, AWS_SESSION_TOKEN: token } = process.env;
     console.log(JSON.stringify({ endpoint, writer, profile, token }));
     process.exit(7);`;
-  // With a profile of its own, an SDK would not look at the credentials of the run.
-  const ofAccount = { AWS_PROFILE: 'production', AWS_SESSION_TOKEN: 'token' };
+  // If the environment names a profile, the SDK ignores the credentials of the run.
+  const accountVariables = { AWS_PROFILE: 'production', AWS_SESSION_TOKEN: 'token' };
   const { status, stdout } = spawnSync(
     process.execPath,
     [CLI, 'local', '--app', app, '--', process.execPath, '-e', program],
     {
       encoding: 'utf8',
-      env: { ...process.env, ...ofAccount },
+      env: { ...process.env, ...accountVariables },
     },
   );
   expect(status).toBe(7);
@@ -161,7 +161,7 @@ test('-- without a command is rejected on standard error, with exit code 2', () 
   expect(stderr).toContain('-- needs a command behind it');
 });
 
-test('functions that read a stream are waited for at the end, and told of', () => {
+test('local waits at its end for functions that read a stream, and prints how many records they handled', () => {
   const consumers = synthesizeConsumersApp();
   const input = join(consumers, 'events.ndjson');
   writeFileSync(input, Array.from({ length: 20 }, (_, n) => `{"account":"a-${n % 4}","n":${n}}\n`).join(''));
@@ -172,7 +172,7 @@ test('functions that read a stream are waited for at the end, and told of', () =
   rmSync(consumers, { recursive: true });
 }, 60_000);
 
-test('--serve prints invocations that work of functions that read a stream, and how to see what is parked', async () => {
+test('local --serve prints working invocations of functions that read a stream, and the command that lists parked keys', async () => {
   const consumers = synthesizeConsumersApp();
   const child = spawn(process.execPath, [CLI, 'local', '--app', consumers, '--serve']);
   started.push(child);
@@ -192,14 +192,14 @@ test('--serve prints invocations that work of functions that read a stream, and 
   rmSync(consumers, { recursive: true });
 }, 60_000);
 
-/** The run that serves is another process: it must not wait for this one. */
+/** Runs a command asynchronously, because the serving run writes to a pipe that this process reads. */
 async function runWithout(env: NodeJS.ProcessEnv, ...args: string[]) {
   const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const [stdout, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   return { status, stdout };
 }
 
-test('--serve prints invocations that work, as curl has them and for the AWS CLI', async () => {
+test('local --serve prints working invocations for curl and for the AWS CLI', async () => {
   const child = startServing();
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
@@ -216,7 +216,7 @@ test('--serve prints invocations that work, as curl has them and for the AWS CLI
   const command = lines.slice(from! + 1, to! + 1).join('\n');
   if (hasAwsCli) {
     const name = /functions\/(Orders-Writer[\w-]+)/.exec(invocations.join('\n'))![1]!;
-    // Node.js gives it a socket, which cannot be opened as /dev/stdout.
+    // Node.js gives the shell a socket, and a socket cannot be opened as /dev/stdout.
     const line = `${command.replace(' NAME ', ` ${name} `)} | cat`;
     const shell = spawn('sh', ['-c', line], { env: withoutAws(), stdio: 'pipe' });
     const [answer, errors] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
@@ -225,7 +225,7 @@ test('--serve prints invocations that work, as curl has them and for the AWS CLI
   await end(child, 'SIGTERM');
 }, 60_000);
 
-test('--serve ends when npx is killed, which puts a shell between itself and what it runs', async () => {
+test('local --serve ends when npx is killed, although npx starts the command through a shell', async () => {
   const project = mkdtempSync(join(tmpdir(), 'npx-'));
   mkdirSync(join(project, 'node_modules/.bin'), { recursive: true });
   symlinkSync(CLI, join(project, 'node_modules/.bin/even-shards'));
@@ -241,7 +241,7 @@ function npmCli(): string {
   return spawnSync('npm', ['root', '--global'], { encoding: 'utf8' }).stdout.trim().concat('/npm/bin/npm-cli.js');
 }
 
-/** What serves ends soon after its launcher is killed. Whatever goes on is killed with its group, so that the test fails and does not wait. */
+/** Expects the serving run to end soon after its launcher is killed. Kills the process group in any case, so that a failed test does not wait. */
 async function expectToEndWith(launcher: ChildProcessByStdio<null, Readable, null>): Promise<void> {
   try {
     const [line] = await once(createInterface({ input: launcher.stdout }), 'line');
@@ -276,12 +276,12 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // Nothing of it is left.
+    // The process group has ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
-test('dynoxide is taken before dynalite where it is installed, unless --dynalite is given', async () => {
+test('local uses dynoxide if it is installed, unless --dynalite is given', async () => {
   const tools = mkdtempSync(join(tmpdir(), 'tools-'));
   const dynalite = JSON.stringify(require.resolve('dynalite'));
   const standIn = `#!${process.execPath}
@@ -301,9 +301,9 @@ test('dynoxide is taken before dynalite where it is installed, unless --dynalite
 const FOREIGN: [string, string, Record<string, string>][] = [
   ['a page of another site', 'POST', { origin: 'https://attacker.example' }],
   ['a page without an address', 'POST', { origin: 'null' }],
-  ['a page that asks whether it may', 'OPTIONS', { origin: 'https://attacker.example' }],
-  ['a name that was pointed at this machine', 'POST', { host: 'attacker.example' }],
-  ['a name that begins like this machine', 'POST', { host: '127.0.0.1.attacker.example' }],
+  ['a preflight request of another site', 'OPTIONS', { origin: 'https://attacker.example' }],
+  ['a foreign host name that resolves to this machine', 'POST', { host: 'attacker.example' }],
+  ['a host name that begins like this machine', 'POST', { host: '127.0.0.1.attacker.example' }],
 ];
 
 describe('a run with --serve --json --logs --limits', () => {
@@ -314,7 +314,7 @@ describe('a run with --serve --json --logs --limits', () => {
     ({ child, errors, ready } = await serve('--logs', '--limits'));
   }, 60_000);
 
-  test('tells where everything is, and serves it', async () => {
+  test('prints the endpoints and names of all resources in one line, and serves them', async () => {
     expect(ready).toEqual({
       ready: true,
       endpoints: {
@@ -343,7 +343,7 @@ describe('a run with --serve --json --logs --limits', () => {
     expect(await logged).toBe('[Orders/Writer/Function] invoked');
   });
 
-  test('takes no request of a web page, nor one for another host, on any port that listens', async () => {
+  test('rejects requests of web pages and requests for other hosts on every port', async () => {
     const endpoints = [...Object.values<string>(ready.endpoints), ready.console].map((url) =>
       Number(new URL(url).port),
     );
@@ -359,7 +359,7 @@ describe('a run with --serve --json --logs --limits', () => {
     }
   }, 60_000);
 
-  test('loses one connection by one aborted request, and goes on', async () => {
+  test('continues after aborted requests', async () => {
     const { port } = new URL(ready.endpoints.dynamodb);
     for (let attempt = 0; attempt < 5; attempt++) {
       const socket = connect(Number(port), '127.0.0.1');
@@ -381,7 +381,7 @@ describe('a run with --serve --json --logs --limits', () => {
   });
 });
 
-/** The ports of the loopback interface, or of any, on which a process listens. Source: proc(5). */
+/** The ports on which a process listens. Source: proc(5). */
 function listeningPorts(pid: number): number[] {
   const sockets = new Set(
     readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${fd}`))?.[1]),
@@ -396,7 +396,7 @@ function listeningPorts(pid: number): number[] {
   );
 }
 
-/** Empty for what has been closed meanwhile. */
+/** The target of a link, or an empty text if the file has been closed. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

@@ -19,7 +19,7 @@ describe('the local console', () => {
   }, 120_000);
   afterAll(() => watched?.stop());
 
-  /** What is answered to a request as a browser, or anybody, sends it. */
+  /** The status of the response to a request with these headers. */
   function status(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<number> {
     const { hostname, port } = new URL(localConsole.url);
     return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ describe('the local console', () => {
     return JSON.parse(text.slice('data: '.length, text.indexOf('\n\n')));
   }
 
-  test('is for who has the token, at its own address, from no other page', async () => {
+  test('accepts only requests with the token, for its own address, and not from other pages', async () => {
     const { pathname, host } = new URL(localConsole.url);
     expect(await status(pathname)).toBe(200);
     expect(await status('/')).toBe(404);
@@ -53,7 +53,7 @@ describe('the local console', () => {
     expect(await status(`${pathname}constructor`)).toBe(404);
   });
 
-  test('says what is wrong with what it is sent', async () => {
+  test('names the invalid field of a request', async () => {
     const send = async (action: string, body: string) => {
       const response = await fetch(localConsole.url + action, { method: 'POST', body });
       return [response.status, ((await response.json()) as { problem: string }).problem];
@@ -69,7 +69,7 @@ describe('the local console', () => {
     ]);
   });
 
-  test('knows each shard, the writes of each shard of each index, and its limits', async () => {
+  test('shows each shard, the writes to each shard of each index, and the limits', async () => {
     const state = await nextState();
     expect(state.limits).toEqual({ recordsPerSecond: 100, bytesPerSecond: 100_000, writeUnitsPerSecond: 100 });
     const [stream] = state.streams;
@@ -97,23 +97,23 @@ describe('the local console', () => {
     ]);
   });
 
-  test('counts what an index stores, and refuses one that the app does not have', async () => {
-    const ask = async (index: string) => {
+  test('counts the items that an index stores, and rejects an index that the app does not have', async () => {
+    const stored = async (index: string) => {
       const body = JSON.stringify({ path: 'App/Jobs', index });
       return (await fetch(`${localConsole.url}stored`, { method: 'POST', body })).json();
     };
-    const { values, strays, hidden } = (await ask('byTime')) as StoredItems;
+    const { values, strays, hidden } = (await stored('byTime')) as StoredItems;
     const items = values.flatMap(({ itemsOfShards }) => Object.values(itemsOfShards));
     expect(items.reduce((sum, count) => sum + count, 0)).toBe(40);
     expect({ missing: strays.missing, hidden }).toEqual({ missing: 1, hidden: 1 });
-    expect(await ask('byNothing')).toEqual({
+    expect(await stored('byNothing')).toEqual({
       problem: expect.stringMatching(
         /index must be one of byStatus of App\/Jobs, byTenant of App\/Jobs, byTime of App\/Jobs, App\/Sessions/,
       ),
     });
   });
 
-  test('tells the busiest of 10,000 values, and the writes of all', async () => {
+  test('shows the busiest of 10,000 values, and the writes of all values', async () => {
     const { arn } = stack.tables.find(({ path }) => path === 'App/Jobs')!;
     const { traffic } = stack.gates!;
     const before = traffic.total(`writes ${arn}/index/byStatus`).count;
@@ -126,7 +126,7 @@ describe('the local console', () => {
     expect(traffic.total(`writes ${arn}/index/byStatus`).count).toBe(before + 10_050);
   });
 
-  test('finds one of 10,000 values, however quiet, before others that contain its text in any case', async () => {
+  test('search finds the exact value first among 10,000 values, and ignores case', async () => {
     const foundBy = async (search: string) => {
       const state = await nextState(search);
       expect(state.search).toBe(search);
@@ -139,7 +139,7 @@ describe('the local console', () => {
     expect(await foundBy('nothing')).toEqual({ found: 0, values: [] });
   });
 
-  test('names the owners of hash keys, and says where MD5 would put them', async () => {
+  test('shows the owners of hash keys, and the shards where MD5 would put them', async () => {
     const records = Array.from({ length: 40 }, (_, n) => ({
       partitionKey: `order-${n}`,
       hashKeyOwner: `account-${n % 4}`,
@@ -154,26 +154,26 @@ describe('the local console', () => {
     expect(owners.map(({ name, count }) => [name, count]).sort()).toEqual(
       [0, 1, 2, 3].map((n) => [`account-${n}`, 10]),
     );
-    // One for each of the four shards, where MD5 of the same names would leave shards without one.
+    // The registry puts one owner on each of the four shards. MD5 of the same names would leave a shard empty.
     expect(new Set(owners.map(({ at }) => Math.floor(4 * at))).size).toBe(4);
     expect(new Set(owners.map(({ md5At }) => Math.floor(4 * md5At))).size).toBeLessThan(4);
     expect(keys.find(({ name }) => name === 'by-hand')).toMatchObject({ placedBy: 'hash key', at: 0 });
     expect(keys.some(({ name }) => name.startsWith('order-'))).toBe(false);
   }, 60_000);
 
-  test('remembers a load that runs while nobody looks, and what came of it', async () => {
+  test('keeps a load and its result while no page is open', async () => {
     const body = JSON.stringify({ way: 'put-records', records: 20, keys: 2, skew: 0, bytes: 10, rate: 20 });
     const load = fetch(`${localConsole.url}load`, { method: 'POST', body });
     const loadsNow = async () => (await nextState()).loads;
     while ((await loadsNow()).length === 0);
     expect(await loadsNow()).toEqual([expect.not.objectContaining({ result: expect.anything() })]);
     const { seconds } = (await (await load).json()) as { seconds: number };
-    // Twenty a second, four at a time: the last four go after 0.8 seconds.
+    // The load sends 20 records a second, 4 at a time. The last 4 records follow after 0.8 seconds.
     expect(seconds).toBeGreaterThan(0.75);
     expect(await loadsNow()).toEqual([expect.objectContaining({ records: 20, result: expect.anything() })]);
   }, 60_000);
 
-  test('gives the answer of a function, what it wrote and its metrics', async () => {
+  test('returns the response, the log and the metrics of an invoked function', async () => {
     const event = { records: [{ partitionKey: 'account-1', data: 'one' }] };
     const body = JSON.stringify({ name: PRODUCER, event });
     const response = await fetch(`${localConsole.url}invoke`, { method: 'POST', body });

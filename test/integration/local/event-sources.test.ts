@@ -18,8 +18,8 @@ async function parkedIn(store: DynamoDbParkingStore): Promise<ParkedKeyReport[]>
   return keys;
 }
 
-/** The example of a consumer, and one of the tests, as they would be deployed, on the stream of their app. */
-describe('functions that read a stream, on a local stack', () => {
+/** Runs the consumer example and a consumer of the tests on the stream of one app. */
+describe('a local run of functions that read a stream', () => {
   const progress: string[] = [];
   let app: string;
   let stack: LocalStack;
@@ -51,7 +51,7 @@ describe('functions that read a stream, on a local stack', () => {
     while (!(await holds())) await sleep(20);
   }
 
-  test('the start says who reads what, how often parked keys are retried, and that a table has no stream here', () => {
+  test('prints the event sources, the schedule for parked keys, and a note that tables have no streams', () => {
     expect(progress).toEqual(
       expect.arrayContaining([
         'function App/Handler reads stream App/Events',
@@ -66,7 +66,7 @@ describe('functions that read a stream, on a local stack', () => {
     ]);
   });
 
-  test('each record arrives in order, also those of shards that are divided', async () => {
+  test('delivers the records of each key in order, also after shards are split', async () => {
     const ids = ['ada', 'bob', 'cy'];
     const round = (n: number) => put(...ids.map((id) => ({ partitionKey: id, data: JSON.stringify(`${id} ${n}`) })));
     for (let n = 0; n < 5; n++) await round(n);
@@ -85,7 +85,7 @@ describe('functions that read a stream, on a local stack', () => {
     expect(stateOf(LIST)).toMatchObject({ streamPath: 'App/Events', failures: 0, waiting: 0 });
   }, 60_000);
 
-  test('a poison record parks its key in the table of the app, and the others go on', async () => {
+  test('parks the key of a poison record in the table of the app, and delivers other keys', async () => {
     await put({ partitionKey: 'dan', data: 'poison' }, { partitionKey: 'dan', data: '1' });
     await put({ partitionKey: 'eve', data: '1' });
     await until(async () => (await textsOf('eve')).length === 1);
@@ -109,7 +109,7 @@ describe('functions that read a stream, on a local stack', () => {
     expect([await textsOf('dan'), await keysOf()]).toEqual([['1'], []]);
   }, 60_000);
 
-  test('the example applies each order of a customer once and in order, in transactions', async () => {
+  test('runs the consumer example, which applies each order of a customer once and in order', async () => {
     for (const orderId of ['1', '2']) await put({ partitionKey: 'gil', data: JSON.stringify({ orderId }) });
     const TableName = nameOf('App/Orders/Orders');
     const ordersOfGil = async () => (await documents.get({ TableName, Key: { customer: 'gil' } })).Item?.orders ?? [];

@@ -14,7 +14,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(codeDirectory, { recursive: true }));
 
-test('a stopped pool settles every invocation: those that wait for an instance as not invoked', async () => {
+test('FunctionPool.stop rejects the invocations that wait for an instance', async () => {
   const pool = new FunctionPool(
     {
       path: 'Hanging',
@@ -33,7 +33,7 @@ test('a stopped pool settles every invocation: those that wait for an instance a
   const settled = Promise.allSettled(Array.from({ length: INVOCATIONS }, () => pool.invoke('{}')));
   await pool.stop();
   const outcomes = await settled;
-  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  expect(refused).toHaveLength(INVOCATIONS - 8);
-  for (const reason of refused) expect(reason).toBeInstanceOf(LocalStackStoppedError);
+  const rejections = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  expect(rejections).toHaveLength(INVOCATIONS - 8);
+  for (const reason of rejections) expect(reason).toBeInstanceOf(LocalStackStoppedError);
 });

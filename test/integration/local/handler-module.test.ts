@@ -47,11 +47,11 @@ const COMMON = 'exports.handler = async ({ name }) => require("node:path").posix
 const MODULE = 'import { posix } from "node:path"; export const handler = ({ name }) => posix.join("hello", name);';
 
 test.each<[string, Record<string, string>, string]>([
-  ['index.js of CommonJS, whatever the project around it is', { 'index.js': COMMON }, 'index.handler'],
+  ['index.js of CommonJS in a project of ES modules', { 'index.js': COMMON }, 'index.handler'],
   ['index.cjs', { 'index.cjs': COMMON }, 'index.handler'],
   ['index.mjs', { 'index.mjs': MODULE }, 'index.handler'],
   [
-    'index.js of an asset that says module',
+    'index.js of an asset with "type": "module"',
     { 'index.js': MODULE, 'package.json': '{"type":"module"}' },
     'index.handler',
   ],
@@ -69,25 +69,25 @@ test.each<[string, Record<string, string>, string]>([
     },
     'index.handler',
   ],
-])('loads %s', async (_, files, handler) => {
+])('a local function loads %s', async (_, files, handler) => {
   await expect(invoke(files, handler)).resolves.toBe('hello/x');
 });
 
 test.each<[string, Record<string, string>, string, object]>([
   [
-    'a file that is not there',
+    'a missing file',
     {},
     'index.handler',
     { errorType: 'Runtime.ImportModuleError', errorMessage: "Error: Cannot find module 'index'" },
   ],
   [
-    'an export that is not there',
+    'a missing export',
     { 'index.js': 'exports.main = 1;' },
     'index.handler',
     { errorType: 'Runtime.HandlerNotFound', errorMessage: 'index.handler is undefined or not exported' },
   ],
-  ['a handler outside the code', {}, '../other/index.handler', { errorType: 'Runtime.MalformedHandlerName' }],
-  ['a handler without an export', { 'index.js': COMMON }, 'index', { errorType: 'Runtime.MalformedHandlerName' }],
+  ['a handler outside the asset', {}, '../other/index.handler', { errorType: 'Runtime.MalformedHandlerName' }],
+  ['a handler name without an export', { 'index.js': COMMON }, 'index', { errorType: 'Runtime.MalformedHandlerName' }],
   [
     'code that throws as it loads',
     { 'index.js': 'throw new RangeError("too few")' },
@@ -101,16 +101,16 @@ test.each<[string, Record<string, string>, string, object]>([
     { errorMessage: 'Unable to stringify response body' },
   ],
   [
-    'a rejection that nobody handles',
+    'an unhandled rejection',
     { 'index.js': 'exports.handler = () => new Promise(() => { Promise.reject(new RangeError("lost")) });' },
     'index.handler',
     { errorType: 'RangeError', errorMessage: 'lost' },
   ],
-])('reports %s', async (_, files, handler, error) => {
+])('a local function reports %s as Lambda does', async (_, files, handler, error) => {
   await expect(invoke(files, handler)).resolves.toMatchObject(error);
 });
 
-describe('what the runtime of Lambda brings', () => {
+describe('a package of the Lambda runtime', () => {
   const packages = join(project, 'functions/node_modules');
   const files = {
     '@aws-sdk/lib-dynamodb/package.json': '{"main":"index.js","exports":{".":"./index.js"}}',
@@ -127,7 +127,7 @@ describe('what the runtime of Lambda brings', () => {
   test.each([
     ['index.js', 'const { hello } = require("@aws-sdk/lib-dynamodb"); exports.handler = async (e) => hello(e.name);'],
     ['index.mjs', 'import { hello } from "@aws-sdk/lib-dynamodb"; export const handler = async (e) => hello(e.name);'],
-  ])('is found by %s in the packages of the app', async (file, content) => {
+  ])('is loaded by %s from the packages of the app', async (file, content) => {
     const found = invoke({ [file]: content }, 'index.handler', { NODE_PATH: packages });
     await expect(found).resolves.toBe('hello/x');
   });
@@ -135,7 +135,7 @@ describe('what the runtime of Lambda brings', () => {
   test.each([
     ['index.js', 'require("@aws-sdk/client-s3/commands");'],
     ['index.mjs', 'import "@aws-sdk/client-s3/commands";'],
-  ])('where the app lacks it, %s is told what to install', async (file, content) => {
+  ])('is missing in the app – the error of %s names the package to install', async (file, content) => {
     await expect(invoke({ [file]: content }, 'index.handler', { NODE_PATH: packages })).resolves.toMatchObject({
       errorType: 'Runtime.ImportModuleError',
       errorMessage:
@@ -144,7 +144,7 @@ describe('what the runtime of Lambda brings', () => {
     });
   });
 
-  test('a package that it does not bring is reported as it is', async () => {
+  test('does not change the error for any other missing package', async () => {
     await expect(invoke({ 'index.js': 'require("left-out")' }, 'index.handler')).resolves.toMatchObject({
       errorMessage: expect.stringContaining("Cannot find module 'left-out'\n"),
     });

@@ -10,7 +10,7 @@ const file = (name: string) => join(folder, name);
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The command in 512 MB of memory, which is a quarter of what a long line would take. */
+/** Runs the command with 512 MB of memory. A line of 1.1 GB would need four times as much. */
 function run(args: string[], stdio: Parameters<typeof spawnSync>[2] = {}) {
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, ['--max-old-space-size=512', CLI, ...args], {
     encoding: 'utf8',
@@ -26,8 +26,8 @@ const write = (name: string, content: string | Buffer) => {
 };
 
 describe('plan --input', () => {
-  test('refuses a gzip that holds one line of 1.1 GB', () => {
-    // The members of a gzip follow one another: one that is written once can be read ten times.
+  test('rejects a gzip file with one line of 1.1 GB', () => {
+    // A gzip file is a sequence of members, so the same member can be repeated ten times.
     const member = gzipSync(Buffer.alloc(110_000_000, 'x'), { level: 1 });
     write('line.ndjson.gz', Buffer.concat([gzipSync('{"account":"'), ...Array<Buffer>(10).fill(member)]));
     const { status, signal, stderr } = run(['plan', '--input', file('line.ndjson.gz'), '--key', 'account']);
@@ -48,7 +48,7 @@ describe('plan --input', () => {
     }
   });
 
-  test('refuses a value in place of a key, and quotes little of it', () => {
+  test('rejects an object as a key, and quotes only the beginning of the object', () => {
     const line = JSON.stringify({ account: { deep: 'x'.repeat(1_000_000) } });
     const { status, stderr } = run(['plan', '--input', write('value.ndjson', line), '--key', 'account']);
     expect(status).toBe(2);
@@ -56,28 +56,28 @@ describe('plan --input', () => {
     expect(stderr.length).toBeLessThan(500);
   });
 
-  test('refuses a line that is nested too deeply to be anything', () => {
+  test('rejects a line of a million brackets', () => {
     const input = write('deep.ndjson', '['.repeat(1_000_000));
     expect(run(['plan', '--input', input, '--key', 'account'])).toMatchObject({ status: 2 });
   });
 });
 
-describe('plan without a key', () => {
-  test('refuses more fields than it can compare', () => {
+describe('plan --input without --key', () => {
+  test('rejects a record with more than 100 fields', () => {
     const line = JSON.stringify(Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`f${n}`, n])));
     const { status, stderr } = run(['plan', '--input', write('wide.ndjson', line)]);
     expect(status).toBe(2);
     expect(stderr).toContain('line 1: has 200000 fields that may be keys, and at most 100 are compared');
   });
 
-  test('overlooks fields that are nested too deeply to be keys', () => {
+  test('ignores fields that are nested too deeply to be keys', () => {
     const line = `{"account":"a","deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n{"account":"b"}`;
     const { status, stdout } = run(['plan', '--input', write('nested.ndjson', line)]);
     expect(status).toBe(0);
     expect(stdout).toContain('account');
   });
 
-  test('reads names that every object inherits', () => {
+  test('accepts fields with the names of inherited properties', () => {
     const lines = '{"constructor":"a","__proto__":"x"}\n{"constructor":"b","__proto__":"y"}';
     const { status, stdout } = run(['plan', '--input', write('names.ndjson', lines)]);
     expect(status).toBe(0);
@@ -89,7 +89,7 @@ describe('plan without a key', () => {
 test.each([
   [['plan', 'item', '--reads-per-second', '1e400'], '--reads-per-second must be a number, got "1e400"'],
   [['reshard', '--from', `${'a'.repeat(100_000)}=1`, '--to', '2'], '--'],
-])('%j is refused, with a short message', (args, message) => {
+])('%j is rejected with a short message', (args, message) => {
   const { status, stdout, stderr } = run(args as string[]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toContain(message);

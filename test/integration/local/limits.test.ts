@@ -13,11 +13,11 @@ import { shardAttributes } from '../../../lib/core/sharded-index/write/shard-att
 import { LIMITED_CALLS } from '../../../lib/testing/kinesis-limits';
 import { indexConfig, synthesizeReferenceApp } from '../../support/reference-app';
 
-/** `even-shards local --limits 0.1` under a skewed load: what happens to those who do not know of shards. */
+/** Tests `even-shards local --limits 0.1`: the emulators throttle as the services do. */
 
 const SCALE = 0.1;
 
-describe('local endpoints with limits', () => {
+describe('local --limits', () => {
   let app: string;
   let stack: LocalStack;
 
@@ -37,7 +37,7 @@ describe('local endpoints with limits', () => {
     await expect(runLoad(stack, options)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'records' });
   });
 
-  test('a hot index throttles its table, and says so as the service does; its shards do not', async () => {
+  test('throttles writes to a hot index with the reasons of DynamoDB, and throttles sharded writes less', async () => {
     const dynamodb = new DynamoDB({
       region: LOCAL_REGION,
       credentials: LOCAL_CREDENTIALS,
@@ -55,10 +55,10 @@ describe('local endpoints with limits', () => {
     };
     const putAll = (first: number, shardsOf: (n: number) => Record<string, unknown>) =>
       Promise.all(Array.from({ length: 100 }, (_, n) => put(first + n, shardsOf(first + n))));
-    // No time passes for the limits, however slow the machine is: it is their burst that is spent.
+    // The clock of the limits stands still, so the writes use up the burst on a slow machine, too.
     jest.spyOn(performance, 'now').mockReturnValue(performance.now());
-    const naive = await putAll(0, () => ({ [config.shardAttribute]: 'pending#0' }));
-    const errors = naive.filter((error) => error !== undefined);
+    const unsharded = await putAll(0, () => ({ [config.shardAttribute]: 'pending#0' }));
+    const errors = unsharded.filter((error) => error !== undefined);
     expect(errors.length).toBeGreaterThan(50);
     expect(errors[0]).toMatchObject({
       name: 'ProvisionedThroughputExceededException',
@@ -76,7 +76,7 @@ describe('local endpoints with limits', () => {
     dynamodb.destroy();
   }, 60_000);
 
-  test('clients that speak CBOR, such as those of Java, are limited alike, and get CBOR', async () => {
+  test('throttles clients that use CBOR, such as the Java SDK, and responds in CBOR', async () => {
     const StreamName = stack.streams[0]!.name;
     const cborType = 'application/x-amz-cbor-1.1';
     const send = async (operation: string, body: Uint8Array) => {
@@ -91,11 +91,11 @@ describe('local endpoints with limits', () => {
       expect(response.headers.get('content-type')).toBe(cborType);
       return { status: response.status, output: cbor.deserialize(new Uint8Array(await response.arrayBuffer())) };
     };
-    const ask = (operation: string, input: object) => send(operation, cbor.serialize(input));
-    /** Who has read the shard before may have used up its reads. */
-    const answerOf = async (operation: string, input: object) => {
+    const call = (operation: string, input: object) => send(operation, cbor.serialize(input));
+    /** Repeats a call while it is throttled, because other tests may have used up the reads of the shard. */
+    const responseTo = async (operation: string, input: object) => {
       for (;;) {
-        const { status, output } = await ask(operation, input);
+        const { status, output } = await call(operation, input);
         if (status === 200) return output;
         expect(output.__type).toMatch(/^(LimitExceeded|ProvisionedThroughputExceeded)Exception$/);
         await setTimeout(500);
@@ -104,7 +104,7 @@ describe('local endpoints with limits', () => {
     const PartitionKey = 'cbor';
     const Data = Buffer.from([0, 1, 254, 255]);
     const Records = Array.from({ length: 150 }, () => ({ PartitionKey, Data }));
-    const { output: put } = await ask('PutRecords', { StreamName, Records });
+    const { output: put } = await call('PutRecords', { StreamName, Records });
     expect(put.FailedRecordCount).toBeGreaterThan(0);
     expect(put.Records.filter(({ ErrorCode }: { ErrorCode?: string }) => ErrorCode)).toHaveLength(
       put.FailedRecordCount,
@@ -116,11 +116,11 @@ describe('local endpoints with limits', () => {
       ShardIteratorType: 'AT_SEQUENCE_NUMBER',
       StartingSequenceNumber: SequenceNumber,
     };
-    const iterator = await answerOf('GetShardIterator', start);
-    const got = await answerOf('GetRecords', iterator);
+    const iterator = await responseTo('GetShardIterator', start);
+    const got = await responseTo('GetRecords', iterator);
     expect(Buffer.from(got.Records[0].Data)).toEqual(Data);
     expect(got.Records[0]).toMatchObject({ PartitionKey, SequenceNumber });
-    expect(await ask('ListShards', { StreamName: 'none' })).toMatchObject({
+    expect(await call('ListShards', { StreamName: 'none' })).toMatchObject({
       status: 400,
       output: { __type: 'ResourceNotFoundException' },
     });
@@ -130,11 +130,11 @@ describe('local endpoints with limits', () => {
     });
   }, 60_000);
 
-  test('each call that Kinesis limits is limited here', () => {
+  test('limits every call that Kinesis limits', () => {
     expect([...GATED_BY_KINESIS]).toEqual(expect.arrayContaining([...LIMITED_CALLS]));
   });
 
-  test('control calls beyond their limit are refused in the words of the service', async () => {
+  test('throttles control plane calls with the error of Kinesis', async () => {
     const kinesis = new Kinesis({
       ...{ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint: stack.endpoints.kinesis, maxAttempts: 1 },
       requestHandler: new NodeHttpHandler(),
@@ -145,7 +145,7 @@ describe('local endpoints with limits', () => {
     kinesis.destroy();
   });
 
-  test('all that was refused is told', () => {
+  test('reports how many writes it has throttled', () => {
     expect(stack.gates!.report()).toEqual([
       expect.stringMatching(/^throttled: [1-9]\d* records of streams, [1-9]\d* writes of tables and indexes$/),
     ]);

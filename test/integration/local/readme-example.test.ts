@@ -11,7 +11,7 @@ import { INDEXES } from '../../../lib/core/contract/function-environment';
 
 const root = join(__dirname, '../../..');
 
-/** Runs the app as `cdk synth` does. It is found by the name of the package, as in a project that has installed it. */
+/** Runs the app as `cdk synth` does. The app imports the package by its name, as in a project that has installed it. */
 function synthesize(source: string): string {
   const outdir = mkdtempSync(join(tmpdir(), 'readme-example-'));
   const env = { ...process.env, CDK_OUTDIR: outdir, JSII_DEPRECATED: 'quiet' };
@@ -24,7 +24,7 @@ function synthesize(source: string): string {
   return outdir;
 }
 
-describe("README's first example", () => {
+describe('the examples of README', () => {
   let app: string;
   let stack: LocalStack;
   const progress: string[] = [];
@@ -40,11 +40,11 @@ describe("README's first example", () => {
     rmSync(app, { recursive: true, force: true });
   });
 
-  test('is deployed with multi-attribute keys', () => {
+  test('declare an index with multi-attribute keys', () => {
     expect(readFileSync(join(app, 'Orders.template.json'), 'utf8')).toContain('\\"keyLayout\\":\\"multi-attribute\\"');
   });
 
-  test('runs on dynalite as it stands, in the other layout, and says so', async () => {
+  test('run on dynalite with the single-attribute layout, and the local run prints the change', async () => {
     expect(progress).toContainEqual(
       'index byStatus of Orders/Table has the single-attribute layout here, because dynalite lacks multi-attribute keys; ' +
         'deployed, it keeps its own',
@@ -54,13 +54,13 @@ describe("README's first example", () => {
 
     const printed: string[] = [];
     await runSample(stack, { input: [], print: (line) => printed.push(line) });
-    // Of the orders of this app, and not of the jobs of another one.
+    // The sample writes orders, as this app does, and not jobs.
     expect(printed.join('\n')).toContain('\n1000 orders, of each status as many as its shards of byStatus are for');
     expect(printed.join('\n')).toMatch(/^ *shipped +\d+ +20$/m);
     expect(printed.join('\n')).not.toMatch(/job|succeeded/);
   }, 60_000);
 
-  test('writes an order and reads all pages, as the second example says', async () => {
+  test('write an order and read all pages', async () => {
     const [, example] = /^```mts\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
     const [query] = stack.functions.filter(({ environment }) => INDEXES in environment);
     const program = mkdtempSync(join(root, 'dist', 'readme-example-'));

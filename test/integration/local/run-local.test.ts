@@ -7,7 +7,7 @@ import { FunctionFailedError, type LocalStack, startLocal } from '../../../bin/l
 import { synthesizeOrdersApp } from '../../support/stacks/orders-app';
 
 const WRITER = 'Orders/Writer/Function';
-/** It has a timeout of two seconds, too short for what a busy machine has to do. */
+/** This function has a timeout of two seconds. */
 const READER = 'AReports/Reader/Function';
 const ORDER = { orderId: 'order-1', statusShard: 'open#0', createdAt: '2026-01-01' };
 
@@ -38,8 +38,8 @@ function invoke(action: string, argument?: unknown): Promise<unknown> {
   return stack.invoke(WRITER, { action, argument });
 }
 
-describe('a local stack', () => {
-  test('runs a function that writes to the stream and the table through its own environment', async () => {
+describe('a local run', () => {
+  test('runs a function that finds the stream and the table by its environment variables', async () => {
     const { clients, functions, streams, tables } = stack;
     const { name } = functions.find(({ path }) => path === WRITER)!;
     const { Payload, FunctionError } = await clients.lambda.invoke({
@@ -66,7 +66,7 @@ describe('a local stack', () => {
     expect(Items).toEqual([expect.objectContaining({ orderId: { S: ORDER.orderId } })]);
   });
 
-  test('gives a function its template environment and what Lambda adds, and nothing of its own', async () => {
+  test('gives a function only the environment variables of its template and of Lambda', async () => {
     process.env.PARENT_ONLY = 'secret';
     const definition = stack.functions.find(({ path }) => path === WRITER)!;
     const { environment } = (await invoke('describe')) as { environment: Record<string, string> };
@@ -86,7 +86,7 @@ describe('a local stack', () => {
     delete process.env.PARENT_ONLY;
   });
 
-  test('gives a function a context with the time it has left', async () => {
+  test('gives a function a context with its remaining time', async () => {
     const { arn, name } = stack.functions.find(({ path }) => path === WRITER)!;
     const { context } = (await invoke('describe')) as { context: Record<string, unknown> };
     expect(context).toMatchObject({
@@ -100,7 +100,7 @@ describe('a local stack', () => {
     expect(context.remaining).toBeLessThanOrEqual(60_000);
   });
 
-  test('reports what a function throws', async () => {
+  test('reports the error that a function throws', async () => {
     await expect(invoke('fail', 'no such order')).rejects.toThrow(FunctionFailedError);
     await expect(invoke('fail', 'no such order')).rejects.toMatchObject({
       problem: 'Orders/Writer/Function failed: TypeError: no such order',
@@ -109,7 +109,7 @@ describe('a local stack', () => {
     });
   });
 
-  test('ends a function that runs beyond its timeout, and starts it anew', async () => {
+  test('ends a function at its timeout, and starts the function again', async () => {
     const { lambda } = stack.clients;
     const FunctionName = stack.functions.find(({ path }) => path === READER)!.name;
     const { FunctionError, Payload } = await lambda.invoke({
@@ -121,29 +121,29 @@ describe('a local stack', () => {
     await expect(stack.invoke(READER, { action: 'sleep', argument: 1 })).resolves.toBe('slept');
   });
 
-  test('reports a function that ends its own process, and starts it anew', async () => {
+  test('reports a function that exits, and starts the function again', async () => {
     await expect(invoke('exit', 3)).rejects.toThrow(
       'Runtime.ExitError: Error: Runtime exited with error: exit status 3',
     );
     await expect(invoke('sleep', 1)).resolves.toBe('slept');
   });
 
-  test('returns a response up to the size Lambda returns', async () => {
+  test('returns a response of up to 6,291,556 bytes, as Lambda does', async () => {
     await expect(invoke('respond', 6_291_556)).resolves.toHaveLength(6_291_554);
     await expect(invoke('respond', 6_291_557)).rejects.toThrow(
       'Function.ResponseSizeTooLarge: Response payload size exceeded maximum allowed payload size (6291556 bytes).',
     );
   });
 
-  test('runs invocations of one function side by side', async () => {
+  test('runs invocations of one function in parallel', async () => {
     const meeting = mkdtempSync(join(tmpdir(), 'meeting-'));
-    // None of the first eight ends before all eight have begun.
+    // The first eight invocations end only after all eight have begun.
     const meet = () => invoke('meet', { directory: meeting, invocations: 8 });
     expect(await Promise.all(Array.from({ length: 16 }, meet))).toEqual(Array(16).fill('met'));
     rmSync(meeting, { recursive: true });
   });
 
-  test('runs an asynchronous invocation after it has answered', async () => {
+  test('responds to an asynchronous invocation with 202, and runs the function', async () => {
     const { lambda } = stack.clients;
     const FunctionName = stack.functions.find(({ path }) => path === WRITER)!.name;
     const { StatusCode } = await lambda.invoke({
@@ -156,14 +156,14 @@ describe('a local stack', () => {
     expect(logged).toContainEqual([WRITER, 'from the event']);
   });
 
-  test('names the functions it has when asked for another', async () => {
+  test('rejects an unknown function, and names the functions of the app', async () => {
     await expect(stack.invoke('Orders/Reader', {})).rejects.toThrow(
       'name must be one of the functions Orders/Writer/Function, AReports/Reader/Function, got "Orders/Reader"',
     );
   });
 });
 
-test('a stopped stack leaves nothing behind', async () => {
+test('stop ends all services of a local run', async () => {
   const other = await startLocal({ app: directory });
   await other.invoke(WRITER, { action: 'sleep', argument: 1 });
   await other.stop();
@@ -171,7 +171,7 @@ test('a stopped stack leaves nothing behind', async () => {
   await expect(other.invoke(WRITER, {})).rejects.toThrow('the local stack is stopped');
 });
 
-test('a stack that cannot be created leaves nothing behind', async () => {
+test('startLocal rejects a port that is taken', async () => {
   const { port } = new URL(stack.endpoints.lambda);
   await expect(startLocal({ app: directory, port: Number(port) })).rejects.toThrow(`port ${port} is taken`);
 });

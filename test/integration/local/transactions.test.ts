@@ -33,7 +33,7 @@ describe('a table that is sharded by its own key, in a local run with --limits',
     rmSync(app, { recursive: true, force: true });
   });
 
-  test('puts, gets and deletes its items in transactions', async () => {
+  test('puts, gets and deletes items in transactions', async () => {
     const put = () => documents.transactWrite({ TransactItems: transactPut(config, TRANSACTION, { ifAbsent: true }) });
     await put();
     await expect(put()).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 
-/** A function to deploy locally: it does what its event asks for. */
+/** A function for local runs. The event names the action that the function runs. */
 
 const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
 const dynamodb = new DynamoDB({});

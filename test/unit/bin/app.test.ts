@@ -11,7 +11,7 @@ describe('the reference app', () => {
     return Template.fromStack(new EvenShardsStack(app, 'EvenShards'));
   }
 
-  /** The configuration of the indexes as the query function reads it. */
+  /** The index configurations that the query function reads. */
   function indexes(template: Template): Record<string, { shards: unknown }> {
     const queries = template.findResources('AWS::Lambda::Function', {
       Properties: { Environment: { Variables: { EVEN_SHARDS_INDEXES: Match.anyValue() } } },
@@ -21,11 +21,11 @@ describe('the reference app', () => {
     return JSON.parse(parts.map((part: unknown) => (typeof part === 'string' ? part : 'jobs')).join(separator));
   }
 
-  test('has not drifted', () => {
+  test('synthesizes the template of the snapshot', () => {
     expect(readableTemplate(synthesize())).toMatchSnapshot();
   });
 
-  test('shards each status in proportion, as the seed does', () => {
+  test('shards each status in proportion to its jobs, as the document does', () => {
     const { byStatus, byTime } = indexes(synthesize());
 
     const shards = (count: number) => ({ write: count, read: count });
@@ -42,14 +42,14 @@ describe('the reference app', () => {
     expect(byTime!.shards).toEqual({ default: shards(5) });
   });
 
-  test('needs neither an account nor a region', () => {
+  test('does not need an account or a Region', () => {
     expect(new EvenShardsStack(new App(), 'EvenShards').environment).toBe('aws://unknown-account/unknown-region');
   });
 
   test.each([
-    ['as the command line passes them', '8', '10', '{"succeeded":70,"failed":20}'],
-    ['as cdk.json holds them', 8, 10, { succeeded: 70, failed: 20 }],
-  ])('takes its shard counts from the context, %s', (_, eventsShardCount, byTimeShardCount, byStatusShardCounts) => {
+    ['as texts of the command line', '8', '10', '{"succeeded":70,"failed":20}'],
+    ['as JSON of cdk.json', 8, 10, { succeeded: 70, failed: 20 }],
+  ])('reads its shard counts from the context, %s', (_, eventsShardCount, byTimeShardCount, byStatusShardCounts) => {
     const template = synthesize({ eventsShardCount, byTimeShardCount, byStatusShardCounts });
 
     template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 8 });
@@ -71,7 +71,7 @@ describe('the reference app', () => {
       '{"failed":-1}',
       'shardCounts.byValue["failed"] must be a whole number from 1 to 10000, got -1',
     ],
-  ])('fails for the context %s=%s', (key, value, message) => {
+  ])('rejects the context %s=%s', (key, value, message) => {
     expect(() => synthesize({ [key]: value })).toThrow(InvalidShardCountError);
     expect(() => synthesize({ [key]: value })).toThrow(message);
   });
@@ -79,7 +79,7 @@ describe('the reference app', () => {
   test.each([
     ['eventsShardCount', 'many', 'context eventsShardCount must be JSON such as 4, got "many"'],
     ['byStatusShardCounts', '7', 'shardCounts.byValue must be an object from value to shard count, got 7'],
-  ])('fails for the context %s=%s, which makes no sense', (key, value, message) => {
+  ])('rejects the malformed context %s=%s', (key, value, message) => {
     expect(() => synthesize({ [key]: value })).toThrow(InvalidArgumentError);
     expect(() => synthesize({ [key]: value })).toThrow(message);
   });

@@ -9,7 +9,7 @@ test.each([
   [['plan', '--help'], 'usage: even-shards plan'],
   [['simulate', '--help'], 'usage: even-shards simulate'],
   [['--version'], version],
-])('%j explains itself', async (args, expected) => {
+])('even-shards %j prints its usage or version', async (args, expected) => {
   expect(await printed(runCommand, ...args)).toContain(expected);
 });
 
@@ -36,7 +36,7 @@ test.each([
     '--dynamodb-endpoint must be an http URL on the loopback',
   ],
   [['local', '--input', 'a', '--partition-key', 'b', '--id', 'c'], '--id needs --sort'],
-])('%j is refused before anything starts', async (args, problem) => {
+])('even-shards %j is rejected with exit code 2 before it starts', async (args, problem) => {
   const refusal: EvenShardsError = await runCommand(args).catch((error) => error);
   expect(exitCodeOf(refusal)).toBe(2);
   expect(refusal.problem.slice(0, problem.length)).toBe(problem);

@@ -11,7 +11,7 @@ test.each([
   ['👍', 2],
   ['👩‍👩‍👧', 2],
   ['（）', 4],
-])('%j takes %i columns of a terminal', (text, columns) => {
+])('columnsOf(%j) is %i', (text, columns) => {
   expect(columnsOf(text)).toBe(columns);
 });
 
@@ -22,17 +22,17 @@ test.each([
   ['注文', '注文'],
   ['12注文', '12注…'],
   ['👍👍👍', '👍👍…'],
-])('%j is cut short to %j, with no character in two', (text, expected) => {
+])('cutShort shortens %j to %j without splitting a character', (text, expected) => {
   expect(cutShort(text, 5)).toBe(expected);
 });
 
-test('a cell is one short line without what steers a terminal', () => {
+test('cellText returns one short line without control characters', () => {
   expect(cellText('a\n\u001b[2J')).toBe('a\\u000a\\u001b[2J');
   expect(cellText({ a: [1] })).toBe('{"a":[1]}');
   expect(cellText('x'.repeat(100_000))).toBe(`${'x'.repeat(39)}…`);
 });
 
-test('columns of a table are aligned whatever script a cell has, and a table of 200,000 rows is one', () => {
+test('textTable aligns columns of any script, and accepts 200,000 rows', () => {
   expect(
     textTable(
       ['key', 'n'],
@@ -50,7 +50,7 @@ test('columns of a table are aligned whatever script a cell has, and a table of 
   ).toHaveLength(200_002);
 });
 
-test('one of a thing has no plural', () => {
+test('counted uses the singular for one', () => {
   expect([counted(0, 'shard'), counted(1, 'shard'), counted(1_000, 'index', 'indexes')]).toEqual([
     '0 shards',
     '1 shard',

@@ -10,11 +10,11 @@ import { textTable } from '../../../bin/text-table';
 import { printed, sampleFolder } from '../../support/command';
 import { randomRuns } from '../../support/random-runs';
 
-/** Commands print data, names and errors of others. None of these texts may control the terminal. */
+/** Commands print data, names and errors from outside. These texts must not control the terminal. */
 
 const samples = sampleFolder();
 
-/** Escapes of C0 and C1, line breaks of every kind, changes of direction, characters that nobody sees, and half a character. */
+/** C0 and C1 escapes, changes of direction, invisible characters, and a lone surrogate. */
 const CONTROLS = [
   '\u001b[2J',
   '\u001b]0;title\u0007',
@@ -36,7 +36,7 @@ function expectHarmless(text: string): void {
   expect(text).not.toMatch(/^faked/m);
 }
 
-/** What each command, or its report, prints of a text. */
+/** The output of each command, or of its report, for a text. */
 const COMMANDS: Record<string, (text: string) => Promise<string>> = {
   'plan --input --key': (text) => printed(plan, '--input', sampleOf(text), '--key', text),
   'plan --input': (text) => printed(plan, '--input', sampleOf(text)),
@@ -71,7 +71,7 @@ test.each(Object.entries(COMMANDS))('%s – with any text in the data – cannot
   );
 });
 
-test('JSON – with any text in the data – is the same JSON', async () => {
+test('printText – JSON with any text – does not change the JSON', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(hostile, fc.string({ unit: 'binary' })), async (text) => {
       const value = { [text]: [text, 1], '\\': `\\${text}` };
@@ -86,7 +86,7 @@ test('JSON – with any text in the data – is the same JSON', async () => {
 test.each([
   ['a problem', printProblem],
   ['a line on standard error', printError],
-])('%s – with any text – cannot control the terminal, nor look like a line of the command', (_, write) => {
+])('%s – with any text – cannot control the terminal or look like a line of the command', (_, write) => {
   const log = jest.spyOn(console, 'error').mockImplementation(() => {});
   fc.assert(
     fc.property(hostile, (text) => {

@@ -12,7 +12,7 @@ const byStatus = indexConfig({ keyLayout: 'single-attribute' });
 
 const invoke = jest.fn();
 
-/** As much of a deployed app as is looked at before anything is written. */
+/** The parts of a deployed app that the sample reads before its first write. */
 const stack = {
   functions: [
     { path: 'App/Producer', environment: { [STREAM_NAME]: 'Events' } },
@@ -48,10 +48,10 @@ function run(content: string | Buffer, fields: object = {}, name = 'events.ndjso
 
 const event = (fields: object = {}) => JSON.stringify({ account: 'a', id: '1', kind: 'k', at: '2020', ...fields });
 
-describe('the sample of the user, before anything is written', () => {
+describe('local --input, before the first write', () => {
   test.each<[string, string, string]>([
-    ['a line that is no JSON', `${event()}\nnot json`, 'events.ndjson, line 2: must be a JSON object'],
-    ['a line that is no object', `\n[1]`, 'line 2: must be a JSON object'],
+    ['a line that is not JSON', `${event()}\nnot json`, 'events.ndjson, line 2: must be a JSON object'],
+    ['a line that is not an object', `\n[1]`, 'line 2: must be a JSON object'],
     ['an empty file', '\n\n', 'holds no event'],
     [
       'an event without its partition key',
@@ -69,34 +69,34 @@ describe('the sample of the user, before anything is written', () => {
       'event 1.partitionKey must be a string of 1 to 256 characters',
     ],
     [
-      'an id that comes twice',
+      'a duplicate id',
       `${event()}\n${event({ id: '2' })}\n${event()}`,
       'events 1 and 3 have the same id, "1": one would replace the other in the table',
     ],
-  ])('refuses %s', async (_, content, message) => {
-    const refused = run(content);
-    await expect(refused).rejects.toThrow(InvalidInputError);
-    await expect(refused).rejects.toThrow(message);
+  ])('rejects %s', async (_, content, message) => {
+    const rejected = run(content);
+    await expect(rejected).rejects.toThrow(InvalidInputError);
+    await expect(rejected).rejects.toThrow(message);
     expect(invoke).not.toHaveBeenCalled();
   });
 
-  test('refuses a file that is not there', async () => {
+  test('rejects a missing file', async () => {
     const missing = runSample(stack, { input: ['/no/such/file'], partitionKey: 'account', print: () => {} });
     await expect(missing).rejects.toThrow('cannot read /no/such/file');
   });
 
-  test('refuses a gzipped file that is none', async () => {
+  test('rejects a file that is not gzip despite its name', async () => {
     await expect(run(event(), {}, 'events.ndjson.gz')).rejects.toThrow(InvalidInputError);
   });
 
-  test('refuses a gzipped file that is cut off', async () => {
+  test('rejects a truncated gzip file', async () => {
     for (let length = 1; length < 60; length++) {
       const cut = gzipSync(`${event()}\n${event()}`).subarray(0, length);
       await expect(run(cut, {}, 'events.ndjson.gz')).rejects.toThrow(InvalidInputError);
     }
   });
 
-  test('takes lines that end with CR and LF, and a line of several chunks', async () => {
+  test('accepts lines that end with CR and LF, and a line of several chunks', async () => {
     const long = event({ at: 7, note: `\u2028${'ä'.repeat(200_000)}` });
     await expect(run(`${event()}\r\n${long}\r\n`)).rejects.toThrow('events 1 and 2 have the same id');
   });
@@ -105,7 +105,7 @@ describe('the sample of the user, before anything is written', () => {
     await expect(run(gzipSync(event({ at: undefined })), {}, 'events.ndjson.gz')).rejects.toThrow('event 1: field at');
   });
 
-  test('refuses a value when no index has one by it', async () => {
+  test('rejects --value if no index has a value', async () => {
     await expect(run(event(), { value: undefined })).rejects.toThrow('the app has no index to query these events by');
   });
 });

@@ -7,7 +7,7 @@ import { ShardCounts } from '../../../../lib';
 import { printed } from '../../../support/command';
 import { type Deployment, withDeployments } from '../../../support/stacks/deployments';
 
-/** Each pair of assemblies with what the command prints of it: the snapshot is for a reader, too. */
+/** Compares pairs of assemblies. The snapshots show the output of the command. */
 describe('even-shards check', () => {
   afterEach(() => {
     process.exitCode = undefined;
@@ -16,14 +16,14 @@ describe('even-shards check', () => {
   const checked = (deployed: Deployment, coming: Deployment, ...args: string[]): Promise<string> =>
     withDeployments(deployed, coming, (before, next) => printed(check, '--deployed', before, '--app', next, ...args));
 
-  test('finds nothing where nothing changes, and ends with 0', async () => {
+  test('reports no finding without a change, and ends with 0', async () => {
     expect(await checked({}, {})).toMatchSnapshot();
     expect(process.exitCode).toBeUndefined();
   });
 
   test.each<[string, Deployment, Deployment]>([
     [
-      'two indexes at once, and counts that skip a step',
+      'two indexes in one deployment, and counts that skip a step',
       {},
       { indexes: ['byStatus', 'byCustomer', 'byShop'], indexShards: ShardCounts.uniform(8) },
     ],
@@ -34,7 +34,7 @@ describe('even-shards check', () => {
       { shardCount: 16, hashBuckets: 512, retentionHours: 24 },
     ],
     [
-      'an index that goes together with the function of another stack that reads it',
+      'an index that is removed with the function of another stack that reads it',
       { indexes: ['byStatus', 'byCustomer'], queryInOtherStack: true },
       { indexes: ['byStatus'], queryInOtherStack: true },
     ],
@@ -48,12 +48,12 @@ describe('even-shards check', () => {
         timeToLiveAttribute: 'expiresAt',
       },
     ],
-  ])('says what a deployment does: %s', async (_, deployed, coming) => {
+  ])('reports the effects of a deployment: %s', async (_, deployed, coming) => {
     expect(await checked(deployed, coming)).toMatchSnapshot();
     expect(process.exitCode).toBe(1);
   });
 
-  test('leaves out what is acknowledged', async () => {
+  test('--acknowledge leaves out a finding', async () => {
     const [deployed, coming] = [{}, { retentionHours: 24 }];
     expect(await checked(deployed, coming)).toContain('Deployment.retentionLowered');
     process.exitCode = undefined;
@@ -62,7 +62,7 @@ describe('even-shards check', () => {
     expect(process.exitCode).toBeUndefined();
   });
 
-  test('says it as JSON, too', async () => {
+  test('--json prints the findings as JSON', async () => {
     const { findings, ...stacks } = JSON.parse(
       await checked({}, { retentionHours: 24, queryInOtherStack: true }, '--json'),
     );
@@ -81,7 +81,7 @@ describe('even-shards check', () => {
     });
   });
 
-  test('finds templates that were fetched, each under the name of its stack', async () => {
+  test('--deployed accepts a folder of templates with the names of their stacks', async () => {
     await withDeployments({}, { tableId: 'Orders' }, async (deployed, coming) => {
       const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
       const folder = join(deployed, 'assembly-Shop');
@@ -92,7 +92,7 @@ describe('even-shards check', () => {
     });
   });
 
-  test('takes a template in a text of JSON, and refuses what is no template', async () => {
+  test('--deployed accepts a template inside a JSON string, and rejects a file that is not a template', async () => {
     await withDeployments({}, { tableId: 'Orders' }, async (_, coming) => {
       const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
       const file = join(fetched, 'Shop-Orders.template.json');
@@ -115,11 +115,11 @@ describe('even-shards check', () => {
       ['--deployed', '.', '--endpoint', 'http://127.0.0.1:1'],
       '--endpoint needs --account',
     ],
-  ])('refuses %s', async (_, args, message) => {
+  ])('rejects %s', async (_, args, message) => {
     await expect(check(args)).rejects.toThrow(message);
   });
 
-  test('tells folders that cannot be read from findings', async () => {
+  test('rejects folders without an assembly', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'empty-'));
     mkdirSync(join(empty, 'app'));
     await expect(check(['--deployed', empty, '--app', join(empty, 'app')])).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('even-shards check', () => {
     rmSync(empty, { recursive: true });
   });
 
-  test('says how it is used', async () => {
+  test('--help prints the usage', async () => {
     expect(await printed(check, '--help')).toMatchSnapshot();
   });
 });

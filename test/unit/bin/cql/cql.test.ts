@@ -15,7 +15,7 @@ async function printed(app: App): Promise<string> {
   }
 }
 
-test('prints the table of the document as the guide shows it: a day spread over shards, in the order of the titles', async () => {
+test('even-shards cql prints the table of the guide: a day spread over shards, in the order of the titles', async () => {
   const app = new App();
   new BlogsStack(app, 'KeyspacesBlogs');
   const text = await printed(app);
@@ -24,7 +24,7 @@ test('prints the table of the document as the guide shows it: a day spread over 
   expect(guide).toContain(`\`\`\`\n$ npx even-shards cql\n\n${text}\n\`\`\`\n`);
 });
 
-test('quotes names that are none without quotes, and names what CloudFormation would', async () => {
+test('even-shards cql quotes names that need quotes, and generates names as CloudFormation does', async () => {
   const app = new App();
   const stack = new Stack(app, 'Stack');
   const keyspace = new CfnKeyspace(stack, 'Keyspace');
@@ -40,7 +40,7 @@ test('quotes names that are none without quotes, and names what CloudFormation w
   expect(text).toMatch(/CREATE TABLE IF NOT EXISTS "Stack_Keyspace_[0-9A-F]{12}"\."Events" \(/);
 });
 
-test('says that an app has no such table', async () => {
+test('even-shards cql rejects an app without a table of Amazon Keyspaces', async () => {
   const app = new App();
   new Stack(app, 'Stack');
   await expect(printed(app)).rejects.toThrow(/has no table of Amazon Keyspaces/);

@@ -17,7 +17,7 @@ const shards = (count: number) => uniformRanges(count).map((range, n) => ({ ...r
 const FULL = { recordsPerSecond: 3_500, bytesPerSecond: 1 };
 const LITTLE = { recordsPerSecond: 500, bytesPerSecond: 1 };
 
-/** Shards of which the first is as wide as several of the others. */
+/** Shards with one wide first shard. */
 const merged = (count: number, width: number) => {
   const all = shards(count);
   return [{ ...all[0]!, endingHashKey: all[width - 1]!.endingHashKey }, ...all.slice(width)];
@@ -69,29 +69,29 @@ const found = (observed: Partial<Observations>): Diagnosis[] =>
   diagnose({ streams: [], indexes: [], tables: [], consumers: [], ...observed });
 const idsOf = (observed: Partial<Observations>) => found(observed).map(({ id, weight }) => `${weight} ${id}`);
 
-describe('a stream', () => {
+describe('doctor on a stream', () => {
   test.each<[string, Partial<StreamObservation>, string[]]>([
-    ['that is as it should be', {}, []],
-    ['that a doubling has left half way', { openShards: merged(6, 2) }, ['uneven missingSplits']],
-    ['that is uneven in any other way', { openShards: merged(6, 3) }, ['uneven unevenShards']],
-    ['that refuses writes and is full', { peak: FULL, throttled: 3 }, ['refused fullStream']],
-    ['that is nearly full', { peak: FULL }, ['limit fullStream']],
-    ['whose single shard gets everything', { openShards: shards(1), shardLoads: loads(9), peak: LITTLE }, []],
+    ['in a healthy state', {}, []],
+    ['with a doubling that stopped halfway', { openShards: merged(6, 2) }, ['uneven missingSplits']],
+    ['with uneven shards', { openShards: merged(6, 3) }, ['uneven unevenShards']],
+    ['with throttled writes and a full load', { peak: FULL, throttled: 3 }, ['refused fullStream']],
+    ['with a nearly full load', { peak: FULL }, ['limit fullStream']],
+    ['with a single shard', { openShards: shards(1), shardLoads: loads(9), peak: LITTLE }, []],
     [
-      'one of whose shards gets half of it, and refuses nothing',
+      'with a shard that receives half of the records and has no throttled write',
       { shardLoads: loads(100, 100, 100, 300) },
       ['uneven hotShard'],
     ],
     [
-      'whose hot shard refuses writes',
+      'with throttled writes of a hot shard',
       { shardLoads: [...loads(1, 1, 1), { ...loads(9)[0]!, throttled: 1 }] },
       ['refused hotShard'],
     ],
-    ['that has had too few records to tell', { shardLoads: loads(1, 1, 1, 9) }, []],
-    ['that has twice the shards that it needs', { openShards: shards(8) }, ['cost idleShards']],
-    ['on demand, whose shards are not ours', { openShards: shards(8), isProvisioned: false }, []],
-    ['whose consumer is at the tip', { iteratorAgeHours: 1 }, []],
-  ])('%s', (_, changes, expected) => {
+    ['with too few records for a diagnosis', { shardLoads: loads(1, 1, 1, 9) }, []],
+    ['with twice the shards that it needs', { openShards: shards(8) }, ['cost idleShards']],
+    ['in on-demand mode', { openShards: shards(8), isProvisioned: false }, []],
+    ['with a consumer at the tip', { iteratorAgeHours: 1 }, []],
+  ])('reports the findings of a stream %s', (_, changes, expected) => {
     expect(idsOf({ streams: [stream(changes)] })).toEqual(expected);
   });
 });
@@ -100,18 +100,18 @@ function loads(...records: number[]) {
   return records.map((count, n) => ({ shardId: `shard-${n}`, records: count, throttled: 0 }));
 }
 
-describe('an index', () => {
+describe('doctor on an index', () => {
   test.each<[string, Partial<IndexObservation>, string[]]>([
-    ['that is as it should be', {}, []],
+    ['in a healthy state', {}, []],
     ['that is being created', { status: 'CREATING' }, ['refused notActive']],
     ['with values at their maximum', { valuesAtMaximum: 2 }, ['limit valuesAtMaximum']],
     [
-      'with shards that nobody needs',
+      'with unused shards',
       { throughput: throughput({ writes: { ...calm, peakUnits: 10 } }) },
       ['cost idleIndexShards'],
     ],
     [
-      'with shards that writes do not need, and whose reads are throttled',
+      'with unused shards and throttled reads',
       {
         throughput: throughput({
           writes: { ...calm, peakUnits: 10 },
@@ -122,7 +122,7 @@ describe('an index', () => {
     ],
     ['with items that no query finds', { hiddenItems: 1 }, ['loss strays']],
     ['with items that lack its sort key', { unsortedItems: 1 }, ['loss noSortKey']],
-  ])('%s', (_, changes, expected) => {
+  ])('reports the findings of an index %s', (_, changes, expected) => {
     expect(idsOf({ indexes: [index(changes)] })).toEqual(expected);
   });
 
@@ -136,13 +136,13 @@ describe('an index', () => {
       { throughput: hot(300), entries: [{ value: 'busy', shard: 0, writes: 100, throttled: 300 }] },
       'ShardCounts.byValue({ "busy": 24 }, ...)',
     ],
-  ])('that throttles gets twice its shards, or as many as are asked of it: %j', (changes, counts) => {
+  ])('advises twice the shards, or as many as the measured load needs: %j', (changes, counts) => {
     expect(found({ indexes: [index(changes)] })[0]!.change).toContain(counts);
   });
 });
 
 /** Source: the DynamoDB developer guide, "DynamoDB throttling resolution guide". */
-describe('throttled requests', () => {
+describe('doctor on throttled requests', () => {
   const PROVISIONED = { provisioned: 500 };
   const MAXIMUM = { maximum: 500 };
 
@@ -219,7 +219,7 @@ describe('throttled requests', () => {
       /Billing\.onDemand\(\{ maxReadRequestUnits: 1000 \}\)/,
     ],
     ['table', 'reads', 'accountLimit', {}, 'accountLimit', /quota L-CF0CBE56/],
-  ])('%s, %s, %s: doctor advises what helps against this cause', (kind, direction, cause, limits, id, advice) => {
+  ])('%s, %s, %s – advises the change against this cause', (kind, direction, cause, limits, id, advice) => {
     const load = { throughput: throughput({ [direction]: throttledBy({ [cause]: 7 }, limits) }) };
     const [diagnosis, ...more] = found(kind === 'index' ? { indexes: [index(load)] } : { tables: [table(load)] });
     expect(more).toEqual([]);
@@ -234,7 +234,7 @@ describe('throttled requests', () => {
     expect(/throttles (these writes|the writes of the table)/.test(diagnosis!.what)).toBe(holdsUp);
   });
 
-  test('throttles of several causes on a table and its index: doctor reports each cause once, and advises shards for one cause', () => {
+  test('any causes on a table and its index – reports each cause once, and advises shards only for a hot partition of writes', () => {
     const events = fc.option(fc.integer({ min: 1, max: 1_000_000 }), { nil: undefined });
     const causes = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
     const traffic: fc.Arbitrary<Traffic> = fc
@@ -294,7 +294,7 @@ describe('throttled requests', () => {
     );
   });
 
-  test('the cause with the most throttled requests comes first', () => {
+  test('several causes – reports the cause with the most throttled requests first', () => {
     const writes = throttledBy({ provisioned: 5, keyRange: 50 }, PROVISIONED);
     const reads = throttledBy({ onDemandMaximum: 20 }, MAXIMUM);
     expect(idsOf({ indexes: [index({ throughput: throughput({ writes, reads }) })] })).toEqual([
@@ -304,7 +304,7 @@ describe('throttled requests', () => {
     ]);
   });
 
-  test('a Region without metrics of the causes: doctor says that the cause is unknown, and where to read it', () => {
+  test('no metrics of the causes – reports an unknown cause, and names the field that contains the cause', () => {
     const writes = { throttled: 40, byCause: {} };
     const [unknown] = found({ indexes: [index({ throughput: throughput({ writes }) })] });
     expect(unknown).toMatchObject({ id: 'unknownCause', throttling: { cause: 'unknown', events: 40 } });
@@ -316,12 +316,15 @@ describe('throttled requests', () => {
     [100, ['refused tooFewShards']],
     [99, ['refused tooFewShards']],
     [80, ['refused tooFewShards', 'refused unknownCause']],
-  ])('%d of 100 throttled writes have a cause: the rest is unknown unless it is small', (keyRange, expected) => {
-    const writes = { throttled: 100, byCause: { keyRange } };
-    expect(idsOf({ indexes: [index({ throughput: throughput({ writes }) })] })).toEqual(expected);
-  });
+  ])(
+    '%d of 100 throttled writes have a cause – reports the rest as unknown unless it is small',
+    (keyRange, expected) => {
+      const writes = { throttled: 100, byCause: { keyRange } };
+      expect(idsOf({ indexes: [index({ throughput: throughput({ writes }) })] })).toEqual(expected);
+    },
+  );
 
-  test('a limit that is gone, because the billing has changed since: doctor advises no number', () => {
+  test('a limit that no longer exists after a change of the billing mode – advises no number', () => {
     for (const cause of ['provisioned', 'onDemandMaximum'] as const) {
       const [gone] = found({ indexes: [index({ throughput: throughput({ writes: throttledBy({ [cause]: 4 }) }) })] });
       expect(gone!.what).toContain('DynamoDB reports no such limit now');
@@ -329,7 +332,7 @@ describe('throttled requests', () => {
     }
   });
 
-  test('a capacity that auto scaling may still reach: doctor advises to provision it before the load', () => {
+  test('a load that auto scaling can still reach – advises a higher minimum capacity', () => {
     const advised = (provisioned: number, scalesTo: number, peakUnits: number) => {
       const writes = { ...throttledBy({ provisioned: 4 }, { provisioned, peakUnits }), scalesTo };
       const [{ what, change }] = found({ indexes: [index({ throughput: throughput({ writes }) })] }) as [Diagnosis];
@@ -341,7 +344,7 @@ describe('throttled requests', () => {
     expect(advised(1_000, 1_000, 900)).toEqual([', 1,000', '{ maxCapacity: 2000 }']);
   });
 
-  test('twice the limit is more than the quota of the account: the advice names the quota', () => {
+  test('twice the limit exceeds the quota of the account – names the quota in the advice', () => {
     const change = (provisioned: number) => {
       const writes = throttledBy({ provisioned: 4 }, { provisioned });
       return found({ indexes: [index({ throughput: throughput({ writes }) })] })[0]!.change;
@@ -350,7 +353,7 @@ describe('throttled requests', () => {
     expect(change(20_001)).toContain('More than 40,000 units a second need a higher quota L-AB614373');
   });
 
-  test('an index whose writes are throttled has no idle shards, whatever it consumed', () => {
+  test('throttled writes of an index – does not report unused shards', () => {
     const writes = throttledBy({ provisioned: 4 }, { provisioned: 10, peakUnits: 10 });
     expect(idsOf({ indexes: [index({ throughput: throughput({ writes }) })] })).toEqual([
       'refused provisionedCapacity',
@@ -358,7 +361,7 @@ describe('throttled requests', () => {
   });
 });
 
-describe('a resource without measurements', () => {
+describe('doctor without measurements', () => {
   const silent: Throughput = {
     isMeasured: false,
     writes: { throttled: 0, byCause: {} },
@@ -371,16 +374,16 @@ describe('a resource without measurements', () => {
     ['an index', { indexes: [index({ throughput: silent })] }, ['unknown notMeasured']],
     ['a table with sharded indexes', { tables: [table({ throughput: silent })] }, ['unknown notMeasured']],
     [
-      'another table, such as that of parked keys',
+      'a table without sharded indexes, such as the table of parked keys',
       { tables: [table({ throughput: silent, hasShardedIndexes: false })] },
       [],
     ],
-  ])('%s: doctor neither calls it healthy nor advises fewer shards', (_name, observed, expected) => {
+  ])('%s – reports it as not measured, and does not advise fewer shards', (_name, observed, expected) => {
     expect(idsOf(observed)).toEqual(expected);
   });
 });
 
-test('a table without recovery, and keys that wait, are found', () => {
+test('doctor reports a table without point-in-time recovery and parked keys', () => {
   const consumer = { path: 'Orders/Handler', tableName: 'Parked', consumer: 'orders', parkedKeys: 2, deadKeys: 0 };
   expect(idsOf({ tables: [table({ hasRecovery: false })], consumers: [consumer] })).toEqual([
     'refused parkedKeys',
@@ -388,7 +391,7 @@ test('a table without recovery, and keys that wait, are found', () => {
   ]);
 });
 
-test('what loses data comes first, and what only costs comes last', () => {
+test('doctor reports data loss first and cost last', () => {
   const observed = {
     streams: [stream({ openShards: shards(8), isEncrypted: false })],
     indexes: [index({ hiddenItems: 1 })],

@@ -11,7 +11,7 @@ const metric = (n: number): MinuteMetric => ({
   statistic: 'Sum',
 });
 
-/** Answers in pages of a few metrics and a few values, and rejects what CloudWatch rejects. */
+/** A client that responds in pages of a few metrics and values, and rejects more than 500 metrics as CloudWatch does. */
 function pagedClient(
   { metricsOfPage, valuesOfPage }: { metricsOfPage: number; valuesOfPage: number },
   valuesOf: (name: string) => number[],
@@ -44,7 +44,7 @@ function pagedClient(
 
 const reader = (client: MetricClient) => metricReader(client, 24, Date.UTC(2026, 10, 26));
 
-test('any number of metrics in pages of any size: each metric has all of its values, and no request has more than 500', async () => {
+test('read – any number of metrics in pages of any size – returns all values, with at most 500 metrics in a request', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat(1_200),
@@ -76,7 +76,7 @@ test('read – a metric that ends without the status Complete – throws, and na
   });
 });
 
-test('a response without a metric that was requested: read throws', async () => {
+test('read – a response without a requested metric – throws', async () => {
   const client = { getMetricData: async () => ({ MetricDataResults: [] }) } as unknown as MetricClient;
   await expect(reader(client).read([metric(1)])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });

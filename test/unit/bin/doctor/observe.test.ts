@@ -8,7 +8,7 @@ import type { ShardedTableConfig } from '../../../../lib/core';
 import { FakeCloudWatch } from '../../../../lib/testing';
 import { indexConfig } from '../../../support/index-config';
 
-/** Doctor reads metrics and descriptions of a table and its index, and reports the causes of throttles. */
+/** doctor reads the metrics and the description of a table and its index, and reports the causes of throttling. */
 
 const MINUTE_MS = 60_000;
 const NOW_MS = Date.UTC(2026, 10, 26);
@@ -73,14 +73,14 @@ const REASONS = METRICS.flatMap(([suffix, cause]) =>
   ]),
 );
 
-test.each(REASONS)('%s of %s is reported as the cause %s', async (name, path, cause, operation, of) => {
+test.each(REASONS)('doctor reports %s of %s as the cause %s', async (name, path, cause, operation, of) => {
   const throttled = await found(measurements(...IDLE, [name, of, 9], [`${operation}ThrottleEvents`, of, 9]));
   expect(throttled).toEqual([
     expect.objectContaining({ path, throttling: { operation: operation.toLowerCase(), cause, events: 9 } }),
   ]);
 });
 
-test('an index reaches the quota of its table, and only the table has the metric of the quota: the cause is known', async () => {
+test('doctor – an index reaches the quota of its table – reports the cause, although only the table has the metric', async () => {
   const throttled = await found(
     measurements(
       ...IDLE,
@@ -95,7 +95,7 @@ test('an index reaches the quota of its table, and only the table has the metric
   ]);
 });
 
-test('an index and its table are limited separately: each advice has the limit of its own', async () => {
+test('doctor – an index and its table have separate limits – advises each with its own limit', async () => {
   const throttles = (name: string) => [[name, OF_TABLE, 5] as const, [name, OF_INDEX, 5] as const];
   const byStatus = { IndexName: config.indexName, IndexStatus: 'ACTIVE' } as const;
   const provisioned = await found(measurements(...IDLE, ...throttles('WriteProvisionedThroughputThrottleEvents')), {
@@ -123,7 +123,7 @@ test('an index and its table are limited separately: each advice has the limit o
   ]);
 });
 
-test('capacities with auto scaling: each advice knows the most units of its table or index', async () => {
+test('doctor – capacities with auto scaling – advises more than the maximum of the table or index', async () => {
   const scaled = (operation: 'Read' | 'Write', MaxCapacity: number) => ({
     [`${operation}ProvisionedThroughputSettings`]: { [`${operation}CapacityAutoScalingSettings`]: { MaxCapacity } },
   });
@@ -150,14 +150,14 @@ test('capacities with auto scaling: each advice knows the most units of its tabl
   expect(advised).toEqual([9_002, 9_004, 9_001, 9_003]);
 });
 
-test('a table that is sharded by its own key: its throttled writes are reported once, as too few shards', async () => {
+test('doctor – throttled writes of a table that is sharded by its own key – reports them once, as too few shards', async () => {
   const { indexName: _, ...ofTable } = config;
   const cloudWatch = measurements(...IDLE, ['WriteKeyRangeThroughputThrottleEvents', OF_TABLE, 9]);
   const throttled = await found(cloudWatch, {}, [{ path: 'Shop/Table', config: ofTable as ShardedTableConfig }]);
   expect(throttled.map(({ id, path }) => [id, path])).toEqual([['tooFewShards', 'Shop/Table']]);
 });
 
-test('metrics of neither the table nor the index: doctor reports both as not measured', async () => {
+test('doctor – no metrics of the table and the index – reports both as not measured', async () => {
   expect((await found(measurements())).map(({ id, path }) => `${id} ${path}`)).toEqual([
     'notMeasured Shop/Table/byStatus',
     'notMeasured Shop/Table',

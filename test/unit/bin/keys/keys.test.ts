@@ -19,8 +19,8 @@ const ARTICLE = {
     'Key: 48 (((16) 32 (48)) 64 ((80) 96))',
     'Key: 112 (((16) 32 (48)) 64 ((80) 96 (112)))',
   ],
-  /** The left half is the same in all of them: 48 and 16 stand in it before they are handed out. */
-  treeMadeAnew: [
+  /** The left half is the same in all trees. It contains 48 and 16 before they are allocated. */
+  rebuiltTree: [
     ['64', ''],
     ['96', ' (96)'],
     ['80', ' ((80) 96)'],
@@ -36,7 +36,7 @@ const ARTICLE = {
 };
 
 describe('even-shards keys', () => {
-  test('prints 14 keys of the space of Kinesis, one a line', async () => {
+  test('prints 14 keys of the hash key space of Kinesis, one on each line', async () => {
     expect(await lines()).toEqual(Array.from({ length: 14 }, (_, n) => String(balancedKey(n))));
   });
 
@@ -51,13 +51,13 @@ describe('even-shards keys', () => {
     expect(await lines('--space', '128', '--count', '7', '--tree')).toEqual(ARTICLE.tree);
   });
 
-  test('goes on from given keys as the article does, and prints its trees', async () => {
+  test('--allocated continues from given keys as the article does, and prints its trees', async () => {
     const file = samples.file('keys.txt', ['0', '32', '9', '', '57']);
     const trees = await lines('--space', '128', '--count', '8', '--allocated', file, '--tree');
-    expect(trees).toEqual(ARTICLE.treeMadeAnew);
+    expect(trees).toEqual(ARTICLE.rebuiltTree);
   });
 
-  test('takes the weights of owners, and prints the shard of each key', async () => {
+  test('--allocated accepts weights, and --shards prints the shard of each key', async () => {
     const busy = hashPartitionKey('busy');
     const ranges = uniformRanges(4);
     const allocator = new BalancedKeyAllocator({ ranges, allocated: [{ hashKey: busy, weight: 3 }] });
@@ -78,11 +78,11 @@ describe('even-shards keys', () => {
     [['--order', 'alternating', '--shards', '2'], 'so it takes no --shards'],
     [['--tree', '--shards', '2'], '--tree is that of the whole key space, so it takes no --shards'],
     [['--allocated', '/nowhere'], 'cannot read allocated keys from /nowhere'],
-  ])('refuses %j', async (args, problem) => {
+  ])('rejects %j', async (args, problem) => {
     await expect(keys(args)).rejects.toThrow(problem);
   });
 
-  test.each(['ten', '7 heavy'])('refuses a file with the line %s, and names the line', async (line) => {
+  test.each(['ten', '7 heavy'])('rejects a file with the line %s, and names the line', async (line) => {
     const file = samples.file('wrong.txt', ['1', line]);
     await expect(keys(['--allocated', file])).rejects.toThrow(`${file}, line 2 must be a hash key in decimal digits`);
   });

@@ -55,7 +55,7 @@ describe('a deployment', () => {
     );
   });
 
-  test('does not wait forever for an answer either', async () => {
+  test('does not wait forever for a response', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const endpoint = endpointOf(silent);

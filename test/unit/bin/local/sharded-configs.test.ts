@@ -14,26 +14,26 @@ const stackOf = (...environments: Record<string, string>[]) =>
     functions: environments.map((environment, n) => ({ path: `App/F${n}`, environment })),
   }) as unknown as LocalStack;
 
-test('a query function knows indexes and tables by the names that an event gives them', () => {
+test('shardedConfigs lists indexes and tables of a query function with the names for its events', () => {
   expect(shardedConfigs(stackOf({ [INDEXES]: queried, [TABLES]: JSON.stringify({ days }) }))).toEqual([
     { config: byStatus, path: 'App/Jobs', query: { functionPath: 'App/F0', event: { index: 'byStatus' } } },
     { config: days, path: 'Days', query: { functionPath: 'App/F0', event: { table: 'days' } } },
   ]);
 });
 
-test('an index that several functions know is listed once, with the query function', () => {
+test('shardedConfigs lists an index of several functions once, with the query function', () => {
   expect(shardedConfigs(stackOf({ MY_INDEX: bound }, { [INDEX]: bound }, { [INDEXES]: queried }))).toEqual([
     { config: byStatus, path: 'App/Jobs', query: { functionPath: 'App/F2', event: { index: 'byStatus' } } },
   ]);
 });
 
-test('a variable of the application keeps its name, and a variable of the library does not', () => {
+test('configsByVariable returns the names of variables of the application only', () => {
   const variables = configsByVariable(stackOf({ MY_INDEX: bound, [INDEX]: bound })).map(({ variable }) => variable);
   expect(variables).toEqual(['MY_INDEX', undefined]);
 });
 
 test.each(['', 'on', '3', 'null', '{', '{}', '[]', '{"tableName":"T"}', '{"a":null}'])(
-  'a variable with %j has no configuration',
+  'shardedConfigs ignores a variable with %j',
   (text) => {
     expect(shardedConfigs(stackOf({ TEXT: text, [INDEXES]: text }))).toEqual([]);
   },

@@ -8,7 +8,7 @@ const commits = join(__dirname, '../../../../../shared/data/commits.ndjson.gz');
 const guide = readFileSync(join(__dirname, '../../../../docs/guides/planning.md'), 'utf8');
 
 (existsSync(commits) ? test : test.skip)(
-  'the guide to planning shows the plan of the commits',
+  'the planning guide shows the plan of the commits',
   async () => {
     const output = await printed(plan, ...commitArguments(commits));
     expect(guide).toContain(fenced(output));

@@ -13,7 +13,7 @@ async function printed(...args: string[]): Promise<string> {
 }
 
 describe('even-shards plan item', () => {
-  test('says of an item above the 3,000 read units of its partition what caches of a second make of it', async () => {
+  test('prints how far caches of one second reduce the reads of an item above 3,000 read units', async () => {
     const text = await printed('--reads-per-second', '50000', '--item-kb', '5', '--caches', '40');
     expect(text).toBe(
       [
@@ -27,14 +27,14 @@ describe('even-shards plan item', () => {
     );
   });
 
-  test('says that an item below stays so', async () => {
+  test('prints that an item below 3,000 read units needs no cache', async () => {
     const text = await printed('--reads-per-second', '100', '--cache-seconds', '0.5');
     expect(text).toContain('without a cache: 50 read units a second, 1.7% of what its partition takes');
     expect(text).toContain('with 1 cache of 0.5 s: 1 read units a second at most');
     expect(text).toMatch(/the item needs at most the 3,000 read units a second of its partition$/);
   });
 
-  test('promises nothing of a cache to consistent reads', async () => {
+  test('--consistent prints no effect of a cache', async () => {
     const text = await printed('--reads-per-second', '4000', '--consistent');
     expect(text).toContain('4,000 read units a second, 133%');
     expect(text).not.toContain('cache of');
@@ -51,7 +51,7 @@ describe('even-shards plan item', () => {
     [['--reads-per-second', '0'], '--reads-per-second must be a number above 0'],
     [['--reads-per-second', '5', '--caches', '0'], '--caches must be a whole number from 1 to 100000'],
     [['--reads-per-second', '5', '--shards', '3'], "unknown option '--shards'"],
-  ])('refuses %j', async (args, problem) => {
+  ])('rejects %j', async (args, problem) => {
     const error = await printed(...args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect(error.problem).toContain(problem);

@@ -7,7 +7,7 @@ const samples = sampleFolder();
 const json = async (...args: string[]) => JSON.parse(await printed(plan, ...args, '--json'));
 
 describe('even-shards plan', () => {
-  test('plans a stream from its rates: the rule that bound, what breaks first, the code to paste', async () => {
+  test('plans a stream from its rates: prints the binding limit, the limit that breaks first, and the code', async () => {
     const report = await printed(plan, '--records-per-second', '5000', '--bytes-per-second', '9e6', '--consumers', '3');
     expect(report).toContain('stream: 18 shards for 5,000 records a second, bound by bytes read by shared consumers');
     expect(report).toMatch(/what breaks first .*\n.*\n {2}bytes read from a shard by shared consumers +75%/);
@@ -33,7 +33,7 @@ describe('even-shards plan', () => {
     );
   });
 
-  test('plans an index from its rates and shares: both sides of the price, the code to paste', async () => {
+  test('plans an index from its rates and shares: prints the cost of writes and reads, and the code', async () => {
     const shares = ['succeeded=35', 'ignored=35', 'pending=10', 'in_progress=10', 'failed=10'];
     const report = await printed(
       plan,
@@ -59,7 +59,7 @@ describe('even-shards plan', () => {
     );
   });
 
-  test('plans a table that is sharded by its own key, by the formula of AWS if it is asked to', async () => {
+  test('plans a table that is sharded by its own key, with --utilization 1 by the formula of AWS', async () => {
     const report = await printed(plan, 'table', '--writes-per-second', '5000', '--utilization', '1');
     expect(report).toContain('table: 5 shards for 5,000 writes a second');
     expect(report).toContain("new KeyShardedTable(this, 'Table', {");
@@ -67,7 +67,7 @@ describe('even-shards plan', () => {
     expect(report).not.toMatch(/index|addShardedIndex/);
   });
 
-  test('counts stored bytes, and shards for them where a local secondary index fixes the items of a key', async () => {
+  test('counts stored bytes, and adds shards for them if a local secondary index limits a key to 10 GB', async () => {
     const args = ['--writes-per-second', '500', '--stored-gb', '400'];
     const report = await printed(plan, 'table', ...args, '--local-index');
     expect(report).toContain('table: 80 shards for 500 writes a second, bound by bytes of a shard');
@@ -77,7 +77,7 @@ describe('even-shards plan', () => {
     await expect(plan(['index', ...args, '--local-index'])).rejects.toThrow('--local-index is of a table');
   });
 
-  test('names the shards as a document has numbered them, in the report and in the code', async () => {
+  test('prints the shards in the given shard format, in the report and in the code', async () => {
     const ofDocument = ['--writes-per-second', '5000', '--utilization', '1', '--first-shard', '1', '--separator', '-'];
     const report = await printed(plan, 'table', ...ofDocument);
     expect(report).toContain('\n  a query asks the shards VALUE-1 to VALUE-5\n');
@@ -93,7 +93,7 @@ describe('even-shards plan', () => {
     expect(await printed(plan, 'index', '--keyspaces', '--writes-per-second', '5000', '--first-shard', '1')).toMatch(
       /asks the shards 1 to \d+\n/,
     );
-    // Its 50,000 items of 1 KB are 0.05 GB: no partition is full.
+    // The 50,000 items of 1 KB have 0.05 GB, so no partition is full.
     const { index: planned } = await json('table', ...ofDocument, '--stored-gb', '0.05', '--local-index');
     expect(planned).toMatchObject({
       shardFormat: { firstShard: 1, separator: '-' },
@@ -101,7 +101,7 @@ describe('even-shards plan', () => {
     });
   });
 
-  test('takes an overload as the utilization that it follows from', async () => {
+  test('--overload is converted to a utilization', async () => {
     const args = ['index', '--writes-per-second', '5000'];
     const { index } = await json(...args, '--overload', '0.25');
     expect(index.plan).toEqual((await json(...args, '--utilization', '0.8')).index.plan);
@@ -109,7 +109,7 @@ describe('even-shards plan', () => {
     await expect(plan(both)).rejects.toThrow('--overload says the same as --utilization: give one of them');
   });
 
-  test('says how often ten shards for each partition overload one, as "GSI Sharding in DynamoDB" does not', async () => {
+  test('plan overload reports the probability that ten shards for each partition overload a partition', async () => {
     const report = await printed(plan, 'overload', '--partitions', '10');
     expect(report).toContain('100 shards on 10 partitions, each of which bears 1.5 times its share');
     expect(report).toContain('some partition gets more: 36.4% of all placements\nfrom 274 shards on: less than 5%');
@@ -128,7 +128,7 @@ describe('even-shards plan', () => {
     await expect(plan(['overload', '--partitions', '0'])).rejects.toThrow('--partitions must be a whole number from 1');
   });
 
-  test('plans both from a sample, and says which key is hotter than a shard can be', async () => {
+  test('plans a stream and an index from a sample, and reports the key that fills a shard', async () => {
     const file = samples.file('skewed.ndjson.gz', events(300, 700));
     const report = await printed(plan, '--input', file, '--key', 'account');
     expect(report).toContain('sample: 1,000 records, 701 keys by account\nthe busiest, busy, has 30% of the records');
@@ -138,7 +138,7 @@ describe('even-shards plan', () => {
     expect(report).toContain('index:');
   });
 
-  test('says that no number of shards fixes a key that is too hot already', async () => {
+  test('reports a key that is too hot for any number of shards', async () => {
     const file = samples.file('hot.ndjson', events(30, 70));
     const report = await printed(plan, 'stream', '--input', file, '--key', 'account', '--records-per-second', '10000');
     expect(report).toContain('but no number up to 1,000 leaves head-room: the busiest keys are too hot');
@@ -147,7 +147,7 @@ describe('even-shards plan', () => {
     expect(report).toContain('none up to 1,000');
   });
 
-  test('says at which rate large records of one key fill a shard by their bytes, however slow that is', async () => {
+  test('reports the rate at which large records of one key fill a shard with their bytes', async () => {
     const record = (size: number) => JSON.stringify({ account: 'a', body: 'x'.repeat(size - 25) });
     const large = samples.file('large.ndjson', Array(4).fill(record(50_000)));
     const report = await printed(plan, 'stream', '--input', large, '--key', 'account');
@@ -163,7 +163,7 @@ describe('even-shards plan', () => {
   test.each([
     { flags: [], shards: 14, other: 'with a HashKeyRegistry 8 shards would do: see --balanced', registry: false },
     { flags: ['--balanced'], shards: 8, other: 'for keys with balanced explicit hash keys', registry: true },
-  ])('prints the number, the limits and the code of one design: $flags', async ({ flags, shards, other, registry }) => {
+  ])('prints the shards, the limits and the code of one design: $flags', async ({ flags, shards, other, registry }) => {
     const args = ['--records-per-second', '5000', '--bytes-per-second', '4e6', '--consumers', '3', '--keys', '100'];
     const report = await printed(plan, ...args, ...flags);
     expect(report).toContain(`stream: ${shards} shards for`);
@@ -192,7 +192,7 @@ describe('even-shards plan', () => {
     ],
     ['python', 'AdaptiveShardCountController(self, "Controller", index=index)', 'ShardCounts.adaptive(maximum=75)'],
     ['java', 'AdaptiveShardCountController.Builder.create(this, "Controller").index(index).build();', '.maximum(75)'],
-  ])('recommends adaptive counts where it is given no shares: %s', async (language, ...code) => {
+  ])('recommends adaptive counts in %s if it has no shares', async (language, ...code) => {
     const args = ['index', '--writes-per-second', '5000', '--language', language];
     const report = await printed(plan, ...args);
     for (const line of ['whose shares you do not know', ...code]) expect(report).toContain(line);
@@ -216,7 +216,7 @@ describe('even-shards plan', () => {
     });
   });
 
-  test('takes the prices of a file', async () => {
+  test('--prices reads prices from a file', async () => {
     const file = samples.file('prices.json', ['{ "shardHour": 1 }']);
     const { stream } = await json('--records-per-second', '1', '--bytes-per-second', '1', '--prices', file);
     expect(stream.plan.monthlyCost).toMatchObject({ shards: 730, prices: file });
@@ -273,7 +273,7 @@ describe('even-shards plan', () => {
       ['--writes-per-second', '5', '--utilization', '2'],
       '--utilization must be a number from 0.05 to 0.95, or 1 for the formula of AWS, got 2',
     ],
-  ])('refuses %j', async (args, problem) => {
+  ])('rejects %j', async (args, problem) => {
     const error = await plan(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect(error.problem).toBe(`${problem}: see \`even-shards plan --help\``);
@@ -284,7 +284,7 @@ describe('even-shards plan', () => {
     ['a file of empty lines', ['', ' '], 'holds no event'],
     ['a malformed line', ['{"account":"a"}', '', '{"account":'], 'line 3: must be a JSON object'],
     ['a line without the key', ['{"account":"a"}', '{"other":1}'], 'line 2: field account must be a non-empty string'],
-  ])('refuses %s, by name and line', async (name, lines, problem) => {
+  ])('rejects %s with the name of the file and the line', async (name, lines, problem) => {
     const file = samples.file(`${name}.ndjson`, lines);
     const error = await plan(['--input', file, '--key', 'account']).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(InvalidInputError);
@@ -297,7 +297,7 @@ describe('even-shards plan', () => {
     ['list.json', '[]', 'must hold a JSON object of prices'],
     ['negative.json', '{ "shardHour": -1 }', 'prices.shardHour must be a number of at least 0, got -1'],
     ['typo.json', '{ "shardHours": 1 }', 'unknown price shardHours, use some of asOf, shardHour'],
-  ])('refuses the prices of %s', async (name, content, problem) => {
+  ])('rejects the prices of %s', async (name, content, problem) => {
     const file = content === undefined ? samples.path(name) : samples.file(name, [content]);
     const args = ['--records-per-second', '1', '--bytes-per-second', '1', '--prices', file];
     await expect(plan(args)).rejects.toThrow(problem);

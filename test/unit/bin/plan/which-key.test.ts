@@ -36,7 +36,7 @@ function records(count = 6_000): string[] {
 const compared = async (file: string, ...args: string[]): Promise<Comparison> =>
   JSON.parse(await printed(plan, '--input', file, '--json', ...args));
 
-describe('even-shards plan without a key', () => {
+describe('even-shards plan --input without --key', () => {
   test.each([
     ['userId', true, 'many values, used at relatively similar intervals'],
     ['status', false, 'only a few possible values'],
@@ -46,14 +46,14 @@ describe('even-shards plan without a key', () => {
     ['popularDevice', false, 'one value is by far more popular than all the others'],
     ['job', false, 'one value at a time takes all that is new'],
     ['id', true, 'an id, found by itself alone'],
-  ])('finds of %s what the article says: it spreads evenly or not', async (name, evenly, reason) => {
+  ])('reports whether %s spreads evenly, as the article does', async (name, evenly, reason) => {
     const { candidates } = await compared(samples.file('table.ndjson', records()));
     const { spread } = candidates.find((candidate) => candidate.name === name)!;
     expect(spread.evenly).toBe(evenly);
     if (name !== 'at by day') expect(spread.reason).toBe(reason);
   });
 
-  test('finds of a time what the article says, rounded to the minute, the hour or the day: it spreads unevenly', async () => {
+  test('reports that a time spreads unevenly, also rounded to the minute, the hour or the day', async () => {
     const lines = Array.from({ length: 6_000 }, (_, n) =>
       JSON.stringify({ id: n, at: new Date(Date.UTC(2026, 0, 1) + n * 20_000).toISOString() }),
     );
@@ -64,7 +64,7 @@ describe('even-shards plan without a key', () => {
     );
   });
 
-  test('compares times by minute, hour and day where these are not the same', async () => {
+  test('compares a time by minute, hour and day if these differ', async () => {
     const namesOf = async (at: (n: number) => string) => {
       const lines = Array.from({ length: 200 }, (_, n) => JSON.stringify({ id: n, at: at(n) }));
       const { candidates } = await compared(samples.file('times.ndjson', lines));
@@ -75,7 +75,7 @@ describe('even-shards plan without a key', () => {
     expect(await namesOf((n) => second(n * 86_400).slice(0, 10))).toEqual(['at']);
   });
 
-  /** The events of "Order with Kinesis bulk puts": of each repository, its creation, its commits and its end. */
+  /** The events of "Order with Kinesis bulk puts": the creation, the commits and the destruction of each repository. */
   const events = Array.from({ length: 600 }, (_, n) => {
     const repository = `account-${n % 3}/project-${n % 12}`;
     const kind = n < 12 ? 'create' : n >= 588 ? 'destroy' : 'commit';
@@ -87,25 +87,25 @@ describe('even-shards plan without a key', () => {
     ['repository', ['repository'], ['account', 'kind']],
     ['account', ['account', 'repository'], ['kind']],
     ['kind', ['kind'], ['repository', 'account']],
-  ])('says which records keep their order with the key %s', async (name, keeps, breaks) => {
+  ])('lists the fields whose records keep their order with the key %s', async (name, keeps, breaks) => {
     const { candidates } = await compared(samples.file('events.ndjson', events));
     expect(candidates.find((candidate) => candidate.name === name)!.order).toEqual({ keeps, breaks });
   });
 
-  test('says at how many records the busiest value has the bytes of a partition', async () => {
+  test('reports the number of records at which the busiest value fills a partition of 10 GB', async () => {
     const lines = Array.from({ length: 100 }, (_, n) =>
       JSON.stringify({ id: `${100 + n}`, half: n % 2, pad: 'x'.repeat(967) }),
     );
     const file = samples.file('large.ndjson', lines);
     const [bytes] = [Buffer.byteLength(lines[0]!)];
     const { candidates } = await compared(file);
-    const of = (wanted: string) =>
-      candidates.find(({ name }) => name === wanted) as { fullAtRecords?: number } | undefined;
+    const of = (field: string) =>
+      candidates.find(({ name }) => name === field) as { fullAtRecords?: number } | undefined;
     expect(of('half')!.fullAtRecords).toBe(Math.floor(10e9 / (0.5 * bytes)));
     expect(of('id')!.fullAtRecords).toBeUndefined();
   });
 
-  test('recommends no key: the one that spreads best keeps no order', async () => {
+  test('recommends no key, because the key that spreads best keeps no order', async () => {
     const report = await printed(plan, '--input', samples.file('events.ndjson', events));
     expect(report).toMatch(/ {2}commit +evenly +nothing /);
     expect(report).toContain('keeps no order, for no two records share it; loses the order of one repository');
@@ -113,7 +113,7 @@ describe('even-shards plan without a key', () => {
     expect(report).not.toMatch(/\b(good|bad|best)\b/);
   });
 
-  test('leaves out a field that a record lacks, and adds pairs that spread better than their halves', async () => {
+  test('leaves out a field that a record lacks, and adds pairs of fields that spread better than each field', async () => {
     const { candidates } = await compared(samples.file('table.ndjson', records()));
     const names = candidates.map(({ name }) => name);
     expect(names).not.toContain('maybe');
@@ -121,7 +121,7 @@ describe('even-shards plan without a key', () => {
     expect(names.filter((name) => name.includes(' + ')).length).toBeLessThanOrEqual(5);
   });
 
-  test('says what each key bears at the given rate, best first, and draws it', async () => {
+  test('--records-per-second reports the rate that each key supports, the best key first, and --svg draws the comparison', async () => {
     const file = samples.file('table.ndjson', records());
     const svg = samples.path('keys.svg');
     const report = await printed(plan, '--input', file, '--records-per-second', '4000', '--svg', svg);
@@ -134,7 +134,7 @@ describe('even-shards plan without a key', () => {
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
   });
 
-  test('does not depend on the order of the lines, if they have a time', async () => {
+  test('does not depend on the order of lines with a time', async () => {
     const lines = records();
     const forwards = await compared(samples.file('forwards.ndjson', lines));
     const backwards = await compared(samples.file('backwards.ndjson', lines.toReversed()));
@@ -146,7 +146,7 @@ describe('even-shards plan without a key', () => {
   test.each([
     [['--svg', 'a'], '--svg draws the comparison of keys, so it needs --input and no --key'],
     [['--input', 'a', '--records-per-second', '0'], '--records-per-second must be above 0, got 0'],
-  ])('refuses %j', async (args, problem) => {
+  ])('rejects %j', async (args, problem) => {
     const given = args.map((arg) =>
       arg === 'a' && args[0] === '--input' ? samples.file('a.ndjson', records(10)) : arg,
     );

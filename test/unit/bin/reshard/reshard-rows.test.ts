@@ -9,10 +9,10 @@ import { CqlType, ShardCounts, ShardedKeyspacesTable } from '../../../../lib';
 import { type ShardedKeyspacesConfig, shardColumns } from '../../../../lib/core';
 import { FakeRowTable } from '../../../support/fakes/fake-row-table';
 
-/** More than a page of the fake has. */
+/** More rows than a page of the fake contains. */
 const ROWS = 40;
 
-/** An app that has a table with so many shards. */
+/** An app with a table of this number of shards. */
 function appOf(shards: number): { app: string; config: ShardedKeyspacesConfig } {
   const app = new App();
   const stack = new Stack(app, 'Blogs');
@@ -28,7 +28,7 @@ function appOf(shards: number): { app: string; config: ShardedKeyspacesConfig } 
   return { config: JSON.parse(stack.resolve(table.toConfigJson())), app: app.synth().directory };
 }
 
-/** What a process of the command prints, and how it ends, on a table whose rows were written by five shards. */
+/** Runs the command on a table. Returns its output and its exit code. */
 async function run(table: FakeRowTable, ...args: string[]) {
   const [out, err] = (['log', 'error'] as const).map((name) => jest.spyOn(console, name).mockImplementation(() => {}));
   const shutdown = jest.fn(async () => {});
@@ -60,12 +60,12 @@ const twenty = appOf(20);
 const strayCount = (table: FakeRowTable) =>
   table.all.filter((row) => row.shard !== shardColumns(twenty.config, row).shard).length;
 
-test('moves each row to its place by the counts of the app, and says what was done', async () => {
+test('reshard rows moves each row to the shard of the counts of the app, and prints the number of moved rows', async () => {
   const table = filled(five);
   const strays = strayCount(table);
   const { stdout, stderr, exitCode } = await run(table, '--app', twenty.app);
   expect(stderr).toBe('tracker.blogs: rows belong to 1 shards of each value, 20 of 2020-07-09');
-  // A row that is moved to a part that is still to be read is read twice.
+  // The command reads a row twice if it moves the row to a shard that it reads later.
   expect(stdout.replace(/\d+ rows/, 'rows')).toBe(
     `tracker.blogs: rows read, ${strays} in another shard than writers give them, 0 of these found by no query; ${strays} moved, 0 settled, 0 refused, 0 unverified`,
   );
@@ -73,19 +73,19 @@ test('moves each row to its place by the counts of the app, and says what was do
   expect([table.all.length, strayCount(table)]).toEqual([ROWS, 0]);
 });
 
-test('knows of the app what the construct tells its functions', async () => {
+test('reshard rows reads the same configuration from --config as from --app', async () => {
   const config = join(folder, 'config.json');
   writeFileSync(config, JSON.stringify(twenty.config));
   const [byApp, byFile] = [filled(five), filled(five)];
   await run(byApp, '--app', twenty.app);
   const client = Object.assign(byFile, { shutdown: async () => {} });
   const log = jest.spyOn(console, 'log').mockImplementation(() => {});
-  const told = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
   await reshard(['rows', '--help']);
   await reshardRowsOfTable(['--config', config, '--region', 'eu-west-1', '--json'], async () => client);
   const [[help], [report]] = log.mock.calls as [[string], [string]];
   log.mockRestore();
-  told.mockRestore();
+  errors.mockRestore();
   expect(help).toMatch(/^usage: even-shards reshard rows/);
   expect(JSON.parse(report)).toMatchObject({
     table: 'tracker.blogs',
@@ -95,7 +95,7 @@ test('knows of the app what the construct tells its functions', async () => {
   expect(byFile.all).toEqual(byApp.all);
 });
 
-test('moves nothing in a dry run', async () => {
+test('reshard rows --dry-run moves no row', async () => {
   const table = filled(five);
   const { stdout } = await run(table, '--app', twenty.app, '--dry-run');
   expect(stdout).toContain(
@@ -104,7 +104,7 @@ test('moves nothing in a dry run', async () => {
   expect(table.sent.every((query) => query.startsWith('SELECT'))).toBe(true);
 });
 
-test('a signal stops it behind the row that is being moved, and the next run goes on from its state', async () => {
+test('reshard rows stops after the current row at a signal, and the next run continues from the state file', async () => {
   const table = filled(five);
   const state = join(folder, 'state');
   let moved = 0;
@@ -128,9 +128,9 @@ test('a signal stops it behind the row that is being moved, and the next run goe
   expect([table.all.length, strayCount(table), existsSync(state)]).toEqual([ROWS, 0, false]);
 });
 
-test('ends with another exit code where rows were refused', async () => {
+test('reshard rows ends with exit code 3 if it could not move a row', async () => {
   const table = filled(five);
-  // Writers of another count: as soon as a row is at its place, both are written.
+  // Writers with another count write both copies of a row as soon as the row is moved.
   table.after = (query) => {
     if (!query.startsWith('INSERT')) return;
     for (const row of table.all) table.insert({ ...row, body: `${row.body} again` });
@@ -138,7 +138,7 @@ test('ends with another exit code where rows were refused', async () => {
   expect((await run(table, '--app', twenty.app)).exitCode).toBe(3);
 });
 
-test('says what Cassandra has said, and shuts the client down', async () => {
+test('reshard rows reports the error of Cassandra, and shuts the client down', async () => {
   const table = filled(five);
   table.before = (query) => {
     if (query.includes('system.local')) return;
@@ -171,7 +171,7 @@ test.each<[string[], string]>([
     ['tracker.blogs', '--app', five.app, '--region', 'y', '--state', join(five.app, 'manifest.json')],
     'is no state of a run: ',
   ],
-])('refuses %j before it connects', async (args, message) => {
+])('reshard rows rejects %j before it connects', async (args, message) => {
   const connect = jest.fn();
   const moving = reshardRowsOfTable(args, connect);
   await expect(moving).rejects.toThrow(UsageError);
@@ -179,12 +179,12 @@ test.each<[string[], string]>([
   expect(connect).not.toHaveBeenCalled();
 });
 
-test.each(['a:65536', 'http://a:1'])('rejects the address %j', async (address) => {
+test.each(['a:65536', 'http://a:1'])('reshard rows rejects the address %j', async (address) => {
   const moving = reshardRowsOfTable(['tracker.blogs', '--app', five.app, '--cassandra', address]);
   await expect(moving).rejects.toThrow('--cassandra must be HOST or HOST:PORT');
 });
 
-test('says that nobody answers at an address', async () => {
+test('reshard rows reports an address that refuses the connection', async () => {
   const moving = reshardRowsOfTable(['tracker.blogs', '--app', five.app, '--cassandra', '127.0.0.1:1']);
   await expect(moving).rejects.toThrow(
     '[CASSANDRA] cannot connect to a Cassandra at 127.0.0.1:1: connect ECONNREFUSED',

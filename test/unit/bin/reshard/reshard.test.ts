@@ -15,7 +15,7 @@ async function printed(...args: string[]): Promise<string> {
 }
 
 describe('even-shards reshard', () => {
-  test('prints the deployments that let an index grow', async () => {
+  test('prints the deployments that increase the shards of an index', async () => {
     expect(await printed('--from', '1', '--from', 'shipped=20', '--to', '1', '--to', 'shipped=40')).toContain(
       [
         '1. deploy: readers must query the new shards before writers use them',
@@ -28,7 +28,7 @@ describe('even-shards reshard', () => {
     );
   });
 
-  test('prints which shards to drain when an index shrinks', async () => {
+  test('prints the shards to drain when the shards of an index decrease', async () => {
     const text = await printed('--from', '10', '--from', 'a=3', '--to', '4', '--to', 'a=2');
     expect(text).toContain('   shards 4 to 9 of the table, or of every value without a count of its own\n');
     expect(text).toContain("   shard 2 of 'a'\n");
@@ -38,11 +38,11 @@ describe('even-shards reshard', () => {
     [[], 'wait another 90 minutes: '],
     [['--longest-write', '900'], 'wait another 15 minutes: '],
     [['--table', '--longest-write', '45'], 'wait another 45 seconds: '],
-  ])('reshard %j – several steps – prints how long to wait after a deployment', async (args, wait) => {
+  ])('%j – prints how long to wait after a deployment', async (args, wait) => {
     expect(await printed('--from', '10', '--to', '4', ...args)).toContain(wait);
   });
 
-  test('reshard – a single step that continues an interrupted change – prints the wait for the deployment before it, and no drain', async () => {
+  test('--from 10/20 – a single step – prints the wait for the deployment before it, and no drain', async () => {
     const text = await printed('--from', '10/20', '--to', '20', '--longest-write', '900');
     expect(text).toContain('After each deployment, also the last one before step 1, wait another 15 minutes');
     expect(text).not.toContain('drained');
@@ -54,12 +54,12 @@ describe('even-shards reshard', () => {
     await expect(reshard(args)).rejects.toThrow('--longest-write must be');
   });
 
-  test('goes on with a change that was interrupted', async () => {
+  test('continues an interrupted change of an index', async () => {
     const text = await printed('--from', '10/20', '--to', '20');
     expect(text).toMatch(/^1\. deploy: writers spread .*\n {3}shardCounts: ShardCounts\.uniform\(20\)\n\nBegin/);
   });
 
-  test('goes on with the change of a table that was interrupted, from each of its steps', async () => {
+  test('continues an interrupted change of a table from each step', async () => {
     const steps = planTableReshard({ default: { write: 5, read: 5 } }, { default: 6 });
     const json = async (from: string) => JSON.parse(await printed('--table', '--from', from, '--to', '6', '--json'));
     expect(await json('5')).toEqual(steps);
@@ -78,7 +78,7 @@ describe('even-shards reshard', () => {
     await expect(reshard([...args, '--to', '6'])).rejects.toThrow(message);
   });
 
-  test('prints how to adopt an index on a table that has items', async () => {
+  test('--adopt prints how to adopt an index on a table with items', async () => {
     expect(await printed('--adopt', '--to', '1', '--to', 'shipped=4')).toBe(
       [
         '1. deploy: writers must give new items a shard before the backfill begins',
@@ -101,7 +101,7 @@ describe('even-shards reshard', () => {
     );
   });
 
-  test('prints the deployments and the move of a table that is sharded by its own key', async () => {
+  test('--table prints the deployments and the move of a table that is sharded by its own key', async () => {
     expect(await printed('--table', '--from', '5', '--to', '6')).toBe(
       [
         '1. deploy: every writer must know all places of an item before writers use another count',
@@ -124,7 +124,7 @@ describe('even-shards reshard', () => {
     );
   });
 
-  test('prints the counts that adaptive ones begin with', async () => {
+  test('--adaptive prints adaptive counts with their initial counts', async () => {
     const text = await printed('--adaptive', '128', '--from', '2', '--from', 'a=9', '--to', '4', '--to', 'a=3');
     expect(text).toContain(
       [
@@ -143,7 +143,7 @@ describe('even-shards reshard', () => {
     expect(adopted).toContain('   writers: shardCounts: ShardCounts.adaptive({ initial: 1, maximum: 64 })\n');
   });
 
-  test('says that nothing changes', async () => {
+  test('prints that nothing changes if the counts are equal', async () => {
     expect(await printed('--from', '3', '--to', '3')).toBe('nothing changes: there is nothing to deploy');
   });
 
@@ -156,7 +156,7 @@ describe('even-shards reshard', () => {
 
   const made = (code: string): ShardCounts => new Function('ShardCounts', `return ${code}`)(ShardCounts);
 
-  test('prints code that makes the very counts of each step', () => {
+  test('prints code that creates the counts of each step', () => {
     const anyCount = fc.integer({ min: 1, max: 10_000 });
     const anyText = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom("it's", '"', '\\', '\n', '7', '__proto__'));
     const anyCounts = fc.record({

@@ -30,7 +30,7 @@ describe('even-shards simulate', () => {
     expect(report).toContain(`by partition key (MD5) the shards have, one after the other, ${counts} keys\n`);
   });
 
-  test('golden: MD5 puts 3 of the keys 1 to 14 in the lower half and 11 in the upper, as the seed counts', async () => {
+  test('golden: MD5 puts 3 of the keys 1 to 14 into the lower half and 11 into the upper half, as the document counts', async () => {
     const file = samples.file(
       'fourteen.ndjson',
       Array.from({ length: 14 }, (_, n) => JSON.stringify({ key: n + 1 })),
@@ -40,7 +40,7 @@ describe('even-shards simulate', () => {
     expect(of('balanced').loads).toEqual([[7, 7]]);
   });
 
-  test('golden: 23 keys from left to right put 15 keys left, as the seed draws them, balanced ones 12', async () => {
+  test('golden: 23 keys from left to right put 15 keys into the left half, and balanced keys put 12', async () => {
     const { of } = await simulated('--keys', '23', '--shards', '2', '--doublings', '0');
     expect(of('left-to-right').hottest[0]! * 11.5).toBeCloseTo(15);
     expect(of('balanced').hottest[0]! * 11.5).toBeCloseTo(12);
@@ -50,15 +50,18 @@ describe('even-shards simulate', () => {
     ['64', '8'],
     ['100', '10'],
     ['43', '7'],
-  ])('allocated keys load shards as evenly as whole keys can: %s keys on %s shards', async (keys, shards) => {
-    const { of, shardCounts } = await simulated('--keys', keys, '--shards', shards);
-    const most = of('allocator').hottest.map((multiple, level) => (multiple * Number(keys)) / shardCounts[level]!);
-    expect(most.map((owners) => Math.round(owners))).toEqual(
-      shardCounts.map((count) => Math.ceil(Number(keys) / count)),
-    );
-  });
+  ])(
+    'allocated keys load each shard with at most ceil(keys / shards) keys: %s keys on %s shards',
+    async (keys, shards) => {
+      const { of, shardCounts } = await simulated('--keys', keys, '--shards', shards);
+      const most = of('allocator').hottest.map((multiple, level) => (multiple * Number(keys)) / shardCounts[level]!);
+      expect(most.map((owners) => Math.round(owners))).toEqual(
+        shardCounts.map((count) => Math.ceil(Number(keys) / count)),
+      );
+    },
+  );
 
-  test('loses no record, whatever the strategy', async () => {
+  test('counts every record in every strategy', async () => {
     const { records, placements, shardCounts } = await simulated('--keys', '500', '--skew', '1', '--shards', '6');
     expect(shardCounts).toEqual([6, 12, 24]);
     expect(placements.map(({ name }) => name)).toEqual([
@@ -77,19 +80,19 @@ describe('even-shards simulate', () => {
     }
   });
 
-  test('shows what the documented calculated suffix does to UUIDs', async () => {
+  test('shows that the documented product suffix puts UUIDs into one shard', async () => {
     const { of } = await simulated('--keys', '5000', '--key-format', 'uuid', '--shards', '200', '--doublings', '0');
     expect(of('product-suffix').hottest[0]).toBeGreaterThan(100);
     expect(of('calculated-suffix').hottest[0]).toBeLessThan(2);
   });
 
-  test('divides shards among values by weight, so that none is above its share by more than chance', async () => {
+  test('divides the shards among the values by weight', async () => {
     const file = samples.file('values.ndjson', events(3_000, 7).concat(events(0, 7)));
     const { of } = await simulated('--input', file, '--key', 'account', '--id', 'id', '--shards', '10');
     expect(of('weighted-suffix').loads[0]!.length).toBeGreaterThan(10);
   });
 
-  test('reports no maximum below the mean, and names the row that it quotes', async () => {
+  test('reports no maximum below the mean, and names the strategy of the summary', async () => {
     for (const [busy, others] of [
       [3_000, 7],
       [0, 30],
@@ -106,7 +109,7 @@ describe('even-shards simulate', () => {
     expect(unequal).toMatch(/with balanced explicit hash keys by weight \(allocator by weight\) \d\.\d\d times/);
   });
 
-  test('says loudly where balanced keys that count owners are worse than MD5', async () => {
+  test('warns in capitals if balanced keys without weights are worse than MD5', async () => {
     const lines = Array.from({ length: 40 }, (_, n) => n).flatMap((n) =>
       Array.from({ length: n % 8 === 0 ? 200 : 1 }, () => JSON.stringify({ key: `k${n}` })),
     );
@@ -119,21 +122,21 @@ describe('even-shards simulate', () => {
     expect(await printed(simulate, '--keys', '64')).not.toContain('WORSE');
   });
 
-  test('says what sharding cannot fix', async () => {
+  test('reports the key that no placement can spread', async () => {
     const file = samples.file('skewed.ndjson', events(300, 700));
     const report = await printed(simulate, '--input', file, '--key', 'account');
     expect(report).toContain('1,000 records of 701 keys on 8 shards; the busiest key, busy, has 30% of the records');
     expect(report).toContain('no placement of whole keys goes below 2.40 times: that is busy alone');
   });
 
-  test('is the same for the same seed', async () => {
+  test('prints the same for the same seed', async () => {
     const args = ['--keys', '100', '--shards', '5', '--json'];
     const first = await printed(simulate, ...args, '--seed', '7');
     expect(await printed(simulate, ...args, '--seed', '7')).toBe(first);
     expect(await printed(simulate, ...args, '--seed', '8')).not.toBe(first);
   });
 
-  test('writes a picture that is XML, and holds no script and no address but that of SVG', async () => {
+  test('--svg writes XML without scripts and links', async () => {
     const file = samples.path('picture.svg');
     const input = samples.file('markup.ndjson', [JSON.stringify({ key: '<b>&"\'' })]);
     await printed(simulate, '--input', input, '--key', 'key', '--svg', file);
@@ -143,7 +146,7 @@ describe('even-shards simulate', () => {
     expect(picture).not.toMatch(/<script|<b>|NaN|undefined|Infinity/);
   });
 
-  test('draws the picture of the guide', async () => {
+  test('--svg draws the picture of the guide', async () => {
     const file = samples.path('guide.svg');
     await printed(simulate, '--keys', '100', '--skew', '0.5', '--shards', '16', '--svg', file);
     const guide = join(__dirname, '../../../../docs/guides/simulation.svg');
@@ -152,7 +155,7 @@ describe('even-shards simulate', () => {
 
   const commits = join(__dirname, '../../../../../shared/data/commits.ndjson.gz');
   (existsSync(commits) ? test : test.skip)(
-    'finds in the commits of 43 repositories the one that no shard bears',
+    'reports the one of 43 repositories whose commits are too many for a shard',
     async () => {
       const args = ['--input', commits, '--key', 'repository', '--id', 'commit'];
       const { keys, of } = await simulated(...args);
@@ -176,13 +179,13 @@ describe('even-shards simulate', () => {
       '--shards after all doublings must be a whole number from 1 to 10000 (the most shards of a Kinesis stream), got 20000',
     ],
     [['--key-format', 'ulid'], '--key-format must be one of account, number, uuid, got "ulid"'],
-  ])('refuses %j', async (args, problem) => {
+  ])('rejects %j', async (args, problem) => {
     const error = await simulate(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect(error.problem).toBe(`${problem}: see \`even-shards simulate --help\``);
   });
 
-  test('refuses a malformed line by its number', async () => {
+  test('rejects a malformed line with its number', async () => {
     const file = samples.file('malformed.ndjson', ['{"key":"a"}', 'nonsense']);
     const run = simulate(['--input', file, '--key', 'key']);
     await expect(run).rejects.toThrow(InvalidInputError);

@@ -8,16 +8,24 @@ const alarm = (value: unknown, time: unknown = '2026-11-21T12:00:00Z') => ({
   detail: { alarmName: 'Throttles', state: { value } },
 });
 
-describe('an event of the controller', () => {
+describe('parseControllerEvent', () => {
   test.each([
     ['of the schedule', {}, { kind: 'look' }],
     ['of a dry run', { dryRun: true, index: 'byStatus' }, { kind: 'dry run' }],
-    ['that asks for a count', { value: 'open', count: 8 }, { kind: 'increase', value: 'open', count: 8 }],
-    ['of an index without values', { count: 8 }, { kind: 'increase', value: undefined, count: 8 }],
+    ['that requests a count', { value: 'open', count: 8 }, { kind: 'increase', value: 'open', count: 8 }],
+    [
+      'that requests a count of an index without values',
+      { count: 8 },
+      { kind: 'increase', value: undefined, count: 8 },
+    ],
     ['of the alarm', alarm('ALARM'), { kind: 'alarm', isRaised: true, at: '2026-11-21T12:00:00.000Z' }],
-    ['of its end', alarm('OK'), { kind: 'alarm', isRaised: false, at: '2026-11-21T12:00:00.000Z' }],
-    ['of no data', alarm('INSUFFICIENT_DATA'), { kind: 'alarm', isRaised: false, at: '2026-11-21T12:00:00.000Z' }],
-  ])('%s', (_, event, request) => {
+    ['of the end of the alarm', alarm('OK'), { kind: 'alarm', isRaised: false, at: '2026-11-21T12:00:00.000Z' }],
+    [
+      'of an alarm without data',
+      alarm('INSUFFICIENT_DATA'),
+      { kind: 'alarm', isRaised: false, at: '2026-11-21T12:00:00.000Z' },
+    ],
+  ])('parses an event %s', (_, event, request) => {
     expect(parse(event)).toEqual(request);
   });
 
@@ -31,7 +39,7 @@ describe('an event of the controller', () => {
     [{ 'detail-type': 'Scheduled Event' }, 'detail-type'],
     [alarm('alarmed'), 'detail.state.value'],
     [alarm('OK', 'noon'), 'time'],
-  ])('is refused by the name of the field: %j', (event, field) => {
+  ])('rejects %j with the name of the field', (event, field) => {
     expect(() => parse(event)).toThrow(expect.objectContaining({ code: 'INVALID_EVENT', field }));
   });
 });

@@ -13,7 +13,7 @@ const report = (minute: string, value: string, admitted: unknown, throttled: unk
 const known = (...answers: object[]) =>
   readKnownWrites({ query: async () => answers.shift() as never }, adaptiveConfig, NOW);
 
-test('reads the reports of minutes that are over, of all pages, and the state of the alarm', async () => {
+test('readKnownWrites reads the reports of completed minutes from all pages, and the state of the alarm', async () => {
   const pages = [
     { Items: [report('05', 'open', '10'), report('10', 'open', '99')], LastEvaluatedKey: { value: { S: 'a' } } },
     { Items: [report('06', 'open', '20'), { value: { S: 'alarm' }, state: { S: 'ALARM' } }] },
@@ -24,22 +24,22 @@ test('reads the reports of minutes that are over, of all pages, and the state of
 });
 
 test.each([['-1'], ['1e400'], [null]])(
-  'overlooks a report of %j write units, which no writer has written',
+  'readKnownWrites ignores a malformed report of %j write units',
   async (amount) => {
     const Items = [report('05', 'open', amount), report('05', 'open', '1', amount), report('06', 'paid', '2')];
     expect((await known({ Items })).reported).toMatchObject([{ value: 'paid' }]);
   },
 );
 
-test.each([[null], [{}], [{ value: { S: 5 } }]])('overlooks an item that is none: %j', async (item) => {
+test.each([[null], [{}], [{ value: { S: 5 } }]])('readKnownWrites ignores a malformed item: %j', async (item) => {
   expect(await known({ Items: [item] })).toEqual({ reported: [], isAlarmed: false });
 });
 
-test('refuses a page that leads back, which it would read for ever', async () => {
+test('readKnownWrites rejects a page that repeats its start key', async () => {
   const page = { Items: [], LastEvaluatedKey: { value: { S: 'a' } } };
   await expect(known(page, page)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });
 
-test.each([[{}], [undefined]])('refuses an answer without items, which is none: %j', async (answer) => {
-  await expect(known(answer as object)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+test.each([[{}], [undefined]])('readKnownWrites rejects a response without items: %j', async (response) => {
+  await expect(known(response as object)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });

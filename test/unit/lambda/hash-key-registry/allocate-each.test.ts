@@ -6,7 +6,7 @@ import { FakeRegistryTable, type RandomSchedule } from '../../../support/fakes/f
 const noSchedule = { pause: async () => {}, random: () => 0.5 } as unknown as RandomSchedule;
 const owners = Array.from({ length: 5 }, (_, index) => ({ owner: `owner-${index}` }));
 
-/** A ledger that commits two owners at a time. From its second commit on, others come first, or it fails in another way. */
+/** Allocates keys with a ledger that commits two owners at a time. `laterWrites` decides the outcome from the second commit on. */
 function setUp(laterWrites: RegistryStore['writeHead']) {
   const table = new FakeRegistryTable();
   const store = table.store(noSchedule, 0);
@@ -19,8 +19,8 @@ function setUp(laterWrites: RegistryStore['writeHead']) {
   return allocateEach(ledger, store, owners, uniformRanges(2));
 }
 
-describe('the owners of a request', () => {
-  test('have their keys as far as commits were made, and say by name why the others have none', async () => {
+describe('allocateEach', () => {
+  test('returns the keys of committed owners, and an error code for each other owner', async () => {
     const [first, second, ...others] = await setUp(async () => false);
     expect([first, second]).toEqual([
       { owner: 'owner-0', hashKey: expect.any(BigInt), weight: 1 },
@@ -36,7 +36,7 @@ describe('the owners of a request', () => {
     );
   });
 
-  test('are not known after a failure of the store', async () => {
+  test('throws the error of the store', async () => {
     await expect(setUp(() => Promise.reject(new Error('throttled')))).rejects.toThrow('throttled');
   });
 });

@@ -2,7 +2,7 @@ import { InvocationTime } from '../../../../lambda/hash-key-registry/invocation-
 import { HashKeyLedger, uniformRanges } from '../../../../lib/core';
 import { DynamoDbRegistryStore, type RegistryTableClient } from '../../../../lib/core/registry/dynamodb-registry-store';
 
-describe('the time of an invocation', () => {
+describe('InvocationTime', () => {
   let leftMs: number;
   let time: InvocationTime;
   beforeEach(() => {
@@ -11,19 +11,19 @@ describe('the time of an invocation', () => {
     time.begin({ getRemainingTimeInMillis: () => leftMs });
   });
 
-  test('lets calls pass while there is some', async () => {
+  test('makes calls while time remains', async () => {
     expect(await time.within(async () => 'answer')).toBe('answer');
     await expect(time.within(() => Promise.reject(new Error('of the service')))).rejects.toThrow('of the service');
   });
 
-  test('makes no call behind it', async () => {
+  test('makes no call in the last half second', async () => {
     leftMs = 501;
     const call = jest.fn();
     await expect(time.within(call)).rejects.toMatchObject({ code: 'OUT_OF_TIME' });
     expect(call).not.toHaveBeenCalled();
   });
 
-  test('is what a call ends with that goes on to it', async () => {
+  test('ends a call that takes longer than the remaining time', async () => {
     leftMs = 510;
     const silent = ({ abortSignal }: { abortSignal: AbortSignal }) =>
       new Promise<never>((_, reject) =>
@@ -35,14 +35,14 @@ describe('the time of an invocation', () => {
     await expect(time.within(silent)).rejects.toMatchObject({ code: 'OUT_OF_TIME', cause: { name: 'TimeoutError' } });
   });
 
-  test('bounds the waits of a ledger', async () => {
+  test('limits the waits of a ledger', async () => {
     leftMs = 510;
     const waited = time.clock.sleep(3_600_000);
     await expect(waited).resolves.toBeUndefined();
   });
 
-  test('ends a ledger whose table refuses a head that it does not show, before the ledger ends itself', async () => {
-    const refused = Object.assign(new Error('refused'), { name: 'ConditionalCheckFailedException' });
+  test('ends a ledger whose conditional writes always fail', async () => {
+    const failure = Object.assign(new Error('condition'), { name: 'ConditionalCheckFailedException' });
     let writes = 0;
     const table: RegistryTableClient = {
       getItem: () => time.within(async () => ({})),
@@ -51,7 +51,7 @@ describe('the time of an invocation', () => {
         time.within(async () => {
           writes += 1;
           leftMs -= 10_000;
-          throw refused;
+          throw failure;
         }),
     };
     const ledger = new HashKeyLedger(new DynamoDbRegistryStore(table, 'owners'), {

@@ -1,7 +1,7 @@
 import { parseRegistryEvent } from '../../../../lambda/hash-key-registry/registry-event';
 import { InvalidEventError } from '../../../../lambda/invalid-event-error';
 
-describe('an event of the registry', () => {
+describe('parseRegistryEvent', () => {
   test.each([
     [
       { action: 'allocate', owners: ['a', { owner: 'b', weight: 3 }] },
@@ -20,7 +20,7 @@ describe('an event of the registry', () => {
       { action: 'move', owner: 'a', fromHashKey: '0', toHashKey: '340282366920938463463374607431768211455' },
       { move: { owner: 'a', fromHashKey: 0n, toHashKey: 2n ** 128n - 1n } },
     ],
-  ])('%p is understood', (event, request) => {
+  ])('parses %p', (event, request) => {
     expect(parseRegistryEvent(event)).toEqual({ action: event.action, ...request });
   });
 
@@ -37,7 +37,7 @@ describe('an event of the registry', () => {
     [{ action: 'list', cursor: 5 }, 'cursor must be the cursor of the page before, got 5'],
     [{ action: 'plan', mostMoves: 1.5 }, 'mostMoves must be a whole number from 1 to 1000, got 1.5'],
     [{ ...move, toHashKey: '340282366920938463463374607431768211456' }, 'toHashKey must be a decimal integer'],
-  ])('%j is refused', (event, message) => {
+  ])('rejects %j', (event, message) => {
     expect(() => parseRegistryEvent(event)).toThrow(InvalidEventError);
     expect(() => parseRegistryEvent(event)).toThrow(message);
   });

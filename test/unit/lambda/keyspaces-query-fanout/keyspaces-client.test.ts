@@ -10,7 +10,7 @@ describe('the client of the query function', () => {
   test.each([
     ['eu-west-1', 'cassandra.eu-west-1.amazonaws.com'],
     ['cn-north-1', 'cassandra.cn-north-1.amazonaws.com.cn'],
-  ])('in %s connects to %s over TLS, and checks that name', (region, host) => {
+  ])('in %s connects to %s over TLS, and verifies the host name', (region, host) => {
     expect(clientOptions(region)).toMatchObject({
       contactPoints: [host],
       localDataCenter: region,
@@ -20,21 +20,21 @@ describe('the client of the query function', () => {
   });
 
   // Fingerprints: the repositories of Amazon Trust Services and of Starfield.
-  test('trusts Amazon’s roots and Starfield’s, and nobody else', () => {
+  test('trusts only the root certificates of Amazon and Starfield', () => {
     const fingerprints = CERTIFICATE_AUTHORITIES.map((pem) => new X509Certificate(pem).fingerprint256.slice(0, 11));
     expect(fingerprints).toEqual(['8E:CD:E6:88', '1B:A5:B2:AA', '18:CE:6C:FE', 'E3:5D:28:41', '14:65:FA:20']);
   });
 
-  test('leaves a varint to the library, for the driver stops everything for seconds when it makes a bigint of a long one', () => {
+  test('does not let the driver decode a varint to a bigint, which blocks for seconds if the varint is long', () => {
     expect(clientOptions('eu-west-1').encoding).not.toHaveProperty('useBigIntAsVarint');
   });
 
-  test('is one that the driver accepts', async () => {
+  test('has options that the driver accepts', async () => {
     const client = new Client(clientOptions('eu-west-1'));
     await client.shutdown();
   });
 
-  test('signs in when the driver is challenged', async () => {
+  test('signs the challenge of a server', async () => {
     const responses: string[] = [];
     const server = createServer((socket) => challenge(socket, responses));
     server.listen(0, '127.0.0.1');
@@ -64,7 +64,7 @@ describe('the client of the query function', () => {
 /** Opcodes of the CQL binary protocol, version 4. */
 const [ERROR, STARTUP, AUTHENTICATE, OPTIONS, SUPPORTED, AUTH_CHALLENGE, AUTH_RESPONSE] = [0, 1, 3, 5, 6, 14, 15];
 
-/** A server that challenges once, and then says no: all that a connection needs to show how it signs in. */
+/** A server that sends one challenge and then an error. That is enough to record how a connection signs in. */
 function challenge(socket: Socket, responses: string[]): void {
   let received = Buffer.alloc(0);
   let answered = 0;

@@ -31,14 +31,14 @@ function environment(rows: number, body = 'text') {
 }
 const event = { table: 'blogs', value: { author: ann.toString('base64') } };
 
-describe('a page of the function', () => {
-  test.each([10, 10_000])('refuses a condition of %d levels before it asks', async (levels) => {
+describe('queryPage', () => {
+  test.each([10, 10_000])('rejects a condition of %d levels before the first request', async (levels) => {
     const deep = JSON.parse('['.repeat(levels) + ']'.repeat(levels));
     const page = queryPage(environment(1), { ...event, where: { digest: { between: deep } } } as never, context);
     await expect(page).rejects.toThrow(/where.digest.between must be a value, or a condition with values/);
   });
 
-  test('has rows as plain JSON, their number, a cursor and what they cost', async () => {
+  test('returns rows as plain JSON, their number, a cursor and their cost', async () => {
     const where = { digest: { gte: Buffer.from([0, 2]).toString('base64') } };
     const { response, page } = await queryPage(environment(10), { ...event, where, limit: 3 }, context);
     expect(response).toEqual({
@@ -55,7 +55,7 @@ describe('a page of the function', () => {
     expect(queryMetrics(page)).toMatchObject({ Pages: 1, Requests: 4, ItemsReturned: 3, MissingShards: 0 });
   });
 
-  test('has the rows of several values, whose bytes are base64, in one order', async () => {
+  test('returns the rows of several values in one order, with values of bytes in base64', async () => {
     const { client, ...rest } = environment(3);
     const bob = Buffer.from('bob');
     client.insert({ author: bob, shard: 1, digest: Buffer.from([0, 1]), body: 'text' });
@@ -71,7 +71,7 @@ describe('a page of the function', () => {
     ]);
   });
 
-  test('never outgrows Lambda’s response, and goes on from its cursor', async () => {
+  test('ends a page before the response limit of Lambda, and continues from its cursor', async () => {
     const large = environment(10, 'x'.repeat(1_000_000));
     const sizes: number[] = [];
     let cursor: string | undefined;
@@ -91,26 +91,26 @@ describe('a page of the function', () => {
     [{ table: 'blogs', values: [{ author: 'a' }] }, 'values[0].author must be padded base64, got "a"'],
     [{ ...event, where: { digest: { between: ['AA==', '='] } } }, 'where.digest.between must be padded base64'],
     [{ ...event, filter: 'x' }, 'request must be made of value, values, where, order'],
-  ])('is refused for %j before anything is asked', async (bad, message) => {
-    const asked = environment(1);
-    const page = queryPage(asked, bad as never, context);
+  ])('rejects %j before the first request', async (bad, message) => {
+    const rejecting = environment(1);
+    const page = queryPage(rejecting, bad as never, context);
     await expect(page).rejects.toThrow(InvalidArgumentError);
     await expect(page).rejects.toThrow(message);
-    expect(asked.client.sent).toHaveLength(0);
+    expect(rejecting.client.sent).toHaveLength(0);
   });
 
-  test('names the tables there are', async () => {
+  test('rejects an unknown table with UnknownTableError', async () => {
     await expect(queryPage(environment(1), { ...event, table: 'x' }, context)).rejects.toThrow(UnknownTableError);
   });
 });
 
-describe('plain JSON', () => {
-  test('loses nothing of what the driver reads', () => {
+describe('plainRow', () => {
+  test('converts every type of the driver to JSON without loss', () => {
     const row = {
       small: 7n,
       large: 9007199254740993n,
       whole: types.Integer.fromString('-7'),
-      // The driver's own text of it never ends.
+      // The toString of the driver does not end for this number.
       huge: types.Integer.fromBuffer(Buffer.from((10n ** 2_000n).toString(16).padStart(1_662, '0'), 'hex')),
       nan: Number.NaN,
       missing: null,
@@ -118,7 +118,7 @@ describe('plain JSON', () => {
       time: new Date('2020-07-09T08:30:00.001Z'),
       id: types.Uuid.fromString('00000000-0000-4000-8000-000000000001'),
       price: types.BigDecimal.fromString('10.50'),
-      // As Java and Python write 500, which the driver itself makes "5." of.
+      // Java and Python write 500 in this form. The driver would convert it to "5.".
       round: types.BigDecimal.fromBuffer(Buffer.from([255, 255, 255, 254, 5])),
       bytes: Buffer.from([1, 2]),
       tags: new Set(['a', 'b']),
@@ -145,7 +145,7 @@ describe('plain JSON', () => {
   });
 });
 
-describe('a function that is bound to values', () => {
+describe('a Keyspaces query function that is bound to values', () => {
   const byTenant = keyspacesConfig({
     partitionKey: [
       { name: 'tenant', type: 'text' },
@@ -170,7 +170,7 @@ describe('a function that is bound to values', () => {
     [[{ tenant: 'a' }], { value: a }],
     [[{ tenant: 'a' }], { values: [a, { ...a, day: 2 }] }],
     [[{ tenant: 'b' }, { tenant: 'a', day: 1 }], { values: [{ tenant: 'b', day: 9 }, a] }],
-  ])('to %j reads %j', async (values, request) => {
+  ])('%j – accepts %j', async (values, request) => {
     const { response } = await queryPage(bound(values), { table: 'events', ...request } as never, context);
     expect(response.count).toBe(0);
   });
@@ -181,14 +181,14 @@ describe('a function that is bound to values', () => {
     [[{ tenant: 'a' }], { values: [a, { tenant: 'b', day: 1 }] }, 'values[1]'],
     [[{ tenant: 'a' }], {}, 'value'],
     [[{ tenant: 'a' }], { table: 'blogs', value: event.value }, 'value'],
-  ])('to %j rejects %j before it reads anything', async (values, request, field) => {
+  ])('%j – rejects %j before the first read', async (values, request, field) => {
     const sent = client.sent.length;
     const page = queryPage(bound(values), { table: 'events', ...request } as never, context);
     await expect(page).rejects.toThrow(`[VALUE_NOT_ALLOWED] ${field} must be one of the values`);
     expect(client.sent).toHaveLength(sent);
   });
 
-  test.each(['', '["a"]', '[{"a":1,"b":2},{"b":2,"a":1}]'])('by the variable %j does not start', (variable) => {
+  test.each(['', '["a"]', '[{"a":1,"b":2},{"b":2,"a":1}]'])('with the variable %j does not start', (variable) => {
     expect(() => boundValues<AllowedColumns>(variable, checkAllowedColumns)).toThrow('EVEN_SHARDS_VALUES');
   });
 });

@@ -4,7 +4,7 @@ const NOW = new Date('2020-06-09T22:41:51.000Z');
 const NONCE = '91703fdc2ef562e19fbdab0f58e42fe5';
 const credentials = { accessKeyId: 'UserID-1', secretAccessKey: 'UserSecretKey-1' };
 
-const answer = (challenge: string, provided: () => Promise<typeof credentials & { sessionToken?: string }>) =>
+const responseTo = (challenge: string, provided: () => Promise<typeof credentials & { sessionToken?: string }>) =>
   new Promise<string>((resolve, reject) => {
     const authenticator = new SigV4AuthProvider('us-west-2', provided, () => NOW).newAuthenticator();
     authenticator.evaluateChallenge(Buffer.from(challenge), (error, response) =>
@@ -13,7 +13,7 @@ const answer = (challenge: string, provided: () => Promise<typeof credentials & 
   });
 
 describe('SigV4AuthProvider', () => {
-  test('asks for SigV4', () => {
+  test('starts with the mechanism SigV4', () => {
     const authenticator = new SigV4AuthProvider('us-west-2', async () => credentials).newAuthenticator();
     let first: Buffer | undefined;
     authenticator.initialResponse((_, response) => {
@@ -28,25 +28,25 @@ describe('SigV4AuthProvider', () => {
     'access_key=UserID-1,amzdate=2020-06-09T22:41:51.000Z';
 
   test('signs the nonce as the published plug-ins do', async () => {
-    expect(await answer(`nonce=${NONCE}`, async () => credentials)).toBe(signed);
-    expect(await answer(`realm=x,nonce=${NONCE},more=y`, async () => credentials)).toBe(signed);
+    expect(await responseTo(`nonce=${NONCE}`, async () => credentials)).toBe(signed);
+    expect(await responseTo(`realm=x,nonce=${NONCE},more=y`, async () => credentials)).toBe(signed);
   });
 
   test('adds the token of temporary credentials', async () => {
     const temporary = { ...credentials, sessionToken: 'sess-token-1' };
-    expect(await answer(`nonce=${NONCE}`, async () => temporary)).toBe(`${signed},session_token=sess-token-1`);
+    expect(await responseTo(`nonce=${NONCE}`, async () => temporary)).toBe(`${signed},session_token=sess-token-1`);
   });
 
-  test('takes the credentials of the moment, for each connection anew', async () => {
+  test('reads the current credentials for each connection', async () => {
     let number = 0;
     const rotating = async () => ({ ...credentials, accessKeyId: `key-${++number}` });
-    expect(await answer(`nonce=${NONCE}`, rotating)).toContain('access_key=key-1');
-    expect(await answer(`nonce=${NONCE}`, rotating)).toContain('access_key=key-2');
+    expect(await responseTo(`nonce=${NONCE}`, rotating)).toContain('access_key=key-1');
+    expect(await responseTo(`nonce=${NONCE}`, rotating)).toContain('access_key=key-2');
   });
 
-  test('fails the connection when there is no nonce, or no credentials', async () => {
-    await expect(answer('hello', async () => credentials)).rejects.toThrow('has no nonce');
+  test('fails the connection without a nonce or without credentials', async () => {
+    await expect(responseTo('hello', async () => credentials)).rejects.toThrow('has no nonce');
     const none = () => Promise.reject(new Error('no credentials'));
-    await expect(answer(`nonce=${NONCE}`, none)).rejects.toThrow('no credentials');
+    await expect(responseTo(`nonce=${NONCE}`, none)).rejects.toThrow('no credentials');
   });
 });

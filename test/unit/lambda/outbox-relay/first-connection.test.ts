@@ -3,7 +3,7 @@ import { VirtualClock } from '../../../../lib/testing';
 
 const ATTEMPT_MS = 10_000;
 
-/** A pool of a database that accepts connections from some time on. Before, each attempt times out. */
+/** A pool of a database that accepts connections from a given time on. Before that time, each attempt times out. */
 function poolFrom(clock: VirtualClock, acceptsAtMs: number, failure: object = {}) {
   const released: unknown[] = [];
   const connect = async () => {
@@ -39,7 +39,7 @@ describe('firstConnection', () => {
     expect(clock.now()).toBe(mostMs);
   });
 
-  test.each(['28P01', '3D000'])('throws an error that does not pass at once: %s', async (code) => {
+  test.each(['28P01', '3D000'])('does not retry a permanent error: %s', async (code) => {
     const clock = new VirtualClock();
     const { pool } = poolFrom(clock, Number.POSITIVE_INFINITY, { code });
     await expect(clock.runUntil(firstConnection(pool, 890_000, clock))).rejects.toMatchObject({ code });

@@ -13,7 +13,7 @@ const FOUND: OutboxVerification = {
   missing: [],
 };
 
-describe('what the relay reports', () => {
+describe('OutboxReport', () => {
   let lines: Record<string, unknown>[];
   let warnings: string[];
   let summary: RelaySummary;
@@ -42,7 +42,7 @@ describe('what the relay reports', () => {
     return new OutboxReport({ summary: () => ({ ...summary }), verify: () => verify() } as OutboxRelay, metrics);
   }
 
-  test('is what it did since the last report, twice a minute and at the end, and what waits', async () => {
+  test('publishes the rows since the last report and the waiting rows, twice a minute and at the end', async () => {
     const running = report();
     running.start();
     summary = { ...NOTHING, relayed: 100, rejections: 3 };
@@ -64,7 +64,7 @@ describe('what the relay reports', () => {
     ]);
   });
 
-  test('goes out without the lag when the database does not answer', async () => {
+  test('publishes without the lag if the database does not respond', async () => {
     verify = () => Promise.reject(new Error('connection lost'));
     summary = { ...NOTHING, relayed: 5 };
     await report().stop(5_000);
@@ -73,7 +73,7 @@ describe('what the relay reports', () => {
     expect(warnings).toEqual(['the lag is not known']);
   });
 
-  test('names the rows that are missing', async () => {
+  test('logs the ids of missing rows', async () => {
     const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
     verify = async () => ({ ...FOUND, missingRows: 1, missing: [{ id: 17n, range: 1 }] });
     await report().stop(5_000);

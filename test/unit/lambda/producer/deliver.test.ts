@@ -22,7 +22,7 @@ function setUp(fates: Record<string, EntryFate> = {}, requestFate?: () => Reques
 
 const record = (name: string) => ({ partitionKey: name[0]!, data: Buffer.from(name) });
 
-/** A message like `a1`: key a, data a1. One that starts with an upper-case letter cannot be read. */
+/** A message like `a1`: key a, data a1. A message with an upper-case first letter is unreadable. */
 const message = (name: string): SourceMessage => ({
   identifier: name,
   orderingKeys: [name[0]!.toLowerCase()],
@@ -30,7 +30,7 @@ const message = (name: string): SourceMessage => ({
 });
 
 describe('deliverRecords', () => {
-  test('answers index for index', async () => {
+  test('returns a receipt or an error for each record, in the order of the records', async () => {
     const { clock, producer } = setUp({ a2: 'refused' });
     const response = await clock.runUntil(
       deliverRecords(producer, ['a1', 'a2', 'b1', 'a3'].map(record), new FailureTally()),
@@ -52,7 +52,7 @@ describe('deliverRecords', () => {
     });
   });
 
-  test('says where a record may have been written though its answer was lost', async () => {
+  test('sets mayHaveBeenWritten for a record whose response was lost', async () => {
     const { clock, kinesis, producer } = setUp({}, () => 'answer lost');
     const response = await clock.runUntil(deliverRecords(producer, ['a1', 'a2'].map(record), new FailureTally()));
     expect(response.records).toEqual([
@@ -62,7 +62,7 @@ describe('deliverRecords', () => {
     expect(kinesis.dataOf('a')).toEqual(['a1', 'a1']);
   });
 
-  test('keeps its messages short, for Lambda takes back 6 MB at most', async () => {
+  test('shortens error messages, because a Lambda response has at most 6 MB', async () => {
     const client = {
       putRecords: () =>
         Promise.reject(Object.assign(new Error('x'.repeat(5_000)), { $metadata: { httpStatusCode: 400 } })),
@@ -76,8 +76,8 @@ describe('deliverRecords', () => {
   });
 });
 
-describe('when the time is over', () => {
-  test('says which records of a key were not sent, with a code of its own', async () => {
+describe('deliverRecords at the end of its time', () => {
+  test('returns OUT_OF_TIME for records that were not sent', async () => {
     const clock = new VirtualClock();
     const abort = new AbortController();
     clock.schedule(() => abort.abort(), 210);
@@ -99,12 +99,12 @@ describe('when the time is over', () => {
   });
 });
 
-describe('the tally of failures', () => {
+describe('FailureTally', () => {
   const logged = jest.spyOn(console, 'warn').mockImplementation(() => {});
   afterEach(() => logged.mockClear());
   afterAll(() => logged.mockRestore());
 
-  test('counts every reason, of unreadable messages and of those behind them, too', async () => {
+  test('counts failed records by error code, including unreadable messages and later records of their key', async () => {
     const { clock, producer } = setUp({ b1: 'throttled' });
     const tally = new FailureTally();
     const names = ['a1', 'A2', 'a3', 'b1', 'b2', 'c1'];
@@ -133,7 +133,7 @@ describe('the tally of failures', () => {
     ['a check', new InvalidArgumentError('partitionKey', 'secret-key', 'a string')],
     ['the service', new RecordRejectedError('ValidationException', "Value 'secret-key' at 'partitionKey'", 1)],
     ['the runtime', new TypeError('cannot read secret-key')],
-  ])('shows no key and no data in the message of %s', (_, error) => {
+  ])('logs no key and no data of an error of %s', (_, error) => {
     const tally = new FailureTally();
     tally.add(error);
     tally.log();
@@ -141,19 +141,19 @@ describe('the tally of failures', () => {
     expect(logged).toHaveBeenCalledTimes(1);
   });
 
-  test('is silent when nothing failed', () => {
+  test('logs nothing without failures', () => {
     new FailureTally().log();
     expect(logged).not.toHaveBeenCalled();
   });
 });
 
-describe('records whose owner has no hash key because the registry failed', () => {
+describe('deliverRecords without the hash key of an owner', () => {
   const busy = new OwnerKeyError('REGISTRY_BUSY', 'the registry did not return a hash key', {
     isRetryable: true,
     summary: 'the registry did not return a hash key',
   });
 
-  test('fail by name, with the records of their key behind them, and the others are delivered', async () => {
+  test('fails the records of the owner and later records of their key, and delivers the others', async () => {
     const { clock, kinesis, producer } = setUp();
     const records = [record('a1'), { ...record('b1'), ownerKeyError: busy }, record('b2'), record('a2')];
     const response = await clock.runUntil(deliverRecords(producer, records, new FailureTally()));
@@ -176,7 +176,7 @@ describe('deliverMessages of a FIFO queue', () => {
     orderingKeys: [`group ${group}`, name[0]!.toLowerCase()],
   });
 
-  test('sends a group with one partition key in one request', async () => {
+  test('sends groups with one partition key each in one request', async () => {
     const { clock, kinesis, producer } = setUp();
     const put = jest.spyOn(kinesis, 'putRecords');
     const messages = ['a1', 'b1', 'c1'].map((name) => inGroup(name[0]!, name));
@@ -216,8 +216,8 @@ describe('deliverMessages of a FIFO queue', () => {
           for (const value of new Set(named.map((each) => each[same]))) {
             const chain = named.filter((each) => each[same] === value).map(({ name }) => name);
             const first = chain.findIndex((name) => failed.has(name));
-            const wanted = first < 0 ? chain : chain.slice(0, first);
-            expect(stored.filter((name) => chain.includes(name))).toEqual(wanted);
+            const expected = first < 0 ? chain : chain.slice(0, first);
+            expect(stored.filter((name) => chain.includes(name))).toEqual(expected);
           }
         }
       }),
@@ -229,7 +229,7 @@ describe('deliverMessages of a FIFO queue', () => {
 describe('deliverMessages', () => {
   const failures = (names: string[]) => ({ batchItemFailures: names.map((itemIdentifier) => ({ itemIdentifier })) });
 
-  test('reports a failed message and every later one of its key, none of which is sent', async () => {
+  test('reports a failed message and later messages of its key as failed, and does not send them', async () => {
     const { clock, kinesis, producer } = setUp({ a2: 'throttled' });
     const names = ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'];
     const response = await clock.runUntil(deliverMessages(producer, names.map(message), new FailureTally()));
@@ -238,7 +238,7 @@ describe('deliverMessages', () => {
     expect(kinesis.dataOf('b')).toEqual(['b1', 'b2']);
   });
 
-  test('blocks every key of an unreadable message, and what those messages would have blocked', async () => {
+  test('blocks all keys of an unreadable message, and all keys of the messages that it blocks', async () => {
     const { clock, kinesis, producer } = setUp();
     const messages = [
       { ...message('A1'), orderingKeys: ['group', 'a'] },
@@ -252,7 +252,7 @@ describe('deliverMessages', () => {
     expect(kinesis.allData()).toEqual(['c1']);
   });
 
-  test('reports one too large for its number too, and every later one of its key, none of which is sent', async () => {
+  test('reports a message that is too large with its sequence number, and later messages of its key', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock });
     const producer = new OrderedProducer(kinesis, {
@@ -268,7 +268,7 @@ describe('deliverMessages', () => {
     );
   });
 
-  test('reports what was not sent in time', async () => {
+  test('reports messages that were not sent in time', async () => {
     const clock = new VirtualClock();
     const producer = new OrderedProducer(new FakeKinesis({ clock }), {
       streamName: 'Events',

@@ -30,7 +30,7 @@ describe('sourceMessages', () => {
     });
   });
 
-  test('takes the message group of a FIFO queue for the partition key, unless the body has one', () => {
+  test('uses the message group of a FIFO queue as partition key, unless the body has one', () => {
     expect(only(sqs('{"data":"x"}', 'g'))).toMatchObject({ orderingKeys: ['g', 'g'], record: { partitionKey: 'g' } });
     expect(only(sqs('{"partitionKey":"a","data":"x"}', 'g'))).toMatchObject({
       orderingKeys: ['g', 'a'],
@@ -38,27 +38,27 @@ describe('sourceMessages', () => {
     });
   });
 
-  test('takes no partition key from the groups of a standard queue, which share it fairly and say nothing of order', () => {
+  test('does not use the message group of a standard queue as partition key', () => {
     expect(only(sqs('{"data":"x"}', 'tenant', 'jobs'))).toMatchObject({ orderingKeys: [], record: expect.any(Error) });
   });
 
-  test.each(['[]', '{"data":"x"}'])('holds an error for the body %s', (body) => {
+  test.each(['[]', '{"data":"x"}'])('returns an error in place of a record for the body %s', (body) => {
     expect(only(sqs(body)).record).toBeInstanceOf(InvalidArgumentError);
   });
 
-  test('knows the keys of a message whose record is invalid', () => {
+  test('returns the ordering keys of a message with an invalid record', () => {
     const body = '{"partitionKey":"a","data":"x","explicitHashKey":"-1"}';
     expect(only(sqs(body, 'g'))).toMatchObject({ orderingKeys: ['g', 'a'], record: expect.any(Error) });
     expect(only(sqs('not json', 'g'))).toMatchObject({ orderingKeys: ['g'], record: expect.any(Error) });
   });
 
-  test('does not repeat a body that is no JSON in its error', () => {
+  test('does not quote a body that is not JSON in its error', () => {
     expect((only(sqs('secret')).record as Error).message).toBe(
       '[INVALID_EVENT] body must be a record as a JSON object, got "6 characters"',
     );
   });
 
-  test("keys a table's change by the item's key, its data the change as DynamoDB wrote it", () => {
+  test("uses the key of the item as partition key of a table's change, and the change as data", () => {
     const message = only(change({ tenant: { S: 't' }, number: { N: '7' } }));
     expect(message).toMatchObject({ identifier: '111', orderingKeys: ['7#t'] });
     const { partitionKey, data } = message.record as ProducerRecord;
@@ -79,14 +79,14 @@ describe('sourceMessages', () => {
     expect(orderingKeys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 
-  test('holds an error for a change that is larger than the stream accepts', () => {
+  test('returns an error in place of a record for a change that is larger than the stream accepts', () => {
     const large = { ...change({ id: { S: 'a' } }) };
     large.dynamodb!.NewImage = { text: { S: 'x'.repeat(2_000) } };
     expect(sourceMessages([large], { maxRecordBytes: 1_000 })[0]!.record).toBeInstanceOf(RecordTooLargeError);
     expect(sourceMessages([large], { maxRecordBytes: 10_000 })[0]!.record).not.toBeInstanceOf(Error);
   });
 
-  describe('that takes over the numbers of its source', () => {
+  describe('with sequence: true', () => {
     const fifo = (body: string, group: string, number: string, queue?: string) => {
       const record = sqs(body, group, queue);
       record.attributes.SequenceNumber = number;
@@ -95,7 +95,7 @@ describe('sourceMessages', () => {
     const sequences = (...records: (SQSRecord | DynamoDBRecord)[]) =>
       sourceMessages(records, { sequence: true }).map(({ record }) => (record as ProducerRecord).sequence);
 
-    test('has those of a FIFO queue, in which a group is counted', () => {
+    test('uses the sequence numbers of a FIFO queue for each message group', () => {
       expect(
         sequences(
           fifo('{"data":"x"}', 'a', '18849496460467696128'),
@@ -107,12 +107,12 @@ describe('sourceMessages', () => {
       ]);
     });
 
-    test('has those of a table', () => {
+    test('uses the sequence numbers of a table', () => {
       const record = { ...change({ id: { S: 'a' } }), eventSourceARN: 'arn:aws:dynamodb:us-east-1:1:table/t/stream/1' };
       expect(sequences(record)).toEqual([{ producerId: expect.stringMatching(/^[\w-]{22}$/), sequenceNumber: 111n }]);
     });
 
-    test('tells items of a table apart whose keys look alike', () => {
+    test('uses different producer ids for items whose joined keys are equal', () => {
       const [first, other] = sequences(
         change({ pk: { S: 'a#b' }, sk: { S: 'c' } }),
         change({ pk: { S: 'a' }, sk: { S: 'b#c' } }),
@@ -120,7 +120,7 @@ describe('sourceMessages', () => {
       expect(other!.producerId).not.toBe(first!.producerId);
     });
 
-    test('tells one source from another', () => {
+    test('uses different producer ids for different sources', () => {
       const [first, again, other] = sequences(
         fifo('{"data":"x"}', 'a', '1'),
         fifo('{"data":"x"}', 'a', '2'),
@@ -130,7 +130,7 @@ describe('sourceMessages', () => {
       expect(other!.producerId).not.toBe(first!.producerId);
     });
 
-    test('has none where a key gathers several groups, nor in a standard queue', () => {
+    test('has no sequence if a key receives several groups, or in a standard queue', () => {
       expect(
         sequences(
           fifo('{"partitionKey":"a","data":"x"}', 'g', '1'),
@@ -139,12 +139,12 @@ describe('sourceMessages', () => {
       ).toEqual([undefined, undefined]);
     });
 
-    test('takes none over unless it is told to', () => {
+    test('has no sequence without the option', () => {
       expect(only(fifo('{"data":"x"}', 'a', '1')).record).not.toHaveProperty('sequence');
     });
   });
 
-  test('fails for another event source', () => {
+  test('rejects another event source', () => {
     expect(() => sourceMessages([{ eventSource: 'aws:s3' } as never])).toThrow(
       'Records[0].eventSource must be aws:sqs or aws:dynamodb, got "aws:s3"',
     );
@@ -154,7 +154,7 @@ describe('sourceMessages', () => {
     ['messageId', { messageId: 7 }],
     ['eventSourceARN', { eventSourceARN: { arn: 'x' } }],
     ['attributes.SequenceNumber', { attributes: { SequenceNumber: '9'.repeat(1_000_000) } }],
-  ])('refuses a queue message that no queue sends: %s', (field, changes) => {
+  ])('rejects a queue message with a malformed %s', (field, changes) => {
     const record = { ...sqs('{"data":"x"}', 'g'), ...changes } as unknown as SQSRecord;
     expect(() => sourceMessages([record])).toThrow(InvalidArgumentError);
     expect(() => sourceMessages([record])).toThrow(`Records[0].${field} must be`);
@@ -163,13 +163,13 @@ describe('sourceMessages', () => {
   test.each<[string, object]>([
     ['dynamodb.Keys.id', { dynamodb: { Keys: { id: { S: 'a', N: '1' } } } }],
     ['dynamodb.SequenceNumber', { dynamodb: { Keys: {}, SequenceNumber: 7 } }],
-  ])('refuses a change that no table sends: %s', (field, changes) => {
+  ])('rejects a table change with a malformed %s', (field, changes) => {
     const record = { ...change({ id: { S: 'a' } }), ...changes } as unknown as DynamoDBRecord;
     expect(() => sourceMessages([record])).toThrow(`Records[0].${field} must be`);
   });
 
   // Node.js 26 writes any depth as JSON; the versions before it do not.
-  test('takes a record that is nested deeper than Node.js can write for a bad one, and reads the others', () => {
+  test('returns an error in place of a record that is nested deeper than Node.js can serialize', () => {
     const nested = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
     const record = isWritten(nested) ? { partitionKey: 'a' } : { code: 'INVALID_EVENT' };
     const deep = `{"partitionKey":"a","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;

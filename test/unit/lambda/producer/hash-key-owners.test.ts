@@ -6,18 +6,18 @@ describe('HashKeyOwners', () => {
   const record = (hashKeyOwner?: string): OwnedRecord => {
     return { partitionKey: 'p', data: Buffer.from(''), ...(hashKeyOwner !== undefined && { hashKeyOwner }) };
   };
-  let asked: string[][];
+  let requests: string[][];
   let nowMs: number;
   let timeOfDayMs: number;
   let keyOf: (owner: string) => OwnerKey;
   let owners: HashKeyOwners;
   beforeEach(() => {
-    asked = [];
+    requests = [];
     nowMs = 0;
     timeOfDayMs = 0;
     keyOf = (owner) => BigInt(owner.slice(1));
     const ask = async (names: string[]) => {
-      asked.push(names);
+      requests.push(names);
       return names.map(keyOf);
     };
     owners = new HashKeyOwners(ask, () => ({ monotonicMs: nowMs, timeOfDayMs }));
@@ -28,13 +28,13 @@ describe('HashKeyOwners', () => {
     return records.map(({ explicitHashKey }) => explicitHashKey);
   };
 
-  test('gives each record the key of its owner, and asks for each owner once', async () => {
+  test('sets the hash key of the owner of each record, and requests each owner once', async () => {
     expect(await keysOf('o1', undefined, 'o2', 'o1')).toEqual([1n, undefined, 2n, 1n]);
     expect(await keysOf('o2', 'o3')).toEqual([2n, 3n]);
-    expect(asked).toEqual([['o1', 'o2'], ['o3']]);
+    expect(requests).toEqual([['o1', 'o2'], ['o3']]);
   });
 
-  test('asks again after a minute, for the owner may have been moved', async () => {
+  test('requests an owner again after a minute, because the owner may have moved', async () => {
     await keysOf('o1');
     keyOf = () => 7n;
     nowMs = 59_999;
@@ -43,48 +43,51 @@ describe('HashKeyOwners', () => {
     expect(await keysOf('o1')).toEqual([7n]);
   });
 
-  test.each([-1, 1])('asks again after a minute if the time of day jumps by %d days meanwhile', async (days) => {
-    timeOfDayMs = 2 * 86_400_000;
-    await keysOf('o1');
-    timeOfDayMs += days * 86_400_000;
-    nowMs = 60_000;
-    await keysOf('o1');
-    expect(asked).toHaveLength(2);
-  });
+  test.each([-1, 1])(
+    'requests an owner again after a minute, also if the time of day jumps by %d days',
+    async (days) => {
+      timeOfDayMs = 2 * 86_400_000;
+      await keysOf('o1');
+      timeOfDayMs += days * 86_400_000;
+      nowMs = 60_000;
+      await keysOf('o1');
+      expect(requests).toHaveLength(2);
+    },
+  );
 
-  test('asks again after a minute in which the function was frozen', async () => {
+  test('requests an owner again after a minute in which the function was frozen', async () => {
     await keysOf('o1');
     timeOfDayMs = 60_000;
     await keysOf('o1');
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
-  test('answers for an owner whom it must forget for others of the same event', async () => {
+  test('keeps the key of an owner for the whole event, also if the cache overflows', async () => {
     await keysOf('o1');
     const others = Array.from({ length: 100_000 }, (_, index) => `o${index + 2}`);
     expect((await keysOf(...others, 'o1')).at(-1)).toBe(1n);
   });
 
-  test('leaves a record without a key if its owner has none, and asks again', async () => {
+  test('sets no key if the owner has none, and requests the owner again', async () => {
     keyOf = () => null;
     expect(await keysOf('o1')).toEqual([undefined]);
     keyOf = () => 1n;
     expect(await keysOf('o1')).toEqual([1n]);
   });
 
-  test('forgets a key that its owner has lost', async () => {
+  test('forgets the key of an owner that was released', async () => {
     await keysOf('o1');
     keyOf = () => null;
     nowMs = 60_000;
     expect(await keysOf('o1')).toEqual([undefined]);
   });
 
-  test('asks for no more owners at once than the registry answers for', async () => {
+  test('requests at most 1,000 owners in one call', async () => {
     await keysOf(...Array.from({ length: 2_500 }, (_, index) => `o${index}`));
-    expect(asked.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+    expect(requests.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
   });
 
-  test('says of each record why its owner has no key, and asks again', async () => {
+  test('sets the error of an owner on its records, and requests the owner again', async () => {
     const failure = new OwnerKeyError('REGISTRY_BUSY', 'busy', { isRetryable: true, summary: 'busy' });
     keyOf = (owner) => (owner === 'o1' ? failure : 2n);
     const records = [record('o1'), record('o2')];
@@ -94,7 +97,7 @@ describe('HashKeyOwners', () => {
     expect(await keysOf('o1')).toEqual([1n]);
   });
 
-  test('gives up with the invocation', async () => {
+  test('rejects when the invocation is aborted', async () => {
     const invocation = new AbortController();
     const ask = async (_: string[], abortSignal: AbortSignal) => abortSignal.throwIfAborted() ?? [];
     invocation.abort(new Error('out of time'));
@@ -102,8 +105,8 @@ describe('HashKeyOwners', () => {
     await expect(resolved).rejects.toThrow('out of time');
   });
 
-  test('asks for nobody if no record has an owner', async () => {
+  test('makes no request if no record has an owner', async () => {
     await keysOf(undefined);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });

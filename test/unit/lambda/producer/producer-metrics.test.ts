@@ -2,7 +2,7 @@ import { functionMetrics } from '../../../../lambda/embedded-metrics';
 import { addProducerMetrics, publishFailures } from '../../../../lambda/producer/producer-metrics';
 import { noStatistics } from '../../../../lib/core/producer/producer-statistics';
 
-/** What CloudWatch reads of the log. */
+/** The metrics that CloudWatch reads from the log. */
 function published(statistics: Partial<ReturnType<typeof noStatistics>>, failed: number) {
   process.env.AWS_LAMBDA_FUNCTION_NAME = 'producer';
   const metrics = functionMetrics();
@@ -11,7 +11,7 @@ function published(statistics: Partial<ReturnType<typeof noStatistics>>, failed:
 }
 
 describe('the metrics of the producer function', () => {
-  test('are in the vocabulary of the Kinesis Producer Library, under the name of the function', () => {
+  test('have the names of the Kinesis Producer Library, and the function name as dimension', () => {
     const { _aws, ...values } = published(
       {
         userRecordsReceived: 10,
@@ -47,7 +47,7 @@ describe('the metrics of the producer function', () => {
     expect(_aws.CloudWatchMetrics[0]!.Metrics).toContainEqual({ Name: 'RequestTime', Unit: 'Milliseconds' });
   });
 
-  test('have no mean of nothing', () => {
+  test('have no mean without records', () => {
     const values = published({ userRecordsReceived: 1, userRecordsFailed: 1 }, 1);
     expect(values).toMatchObject({ UserRecordsPut: 0, AllErrors: 0 });
     expect(values).not.toHaveProperty('RetriesPerRecord');

@@ -10,19 +10,19 @@ const parse = (input: unknown) => parseRecordInput('records[3]', input);
 const text = (data: Uint8Array): string => Buffer.from(data).toString();
 
 describe('parseRecordInput', () => {
-  test('takes text as UTF-8', () => {
+  test('encodes text as UTF-8', () => {
     expect(text(parse({ partitionKey: 'a', data: 'grün' }).data)).toBe('grün');
   });
 
-  test.each([[[1, 2]], [0.5], [false], [null]])('takes %j as JSON', (data) => {
+  test.each([[[1, 2]], [0.5], [false], [null]])('encodes %j as JSON', (data) => {
     expect(text(parse({ partitionKey: 'a', data }).data)).toBe(JSON.stringify(data));
   });
 
-  test('takes bytes in base64', () => {
+  test('decodes bytes from base64', () => {
     expect(parse({ partitionKey: 'a', dataBase64: '/wA=' }).data).toEqual(Buffer.from([0xff, 0]));
   });
 
-  test('takes megabytes of base64, and says when they are too many', () => {
+  test('decodes megabytes of base64, and rejects too many bytes', () => {
     const megabytes = (count: number) => 'A'.repeat(count * 1_000_000);
     const parseWithin = (dataBase64: string) =>
       parseRecordInput('records[0]', { partitionKey: 'a', dataBase64 }, { maxRecordBytes: 10 * 2 ** 20 });
@@ -30,7 +30,7 @@ describe('parseRecordInput', () => {
     expect(() => parse({ partitionKey: 'a', dataBase64: megabytes(6) })).toThrow(RecordTooLargeError);
   });
 
-  test('takes the owner of a hash key if there is a registry', () => {
+  test('accepts the owner of a hash key if there is a registry', () => {
     const input = { partitionKey: 'a', data: '', hashKeyOwner: 'account-1' };
     const record = parseRecordInput('records[0]', input, { hasRegistry: true });
     expect(record).toEqual({ partitionKey: 'a', data: Buffer.from(''), hashKeyOwner: 'account-1' });
@@ -40,12 +40,12 @@ describe('parseRecordInput', () => {
     [{ hashKeyOwner: '' }, 'records[0].hashKeyOwner must be a string of 1 to 256 characters'],
     [{ hashKeyOwner: 5 }, 'records[0].hashKeyOwner must be a string of 1 to 256 characters'],
     [{ hashKeyOwner: 'a', explicitHashKey: '1' }, 'records[0].hashKeyOwner must be absent beside explicitHashKey'],
-  ])('refuses %j', (fields, message) => {
+  ])('rejects %j', (fields, message) => {
     const input = { partitionKey: 'a', data: '', ...fields };
     expect(() => parseRecordInput('records[0]', input, { hasRegistry: true })).toThrow(message);
   });
 
-  test('takes an explicit hash key as a decimal string, up to the last one', () => {
+  test('parses an explicit hash key from a decimal string, up to 2^128 - 1', () => {
     const record = parse({ partitionKey: 'a', data: '', explicitHashKey: '340282366920938463463374607431768211455' });
     expect(record.explicitHashKey).toBe(2n ** 128n - 1n);
   });
@@ -102,7 +102,7 @@ describe('parseRecordInput', () => {
       InvalidArgumentError,
       'this function has no hash key registry',
     ],
-  ])('refuses %s', (_, input, error, message) => {
+  ])('rejects %s', (_, input, error, message) => {
     expect(() => parse(input)).toThrow(error);
     expect(() => parse(input)).toThrow(message);
   });

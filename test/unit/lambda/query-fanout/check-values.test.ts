@@ -19,7 +19,7 @@ const byTime: ShardedIndexConfig = { ...byTenant, indexName: 'byTime', valueAttr
 const { indexName, ...ofTable } = byOwner;
 const invoices = { ...ofTable, valueAttribute: 'shard', shardedBy: ['jobId'], separator: '-', firstShard: 1 } as never;
 
-/** The variable that the construct sets for these values. */
+/** The environment variable that the construct sets for these values. */
 function variableFor(values: (string | number)[]): string {
   const stack = new Stack(new App(), 'Stack');
   const id = { name: 'id', type: AttributeType.STRING };
@@ -33,7 +33,7 @@ function variableFor(values: (string | number)[]): string {
   return query!.Properties.Environment.Variables.EVEN_SHARDS_VALUES;
 }
 
-/** The check of the function that the construct has bound to these values. */
+/** The event parser of a function that the construct has bound to these values. */
 function parserFor(values: (string | number)[]) {
   const stores = {
     indexes: { byTenant, byOwner, byTime },
@@ -45,7 +45,7 @@ function parserFor(values: (string | number)[]) {
 
 const NUMBERS = [1, -0.5, 9007199254740991];
 
-describe('a query function that is bound to some values', () => {
+describe('a query function that is bound to values', () => {
   const parse = parserFor(['a', '1b', ...NUMBERS]);
 
   test.each<object>([
@@ -73,12 +73,12 @@ describe('a query function that is bound to some values', () => {
     [{ index: 'byTenant', values: 'a' }, 'values'],
     [{ index: 'byTenant', value: 'b', values: ['a'] }, 'value'],
     [{ index: 'byTenant', value: 'a', values: ['b'] }, 'values[0]'],
-  ])('rejects %j before it reads anything', (event, field) => {
+  ])('rejects %j before the first read', (event, field) => {
     expect(() => parse(event)).toThrow(ValueNotAllowedError);
     expect(() => parse(event)).toThrow(`[VALUE_NOT_ALLOWED] ${field} must be one of the values`);
   });
 
-  test('does not name its values in the error', () => {
+  test('does not name its values in an error', () => {
     expect(() => parse({ index: 'byTenant', value: 'b' })).not.toThrow(/1b|9007199254740991/);
   });
 });
@@ -94,7 +94,7 @@ test.each(['', '[]', '["a","a"]', '[1,1.0]', 'null'])('a function with the varia
   expect(() => boundValues<AllowedValues>(variable, checkAllowedValues)).toThrow('EVEN_SHARDS_VALUES');
 });
 
-test('a function without the variable reads any value', () => {
+test('a function without the variable accepts any value', () => {
   expect(boundValues<AllowedValues>(undefined, checkAllowedValues)).toBeUndefined();
 });
 
@@ -114,7 +114,7 @@ describe.each(['multi-attribute', 'single-attribute'] as const)('a forged cursor
   }
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'with the key of another tenant – %s – reads no item of that tenant',
+    'with the key of another tenant – %s – returns no item of that tenant',
     async (order) => {
       const request = { value: 'a', order };
       const key = { jobId: { S: 'a#b 2' }, createdAt: { N: '2' }, status: { S: 'a#b' }, shard: { S: 'a#b#0' } };
@@ -126,7 +126,7 @@ describe.each(['multi-attribute', 'single-attribute'] as const)('a forged cursor
     },
   );
 
-  test('of a count of another tenant is rejected', async () => {
+  test('of a count is rejected', async () => {
     await expect(fanOutCount(index, config, { value: 'a', cursor: 'x' })).rejects.toMatchObject({
       code: 'INVALID_CURSOR',
     });

@@ -13,7 +13,7 @@ describe('jsonItem', () => {
     expect(jsonItem({ number: { N: text } })).toEqual({ number: expected });
   });
 
-  test('loses no digit of any number', () => {
+  test('keeps every digit of any number', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n }), (digits) => {
         const { number } = jsonItem({ number: { N: digits.toString() } });

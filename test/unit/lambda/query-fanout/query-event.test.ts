@@ -20,7 +20,7 @@ const invoices: ShardedTableConfig = {
 };
 
 describe('parseQueryEvent', () => {
-  test('finds the index and leaves the request', () => {
+  test('returns the configuration of the index, the request, and the defaults', () => {
     const event = { index: 'byTime', format: 'dynamodb', limit: 5, order: 'descending' };
     expect(parseQueryEvent(stores, event)).toEqual({
       config: byTime,
@@ -31,7 +31,7 @@ describe('parseQueryEvent', () => {
     });
   });
 
-  test('finds a table by its name, and takes a page that is fresh', () => {
+  test('finds a table by its name, and accepts fresh', () => {
     const event = { table: 'Invoices', value: '121212', fresh: true };
     expect(parseQueryEvent({ ...stores, tables: { Invoices: invoices } }, event)).toMatchObject({
       config: invoices,
@@ -44,21 +44,21 @@ describe('parseQueryEvent', () => {
     [{ index: 'byTime', table: 'Invoices' }, 'table must be absent because the event names an index'],
     [{ table: 'Orders' }, 'table must be one of Invoices, got "Orders"'],
     [{ table: 'Invoices', fresh: 'yes' }, 'fresh must be true, false or absent'],
-  ])('refuses %j', (event, message) => {
+  ])('rejects %j', (event, message) => {
     expect(() => parseQueryEvent({ ...stores, tables: { Invoices: invoices } }, event)).toThrow(message);
   });
 
-  test('asks for a count', () => {
+  test("accepts select: 'count'", () => {
     const event = { index: 'byTime', select: 'count', sortKey: { gt: '2026' } };
     expect(parseQueryEvent(stores, event)).toMatchObject({ select: 'count', request: { sortKey: { gt: '2026' } } });
   });
 
-  test.each([{ limit: 5 }, { order: 'descending' }, { projection: ['jobId'] }])('counts without %j', (ofItems) => {
+  test.each([{ limit: 5 }, { order: 'descending' }, { projection: ['jobId'] }])('rejects %j for a count', (ofItems) => {
     const event = { index: 'byTime', select: 'count', ...ofItems };
     expect(() => parseQueryEvent(stores, event)).toThrow('absent because a count returns no items');
   });
 
-  test('reads binary filter values from base64, wherever they stand', () => {
+  test('decodes binary filter values from base64 at any depth', () => {
     const expressionAttributeValues = {
       ':b': { B: '/wA=' },
       ':s': { S: '/wA=' },
@@ -80,11 +80,11 @@ describe('parseQueryEvent', () => {
     [{ between: [{ B: 'AQ==' }, { B: '/wA=' }] }, { between: [{ B: Buffer.from([1]) }, { B: Buffer.from([255, 0]) }] }],
     [{ eq: { N: '12345678901234567890' } }, { eq: { N: '12345678901234567890' } }],
     [{ beginsWith: 'AQ==' }, { beginsWith: 'AQ==' }],
-  ])('reads the sort key %j, its binary from base64', (sortKey, expected) => {
+  ])('decodes the binary values of the sort key %j from base64', (sortKey, expected) => {
     expect(parseQueryEvent(stores, { index: 'byTime', sortKey }).request).toEqual({ sortKey: expected });
   });
 
-  test('refuses what is no base64', () => {
+  test('rejects a binary value that is not base64', () => {
     expect(() => parseQueryEvent(stores, { index: 'byTime', sortKey: { eq: { B: 'A' } } })).toThrow(
       'sortKey must be padded base64, got "A"',
     );
@@ -93,7 +93,7 @@ describe('parseQueryEvent', () => {
   });
 
   test.each([[null], ['text'], [{ ':a': null }], [{ ':a': 'text' }]])(
-    'leaves the values %j for the core to refuse',
+    'passes the malformed values %j to the core',
     (values) => {
       const { request } = parseQueryEvent(stores, { index: 'byTime', expressionAttributeValues: values });
       expect(request.expressionAttributeValues).toEqual(values);
@@ -108,7 +108,7 @@ describe('parseQueryEvent', () => {
       UnknownIndexError,
       'index must be one of byTime, byStatus, got "byColour"',
     ],
-    ['a property every object has', { index: 'toString' }, UnknownIndexError, 'got "toString"'],
+    ['the name of an inherited property', { index: 'toString' }, UnknownIndexError, 'got "toString"'],
     [
       'an unknown format',
       { index: 'byTime', format: 'xml' },
@@ -121,12 +121,12 @@ describe('parseQueryEvent', () => {
       InvalidArgumentError,
       'select must be one of items, count, got "all"',
     ],
-  ])('refuses %s', (_, event, error, message) => {
+  ])('rejects %s', (_, event, error, message) => {
     expect(() => parseQueryEvent(stores, event)).toThrow(error);
     expect(() => parseQueryEvent(stores, event)).toThrow(message);
   });
 
-  test.each(['expressionAttributeValues', 'sortKey'])('refuses %s of 10,000 levels', (field) => {
+  test.each(['expressionAttributeValues', 'sortKey'])('rejects %s with 10,000 levels', (field) => {
     const deep = JSON.parse(`${'{"L":['.repeat(10_000)}${']}'.repeat(10_000)}`);
     expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(InvalidArgumentError);
     expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(`${field} must be nested less`);

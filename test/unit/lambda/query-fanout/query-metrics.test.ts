@@ -13,7 +13,7 @@ const stats = {
 const items = Array.from({ length: 8 }, () => ({ id: { S: 'a' } }));
 
 describe('queryMetrics', () => {
-  test('say what a page took, and how much of it was in vain', () => {
+  test('returns the requests, the items and the over-read of a page', () => {
     expect(queryMetrics({ items, missingShards: [3, 4], stats })).toEqual({
       Pages: 1,
       Requests: 7,
@@ -29,7 +29,7 @@ describe('queryMetrics', () => {
     });
   });
 
-  test('count all that a filter has hidden of an empty page as read in vain', () => {
+  test('counts the hidden items of an empty page as over-read', () => {
     const hidden = { ...stats, itemsHidden: 12 };
     expect(queryMetrics({ items: [], stats: hidden })).toMatchObject({
       ItemsReturned: 0,
@@ -38,12 +38,12 @@ describe('queryMetrics', () => {
     });
   });
 
-  test('say nothing of over-reading of a page that has read nothing', () => {
+  test('has no OverRead for a page that has read no item', () => {
     const nothing = { ...stats, itemsRead: 0, itemsHidden: 0 };
     expect(queryMetrics({ items: [], stats: nothing })).not.toHaveProperty('OverRead');
   });
 
-  test('of a count are what it read', () => {
+  test('countMetrics returns the requests and the items of a count', () => {
     expect(countMetrics({ count: 12, stats })).toEqual({
       Requests: 7,
       Waves: 2,

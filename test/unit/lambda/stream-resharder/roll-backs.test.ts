@@ -5,7 +5,7 @@ import { FakeControlPlane } from '../../../../lib/testing/fake-control-plane';
 import { serviceError } from '../../../../lib/testing/service-error';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
-/** What no emulator can be brought to: each status of a stack, and each state of a stream, in the moment of each request. */
+/** Combines each status of a stack and each state of a stream with each request. Emulators do not have all of these states. */
 let kinesis: FakeControlPlane;
 let stacks: Record<string, { StackStatus: string; ParentId?: string }>;
 jest.mock('../../../../lambda/reshard-client', () => ({
@@ -16,7 +16,7 @@ jest.mock('@aws-sdk/client-cloudformation', () => ({
   ...jest.requireActual('@aws-sdk/client-cloudformation'),
   CloudFormation: class {
     async describeStacks({ StackName }: { StackName: string }) {
-      if (stacks[StackName] === undefined) throw new Error('no way to CloudFormation');
+      if (stacks[StackName] === undefined) throw new Error('no connection to CloudFormation');
       return { Stacks: [stacks[StackName]] };
     }
   },
@@ -32,7 +32,7 @@ const ROLLING_BACK = [
   'UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS',
   'UPDATE_ROLLBACK_COMPLETE',
 ];
-/** The last is that of a stack that CloudFormation does not tell of. */
+/** The last status is undefined: CloudFormation does not return the stack. */
 const STATUSES = [...Object.values(StackStatus), undefined];
 const REQUESTS = ['Create', 'Update', 'Delete'] as const;
 const STREAMS = ['there', 'gone', 'unreadable', 'updating'] as const;
@@ -40,10 +40,10 @@ const STREAMS = ['there', 'gone', 'unreadable', 'updating'] as const;
 type Request = (typeof REQUESTS)[number];
 type State = (typeof STREAMS)[number];
 
-/** A stream that the deployment takes from 4 shards to 8, and whose resource is deleted when it has them. */
+/** The deployment updates the stream from 4 shards to 8. The resource is deleted when the stream has 8 shards. */
 const [BEFORE, DECLARED] = [4, 8];
 
-/** A stack for a moment of its life. */
+/** A stack with this status. */
 const stackOf = (status: string | undefined): typeof stacks =>
   status === undefined ? {} : { own: { StackStatus: status } };
 
@@ -58,7 +58,7 @@ describe('the custom resource of a shard count', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  function begin(state: State, shardCount: number): void {
+  function createStream(state: State, shardCount: number): void {
     kinesis = new FakeControlPlane({ clock, shardCount, roundTripMs: () => 0, reshardStepMs: 100 });
     if (state === 'updating') {
       kinesis.status = 'UPDATING';
@@ -71,10 +71,10 @@ describe('the custom resource of a shard count', () => {
     jest.spyOn(kinesis, 'describeStreamSummary').mockRejectedValue(serviceError(name, name));
   }
 
-  const play = (request: Request) => clock.runUntil(answerOf(request));
+  const run = (request: Request) => clock.runUntil(responseTo(request));
 
-  /** Asks every ten seconds until the answer is complete, as the provider framework does. */
-  async function answerOf(RequestType: Request): Promise<object> {
+  /** Invokes the function every ten seconds until the response is complete, as the provider framework does. */
+  async function responseTo(RequestType: Request): Promise<object> {
     const event: ReshardEvent = {
       RequestType,
       StackId: 'own',
@@ -85,73 +85,73 @@ describe('the custom resource of a shard count', () => {
         DeployedShardCount: String(BEFORE),
       },
     };
-    let answer = await handler(event);
-    while (!answer.IsComplete) {
+    let response = await handler(event);
+    while (!response.IsComplete) {
       await clock.sleep(10_000);
-      answer = await handler({ ...event, ...answer });
+      response = await handler({ ...event, ...response });
     }
-    return { ...answer, shards: kinesis.openShards.length };
+    return { ...response, shards: kinesis.openShards.length };
   }
 
   const shards = (OpenShardCount: number) => ({ shards: OpenShardCount, Data: { OpenShardCount, Skew: 1 } });
   const unknown = { Data: { OpenShardCount: 'unknown', Skew: 'unknown' } };
 
-  describe.each(STATUSES)('while the stack is in %s', (status) => {
+  describe.each(STATUSES)('with a stack in %s', (status) => {
     const isRollBack = ROLLING_BACK.includes(status!);
     beforeEach(() => {
       stacks = stackOf(status);
     });
 
     describe.each(['Create', 'Update'] as const)('%s', (request) => {
-      test.each(['there', 'updating'] as const)('takes a stream that is %s to its count', async (state) => {
-        begin(state, BEFORE);
-        expect(await play(request)).toMatchObject(shards(DECLARED));
+      test.each(['there', 'updating'] as const)('updates a stream that is %s to its declared count', async (state) => {
+        createStream(state, BEFORE);
+        expect(await run(request)).toMatchObject(shards(DECLARED));
       });
 
       test.each([
         ['gone', 'ResourceNotFoundException'],
         ['unreadable', 'AccessDeniedException'],
-      ] as const)(
-        isRollBack ? 'does not hold the stack up if the stream is %s' : 'fails if the stream is %s',
-        async (state, name) => {
-          begin(state, BEFORE);
-          if (isRollBack) {
-            expect(await play(request)).toMatchObject(unknown);
-            expect(warned).toHaveBeenCalledWith(expect.objectContaining({ unknown: 'the shards of the stream' }));
-          } else await expect(play(request)).rejects.toMatchObject({ name });
-        },
-      );
+      ] as const)(isRollBack ? 'completes if the stream is %s' : 'fails if the stream is %s', async (state, name) => {
+        createStream(state, BEFORE);
+        if (isRollBack) {
+          expect(await run(request)).toMatchObject(unknown);
+          expect(warned).toHaveBeenCalledWith(expect.objectContaining({ unknown: 'the shards of the stream' }));
+        } else await expect(run(request)).rejects.toMatchObject({ name });
+      });
     });
 
     describe('Delete', () => {
       if (isRollBack) {
         test.each(['there', 'updating'] as const)(
-          'takes a stream that is %s back to its count of before',
+          'restores the previous count of a stream that is %s',
           async (state) => {
-            begin(state, DECLARED);
-            expect(await play('Delete')).toMatchObject(shards(BEFORE));
+            createStream(state, DECLARED);
+            expect(await run('Delete')).toMatchObject(shards(BEFORE));
           },
         );
 
-        test.each(['gone', 'unreadable'] as const)('does not hold the stack up if the stream is %s', async (state) => {
-          begin(state, DECLARED);
-          expect(await play('Delete')).toMatchObject(unknown);
+        test.each(['gone', 'unreadable'] as const)('completes if the stream is %s', async (state) => {
+          createStream(state, DECLARED);
+          expect(await run('Delete')).toMatchObject(unknown);
         });
       } else {
-        test.each(STREAMS)('leaves a stream that is %s alone', async (state) => {
-          begin(state, DECLARED);
-          expect(await play('Delete')).toEqual({ PhysicalResourceId: 'Events', IsComplete: true, shards: DECLARED });
+        test.each(STREAMS)('does not change a stream that is %s', async (state) => {
+          createStream(state, DECLARED);
+          expect(await run('Delete')).toEqual({ PhysicalResourceId: 'Events', IsComplete: true, shards: DECLARED });
           expect(kinesis.calls).toEqual([]);
         });
       }
     });
   });
 
-  test.each(STATUSES)('is deleted with a nested stack while the stack around it is in %s', async (status) => {
-    stacks = { own: { StackStatus: 'DELETE_IN_PROGRESS', ParentId: 'around' } };
-    if (status !== undefined) stacks.around = { StackStatus: status };
-    begin('there', DECLARED);
+  test.each(STATUSES)(
+    'restores the count in a nested stack only if the parent stack rolls back: %s',
+    async (status) => {
+      stacks = { own: { StackStatus: 'DELETE_IN_PROGRESS', ParentId: 'around' } };
+      if (status !== undefined) stacks.around = { StackStatus: status };
+      createStream('there', DECLARED);
 
-    expect(await play('Delete')).toMatchObject({ shards: ROLLING_BACK.includes(status!) ? BEFORE : DECLARED });
-  });
+      expect(await run('Delete')).toMatchObject({ shards: ROLLING_BACK.includes(status!) ? BEFORE : DECLARED });
+    },
+  );
 });

@@ -32,13 +32,13 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
   const plan = planDeployment(stacks);
   const tableName = expect.stringMatching(/^Orders-Table[0-9A-F]+-[0-9A-F]{12}$/);
 
-  test('has its stacks after the stacks they depend on, those of stages included', () => {
+  test('lists stacks after their dependencies, including the stacks of stages', () => {
     const names = stacks.map(({ name }) => name);
     expect([...names].sort()).toEqual(['AReports', 'Beta-Archive', 'Orders']);
     expect(names.indexOf('Orders')).toBeLessThan(names.indexOf('AReports'));
   });
 
-  test('declares its streams with their construct paths', () => {
+  test('lists its streams with their construct paths', () => {
     expect([...plan.streams].sort((a, b) => a.path.localeCompare(b.path))).toEqual([
       {
         path: 'Beta/Archive/Events',
@@ -57,7 +57,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
     ]);
   });
 
-  test('declares its tables as CreateTable takes them', () => {
+  test('lists its tables as CreateTable inputs', () => {
     expect(plan.tables).toEqual([
       {
         path: 'Orders/Table',
@@ -87,7 +87,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
     ]);
   });
 
-  test('declares its functions with their environment resolved, across stacks too', () => {
+  test('lists its functions with resolved environment variables, also across stacks', () => {
     const stream = plan.streams.find(({ path }) => path === 'Orders/Events')!;
     const [table] = plan.tables;
     const [writer, reader] = ['Orders/Writer/Function', 'AReports/Reader/Function'].map(
@@ -109,7 +109,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
     expect(reader!.environment).toEqual({ STREAM_NAME: stream!.name });
   });
 
-  test('leaves out what is not emulated, and tells what a local run lacks from what it does not need', () => {
+  test('lists resources that are not emulated, and marks those that a local run needs', () => {
     expect(plan.leftOut).toEqual(
       expect.arrayContaining([
         { type: 'AWS::IAM::Role', count: 2, needed: false },
@@ -119,13 +119,13 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
   });
 });
 
-test('names are the same from run to run', () => {
+test('generated names are the same in every run', () => {
   const code = codeDirectory();
   const [first, second] = [1, 2].map(() => planDeployment(readCloudAssembly(temporary(synthesizeOrdersApp({ code })))));
   expect(first!.tables[0]!.name).toBe(second!.tables[0]!.name);
 });
 
-test('a variable that names a resource which is not emulated is not set, and the reason is told', () => {
+test('a variable with the name of a resource that is not emulated is not set, and has a reason', () => {
   const plan = planDeployment(readCloudAssembly(synthesize({ queueVariable: true })));
   const writer = plan.functions.find(({ path }) => path === 'Orders/Writer/Function')!;
   expect(writer.unset).toEqual({
@@ -134,7 +134,7 @@ test('a variable that names a resource which is not emulated is not set, and the
   expect(Object.keys(writer.environment)).toEqual(['STREAM_NAME', 'STREAM_ARN', 'TABLE_NAME', 'INDEX_ARN']);
 });
 
-test('an index of somebody else with a multi-attribute key is refused with the table, the index and the layout to choose', () => {
+test('planDeployment rejects an index with a multi-attribute key that the library did not create, and names the layout to choose', () => {
   const stacks = readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' }));
   expect(() => planDeployment(stacks)).toThrow(UnsupportedTableError);
   expect(() => planDeployment(stacks)).toThrow(
@@ -142,7 +142,7 @@ test('an index of somebody else with a multi-attribute key is refused with the t
   );
 });
 
-test('an index with a multi-attribute key is left to an emulator that has such keys', () => {
+test('planDeployment keeps an index with a multi-attribute key for an emulator with multi-attribute keys', () => {
   const { tables } = planDeployment(readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' })), {
     multiAttributeKeys: true,
   });
@@ -150,7 +150,7 @@ test('an index with a multi-attribute key is left to an emulator that has such k
   expect(index!.KeySchema!.map(({ AttributeName }) => AttributeName)).toEqual(['status', 'shard', 'createdAt']);
 });
 
-test('a function whose asset is gone is refused', () => {
+test('planDeployment rejects a function with a missing asset', () => {
   const directory = synthesize();
   for (const asset of readdirSync(directory).filter((name) => name.startsWith('asset.'))) {
     rmSync(join(directory, asset), { recursive: true });
@@ -159,7 +159,7 @@ test('a function whose asset is gone is refused', () => {
   expect(() => planDeployment(stacks)).toThrow(MissingAssetError);
 });
 
-test('a directory without an assembly is refused with the command to run', () => {
+test('readCloudAssembly rejects a directory without an assembly, and names the command that creates one', () => {
   expect(() => readCloudAssembly('/no/such/cdk.out')).toThrow(CloudAssemblyError);
   expect(() => readCloudAssembly('/no/such/cdk.out')).toThrow(
     'no manifest.json in /no/such/cdk.out: run `npx cdk synth` first, or name the directory with --app',
@@ -169,7 +169,7 @@ test('a directory without an assembly is refused with the command to run', () =>
 test.each([
   ['{', 'is not JSON'],
   ['7', 'is malformed (it must be an object)'],
-])('a manifest that reads %s is refused', (text, problem) => {
+])('readCloudAssembly rejects the manifest %s', (text, problem) => {
   const directory = temporary(mkdtempSync(join(tmpdir(), 'orders-')));
   writeFileSync(join(directory, 'manifest.json'), text);
   expect(() => readCloudAssembly(directory)).toThrow(CloudAssemblyError);

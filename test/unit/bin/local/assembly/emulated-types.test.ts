@@ -24,7 +24,7 @@ describe.each(Object.entries(NAMED_TYPES))('a generated name of %s', (_, type) =
   });
 });
 
-test('names and ARNs read as CloudFormation writes them', () => {
+test('generated names and ARNs have the form of CloudFormation', () => {
   const type = NAMED_TYPES['AWS::Lambda::Function']!;
   expect(generatedName(type, { id: 'Orders', name: 'Orders' }, 'Writer1234')).toMatch(
     /^Orders-Writer1234-[0-9A-F]{12}$/,

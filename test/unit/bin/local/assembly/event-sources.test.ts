@@ -35,7 +35,7 @@ const startingPosition = lambda.StartingPosition.LATEST;
 const mappings = ({ leftOut }: DeploymentPlan) =>
   leftOut.map(({ type }) => type).filter((type) => type.startsWith('AWS::Lambda::EventSourceMapping'));
 
-test('a mapping has what Lambda takes where the template does not say', () => {
+test('a mapping has the defaults of Lambda', () => {
   const plan = planOf((_, handler, stream) => {
     handler.addEventSource(new sources.KinesisEventSource(stream, { startingPosition }));
   });
@@ -51,7 +51,7 @@ test('a mapping has what Lambda takes where the template does not say', () => {
   expect(mappings(plan)).toEqual([]);
 });
 
-test('a mapping has what the template says', () => {
+test('a mapping has the properties of its template', () => {
   const plan = planOf((_, handler, stream) => {
     handler.addEventSource(
       new sources.KinesisEventSource(stream, {
@@ -89,14 +89,14 @@ test('a mapping names its on-failure destination, and a stream has the record si
   expect(plan.streams).toMatchObject([{ maxRecordKibibytes: 5_000 }]);
 });
 
-test.each([1_023, 10_241, 'large'])('a record size limit of %p KiB makes a stream malformed', (size) => {
+test.each([1_023, 10_241, 'large'])('planDeployment rejects a record size limit of %p KiB', (size) => {
   const build = (_: Stack, __: lambda.Function, stream: kinesis.Stream) => {
     (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', size);
   };
   expect(() => planOf(build)).toThrow(/App\/Events is malformed: MaxRecordSizeInKiB must be .* 1024 to 10240/);
 });
 
-test('an alias, and a consumer with enhanced fan-out, are followed to what is here', () => {
+test('an alias and an enhanced fan-out consumer are resolved to the function and the stream', () => {
   const plan = planOf((stack, handler, stream) => {
     const alias = new lambda.Alias(stack, 'Live', { aliasName: 'live', version: handler.currentVersion });
     const consumer = new kinesis.StreamConsumer(stack, 'FanOut', { stream, streamConsumerName: 'f' });
@@ -110,7 +110,7 @@ test('an alias, and a consumer with enhanced fan-out, are followed to what is he
   ]);
 });
 
-test('what cannot run here is left out, with the reason', () => {
+test('mappings that cannot run locally are left out with the reason', () => {
   const plan = planOf((stack, handler, stream) => {
     const table = new dynamodb.Table(stack, 'Table', {
       partitionKey: { name: 'id', type: dynamodb.AttributeType.STRING },

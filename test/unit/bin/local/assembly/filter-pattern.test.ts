@@ -10,8 +10,8 @@ test.each<[string, FilterPattern, boolean]>([
   ['null', { Zip: [null] }, true],
   ['all of several fields', { City: ['New York'], Age: [31] }, false],
   ['a value of a list', { Tags: ['paid'] }, true],
-  ['a field that is there', { City: [{ exists: true }] }, true],
-  ['a field that is not', { Street: [{ exists: false }] }, true],
+  ['an existing field', { City: [{ exists: true }] }, true],
+  ['a missing field', { Street: [{ exists: false }] }, true],
   ['a beginning', { City: [{ prefix: 'New' }] }, true],
   ['an end', { City: [{ suffix: 'York' }] }, true],
   ['any case', { UserID: [{ 'equals-ignore-case': 'alice' }] }, true],
@@ -19,15 +19,15 @@ test.each<[string, FilterPattern, boolean]>([
   ['a number between', { Age: [{ numeric: ['>', 10, '<=', 30] }] }, true],
   ['a number beyond', { Age: [{ numeric: ['>', 30] }] }, false],
   ['a number that is a text', { City: [{ numeric: ['>', 0] }] }, false],
-])('%s', (_, pattern, expected) => {
+])('matches applies a pattern with %s', (_, pattern, expected) => {
   expect(matches({ data: pattern }, { data: USER })).toBe(expected);
 });
 
-test('what is no JSON has no fields', () => {
+test('matches treats data that is not JSON as data without fields', () => {
   expect(matches({ data: { City: [{ exists: false }] } }, { data: undefined })).toBe(false);
 });
 
-test('what is not known is named', () => {
+test('filterProblem names an operator that is not supported', () => {
   expect(filterProblem({ data: { City: [{ wildcard: 'New*' }] } })).toBe('wildcard');
   expect(filterProblem({ data: { $or: [{ a: [1] }] as never } })).toBe('$or');
   expect(filterProblem({ City: [{ 'anything-but': [{ prefix: 'New' }] }] })).toBe('anything-but');

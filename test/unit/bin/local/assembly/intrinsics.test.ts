@@ -58,12 +58,12 @@ describe('resolveIntrinsics', () => {
     expect(resolve(value)).toEqual(expected);
   });
 
-  test('drops the property or list element that AWS::NoValue stands in', () => {
+  test('removes a property or a list element with the value AWS::NoValue', () => {
     const noValue = { Ref: 'AWS::NoValue' };
     expect(resolve({ gone: noValue, kept: [1, { 'Fn::If': ['InUs', noValue, 2] }, 3] })).toEqual({ kept: [1, 3] });
   });
 
-  test('leaves an object alone that only resembles an intrinsic', () => {
+  test('does not change an object with Ref and another key', () => {
     const value = { Ref: 'Stream', Type: 'String' };
     expect(resolve(value)).toEqual(value);
   });
@@ -76,7 +76,7 @@ describe('resolveIntrinsics', () => {
     [{ 'Fn::Sub': '${Zones}' }, 'expected a string, got ["a","b"]'],
     [{ 'Fn::Join': 'no list' }, 'expected a list, got "no list"'],
     [{ 'Fn::If': ['Unknown', 1, 2] }, 'there is no condition Unknown'],
-  ])('refuses %j', (intrinsic, reason) => {
+  ])('rejects %j with its place', (intrinsic, reason) => {
     const value = { Variables: { NAMES: ['first', intrinsic] } };
     expect(() => resolve(value)).toThrow(
       new UnresolvableIntrinsicError(
@@ -87,7 +87,7 @@ describe('resolveIntrinsics', () => {
     );
   });
 
-  test('changes nothing in a value without intrinsics', () => {
+  test('does not change a value without intrinsic functions', () => {
     fc.assert(
       fc.property(plainJson(), (value) => {
         expect(resolve(value)).toEqual(value);
@@ -108,7 +108,7 @@ describe('conditionHolds', () => {
   });
 });
 
-/** Any JSON without a key that could be an intrinsic's. */
+/** Any JSON without a key of an intrinsic function. */
 function plainJson(): fc.Arbitrary<unknown> {
   return fc.jsonValue().filter((value) => !/"(Ref|Fn::)/.test(JSON.stringify(value)));
 }

@@ -22,10 +22,10 @@ describe('nested stacks', () => {
     return planDeployment(readCloudAssembly(directory));
   }
 
-  test('have resources with the logical ids of others, and paths and names of their own', () => {
+  test('can reuse logical ids, and their resources have different paths and names', () => {
     const { streams, leftOut } = plan((stack) => {
       const outer = new cdk.NestedStack(stack, 'Outer');
-      // Named like its parent, so that their own resources are alike as well.
+      // The inner stack has the name of its parent, so their resources have the same ids, too.
       for (const scope of [stack, outer, new cdk.NestedStack(outer, 'Outer')]) new Stream(scope, 'Events');
     });
     const paths = ['Orders/Events', 'Orders/Outer/Events', 'Orders/Outer/Outer/Events'];
@@ -34,7 +34,7 @@ describe('nested stacks', () => {
     expect(leftOut).toEqual([]);
   });
 
-  test('take parameters from their parents, and give outputs to them', () => {
+  test('receive parameters from their parents, and return outputs to them', () => {
     const { streams } = plan((stack) => {
       const first = new Stream(stack, 'First', { streamName: 'first' });
       const inner = new cdk.NestedStack(new cdk.NestedStack(stack, 'Outer'), 'Inner');
@@ -44,7 +44,7 @@ describe('nested stacks', () => {
     expect(streams.map(({ name }) => name).sort()).toEqual(['first', 'first-second', 'first-second-third']);
   });
 
-  test('explain a value that only AWS knows', () => {
+  test('are rejected with the reason if a parameter cannot be resolved', () => {
     const build = (stack: cdk.Stack) => {
       const { queueName } = new Queue(stack, 'Queue');
       new Stream(new cdk.NestedStack(stack, 'Inner'), 'Events', { streamName: queueName });
@@ -52,7 +52,7 @@ describe('nested stacks', () => {
     expect(() => plan(build)).toThrow(/at Name of Events\w+: Queue\w+ is an AWS::SQS::Queue, which is not emulated$/);
   });
 
-  test('are there when their condition holds', () => {
+  test('are left out if their condition is false', () => {
     const { streams } = plan((stack) => {
       const never = new cdk.CfnCondition(stack, 'Never', {
         expression: cdk.Fn.conditionEquals(cdk.Aws.REGION, 'eu-west-1'),

@@ -39,18 +39,18 @@ const stream = (properties: unknown, rest: object = {}) => ({
   ...rest,
 });
 const named = (name: unknown, more: Json = {}) => ({ Resources: { Stream: stream({ Name: name }) }, ...more });
-describe('planDeployment rejects, with a typed error,', () => {
+describe('planDeployment', () => {
   test.each<[string, unknown]>([
     [
-      'a condition on itself',
+      'a condition that refers to itself',
       named('a', {
         Conditions: { A: { Condition: 'B' }, B: { 'Fn::Not': [{ Condition: 'A' }] } },
         Resources: { Stream: stream({}, { Condition: 'A' }) },
       }),
     ],
-    ['a name of itself', named({ Ref: 'Stream' })],
+    ['a name that refers to itself', named({ Ref: 'Stream' })],
     [
-      'an export of itself',
+      'an export that refers to itself',
       named(
         { 'Fn::ImportValue': 'x' },
         {
@@ -69,9 +69,9 @@ describe('planDeployment rejects, with a typed error,', () => {
     ['a parameter that is null', { Parameters: { A: null } }],
     ['a billion shards', { Resources: { A: stream({ ShardCount: 1e9 }) } }],
     ['a table without a key', { Resources: { A: { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: 'x' } } } }],
-    ['a name that is no text', { Resources: { A: stream({ Name: { toString: 'x', valueOf: 1 } }) } }],
-    ['a template that is no JSON', '{'],
-  ])('%s', (_, template) => {
+    ['a name that is not a text', { Resources: { A: stream({ Name: { toString: 'x', valueOf: 1 } }) } }],
+    ['a template that is not JSON', '{'],
+  ])('rejects %s with a typed error', (_, template) => {
     const folder = assembly(template);
     const failure = failureOf(() => plan(folder));
     expect(failure).toBeInstanceOf(EvenShardsError);
@@ -79,17 +79,17 @@ describe('planDeployment rejects, with a typed error,', () => {
   });
 
   test.each<[string, Json]>([
-    ['an assembly that is not there', { Stage: { type: 'cdk:cloud-assembly' } }],
+    ['a missing nested assembly', { Stage: { type: 'cdk:cloud-assembly' } }],
     ['a stack without a template', { Other: { type: 'aws:cloudformation:stack' } }],
-    ['metadata that is none', { Other: { type: 'x', metadata: { '/a': null } } }],
-  ])('%s', (_, artifacts) => {
+    ['malformed metadata', { Other: { type: 'x', metadata: { '/a': null } } }],
+  ])('rejects %s with a typed error', (_, artifacts) => {
     const folder = assembly({ Resources: {} }, { artifacts });
     expect(failureOf(() => plan(folder))).toBeInstanceOf(EvenShardsError);
   });
 });
 
-describe('an assembly with odd names and texts is read', () => {
-  test('with resources, parameters, conditions and variables called __proto__ and constructor', () => {
+describe('readCloudAssembly and planDeployment', () => {
+  test('accept resources, parameters, conditions and variables called __proto__ and constructor', () => {
     const code = { S3Bucket: 'b', S3Key: 'code' };
     const assets = { files: { code: { source: { path: 'code' }, destinations: { here: { objectKey: 'code' } } } } };
     const template = `{
@@ -126,24 +126,24 @@ describe('an assembly with odd names and texts is read', () => {
     mkdirSync(join(folder, 'code'));
     return folder;
   };
-  const noText = { toString: 'x', valueOf: 1, toJSON: 2 };
+  const notText = { toString: 'x', valueOf: 1, toJSON: 2 };
 
-  test('with a variable that is no text, which is left unset', () => {
-    const { functions } = plan(functionWith({ Environment: { Variables: { A: noText, B: 7 } } }));
+  test('do not set a variable that is not a text', () => {
+    const { functions } = plan(functionWith({ Environment: { Variables: { A: notText, B: 7 } } }));
     expect(functions).toMatchObject([{ environment: { B: '7' }, unset: { A: 'its value is no text' } }]);
   });
 
-  test('with a runtime that is no text, which is left out', () => {
-    expect(plan(functionWith({ Runtime: noText })).functions).toEqual([]);
+  test('leave out a function whose runtime is not a text', () => {
+    expect(plan(functionWith({ Runtime: notText })).functions).toEqual([]);
   });
 
-  test('but not with a handler that is no text', () => {
-    const failure = failureOf(() => plan(functionWith({ Handler: noText })));
+  test('reject a handler that is not a text', () => {
+    const failure = failureOf(() => plan(functionWith({ Handler: notText })));
     expect(failure?.message).toMatch(/^\[MALFORMED_RESOURCE\] .* is malformed: Handler must be a text/);
   });
 
-  test('with a condition on what is no text', () => {
-    const Conditions = { Same: { 'Fn::Equals': [noText, noText] }, Other: { 'Fn::Equals': [noText, ['a']] } };
+  test('accept a condition on values that are not texts', () => {
+    const Conditions = { Same: { 'Fn::Equals': [notText, notText] }, Other: { 'Fn::Equals': [notText, ['a']] } };
     const Resources = {
       A: stream({ Name: 'a' }, { Condition: 'Same' }),
       B: stream({ Name: 'b' }, { Condition: 'Other' }),
@@ -151,7 +151,7 @@ describe('an assembly with odd names and texts is read', () => {
     expect(plan(assembly({ Conditions, Resources })).streams).toMatchObject([{ name: 'a' }]);
   });
 
-  test('with a byte order mark', () => {
+  test('accept a byte order mark', () => {
     expect(plan(assembly(`\uFEFF${JSON.stringify(named('a'))}`)).streams).toHaveLength(1);
   });
 });

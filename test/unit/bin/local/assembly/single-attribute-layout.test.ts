@@ -24,7 +24,7 @@ const BY_STATUS = {
 };
 
 describe('a table on dynalite', () => {
-  test('has a sharded index by value and shard in one attribute, of text', () => {
+  test('has a sharded index by one text attribute with the value and the shard', () => {
     expect(inSingleAttributes(ORDERS, { byStatus: BY_STATUS })).toEqual({
       converted: ['byStatus'],
       properties: {
@@ -43,24 +43,24 @@ describe('a table on dynalite', () => {
   });
 
   test.each([
-    ['nothing is said of it', undefined],
-    ['its metadata is something else', { byStatus: null }],
-    ['it has another key than is said', { byStatus: { ...BY_STATUS, valueAttribute: 'customer' } }],
+    ['it has no metadata', undefined],
+    ['its metadata is malformed', { byStatus: null }],
+    ['its key differs from the metadata', { byStatus: { ...BY_STATUS, valueAttribute: 'customer' } }],
     ['it has a tie-breaker', { byStatus: { ...BY_STATUS, sortKeyAttributes: ['createdAt', 'orderId'] } }],
-  ])('has an index as it is declared if %s', (_, described) => {
+  ])('has an index as declared if %s', (_, described) => {
     expect(inSingleAttributes(ORDERS, described)).toEqual({ converted: [], properties: ORDERS });
   });
 });
 
-describe('a variable of a function', () => {
+describe('an environment variable', () => {
   const config = { tableName: 'Orders', indexName: 'byStatus', ...BY_STATUS };
   const isConverted = (tableName: string, indexName: string) => tableName === 'Orders' && indexName === 'byStatus';
 
   test.each([
     ['of an index', (value: object) => value],
     ['of many indexes', (value: object) => ({ byStatus: value })],
-    ['of an index within something else', (value: object) => ({ readers: [{ index: value }] })],
-  ])('%s names the layout of this run, and nothing else changes', (_, around) => {
+    ['of a nested index', (value: object) => ({ readers: [{ index: value }] })],
+  ])('%s gets the layout of the local run, without another change', (_, around) => {
     const variable = JSON.stringify(around(config));
     const converted = JSON.stringify(around({ ...config, keyLayout: 'single-attribute' }));
     expect(withLayoutOfThisRun(variable, isConverted)).toBe(converted);
@@ -68,8 +68,8 @@ describe('a variable of a function', () => {
 
   test.each([
     ['an index that is not converted', JSON.stringify({ ...config, indexName: 'byCustomer' })],
-    ['text that is no JSON', '"keyLayout":"multi-attribute"'],
-  ])('of %s stays', (_, variable) => {
+    ['a text that is not JSON', '"keyLayout":"multi-attribute"'],
+  ])('with %s does not change', (_, variable) => {
     const compact = variable.replaceAll('{ "a": "multi-attribute" }', '{"a":"multi-attribute"}');
     expect(withLayoutOfThisRun(compact, isConverted)).toBe(compact);
   });

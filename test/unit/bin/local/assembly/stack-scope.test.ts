@@ -29,7 +29,7 @@ function streamName(Name: unknown, template: Template = {}): string {
 }
 
 describe('a name in a template', () => {
-  test('of a pseudo parameter is that of the local run', () => {
+  test('can contain pseudo parameters, which have the values of the local run', () => {
     expect(streamName({ 'Fn::Sub': '${AWS::Region} ${AWS::AccountId} ${AWS::Partition} ${AWS::URLSuffix}' })).toBe(
       'us-east-1 000000000000 aws amazonaws.com',
     );
@@ -39,21 +39,21 @@ describe('a name in a template', () => {
     );
   });
 
-  test('of a parameter is its default', () => {
+  test('can refer to a parameter, which has its default value', () => {
     expect(streamName({ Ref: 'Name' }, { Parameters: { Name: { Type: 'String', Default: 'orders' } } })).toBe('orders');
   });
 
-  test('of a parameter with a list is the list of its parts', () => {
+  test('can refer to an element of a list parameter', () => {
     const Parameters = { Names: { Type: 'CommaDelimitedList', Default: 'first, second' } };
     expect(streamName({ 'Fn::Select': [1, { Ref: 'Names' }] }, { Parameters })).toBe('second');
   });
 
-  test('of a mapping is its entry', () => {
+  test('can refer to an entry of a mapping', () => {
     const Mappings = { Names: { 'us-east-1': { stream: 'virginia' } } };
     expect(streamName({ 'Fn::FindInMap': ['Names', { Ref: 'AWS::Region' }, 'stream'] }, { Mappings })).toBe('virginia');
   });
 
-  test('of another resource is its name, which may depend on a third', () => {
+  test('can refer to another resource, whose name can depend on a third resource', () => {
     const Resources = {
       Copy: streamNamed({ 'Fn::Sub': ['${Name}-copy', { Name: { Ref: 'Original' } }] }),
       Original: streamNamed('original'),
@@ -61,7 +61,7 @@ describe('a name in a template', () => {
     expect(streamName({ Ref: 'Copy' }, { Resources })).toBe('original-copy');
   });
 
-  test("of a table's stream is an ARN", () => {
+  test("can refer to the ARN of a table's stream", () => {
     const Resources = { Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { TableName: 'jobs' } } };
     const [scope] = stackScopes([stack({ Resources })]);
     expect(scope!.attribute('Jobs', 'StreamArn')).toEqual({
@@ -71,32 +71,32 @@ describe('a name in a template', () => {
 
   test.each<[string, unknown, Template, string]>([
     [
-      'without a default',
+      'a parameter without a default',
       { Ref: 'Name' },
       { Parameters: { Name: { Type: 'String' } } },
       'the parameter has no default',
     ],
     [
-      'kept in Parameter Store',
+      'a parameter in Parameter Store',
       { Ref: 'Name' },
       { Parameters: { Name: { Type: 'AWS::SSM::Parameter::Value<String>', Default: '/name' } } },
       'its value is in Parameter Store, which is not emulated',
     ],
-    ['that nothing has', { Ref: 'Nothing' }, {}, 'the template has no Nothing'],
+    ['an unknown logical id', { Ref: 'Nothing' }, {}, 'the template has no Nothing'],
     [
-      'of a resource that is not emulated',
+      'a resource that is not emulated',
       { 'Fn::GetAtt': ['Queue', 'Arn'] },
       { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } },
       'Queue is an AWS::SQS::Queue, which is not emulated',
     ],
     [
-      'of an attribute that only the service knows',
+      'an attribute that only the service knows',
       { 'Fn::GetAtt': ['Jobs', 'TableId'] },
       { Resources: { Jobs: { Type: 'AWS::DynamoDB::GlobalTable' } } },
       'of an AWS::DynamoDB::GlobalTable, only Arn and StreamArn can be known locally',
     ],
-    ['that no stack exports', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the assembly exports orders'],
-  ])('%s is refused', (_, name, template, reason) => {
+    ['an export that does not exist', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the assembly exports orders'],
+  ])('is rejected if it refers to %s', (_, name, template, reason) => {
     const scope = stackScopes([
       stack({ ...template, Resources: { Events: streamNamed(name), ...template.Resources } }),
     ])[0];
@@ -105,7 +105,7 @@ describe('a name in a template', () => {
 });
 
 describe('the resources of a template', () => {
-  test('are those whose condition holds', () => {
+  test('are left out if their condition is false', () => {
     const Conditions = { Never: { 'Fn::Equals': ['a', 'b'] }, Always: { 'Fn::Equals': ['a', 'a'] } };
     const Resources = {
       Gone: { ...streamNamed('gone'), Condition: 'Never' },
@@ -114,7 +114,7 @@ describe('the resources of a template', () => {
     expect(planDeployment([stack({ Conditions, Resources })]).streams.map(({ name }) => name)).toEqual(['kept']);
   });
 
-  test('may be on-demand streams, whose shards nobody counts', () => {
+  test('can be on-demand streams without a shard count', () => {
     const Properties = { StreamModeDetails: { StreamMode: 'ON_DEMAND' } };
     const { streams } = planDeployment([
       stack({ Resources: { Events: { Type: 'AWS::Kinesis::Stream', Properties } } }),
@@ -123,7 +123,7 @@ describe('the resources of a template', () => {
     expect(streams[0]!.shardCount).toBeUndefined();
   });
 
-  test('that a local run must know are refused otherwise', () => {
+  test('are rejected if a required property cannot be resolved', () => {
     const Properties = { ShardCount: { Ref: 'Queue' } };
     const Resources = { Queue: { Type: 'AWS::SQS::Queue' }, Events: { Type: 'AWS::Kinesis::Stream', Properties } };
     expect(() => planDeployment([stack({ Resources })])).toThrow(UnresolvableIntrinsicError);
@@ -132,7 +132,7 @@ describe('the resources of a template', () => {
     );
   });
 
-  describe('may be tables, of which only what CreateTable takes is resolved', () => {
+  describe('a table', () => {
     const Unknown = { 'Fn::GetAtt': ['Key', 'Arn'] };
     const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
     const AttributeDefinitions = [{ AttributeName: 'id', AttributeType: 'S' }];
@@ -146,7 +146,7 @@ describe('the resources of a template', () => {
       return planDeployment([stack({ Conditions, Resources })]).tables[0]!.definition;
     };
 
-    test('not a key that encrypts it', () => {
+    test('does not need its encryption key', () => {
       const { BillingMode } = planned({
         BillingMode: 'PAY_PER_REQUEST',
         SSESpecification: { SSEEnabled: true },
@@ -155,7 +155,7 @@ describe('the resources of a template', () => {
       expect(BillingMode).toBe('PAY_PER_REQUEST');
     });
 
-    test('not a throughput that it does not have', () => {
+    test('does not need a throughput setting of another billing mode', () => {
       const { GlobalSecondaryIndexes } = planned({
         BillingMode: 'PAY_PER_REQUEST',
         GlobalSecondaryIndexes: [{ ...INDEX, WriteOnDemandThroughputSettings: Unknown }],
@@ -164,7 +164,7 @@ describe('the resources of a template', () => {
       expect(GlobalSecondaryIndexes).toEqual([INDEX]);
     });
 
-    test('the throughput that it has, conditional or not', () => {
+    test('has its provisioned throughput, also from a conditional replica', () => {
       const ReadProvisionedThroughputSettings = {
         ReadCapacityAutoScalingSettings: { MinCapacity: 2, TargetTrackingScalingPolicyConfiguration: Unknown },
       };
@@ -185,14 +185,14 @@ describe('the resources of a template', () => {
       ).toMatchObject({ ProvisionedThroughput, GlobalSecondaryIndexes: [{ ...INDEX, ProvisionedThroughput }] });
     });
 
-    test('and that must be known', () => {
+    test('is rejected if its key schema cannot be resolved', () => {
       expect(() => planned({ KeySchema: [{ AttributeName: Unknown, KeyType: 'HASH' }] })).toThrow(
         'at KeySchema[0].AttributeName of Jobs: Key is an AWS::KMS::Key, which is not emulated',
       );
     });
   });
 
-  test('may be functions that cannot run here: they are left out, whatever their environment needs', () => {
+  test('are left out if they are functions that cannot run locally', () => {
     const Environment = { Variables: { URL: { Ref: 'Queue' } } };
     const Type = 'AWS::Lambda::Function';
     const Resources = {
@@ -216,13 +216,13 @@ describe('the resources of a template', () => {
 describe('stacks of one name', () => {
   const exporting = (Value: string) => ({ Outputs: { Name: { Value, Export: { Name: 'name' } } } });
 
-  test('have names of their own for their resources', () => {
+  test('have different names for their resources', () => {
     const Resources = { Events: streamNamed(undefined) };
     const { streams } = planDeployment([stack({ Resources }, 'Alpha'), stack({ Resources }, 'Beta')]);
     expect(new Set(streams.map(({ name }) => name)).size).toBe(2);
   });
 
-  test('may not name two resources alike', () => {
+  test('are rejected if two resources have the same explicit name', () => {
     const stacks = ['Alpha', 'Beta'].map((id) => stack({ Resources: { Events: streamNamed('events') } }, id));
     expect(() => planDeployment(stacks)).toThrow(DuplicateNameError);
     expect(() => planDeployment(stacks)).toThrow(
@@ -230,7 +230,7 @@ describe('stacks of one name', () => {
     );
   });
 
-  test('import what their own stage exports', () => {
+  test('import the exports of their own stage', () => {
     const Resources = { Events: streamNamed({ 'Fn::ImportValue': 'name' }) };
     const stacks = ['alpha', 'beta'].flatMap((stage) => [
       stack(exporting(stage), `${stage}-exporter`, `/cdk.out/${stage}`),
@@ -240,7 +240,7 @@ describe('stacks of one name', () => {
   });
 });
 
-test('variables may be conditional, all of them or one', () => {
+test('environment variables can be conditional, all of them or each', () => {
   const Variables = {
     'Fn::If': [
       'Always',

@@ -11,7 +11,7 @@ const INDEX = {
 };
 
 describe('createTableInput', () => {
-  test('keeps the throughput that a Table declares for itself and its indexes', () => {
+  test('keeps the throughput of a Table and its indexes', () => {
     const ProvisionedThroughput = { ReadCapacityUnits: 5, WriteCapacityUnits: 7 };
     expect(
       createTableInput('jobs', {
@@ -26,7 +26,7 @@ describe('createTableInput', () => {
     });
   });
 
-  test('gathers the throughput of a GlobalTable from the table and its replica', () => {
+  test('reads the throughput of a GlobalTable from the table and its replica', () => {
     const definition = createTableInput('jobs', {
       ...KEY,
       BillingMode: 'PROVISIONED',
@@ -56,7 +56,7 @@ describe('createTableInput', () => {
     });
   });
 
-  test('passes local secondary indexes on', () => {
+  test('keeps local secondary indexes', () => {
     const definition = createTableInput('jobs', {
       ...KEY,
       BillingMode: 'PAY_PER_REQUEST',

@@ -15,7 +15,7 @@ beforeEach(() => {
   stored = [];
 });
 
-test('a value has a step for each change that was seen, and none for looks between', async () => {
+test('CountHistory has a step for each change of a value, and none for a poll without a change', async () => {
   const seen = history();
   await seen.look();
   for (const [atMs, changed] of [
@@ -39,7 +39,7 @@ test('a value has a step for each change that was seen, and none for looks betwe
   ]);
 });
 
-test('the value that has changed last comes first, and a whole table has no value', async () => {
+test('CountHistory lists the value with the latest change first', async () => {
   const seen = history();
   stored = [count('a', 1, 2), count('b', 1, 2), count(undefined, 1, 2)];
   await seen.look();
@@ -49,7 +49,7 @@ test('the value that has changed last comes first, and a whole table has no valu
   expect(seen.size).toBe(3);
 });
 
-test('counts that cannot be read leave what is known, and say why until they can be read', async () => {
+test('CountHistory keeps its values and reports the problem while counts cannot be read', async () => {
   let fails = false;
   const readCounts = async () => {
     if (fails) throw new Error('no such table');
@@ -65,7 +65,7 @@ test('counts that cannot be read leave what is known, and say why until they can
   expect(seen.problem).toBeUndefined();
 });
 
-test('of a count that changes for ever, the last hundred steps are kept', async () => {
+test('CountHistory keeps the last hundred steps of a value', async () => {
   const seen = history();
   for (let version = 1; version <= 150; version++) {
     stored = [count('open', version, version)];

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
 import { findDynoxide, startDynoxide } from '../../../../../bin/local/emulators/dynoxide';
 
-/** A program that listens as dynoxide does, and answers with its process id. */
+/** A program that listens as dynoxide does, and responds with its process id. */
 const STAND_IN = `
 const { createServer } = require('node:http');
 const port = process.argv[process.argv.indexOf('--port') + 1];
@@ -39,7 +39,7 @@ async function isAlive(pid: number): Promise<boolean> {
   return true;
 }
 
-describe('dynoxide is found', () => {
+describe('findDynoxide', () => {
   const onPath = write('tools/dynoxide', '#!/bin/sh\n', 0o755);
   write('not-executable/dynoxide', '');
   mkdirSync(join(folder, 'a-folder/dynoxide'), { recursive: true });
@@ -47,33 +47,30 @@ describe('dynoxide is found', () => {
     name === '' ? '' : join(folder, name),
   );
 
-  test('on the path, where it is a program', () => {
+  test('finds an executable file on the PATH', () => {
     expect(findDynoxide(folder, path.join(delimiter))).toEqual([onPath]);
     expect(findDynoxide(folder, path.slice(0, -1).join(delimiter))).toBeUndefined();
     expect(findDynoxide(folder, '')).toBeUndefined();
   });
 
-  test.each([['bin/dynoxide'], [{ dynoxide: 'bin/dynoxide' }]])(
-    'in the project first, as its package names it: %j',
-    (bin) => {
-      const project = mkdtempSync(join(folder, 'project-'));
-      const dynoxide = relative(folder, join(project, 'node_modules/dynoxide'));
-      write(`${dynoxide}/package.json`, JSON.stringify({ name: 'dynoxide', bin }));
-      const script = write(`${dynoxide}/bin/dynoxide`, STAND_IN);
-      expect(findDynoxide(project, path.join(delimiter))).toEqual([process.execPath, script]);
-    },
-  );
+  test.each([['bin/dynoxide'], [{ dynoxide: 'bin/dynoxide' }]])('finds the binary of the project first: %j', (bin) => {
+    const project = mkdtempSync(join(folder, 'project-'));
+    const dynoxide = relative(folder, join(project, 'node_modules/dynoxide'));
+    write(`${dynoxide}/package.json`, JSON.stringify({ name: 'dynoxide', bin }));
+    const script = write(`${dynoxide}/bin/dynoxide`, STAND_IN);
+    expect(findDynoxide(project, path.join(delimiter))).toEqual([process.execPath, script]);
+  });
 
-  test('not in a package that is broken', () => {
+  test('ignores a package with a malformed package.json', () => {
     write('broken/node_modules/dynoxide/package.json', '{');
     expect(findDynoxide(join(folder, 'broken'), '')).toBeUndefined();
   });
 });
 
-describe('dynoxide runs', () => {
+describe('startDynoxide', () => {
   const program = [process.execPath, write('stand-in.js', STAND_IN)] as const;
 
-  test('on a port of the loopback interface, until it is stopped', async () => {
+  test('runs dynoxide on a loopback port until it is stopped', async () => {
     const { endpoint, failure, stop } = await startDynoxide(program);
     expect(endpoint).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const pid = Number(await (await fetch(endpoint)).text());
@@ -82,7 +79,7 @@ describe('dynoxide runs', () => {
     await expect(Promise.race([failure, 'nothing happened'])).resolves.toBe('nothing happened');
   });
 
-  test('and tells its end, with what it said last', async () => {
+  test('rejects with the exit code and the last output if dynoxide ends', async () => {
     const { endpoint, failure } = await startDynoxide(program);
     process.kill(Number(await (await fetch(endpoint)).text()), 'SIGKILL');
     await expect(failure).rejects.toThrow('[EMULATOR_FAILED] dynoxide ended with exit code 1');
@@ -93,7 +90,7 @@ describe('dynoxide runs', () => {
     await expect(startDynoxide([join(folder, 'nowhere')])).rejects.toThrow(/dynoxide ended with exit code 1: .*ENOENT/);
   });
 
-  test('no longer than the process that started it, however that ends', async () => {
+  test('ends dynoxide when the process that started it is killed', async () => {
     const starter = join(folder, 'starter.js');
     buildSync({
       stdin: {

@@ -45,7 +45,7 @@ describe('a transaction on dynalite', () => {
     return Responses!.map(({ Item }) => Item?.amount?.N);
   };
 
-  test('is done whole or not at all, and says why, item by item', async () => {
+  test('is atomic, and is cancelled with a reason for each item', async () => {
     await dynamodb.transactWriteItems({ TransactItems: [add('a', 1)] });
     const onlyNew = {
       ConditionExpression: 'attribute_not_exists(id)',
@@ -62,7 +62,7 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('a', 'b')).toEqual(['1', undefined]);
   });
 
-  test('has an item that does not fit its update for a reason', async () => {
+  test('is cancelled with ValidationError for an item whose type does not fit the update', async () => {
     const text = { Put: { TableName, Item: { id: { S: 'text' }, amount: { S: 'none' } } } };
     await dynamodb.transactWriteItems({ TransactItems: [text] });
     await expect(
@@ -74,7 +74,7 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('fits')).toEqual([undefined]);
   });
 
-  test('is applied once for a token, and refused for another request with it', async () => {
+  test('is applied once for a token, and is rejected if the token comes with another request', async () => {
     const ClientRequestToken = 'token';
     const once = { ClientRequestToken, TransactItems: [add('d', 1)], ReturnConsumedCapacity: 'TOTAL' as const };
     expect(await dynamodb.transactWriteItems(once)).toMatchObject({
@@ -86,7 +86,7 @@ describe('a transaction on dynalite', () => {
     await expect(other).rejects.toMatchObject({ name: 'IdempotentParameterMismatchException' });
   });
 
-  test('has four megabytes at most, read or written', async () => {
+  test('is rejected if it reads or writes more than 4 MB', async () => {
     const ids = Array.from({ length: 11 }, (_, index) => ({ id: { S: `large-${index}` } }));
     const puts = ids.map((id) => ({
       Put: { TableName, Item: { ...id, text: { S: 'x'.repeat(200_000) }, bytes: { B: Buffer.alloc(199_000) } } },
@@ -98,13 +98,13 @@ describe('a transaction on dynalite', () => {
     await expect(dynamodb.transactGetItems({ TransactItems: gets })).rejects.toThrow('exceeds the limit of 4 MB');
   });
 
-  test('has a token of 36 characters at most', async () => {
+  test('is rejected if its token has more than 36 characters', async () => {
     const write = (length: number) => ({ ClientRequestToken: 'x'.repeat(length), TransactItems: [add('token', 1)] });
     await dynamodb.transactWriteItems(write(36));
     await expect(dynamodb.transactWriteItems(write(37))).rejects.toMatchObject({ name: 'ValidationException' });
   });
 
-  test('knows its token for ten minutes', async () => {
+  test('is applied again if its token comes after ten minutes', async () => {
     const ClientRequestToken = 'ten minutes';
     const once = { ClientRequestToken, TransactItems: [add('timed', 1)] };
     const clock = jest.spyOn(performance, 'now');
@@ -134,13 +134,13 @@ describe('a transaction on dynalite', () => {
     ],
     ['of a check without a condition', [{ ConditionCheck: { TableName, Key: { id: { S: 'f' } } } as never }]],
     ['of an action of two kinds', [{ ...add('f', 1), Delete: { TableName, Key: { id: { S: 'g' } } } }]],
-    ['with an expression that is none', [add('f', 1), add('g', 1, { ConditionExpression: 'no expression' })]],
-  ])('is refused where it is one %s', async (_, TransactItems) => {
+    ['with an invalid expression', [add('f', 1), add('g', 1, { ConditionExpression: 'no expression' })]],
+  ])('is rejected if it is a transaction %s', async (_, TransactItems) => {
     await expect(dynamodb.transactWriteItems({ TransactItems })).rejects.toMatchObject({ name: 'ValidationException' });
     expect(await amountsOf('f', 'g')).toEqual([undefined, undefined]);
   });
 
-  test('is never seen in part, and loses nothing that others write beside it', async () => {
+  test('is never visible in part, and keeps concurrent single writes', async () => {
     const ids = ['x', 'y'];
     const both = () => dynamodb.transactWriteItems({ TransactItems: ids.map((id) => add(id, 1)) });
     const failing = () =>
@@ -151,13 +151,13 @@ describe('a transaction on dynalite', () => {
         .catch(() => {});
     const alone = () => dynamodb.updateItem(add('z', 1).Update);
     const seen: unknown[] = [];
-    const look = async () => void seen.push(await amountsOf(...ids));
-    await Promise.all(Array.from({ length: 40 }, (_, index) => [both, failing, alone, look][index % 4]!()));
+    const read = async () => void seen.push(await amountsOf(...ids));
+    await Promise.all(Array.from({ length: 40 }, (_, index) => [both, failing, alone, read][index % 4]!()));
     expect(seen.filter((amounts) => (amounts as string[])[0] !== (amounts as string[])[1])).toEqual([]);
     expect(await amountsOf('x', 'y', 'z')).toEqual(['10', '10', '10']);
   });
 
-  test('that reads names an item once, and has none where its projection finds nothing', async () => {
+  test('that reads is rejected if it names an item twice, and returns no item for an empty projection', async () => {
     await dynamodb.transactWriteItems({ TransactItems: [add('read', 1)] });
     const Get = { TableName, Key: { id: { S: 'read' } } };
     const twice = dynamodb.transactGetItems({ TransactItems: [{ Get }, { Get }] });

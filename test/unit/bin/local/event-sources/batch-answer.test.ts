@@ -5,20 +5,20 @@ const failures = (...itemIdentifiers: unknown[]) => ({
   batchItemFailures: itemIdentifiers.map((itemIdentifier) => ({ itemIdentifier })),
 });
 
-function doneOf(answer: unknown, reportsFailures = true): number {
-  return deliveryOf({ payload: JSON.stringify(answer) }, NUMBERS, reportsFailures).done;
+function doneOf(response: unknown, reportsFailures = true): number {
+  return deliveryOf({ payload: JSON.stringify(response) }, NUMBERS, reportsFailures).done;
 }
 
 test.each([
   ['nothing', null],
   ['an empty object', {}],
   ['an empty list', failures()],
-  ['no list', { batchItemFailures: null }],
-])('%s means that all is done', (_, answer) => {
+  ['null in place of a list', { batchItemFailures: null }],
+])('a response with %s means that all records are done', (_, answer) => {
   expect(doneOf(answer)).toBe(3);
 });
 
-test('the lowest number that is reported is where it goes on', () => {
+test('the lowest reported number is the next record', () => {
   expect(doneOf(failures('20'))).toBe(1);
   expect(doneOf(failures('30', '20'))).toBe(1);
 });
@@ -27,17 +27,17 @@ test.each([
   ['an empty text', failures('')],
   ['nothing', failures(null)],
   ['a number of another batch', failures('20', '40')],
-  ['no list', { batchItemFailures: 'all' }],
+  ['a text in place of a list', { batchItemFailures: 'all' }],
   ['another name', { batchItemFailures: [{ id: '20' }] }],
 ])('a report of %s fails the whole batch', (_, answer) => {
   expect(doneOf(answer)).toBe(0);
 });
 
-test('a mapping that does not ask for reports takes any answer for success', () => {
+test('a mapping without ReportBatchItemFailures treats any response as success', () => {
   expect(doneOf(failures('10'), false)).toBe(3);
 });
 
-test('an error fails the whole batch, and is told in one line', () => {
+test('an error fails the whole batch, and is reported in one line', () => {
   const payload = JSON.stringify({ errorType: 'Error', errorMessage: 'broken\nat line 1' });
   expect(deliveryOf({ payload, functionError: 'Unhandled' }, NUMBERS, true)).toEqual({
     done: 0,

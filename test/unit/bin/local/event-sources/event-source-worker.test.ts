@@ -12,7 +12,7 @@ import { VirtualClock } from '../../../../../lib/testing';
 
 const SETTINGS = { batchSize: 3, windowMs: 0, bisects: false, retryMs: 1 };
 
-/** What is delivered of records, each a text, to a function that answers so; text for a batch, as "1 2 3". */
+/** Delivers records to a function with these responses. Returns the batches as texts such as "1 2 3". */
 async function delivered(
   records: readonly (string | KinesisRecord)[],
   { wasInvoked = () => true, ...settings }: Partial<WorkerSettings> & { wasInvoked?: (nth: number) => boolean },
@@ -50,7 +50,7 @@ function recordOf(SequenceNumber: string, more: Partial<KinesisRecord> = {}): Ki
   return { SequenceNumber, PartitionKey: 'a', Data: Buffer.from('x'), ...more };
 }
 
-test('batches have at most so many records, in order', async () => {
+test('the worker delivers batches of at most batchSize records, in order', async () => {
   const { batches } = await delivered(['1', '2', '3', '4', '5'], {});
   expect(batches).toEqual(['1 2 3', '4 5']);
 });
@@ -79,7 +79,7 @@ describe('a record that is too large for an event', () => {
     expect({ ...found, tooLarge }).toMatchObject({ batches: ['1', '3'], discarded: '', tooLarge: ['2: true'] });
   });
 
-  test('without an on-failure destination – blocks its shard until it is too old, whatever the bound of attempts is', async () => {
+  test('without an on-failure destination – blocks its shard until it is too old, also with a limit of attempts', async () => {
     const clock = new VirtualClock();
     const settings = { clock, timeOfDay: () => clock.now(), maxAgeMs: 60_000, retries: 0, bisects: true };
     const fresh = { ApproximateArrivalTimestamp: new Date(60_000) };
@@ -92,7 +92,7 @@ describe('a record that is too large for an event', () => {
     expect(clock.now()).toBeGreaterThan(60_000);
   });
 
-  test('waits for no further records, also with a long window', async () => {
+  test('does not wait for further records, also with a long window', async () => {
     const clock = new VirtualClock();
     await clock.runUntil(
       delivered([TOO_LARGE, recordOf('3')], { clock, windowMs: 60_000, batchSize: 10_000, hasOnFailure: true }),
@@ -100,12 +100,12 @@ describe('a record that is too large for an event', () => {
     expect(clock.now()).toBe(0);
   });
 
-  test('that the filter leaves out – does not count', async () => {
+  test('that the filter leaves out – has no effect', async () => {
     const eventBytes = ({ SequenceNumber }: KinesisRecord) => (SequenceNumber === '2' ? 0 : 600);
     expect((await delivered(records, { eventBytes })).batches).toEqual(['1 2 3']);
   });
 
-  test('any sizes, batch sizes, bounds and failures – is never delivered, and every other record is delivered in order', async () => {
+  test('any sizes, settings and failures – is never delivered, and every other record is delivered in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -133,7 +133,7 @@ describe('a record that is too large for an event', () => {
               sizes.map((_, at) => recordOf(String(at), { ApproximateArrivalTimestamp: new Date(0) })),
               {
                 ...{ ...settings, clock, timeOfDay: () => clock.now(), maxAgeMs: 3_600_000 },
-                // Only the blocked worker waits so long.
+                // Only the blocked worker waits for this time.
                 longestRetryMs: settings.hasOnFailure ? 10 : 4_000_000,
                 eventBytes: ({ SequenceNumber }) => bytesOf(SequenceNumber!),
               },
@@ -158,18 +158,18 @@ describe('a record that is too large for an event', () => {
   });
 });
 
-test('a batch comes again from the first record that is not done, until all are', async () => {
+test('the worker delivers a batch again from the first failed record, until all records are done', async () => {
   const { batches, problems } = await delivered(['1', '2', '3', '4'], {}, ({ length }, nth) => (nth < 3 ? 1 : length));
   expect(batches).toEqual(['1 2 3', '2 3', '3', '4']);
   expect(problems).toEqual(['broken', 'broken']);
 });
 
-test('a batch that fails as a whole comes again as it is, and later records wait', async () => {
+test('the worker delivers a batch that fails as a whole again, before later records', async () => {
   const { batches } = await delivered(['1', '2', '3', '4'], {}, ({ length }, nth) => (nth < 4 ? 0 : length));
   expect(batches).toEqual(['1 2 3', '1 2 3', '1 2 3', '1 2 3', '4']);
 });
 
-test('what is past its bound of attempts is discarded, and the shard goes on', async () => {
+test('the worker discards a batch after the maximum number of attempts, and continues', async () => {
   const isPoison = (batch: readonly string[]) => batch.includes('2');
   const { batches, discarded } = await delivered(['1', '2', '3', '4'], { retries: 1 }, (batch) =>
     isPoison(batch) ? 0 : batch.length,
@@ -178,7 +178,7 @@ test('what is past its bound of attempts is discarded, and the shard goes on', a
   expect(discarded).toBe('1 2 3');
 });
 
-test('bisecting finds the record that fails', async () => {
+test('the worker bisects a failing batch and discards only the poison record', async () => {
   const isPoison = (batch: readonly string[]) => batch.includes('2');
   const { batches, discarded } = await delivered(['1', '2', '3', '4'], { retries: 1, bisects: true }, (batch) =>
     isPoison(batch) ? 0 : batch.length,
@@ -188,14 +188,14 @@ test('bisecting finds the record that fails', async () => {
 });
 
 describe('the Lambda developer guide, "Retain discarded batch records for a Kinesis Data Streams event source"', () => {
-  test('what cannot be invoked uses nothing of the bound of attempts, and is not divided', async () => {
+  test('a failed invocation does not count as an attempt, and does not bisect the batch', async () => {
     const bounds = { retries: 1, bisects: true, wasInvoked: (nth: number) => nth > 3 };
     const { batches, discarded } = await delivered(['1', '2'], bounds, ({ length }, nth) => (nth > 3 ? length : 0));
     expect(batches).toEqual(['1 2', '1 2', '1 2', '1 2']);
     expect(discarded).toBe('');
   });
 
-  test('what cannot be invoked comes again until it is too old', async () => {
+  test('a batch whose invocations fail is delivered until it is too old', async () => {
     const clock = new VirtualClock();
     const settings = { clock, timeOfDay: () => clock.now(), maxAgeMs: 60_000, wasInvoked: () => false };
     const record = recordOf('1', { ApproximateArrivalTimestamp: new Date(0) });
@@ -205,19 +205,19 @@ describe('the Lambda developer guide, "Retain discarded batch records for a Kine
     expect(end).toMatchObject({ batches: ['1', '1', '1', '1'], discarded: '1' });
   });
 
-  test('to divide a batch uses nothing of the bound of attempts', async () => {
+  test('bisecting a batch does not count as an attempt', async () => {
     const isPoison = (batch: readonly string[]) => batch.includes('2');
     const settings = { retries: 0, bisects: true };
     const end = await delivered(['1', '2', '3'], settings, (batch) => (isPoison(batch) ? 0 : batch.length));
     expect(end).toMatchObject({ batches: ['1 2 3', '1 2', '1', '2', '3'], discarded: '2' });
   });
 
-  test('a bound of no attempts delivers once', async () => {
+  test('a maximum of 0 retries delivers a batch once', async () => {
     const end = await delivered(['1', '2', '3', '4'], { retries: 0 }, (batch) => (batch[0] === '1' ? 0 : batch.length));
     expect(end).toMatchObject({ batches: ['1 2 3', '4'], discarded: '1 2 3' });
   });
 
-  test('without bounds a batch comes again until it is done, and each wait is twice as long, up to a bound', async () => {
+  test('without a maximum, a batch is delivered until it is done, and each wait doubles up to a limit', async () => {
     const clock = new VirtualClock();
     const at: number[] = [];
     const answer = ({ length }: readonly string[], nth: number): number => {
@@ -232,19 +232,19 @@ describe('the Lambda developer guide, "Retain discarded batch records for a Kine
 });
 
 // The Lambda developer guide, "Configuring partial batch response with Kinesis Data Streams and Lambda".
-test('a batch that is reported in part is divided there, and nowhere else, though a mapping bisects', async () => {
+test('a partial batch response divides a batch only at the reported record, also with bisection', async () => {
   const { batches } = await delivered(['1', '2', '3'], { bisects: true }, ({ length }, nth) => (nth < 2 ? 1 : length));
   expect(batches).toEqual(['1 2 3', '2 3']);
 });
 
-test('what is past its bound of age is discarded before it is delivered', async () => {
+test('the worker discards a record beyond the maximum age before the delivery', async () => {
   const record = (number: string, ageMs: number) =>
     recordOf(number, { ApproximateArrivalTimestamp: new Date(Date.now() - ageMs) });
   const records = [record('1', 120_000), record('2', 0), record('3', 0)];
   expect(await delivered(records, { maxAgeMs: 60_000 })).toMatchObject({ batches: ['2 3'], discarded: '1' });
 });
 
-test('a window gathers records until there are enough, or until it is over', async () => {
+test('a window collects records until the batch is full or the window ends', async () => {
   const batches: string[] = [];
   const aborted = new AbortController();
   const worker = new EventSourceWorker(

@@ -41,7 +41,7 @@ afterAll(() => {
 });
 
 describe('the Invoke API', () => {
-  test('returns what the function returns', async () => {
+  test('returns the response of the function', async () => {
     const { StatusCode, Payload, FunctionError, ExecutedVersion } = await lambda.invoke({
       FunctionName: 'writer',
       Payload: '{"orders":["ä"]}',
@@ -56,7 +56,7 @@ describe('the Invoke API', () => {
     expect(JSON.parse(Payload!.transformToString())).toEqual({ written: 1 });
   });
 
-  test('tells a failed function from one that returned', async () => {
+  test('returns FunctionError for a failed function', async () => {
     invoke.mockResolvedValue({ payload: '{"errorType":"TypeError"}', functionError: 'Unhandled' });
     const { StatusCode, FunctionError, Payload } = await lambda.invoke({ FunctionName: 'writer' });
     expect({ StatusCode, FunctionError }).toEqual({ StatusCode: 200, FunctionError: 'Unhandled' });
@@ -69,7 +69,7 @@ describe('the Invoke API', () => {
     '000000000000:function:writer',
     'arn:aws:lambda:us-east-1:000000000000:function:writer',
     'arn:aws:lambda:us-east-1:000000000000:function:writer:live',
-  ])('knows a function by %s', async (FunctionName) => {
+  ])('finds a function by %s', async (FunctionName) => {
     await expect(lambda.invoke({ FunctionName })).resolves.toMatchObject({ StatusCode: 200 });
   });
 
@@ -77,25 +77,25 @@ describe('the Invoke API', () => {
     { FunctionName: 'writer', Qualifier: 'live' },
     { FunctionName: 'writer:live' },
     { FunctionName: 'arn:aws:lambda:us-east-1:000000000000:function:writer:live' },
-  ])('tells the function by which alias it is invoked: %j', async (input) => {
+  ])('passes the alias to the function: %j', async (input) => {
     await lambda.invoke(input);
     expect(invoke).toHaveBeenCalledWith('{}', 'live');
   });
 
-  test('answers an asynchronous invocation before the function returns', async () => {
+  test('responds to an asynchronous invocation before the function returns', async () => {
     invoke.mockReturnValue(new Promise(() => {}));
     const { StatusCode } = await lambda.invoke({ FunctionName: 'writer', InvocationType: 'Event', Payload: '{"a":1}' });
     expect(StatusCode).toBe(202);
     expect(invoke).toHaveBeenCalledWith('{"a":1}', undefined);
   });
 
-  test('runs nothing in a dry run', async () => {
+  test('does not run the function in a dry run', async () => {
     const { StatusCode } = await lambda.invoke({ FunctionName: 'writer', InvocationType: 'DryRun' });
     expect(StatusCode).toBe(204);
     expect(invoke).not.toHaveBeenCalled();
   });
 
-  test('refuses an unknown function', async () => {
+  test('rejects an unknown function', async () => {
     await expect(lambda.invoke({ FunctionName: 'reader' })).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
       message: 'Function not found: arn:aws:lambda:us-east-1:000000000000:function:reader',
@@ -104,14 +104,14 @@ describe('the Invoke API', () => {
     });
   });
 
-  test('refuses a name that no function can have, however it is encoded', async () => {
+  test('rejects a malformed function name', async () => {
     const url = `${endpointOf(server)}/2015-03-31/functions/%E0%A4%A/invocations`;
     const response = await fetch(url, { method: 'POST', body: '{}' });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ message: '%E0%A4%A is not a function name or ARN' });
   });
 
-  test('refuses a payload that is not JSON', async () => {
+  test('rejects a payload that is not JSON', async () => {
     await expect(lambda.invoke({ FunctionName: 'writer', Payload: '{"open":' })).rejects.toMatchObject({
       name: 'InvalidRequestContentException',
       message: expect.stringContaining('Could not parse request body into json'),
@@ -123,7 +123,7 @@ describe('the Invoke API', () => {
   test.each([
     ['RequestResponse', 6_291_456],
     ['Event', 1_048_576],
-  ] as const)('takes a payload of %s up to %d bytes', async (InvocationType, limit) => {
+  ] as const)('accepts a payload of %s up to %d bytes', async (InvocationType, limit) => {
     const payload = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
     await lambda.invoke({ FunctionName: 'writer', InvocationType, Payload: payload(limit) });
     await expect(
@@ -135,7 +135,7 @@ describe('the Invoke API', () => {
     expect(invoke).toHaveBeenCalledTimes(1);
   });
 
-  test('refuses the operations it does not have', async () => {
+  test('rejects an operation that is not emulated', async () => {
     await expect(lambda.listFunctions({})).rejects.toMatchObject({
       name: 'UnknownOperationException',
       message: expect.stringContaining('is not emulated: of Lambda, Invoke and GetFunctionConfiguration are'),
@@ -144,7 +144,7 @@ describe('the Invoke API', () => {
 });
 
 describe('the configuration of a function', () => {
-  test('is what its template declares, with the layout of this run', async () => {
+  test('has the properties of its template', async () => {
     await expect(lambda.getFunctionConfiguration({ FunctionName: 'writer' })).resolves.toMatchObject({
       FunctionName: 'writer',
       FunctionArn: definition.arn,
@@ -159,7 +159,7 @@ describe('the configuration of a function', () => {
     expect(invoke).not.toHaveBeenCalled();
   });
 
-  test('of a function that is not there is refused', async () => {
+  test('is not found for an unknown function', async () => {
     await expect(lambda.getFunctionConfiguration({ FunctionName: 'reader' })).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
       $metadata: { httpStatusCode: 404 },
@@ -167,7 +167,7 @@ describe('the configuration of a function', () => {
   });
 });
 
-test('a port that is taken is refused by number', async () => {
+test('startInvokeServer rejects a port that is taken, and names it', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as AddressInfo;

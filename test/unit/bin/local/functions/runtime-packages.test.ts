@@ -14,14 +14,14 @@ function install(...folders: string[]): void {
   for (const folder of folders) mkdirSync(join(repository, folder), { recursive: true });
 }
 
-/** The folders of packages that a run in the app finds, from the repository on. */
+/** The package folders that a run in the app finds, relative to the repository. */
 function found({ assembly = 'app/cdk.out', workingDirectory = 'app' } = {}): string[] {
   return runtimePackages(join(repository, assembly), join(repository, workingDirectory))
     .filter((folder) => folder.startsWith(repository))
     .map((folder) => folder.slice(repository.length + 1));
 }
 
-test('are those of the app, of its parts, and of what it lies in', () => {
+test('runtimePackages finds the packages of the app, of its subfolders and of its parent folders', () => {
   install(
     'node_modules/@smithy/core',
     'app/node_modules/@aws-sdk/client-s3',
@@ -31,19 +31,19 @@ test('are those of the app, of its parts, and of what it lies in', () => {
   expect(found()).toEqual(['app/node_modules', 'app/lambdas/node_modules', 'node_modules']);
 });
 
-test('are found from elsewhere by the folder of the assembly, and by the working directory', () => {
+test('runtimePackages finds the packages by the folder of the assembly and by the working directory', () => {
   install('app/node_modules/@aws-sdk/client-s3', 'elsewhere');
   writeFileSync(join(repository, 'app/cdk.json'), '{}');
   expect(found({ workingDirectory: 'elsewhere' })).toEqual(['app/node_modules']);
   expect(found({ assembly: 'elsewhere/out' })).toEqual(['app/node_modules']);
 });
 
-test('are not looked for in what is no app: it may be a whole disk', () => {
+test('runtimePackages does not search a folder that is not an app', () => {
   install('app/lambdas/node_modules/@aws-sdk/client-s3');
   expect(found()).toEqual([]);
 });
 
-test('packages of no function are left out: of packages, of assemblies, of hidden folders, and without the SDK', () => {
+test('runtimePackages ignores nested packages, assemblies, hidden folders, and folders without the SDK', () => {
   install(
     'app/node_modules/esbuild/node_modules/@aws-sdk/client-s3',
     'app/cdk.out/asset.1/node_modules/@aws-sdk/client-s3',

@@ -5,7 +5,7 @@ import { TableShapes } from '../../../../../bin/local/limits/table-shapes';
 import { Traffic } from '../../../../../bin/local/limits/traffic';
 import { DynamoDbLimits } from '../../../../../lib/testing';
 
-/** Requests of many items, and those that dynalite does not have: before a service that answers what each test needs. */
+/** Tests requests of many items, and requests that dynalite does not support, with a fake service. */
 
 const ARN = 'arn:aws:dynamodb:us-east-1:000000000000:table/Jobs';
 const HASH = (AttributeName: string) => [{ AttributeName, KeyType: 'HASH' }];
@@ -45,63 +45,63 @@ beforeEach(() => {
   });
 });
 
-/** What is answered to a call that takes so many units, should it reach the service. */
-async function ask(operation: string, input: object, units = 0): Promise<ServiceAnswer> {
+/** The response to a call that consumes this number of units if it reaches the service. */
+async function send(operation: string, input: object, units = 0): Promise<ServiceAnswer> {
   const call = { operation, input };
-  const answer = await gate.pass(call, async (changed) => {
+  const response = await gate.pass(call, async (changed) => {
     forwarded.push({ operation, input: changed });
     return { status: 200, output: { ConsumedCapacity: { CapacityUnits: units } } };
   });
-  return answer as ServiceAnswer;
+  return response as ServiceAnswer;
 }
 
 const item = (id: string, status = id) => ({ id: { S: id }, status: { S: status } });
 const put = (id: string) => ({ Put: { TableName: 'Jobs', Item: item(id) } });
 const get = (id: string) => ({ Get: { TableName: 'Jobs', Key: { id: { S: id } } } });
 const THROTTLED = { __type: 'ProvisionedThroughputExceededException' };
-const isRefused = async (answer: Promise<ServiceAnswer>) => (await answer).output.__type !== undefined;
+const isRejected = async (response: Promise<ServiceAnswer>) => (await response).output.__type !== undefined;
 
 describe('a Scan', () => {
-  test('takes the read units of the keys of its page, and waits for each of them', async () => {
+  test('consumes the read units of the keys of its page, and is throttled until all of them have units', async () => {
     stored = [item('1', 'open'), item('2', 'open'), item('3', 'done')];
     const scan = { TableName: 'Jobs', IndexName: 'byStatus', FilterExpression: 'attribute_exists(nothing)' };
-    expect(await isRefused(ask('Scan', scan, 60))).toBe(false);
-    const { output } = await ask('Scan', scan, 60);
+    expect(await isRejected(send('Scan', scan, 60))).toBe(false);
+    const { output } = await send('Scan', scan, 60);
     expect(output).toMatchObject({
       ...THROTTLED,
       ThrottlingReasons: [{ reason: 'IndexReadKeyRangeThroughputExceeded', resource: `${ARN}/index/byStatus` }],
     });
-    // Of 60 units 40 are of `open`, whose second brings 30.
+    // 40 of the 60 units belong to `open`, which gets 30 units a second.
     nowMs = 330;
-    expect(await isRefused(ask('Scan', scan, 1))).toBe(true);
+    expect(await isRejected(send('Scan', scan, 1))).toBe(true);
     nowMs = 340;
-    expect(await isRefused(ask('Scan', scan, 1))).toBe(false);
+    expect(await isRejected(send('Scan', scan, 1))).toBe(false);
   });
 
-  test('of other keys goes on, and so does one of another page', async () => {
+  test('of other keys is not throttled', async () => {
     stored = [item('1'), item('2')];
-    await ask('Scan', { TableName: 'Jobs', Limit: 1 }, 60);
-    expect(await isRefused(ask('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(true);
+    await send('Scan', { TableName: 'Jobs', Limit: 1 }, 60);
+    expect(await isRejected(send('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(true);
     stored.reverse();
-    expect(await isRefused(ask('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(false);
+    expect(await isRejected(send('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(false);
   });
 
-  test('of a key that was read too much otherwise waits, too', async () => {
+  test('is throttled if other reads have used up the units of its key', async () => {
     stored = [item('1')];
-    await ask('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
-    expect(await isRefused(ask('Scan', { TableName: 'Jobs' }, 1))).toBe(true);
+    await send('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
+    expect(await isRejected(send('Scan', { TableName: 'Jobs' }, 1))).toBe(true);
   });
 
-  test('of nothing takes nothing', async () => {
-    expect(await isRefused(ask('Scan', { TableName: 'Jobs' }, 0))).toBe(false);
+  test('of an empty table consumes nothing', async () => {
+    expect(await isRejected(send('Scan', { TableName: 'Jobs' }, 0))).toBe(false);
   });
 });
 
 describe('a transaction', () => {
-  test('that reads takes the units of each item, and is cancelled with a reason for each', async () => {
+  test('that reads consumes the units of each item, and is cancelled with a reason for each item', async () => {
     const both = { TransactItems: [get('1'), get('2')] };
-    await ask('TransactGetItems', { TransactItems: [get('1')] }, 60);
-    const { status, output } = await ask('TransactGetItems', both, 4);
+    await send('TransactGetItems', { TransactItems: [get('1')] }, 60);
+    const { status, output } = await send('TransactGetItems', both, 4);
     expect(status).toBe(400);
     expect(output).toMatchObject({
       __type: 'TransactionCanceledException',
@@ -109,43 +109,43 @@ describe('a transaction', () => {
       CancellationReasons: [{ Code: 'ThrottlingError' }, { Code: 'None' }],
     });
     nowMs = 2_000;
-    expect(await isRefused(ask('TransactGetItems', both, 4))).toBe(false);
+    expect(await isRejected(send('TransactGetItems', both, 4))).toBe(false);
     expect(forwarded.at(-1)!.input).toMatchObject(both);
   });
 
-  test('that writes takes two units for each, all or none', async () => {
-    const write = (...ids: string[]) => ask('TransactWriteItems', { TransactItems: ids.map(put) });
-    for (let n = 0; n < 5; n++) expect(await isRefused(write('1'))).toBe(false);
+  test('that writes consumes two units for each item, for all items or none', async () => {
+    const write = (...ids: string[]) => send('TransactWriteItems', { TransactItems: ids.map(put) });
+    for (let n = 0; n < 5; n++) expect(await isRejected(write('1'))).toBe(false);
     expect(await write('1', '2')).toMatchObject({
       status: 400,
       output: { __type: 'TransactionCanceledException', CancellationReasons: expect.any(Array) },
     });
-    for (let n = 0; n < 5; n++) expect(await isRefused(write('2'))).toBe(false);
-    expect(await isRefused(write('2'))).toBe(true);
+    for (let n = 0; n < 5; n++) expect(await isRejected(write('2'))).toBe(false);
+    expect(await isRejected(write('2'))).toBe(true);
     expect(forwarded).toHaveLength(10);
   });
 });
 
 describe('a batch', () => {
-  test('writes what its keys take, and gives back the rest as unprocessed', async () => {
-    for (let n = 0; n < 10; n++) await ask('PutItem', { TableName: 'Jobs', Item: item('1') });
+  test('writes the items whose keys have units, and returns the rest as unprocessed', async () => {
+    for (let n = 0; n < 10; n++) await send('PutItem', { TableName: 'Jobs', Item: item('1') });
     const requests = ['1', '2'].map((id) => ({ PutRequest: { Item: item(id) } }));
-    const { status, output } = await ask('BatchWriteItem', { RequestItems: { Jobs: requests } });
+    const { status, output } = await send('BatchWriteItem', { RequestItems: { Jobs: requests } });
     expect({ status, left: output.UnprocessedItems }).toEqual({ status: 200, left: { Jobs: [requests[0]] } });
     expect(forwarded.at(-1)!.input).toEqual({ RequestItems: { Jobs: [requests[1]] } });
   });
 
-  test('that can write nothing is refused', async () => {
-    for (let n = 0; n < 10; n++) await ask('PutItem', { TableName: 'Jobs', Item: item('1') });
+  test('is throttled if it can write no item', async () => {
+    for (let n = 0; n < 10; n++) await send('PutItem', { TableName: 'Jobs', Item: item('1') });
     const requests = [{ PutRequest: { Item: item('1') } }];
-    expect((await ask('BatchWriteItem', { RequestItems: { Jobs: requests } })).output).toMatchObject(THROTTLED);
+    expect((await send('BatchWriteItem', { RequestItems: { Jobs: requests } })).output).toMatchObject(THROTTLED);
   });
 
-  test('reads what its keys give, and gives back the rest as unprocessed', async () => {
-    await ask('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
+  test('reads the items whose keys have units, and returns the rest as unprocessed', async () => {
+    await send('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
     const [first, second] = [{ id: { S: '1' } }, { id: { S: '2' } }];
     const RequestItems = { Jobs: { Keys: [first, second], ConsistentRead: true } };
-    const { output } = await ask('BatchGetItem', { RequestItems }, 1);
+    const { output } = await send('BatchGetItem', { RequestItems }, 1);
     expect(output.UnprocessedKeys).toEqual({ Jobs: { Keys: [first], ConsistentRead: true } });
     expect(forwarded.at(-1)!.input).toMatchObject({ RequestItems: { Jobs: { Keys: [second] } } });
   });
@@ -162,13 +162,13 @@ describe('a write', () => {
     expect(traffic.total(`writes ${ARN}/index/byStatus`)).toMatchObject({ count: 1, throttled: 0 });
   });
 
-  test('that the service refuses, such as by a condition, is not counted', async () => {
+  test('that the service rejects, for example by a condition, is not counted', async () => {
     await answering(400);
     expect(traffic.total(`writes ${ARN}`)).toEqual({ count: 0, amount: 0, throttled: 0 });
     expect(traffic.total(`writes ${ARN}/index/byStatus`)).toEqual({ count: 0, amount: 0, throttled: 0 });
   });
 
-  test('that a limit refuses is counted as throttled alone', async () => {
+  test('that a limit throttles is counted only as throttled', async () => {
     for (let n = 0; n < 10; n++) await answering(200);
     await answering(200);
     expect(traffic.total(`writes ${ARN}`)).toMatchObject({ count: 10, throttled: 1 });
@@ -178,8 +178,8 @@ describe('a write', () => {
 describe.each(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'])('%s of PartiQL', (operation) => {
   const input = { Statement: 'INSERT INTO Jobs VALUE ?', Parameters: [item('1')] };
 
-  test('passes as it is, is counted, and is told of once', async () => {
-    for (let n = 0; n < 12; n++) expect(await isRefused(ask(operation, input))).toBe(false);
+  test('passes without a limit, is counted, and is reported once', async () => {
+    for (let n = 0; n < 12; n++) expect(await isRejected(send(operation, input))).toBe(false);
     expect(forwarded.at(-1)).toEqual({ operation, input });
     expect(traffic.of('statements').get(operation)).toMatchObject({ count: 12, throttled: 0 });
     expect(notices).toEqual([

@@ -31,7 +31,7 @@ const item = (status?: string, more: JsonItem = {}): JsonItem => ({
 });
 const LARGE = { data: { S: 'x'.repeat(3_000) } };
 
-describe('a write loads', () => {
+describe('writeLoads', () => {
   test.each([
     ['a new item', undefined, item('open'), ['table 1 1', 'byStatus open 1']],
     ['a large item, of which the index has the keys', undefined, item('open', LARGE), ['table 1 3', 'byStatus open 1']],
@@ -46,12 +46,12 @@ describe('a write loads', () => {
     ],
     ['a deleted item', item('open', LARGE), undefined, ['table 1 3', 'byStatus open 1']],
     ['an item that leaves the index', item('open'), item(), ['table 1 1', 'byStatus open 1']],
-  ])('%s', async (_, before, after, expected) => {
+  ])('returns the units of the table and the index for %s', async (_, before, after, expected) => {
     expect(await loads(before, after)).toEqual(expected);
   });
 });
 
-describe('what an update leaves', () => {
+describe('itemAfterUpdate', () => {
   const before = item('open', { n: { N: '1' } });
   const after = (UpdateExpression: string, more = {}) =>
     itemAfterUpdate(before, {
@@ -69,11 +69,11 @@ describe('what an update leaves', () => {
     ['set #s=:done remove n', { status: { S: 'done' }, n: undefined }],
     ['REMOVE #s, n ADD m :one', { status: undefined, n: undefined }],
     ['ADD n :one', {}],
-  ])('%s', (expression, changes) => {
+  ])('applies %s', (expression, changes) => {
     expect({ ...after(expression), x: undefined }).toEqual({ ...before, ...changes, x: undefined });
   });
 
-  test('legacy attribute updates', () => {
+  test('applies legacy AttributeUpdates', () => {
     const AttributeUpdates = { status: { Value: { S: 'done' } }, n: { Action: 'DELETE' } };
     expect(itemAfterUpdate(before, { Key: {}, AttributeUpdates })).toEqual({ ...item('done'), n: undefined });
   });
@@ -83,6 +83,6 @@ test.each<[JsonItem, number]>([
   [{ b: { B: Buffer.from('12345').toString('base64') } }, 6],
   [{ b: { BS: [Buffer.from('12345').toString('base64')] } }, 6],
   [{ B: { S: 'a' }, BS: { L: [{ S: 'a' }] } }, 9],
-])('the JSON item %j has %d bytes, with base64 decoded', (counted, bytes) => {
+])('jsonItemBytes counts %j as %d bytes, with base64 decoded', (counted, bytes) => {
   expect(jsonItemBytes(counted)).toBe(bytes);
 });

@@ -5,29 +5,32 @@ import { runSample } from '../../../../../bin/local/sample';
 
 const endpoints = { kinesis: 'http://127.0.0.1:1', dynamodb: 'http://127.0.0.1:1', lambda: 'http://127.0.0.1:1' };
 
-test.each(['kinesis', 'dynamodb'] as const)('a call of %s is made 30 times in half a minute', async (service) => {
-  jest.useFakeTimers();
-  try {
-    const strategy = (await localClients(endpoints)[service].config.retryStrategy()) as ConfiguredRetryStrategy;
-    let token = await strategy.acquireInitialRetryToken('');
-    const begunAtMs = Date.now();
-    const retry = () => strategy.refreshRetryTokenForRetry(token, { errorType: 'TRANSIENT' }).catch(() => undefined);
-    for (let attempts = 1; ; attempts++) {
-      const [next] = await Promise.all([retry(), jest.runAllTimersAsync()]);
-      if (next !== undefined) token = next;
-      else {
-        expect(attempts).toBe(30);
-        break;
+test.each(['kinesis', 'dynamodb'] as const)(
+  'a client of %s tries a failing call 30 times in half a minute',
+  async (service) => {
+    jest.useFakeTimers();
+    try {
+      const strategy = (await localClients(endpoints)[service].config.retryStrategy()) as ConfiguredRetryStrategy;
+      let token = await strategy.acquireInitialRetryToken('');
+      const begunAtMs = Date.now();
+      const retry = () => strategy.refreshRetryTokenForRetry(token, { errorType: 'TRANSIENT' }).catch(() => undefined);
+      for (let attempts = 1; ; attempts++) {
+        const [next] = await Promise.all([retry(), jest.runAllTimersAsync()]);
+        if (next !== undefined) token = next;
+        else {
+          expect(attempts).toBe(30);
+          break;
+        }
       }
+      expect(Date.now() - begunAtMs).toBeGreaterThan(20_000);
+      expect(Date.now() - begunAtMs).toBeLessThanOrEqual(30_000);
+    } finally {
+      jest.useRealTimers();
     }
-    expect(Date.now() - begunAtMs).toBeGreaterThan(20_000);
-    expect(Date.now() - begunAtMs).toBeLessThanOrEqual(30_000);
-  } finally {
-    jest.useRealTimers();
-  }
-});
+  },
+);
 
-/** A stack of which nothing is asked before this fails. */
+/** A stack whose first property fails with this error. */
 const failing = (error: Error) =>
   ({
     get functions(): never {
@@ -36,7 +39,7 @@ const failing = (error: Error) =>
   }) as unknown as LocalStack;
 const sample = (error: Error) => runSample(failing(error), { input: [], print: () => {} });
 
-test('the sample says which error a service has given to the end', async () => {
+test('the sample reports the last error of a service', async () => {
   const error = Object.assign(new Error('Internal service failure.'), {
     name: 'InternalFailure',
     $metadata: { attempts: 30 },
@@ -48,7 +51,7 @@ test('the sample says which error a service has given to the end', async () => {
   });
 });
 
-test('a mistake of the sample itself keeps its trace', async () => {
+test('the sample does not wrap its own programming errors', async () => {
   const mistake = new TypeError('not a function');
   await expect(sample(mistake)).rejects.toBe(mistake);
 });
