@@ -2,8 +2,8 @@ import { writeGuideTable } from '../support/guide-table';
 import { adaptiveRow, countsOf, HEADER, WRITES } from '../support/tables/adaptive-table';
 
 /**
- * What counts that raise themselves do to writes and pages, against fixed counts that are too low, right and too high. It
- * writes the table of decision 0039.
+ * Compares writes and pages with adaptive counts with fixed counts that are too low, right and too high. Writes the
+ * table of decision 0039.
  *
  *   npm run bench adaptive
  */

@@ -3,7 +3,7 @@ import { benchNextKey } from './allocator/next-key';
 import { benchRestarts } from './allocator/restarts';
 
 /**
- * The allocator of balanced keys against the tree of "Kinesis Hash Key Space Partitioning". It writes the table of decision 0008.
+ * Compares the allocator of balanced keys with the tree of "Kinesis Hash Key Space Partitioning". Writes the table of decision 0008.
  *
  *     npm run bench allocator [part...]
  */

@@ -3,8 +3,8 @@ import { writeGuideTable } from '../support/guide-table';
 import { HEADER, scalingRow } from '../support/tables/scaling-table';
 
 /**
- * A year of loads, minute by minute: what a stream costs that is scaled, against one with a fixed count at the peak, one
- * that doubles and halves with half of the updates kept for growing, and on-demand mode. It writes the table of decision 0018.
+ * Simulates a year of loads, minute by minute. Compares the cost of automatic scaling with a fixed count for the peak, with a
+ * stream that doubles and halves, and with on-demand mode. Writes the table of decision 0018.
  *
  *   npm run bench auto-scaling
  */

@@ -16,10 +16,9 @@ import { rounded } from '../support/tables/producer/table';
 import { BLOGS_TYPES, SUBJECTS, type Subject, serviceAnswer } from './cold-start/subjects';
 
 /**
- * What a first invocation takes, from the beginning of the load to its answer: each function of `dist/lambda`, and the SDK's
- * clients and the driver that it loads, alone, bundled in the same way, with the first calls that the function makes. Each run
- * is a process of its own, in turn with its baseline; the middle of the runs. A server in this process answers for AWS, and a stub
- * for Amazon Keyspaces.
+ * Measures the first invocation of each function of `dist/lambda`, from the beginning of its load to its response. The baseline
+ * is a bundle of the SDK clients and the driver of the function, with the same first calls. Each run is a new process, and runs
+ * of function and baseline alternate. Prints the median. A server in this process plays AWS, and a stub plays Amazon Keyspaces.
  *
  *     npm run build && npm run bench cold-start [runs] [part of a function's name...]
  */
@@ -30,7 +29,7 @@ const HEADER = ['function', 'clients: load', 'CPU', 'wall', 'function: load', 'C
 const CHILD = `
   const [file, event, endsWith] = process.argv.slice(1);
   const context = { getRemainingTimeInMillis: () => 60_000, functionName: 'f', awsRequestId: 'r', invokedFunctionArn: 'arn:aws:lambda:us-east-1:123456789012:function:f' };
-  // Lambda's runtime has opened the log before it loads a function.
+  // The runtime of Lambda opens the log before it loads a function.
   void [process.stdout, process.stderr];
   const [cpu, begun] = [process.cpuUsage(), performance.now()];
   const taken = () => { const { user, system } = process.cpuUsage(cpu); return [(user + system) / 1000, performance.now() - begun]; };
@@ -134,7 +133,7 @@ function environmentOf(port: number, keyspacesPort: number, { hostname, port: da
   };
 }
 
-/** A program, as `npm run build:lambda` bundles functions. */
+/** Bundles a program as `npm run build:lambda` bundles functions. */
 function bundled(program: string, outfile: string): string {
   buildSync({
     stdin: { contents: program, resolveDir: process.cwd(), loader: 'ts' },
@@ -160,7 +159,7 @@ async function invoked(file: string, subject: Subject, environment: NodeJS.Proce
   for await (const line of createInterface({ input: child.stdout })) {
     if (line.startsWith('taken ')) taken = JSON.parse(line.slice('taken '.length));
   }
-  if (taken === undefined) throw new Error(`${file} has not answered`);
+  if (taken === undefined) throw new Error(`${file} has not responded`);
   const [load, , cpu, wall] = taken as [number, number, number, number];
   return { load, cpu, wall };
 }

@@ -9,7 +9,7 @@ import { commitArguments, fenced } from '../support/tables/commit-commands';
  */
 async function main(): Promise<void> {
   const [file] = process.argv.slice(2);
-  if (file === undefined) throw new Error('name the file of the commits');
+  if (file === undefined) throw new Error('give the file of the commits');
   const lines: string[] = [];
   const { log } = console;
   console.log = (text: string) => void lines.push(text);

@@ -7,19 +7,19 @@ import { writeGuideTable } from '../support/guide-table';
 import { consumerDayRow, type Handle, HEADER, waysToConsume } from './consumer-day/day';
 
 /**
- * What a poison record and an outage of a minute do to a day of a shard, with what people use now and with an ordered consumer.
- * Powertools' batch processor is its own, which is fetched into a cache the first time. It writes the table of decision 0054.
+ * Simulates a day of a shard with a poison record and an outage of a minute. Compares usual consumers with an ordered consumer.
+ * The first run fetches the batch processor of Powertools into a cache. Writes the table of decision 0054.
  *
  *   npm run bench consumer-day
  */
-// Metrics of an ordered consumer are lines of its log.
+// An ordered consumer logs its metrics.
 const { log } = console;
 console.log = (line: string) => line.startsWith('{') || log(line);
 
 const POWERTOOLS = '@aws-lambda-powertools/batch';
 const VERSION = '2.35.0';
 
-/** What of Powertools is used here. */
+/** The exports of Powertools that this bench uses. */
 interface Powertools {
   BatchProcessor: new (eventType: string) => object;
   EventType: { KinesisDataStreams: string };
@@ -30,7 +30,7 @@ interface Powertools {
   ): Promise<object>;
 }
 
-/** As its documents say: one processor for all invocations. */
+/** Powertools documents one processor for all invocations. */
 function powertoolsOf({ BatchProcessor, EventType, processPartialResponse }: Powertools) {
   return (handle: Handle): InvokedFunction => {
     const processor = new BatchProcessor(EventType.KinesisDataStreams);

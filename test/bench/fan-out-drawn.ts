@@ -2,8 +2,8 @@ import { coresToCompare } from '../support/core-at';
 import { tellDearest } from '../support/tables/fan-out/drawn-cell';
 
 /**
- * What pages cost that are drawn from everything that DynamoDB allows: the limit, the bytes, shards, sizes, layouts, orders,
- * conditions and filters. It prints the ten that cost most, as a multiple of what a reader would pay who knows all items.
+ * Measures pages with random limits, bytes, shards, sizes, layouts, orders, conditions and filters. Prints the ten most expensive
+ * pages, as a multiple of the cost for a reader that knows all items.
  *
  *     npm run bench fan-out-drawn [pages] [first seed] [against REF]
  */

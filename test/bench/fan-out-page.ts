@@ -5,15 +5,15 @@ import { APPROACHES, LIMIT, serveApproach, type Timing, type Turn } from './fan-
 import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
 
 /**
- * Wall time and CPU time of one ordered page over N shards, by who asks the shards: against a stub in another process
- * that answers over TLS after a few milliseconds. Each way of asking has a process of its own, so that it does not pay for
- * the garbage of another, and takes its turn in every round.
+ * Measures the wall time and the CPU time of one ordered page over N shards with several clients. A stub in another process
+ * responds over TLS after a few milliseconds. Each client has its own process, so that it does not collect the garbage of
+ * another client. Every round measures each client once.
  *
  *     npm run bench fan-out-page [rounds] [latency in ms] [part of a name...]
  */
 
 const SHARDS = [10, 50, 200];
-/** A turn, and what goes before the first one, has pages of so many requests. */
+/** The number of requests of the pages in a turn and in the warm-up. */
 const TURN = 200;
 const WARM_UP = 2_000;
 const APPROACH = 'approach';
@@ -60,7 +60,7 @@ async function turnOf(child: ChildProcess, turn: Turn): Promise<Timing> {
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-/** The wall time and the CPU time, and how much CPU time that is of what the SDK takes. */
+/** Prints the wall time, the CPU time, and the CPU time as a fraction of the CPU time of the SDK. */
 function cellOf({ wallMs, cpuMs }: Timing, sdk: Timing | undefined): string {
   const ratio = sdk === undefined ? '' : ` (${(cpuMs / sdk.cpuMs).toFixed(2)})`;
   return `${milliseconds(wallMs)}, ${milliseconds(cpuMs)}${ratio}`;

@@ -5,9 +5,9 @@ import { printTable } from '../support/guide-table';
 import { timeIndex } from '../support/tables/fan-out/time-index';
 
 /**
- * Items per second and memory of reading a whole index in order: in pages, each thrown away before the next, against
- * reading everything and sorting it; and of streaming it in no order. The index is in memory, so this is the CPU time of
- * the library, and of the fake index, which both sides share.
+ * Measures the items per second and the memory of reading a whole index: in ordered pages, by reading and sorting all items,
+ * and as an unordered stream. The index is in memory, so the bench measures the CPU time of the library and of the fake index.
+ * All approaches use the same fake index.
  *
  *     npm run bench fan-out-paging [items] [shards]
  */
@@ -57,10 +57,10 @@ async function inPages(index: FakeIndex, config: ShardedIndexConfig, limit: numb
   let count = 0;
   let page: DynamoDbItem[];
   do {
-    const answer = await fanOutQuery(copying(index), config, { limit, cursor }, { history });
-    page = answer.items;
+    const result = await fanOutQuery(copying(index), config, { limit, cursor }, { history });
+    page = result.items;
     count += page.length;
-    cursor = answer.cursor;
+    cursor = result.cursor;
   } while (cursor !== undefined);
   if (count !== items) throw new Error(`${count} items instead of ${items}`);
   return page;
@@ -101,7 +101,7 @@ async function readAllAndSort(index: FakeIndex, shards: number, items: number): 
   return all.sort((a, b) => at(a) - at(b));
 }
 
-/** An answer over the network is objects of its own. */
+/** Copies each response, because a response over the network consists of new objects. */
 function copying(index: FakeIndex): Pick<FakeIndex, 'query'> {
   return {
     query: async (input) => {
@@ -116,7 +116,7 @@ function structuredCopy(item: DynamoDbItem): DynamoDbItem {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { ...value }]));
 }
 
-/** Memory is what is alive at the end, while the last result is still held. */
+/** The memory at the end, while the last result is still referenced. */
 async function measured(work: () => Promise<unknown>): Promise<Outcome> {
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
@@ -125,7 +125,7 @@ async function measured(work: () => Promise<unknown>): Promise<Outcome> {
   const { user, system } = process.cpuUsage(started);
   globalThis.gc?.();
   const held = process.memoryUsage().heapUsed - before;
-  if (result === undefined) throw new Error('nothing was read');
+  if (result === undefined) throw new Error('no item was read');
   return { seconds: (user + system) / 1e6, heldMegabytes: Math.max(0, held) / 2 ** 20 };
 }
 

@@ -17,10 +17,10 @@ import {
 } from '../support/tables/fan-out/read-units-tables';
 
 /**
- * What an ordered page costs: read units, requests and waves, against the floor, which is the least that any page can
- * cost, and against asking every shard for a whole page. The index is in memory and charges as DynamoDB does, so the
- * numbers are exact. It writes the tables of decision 0048, and prints the dearest ten of 300 pages that are drawn from all that DynamoDB
- * allows: with "against REF" also of the core as it was at that commit. With "cells" it prints every combination too.
+ * Measures the read units, requests and waves of ordered pages. Compares them with the floor, which is the least possible cost,
+ * and with reading a whole page from every shard. The index is in memory and charges as DynamoDB does, so the numbers are exact.
+ * Writes the tables of decision 0048, and prints the ten most expensive of 300 random pages. "against REF" also measures the core
+ * at that commit. "cells" also prints every combination.
  *
  *     npm run bench fan-out-read-units [cells] [against REF]
  */

@@ -2,7 +2,7 @@ import { writeGuideTable } from '../support/guide-table';
 import { STRAGGLER_CASES, STRAGGLERS_HEADER, stragglersRow } from '../support/tables/fan-out/stragglers-table';
 
 /**
- * How long a page waits for its slowest shard, with and without hedging, on a virtual clock. It writes the table of
+ * Measures how long a page waits for its slowest shard, with and without hedging, on a virtual clock. Writes the table of
  * decision 0048.
  *
  *     npm run bench fan-out-stragglers

@@ -2,8 +2,8 @@ import { writeGuideTable } from '../support/guide-table';
 import { TIE_CASES, TIES_HEADER, tiesRow } from '../support/tables/fan-out/ties-table';
 
 /**
- * What paging through 10,000 items of one day costs. The index is in memory and charges as DynamoDB does, so the numbers
- * are exact. It writes the table of decision 0048.
+ * Measures the cost of paging through 10,000 items of one day. The index is in memory and charges as DynamoDB does, so the
+ * numbers are exact. Writes the table of decision 0048.
  *
  *     npm run bench fan-out-ties
  */

@@ -3,20 +3,20 @@ import { rounded } from '../support/tables/producer/table';
 import { ENGINES, type Engine } from './growth/engines';
 
 /**
- * Prints the cost of a unit of work of each engine as its input grows by powers of ten: CPU time, and the memory that it keeps.
+ * Prints the CPU time and the retained memory for each unit of work of each engine, while the input grows by powers of ten.
  *
  *     npm run bench growth [part of an engine's name...]
  */
 
-/** Small sizes are repeated until there is as much work to time as this. */
+/** Small sizes are repeated until the measured work reaches this number of units. */
 const UNITS_TO_TIME = 100_000;
 const ROUNDS = 3;
-/** A size that would take longer than this, at the pace of the size before it, is left out. */
+/** The bench leaves out a size that would take longer than this time. It estimates the time from the previous size. */
 const MOST_MS = 12_000;
-/** No timer of an engine lasts longer. */
+/** The longest timer of an engine. */
 const MOST_TIMER_MS = 1_000;
 
-/** The cost of a unit of an engine at each size. */
+/** The cost of one unit of an engine at each size. */
 interface Measured {
   readonly engine: Engine;
   readonly points: readonly { readonly size: number; readonly microseconds: number; readonly bytes: number }[];
@@ -32,7 +32,7 @@ async function measure(engine: Engine): Promise<Measured> {
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       times.push(await timed(engine, size));
-      // One round says enough of what takes seconds.
+      // One round is enough for work that takes seconds.
       if (times[0]! * units > 5e5) break;
     }
     console.error(`${engine.name}, ${rounded(size)}: ${rounded(Math.min(...times), 2)} µs`);
@@ -59,7 +59,7 @@ async function timed(engine: Engine, size: number): Promise<number> {
 
 /** Bytes that stay in memory for each unit while its engine lives. */
 async function retained(engine: Engine, size: number): Promise<number> {
-  // A timer may still hold what the run before it made.
+  // A timer can still hold objects of the previous run.
   await setTimeout(MOST_TIMER_MS);
   const before = heapBytes();
   const kept = await engine.run(size);

@@ -10,10 +10,10 @@ import { workAlone } from './outbox/workers';
 import { benchWriters } from './outbox/writers';
 
 /**
- * The relay of an outbox on a real Postgres, with a stream that takes everything:
+ * Measures the relay of an outbox on a real Postgres, with a stream that accepts every record:
  *
  *     npm run bench outbox [part...]
- *     npm run bench outbox held-hour    some minutes: not among the parts unless it is named
+ *     npm run bench outbox held-hour    takes some minutes, and runs only if it is named
  *
  * The server does not wait for its disk (`fsync` is off), and shares the processors with the relay.
  */

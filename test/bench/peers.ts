@@ -10,8 +10,8 @@ import { canMeasureProcesses, type PeerProcess, startPeer } from './peers/proces
 import { KEYS, RECORD_BYTES } from './peers/workload';
 
 /**
- * What others have for the same work: each in a process of its own, with its defaults, against one stream that answers
- * over TLS on loopback. A peer whose tools are not found is left out aloud. It writes the table of decision 0002.
+ * Compares other libraries with the ordered producer. Each runs in its own process with its defaults, on one stream that responds
+ * over TLS on loopback. Prints a note for each peer whose tools are missing. Writes the table of decision 0002.
  *
  *     npm run bench peers [scenario...]
  */
@@ -22,7 +22,7 @@ interface Scenario {
   readonly rounds: number;
 }
 
-/** The scenario and the columns that the decision shows. */
+/** The scenario and the columns in the table of the decision. */
 const DECISION_SCENARIO = 'crowded';
 const DECISION_COLUMNS = ['', 'records/s', 'µs of CPU a record', 'out of order ‰', 'not read ‰'];
 
@@ -52,7 +52,8 @@ interface Outcome {
 }
 
 async function compare(names: readonly string[]): Promise<void> {
-  if (!canMeasureProcesses()) return console.log('SKIPPED: processes are measured through /proc, which is not here');
+  if (!canMeasureProcesses())
+    return console.log('SKIPPED: processes are measured through /proc, which this system does not have');
   const temporaryFolder = mkdtempSync(join(tmpdir(), 'peers-'));
   const endpoint = await startEndpoint(__filename);
   try {
@@ -72,7 +73,7 @@ async function compare(names: readonly string[]): Promise<void> {
   }
 }
 
-/** To warm up, first what the stream takes at once. */
+/** The warm-up records, which the stream accepts immediately. */
 async function run(peer: Peer, command: string[], endpoint: Endpoint, scenario: Scenario): Promise<Outcome> {
   const records = Math.round(scenario.records * (peer.share ?? 1));
   const process = await startPeer(command);

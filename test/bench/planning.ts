@@ -3,9 +3,9 @@ import { moreThan } from '../../lib/core/planning/largest-load';
 import { printTable } from '../support/guide-table';
 
 /**
- * The exact probability of an overloaded partition, against the textbook's dynamic programme, which takes one partition
- * after the other: P(n, k) is the sum over j of Binomial(k, 1/n)(j) * P(n - 1, k - j), here with logarithms of factorials
- * from a table and nothing computed twice.
+ * Compares the exact probability of an overloaded partition with dynamic programming over the partitions:
+ * P(n, k) is the sum over j of Binomial(k, 1/n)(j) * P(n - 1, k - j). The baseline reads logarithms of factorials
+ * from a table and caches all results.
  */
 function onePartitionAfterTheOther(most: number, shards: number, partitions: number): number {
   const logFactorial = new Float64Array(shards + 1);
@@ -40,7 +40,7 @@ const CASES = [
   [5_000, 100],
 ] as const;
 
-// More than 1.5 times the fair share, the best of five runs.
+// The probability of more than 1.5 times the fair share. Prints the best of five runs.
 const rows = CASES.map(([shards, partitions]) => {
   const most = Math.floor((1.5 * shards) / partitions);
   const best = (work: () => unknown, times: number) =>

@@ -9,8 +9,8 @@ import { benchProcessorTime } from './producer/processor-time';
 import { benchPublishedFigure } from './producer/published-figure';
 
 /**
- * The ordered producer against other ways to write: throughput in virtual time on a simulated stream, processor time
- * in real time on a stream that answers at once.
+ * Compares the ordered producer with other ways to write: the throughput in virtual time on a simulated stream, and the
+ * processor time on a stream that responds immediately.
  *
  *     npm run bench producer [part...]
  */

@@ -2,7 +2,7 @@ import { writeGuideTable } from '../support/guide-table';
 import { contentionRows } from '../support/tables/contention';
 
 /**
- * What it takes that callers of one registry allocate at once, in one process or in many. It writes the table of decision 0013.
+ * Measures parallel allocations on one registry, from one process and from many. Writes the table of decision 0013.
  *
  *     npm run bench registry
  */

@@ -1,4 +1,4 @@
-/** The processor time that work takes, which other work on the machine hardly changes: the median of its runs. */
+/** The median processor time of several runs. Other work on the machine hardly changes the processor time. */
 export function milliseconds(work: () => void, runs = 1): number {
   const times = Array.from({ length: runs }, () => {
     const start = process.cpuUsage();

@@ -4,7 +4,7 @@ import { milliseconds } from './measure';
 import { seedTree } from './seed-tree';
 
 const COUNT = 1_000_000;
-/** The tree of the article takes too much memory for more MD5 hashes. */
+/** The maximum for the tree of the article. It needs too much memory for more MD5 hashes. */
 const BASELINE_COUNT = 20_000;
 
 const KINDS: [string, (n: number) => bigint][] = [
@@ -13,7 +13,7 @@ const KINDS: [string, (n: number) => bigint][] = [
   ['MD5 hashes', (n) => hashPartitionKey(String(n))],
 ];
 
-/** How long it takes to restore a million keys, and the bytes of memory for each, beside the key itself. */
+/** Measures the time to restore a million keys, and the bytes of memory for each key without the key itself. */
 export function benchRestarts(): void {
   const rows = KINDS.map(([kind, keyOf]) => {
     const keys = Array.from({ length: COUNT }, (_, n) => keyOf(n));
@@ -31,7 +31,7 @@ export function benchRestarts(): void {
   printTable(header, rows);
 }
 
-/** What `make` leaves in memory, in bytes for each of `count` keys. */
+/** The bytes for each of `count` keys that the result of `make` keeps in memory. */
 function bytesPerKey(count: number, make: () => unknown): number {
   const before = heapBytes();
   const kept = make();

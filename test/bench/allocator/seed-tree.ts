@@ -1,6 +1,6 @@
 import { HASH_KEY_SPACE } from '../../../lib/core';
 
-/** The seed's tree, ported line by line: the size of a subtree is counted whenever it is asked for. */
+/** The tree of the article, ported line by line. It counts the nodes of a subtree at every call of `sizeOf`. */
 interface SeedTree {
   left?: SeedTree;
   value: bigint;

@@ -1,18 +1,18 @@
 import { keyspacesConfig } from '../../support/keyspaces-config';
 
-/** A function, how it is invoked first, and what it loads of others. */
+/** A function, its first event, and the clients that it loads. */
 export interface Subject {
-  /** Its folder of `lambda`, unless it has a program of its own. */
+  /** The folder in `lambda`, unless the subject has its own program. */
   readonly name: string;
-  /** The program of a function that is not the library's, but uses it. */
+  /** The program of a function that uses the library. */
   readonly program?: string;
-  /** A request whose answer ends the measurement, of a function that goes on until its time is up. @default the function's answer */
+  /** The request whose response ends the measurement, for a function that runs until its timeout. @default the response of the function */
   readonly endsWith?: string;
-  /** What each invocation finds in the database. */
+  /** The SQL that prepares the database for each invocation. */
   readonly before?: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly event: object;
-  /** A function of the clients alone that makes the same first calls. */
+  /** The baseline: the clients alone, with the same first calls. */
   readonly clients: string;
 }
 
@@ -37,7 +37,7 @@ const CONSUMER_EVENT = {
   ],
 };
 
-/** The columns of `BLOGS` as a stand-in for Amazon Keyspaces needs them. */
+/** The columns of `BLOGS` in the form that the stand-in for Amazon Keyspaces needs. */
 export const BLOGS_TYPES = { author: 'text', shard: 'int', number: 'bigint', body: 'text' } as const;
 
 export const BLOGS = keyspacesConfig({
@@ -242,14 +242,14 @@ const ANSWERS: Readonly<Record<string, object>> = {
 };
 
 /**
- * What AWS would answer to the first calls of each function.
+ * The responses of AWS to the first calls of each function.
  *
- * @param secret whom the relay of the outbox logs in as
+ * @param secret the database user of the outbox relay
  */
 export function serviceAnswer(target: string, secret: object): { contentType: string; body: string } {
   const [service, operation = ''] = target.split('.');
   const version = service?.startsWith('DynamoDB') ? '1.0' : '1.1';
   const answer = operation === 'GetSecretValue' ? { SecretString: JSON.stringify(secret) } : ANSWERS[operation];
-  if (answer === undefined) throw new Error(`no answer to ${target}`);
+  if (answer === undefined) throw new Error(`no response for ${target}`);
   return { contentType: `application/x-amz-json-${version}`, body: JSON.stringify(answer) };
 }

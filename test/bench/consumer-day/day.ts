@@ -30,16 +30,16 @@ const POISON = 50_000;
 const LATE_MS = 10_000;
 const TIMEOUT_MS = MINUTE_MS;
 const SHARD_ID = 'shardId-000000000000';
-/** How long Lambda waits before it sends a batch again is not documented. This is assumed. */
+/** The assumed wait of Lambda before it retries a batch. AWS does not document the time. */
 const WAITS = { retryMs: 1_000, longestRetryMs: MINUTE_MS };
 
 export type Handle = (text: string) => Promise<void>;
 
-/** Handles records of the play, one by one or beside each other, as a function of the user's does. */
+/** Handles records of the simulation sequentially or in parallel, as a function of the user does. */
 interface Way {
   readonly name: string;
   readonly mapping?: MappingSettings;
-  /** @param retryNowAndThen is called with what the schedule of a retrier calls */
+  /** @param retryNowAndThen receives the function that the retry schedule calls */
   function(
     handle: Handle,
     clock: VirtualClock,
@@ -92,7 +92,7 @@ function ordered(
   };
 }
 
-/** The row of a day with a way to consume. */
+/** The table row of a day with one approach. */
 export async function consumerDayRow({ name, mapping: settings, function: way }: Way): Promise<string[]> {
   const clock = new VirtualClock();
   const shard = dayOfRecords();
@@ -137,7 +137,7 @@ export async function consumerDayRow({ name, mapping: settings, function: way }:
   ];
 }
 
-/** Written at even intervals, each with a key at random. */
+/** The records of a day at even intervals, each with a random key. */
 function dayOfRecords(): WrittenRecord[] {
   const random = seededRandom(1);
   return Array.from({ length: RECORDS }, (_, index) => {
@@ -152,12 +152,12 @@ function textOf({ data }: WrittenRecord): string {
   return Buffer.from(data).toString();
 }
 
-/** What took effect, and when. */
+/** The effects with their times. */
 class Effects {
   again = 0;
   longestGapMs = 0;
   private lastMs = 0;
-  /** Of each record, when it took effect first, and as which one of all. */
+  /** The time and the position of the first effect of each record. */
   private readonly first = new Map<string, { atMs: number; place: number }>();
 
   constructor(
@@ -186,7 +186,7 @@ class Effects {
     }).length;
   }
 
-  /** Records behind which a later one of their key took effect first. */
+  /** The number of records that took effect after a later record of their key. */
   get overtaken(): number {
     const earliestLater = new Map<string, number>();
     let overtaken = 0;
@@ -209,7 +209,7 @@ function inWords(ms: number): string {
   return `${Math.round(ms / 1_000)} s`;
 }
 
-/** Nothing here waits for anything but promises and the clock. */
+/** The simulation waits only for promises and for the virtual clock. */
 function everythingThatRunsByItself(): Promise<void> {
   return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }

@@ -13,20 +13,20 @@ import { indexConfig } from '../../support/index-config';
 export const LIMIT = 50;
 const MAX_SOCKETS = 256;
 
-/** What a page takes. */
+/** The cost of a page. */
 export interface Timing {
   readonly wallMs: number;
   readonly cpuMs: number;
 }
 
-/** So many pages, to the process of an approach. */
+/** A message to the process of an approach: read this number of pages. */
 export interface Turn {
   readonly shards: number;
   readonly pages: number;
 }
 
-/** Asks so many shards for a page. */
-type Page = (shards: number) => Promise<unknown>;
+/** Reads one page from this number of shards. */
+type Page = (shards: number) => Promise<unrecorded>;
 
 export const APPROACHES: Readonly<Record<string, (endpoint: string) => Page>> = {
   'SDK, one shard after the other': (endpoint) => oneAfterTheOther(sdkClient(endpoint)),
@@ -36,7 +36,7 @@ export const APPROACHES: Readonly<Record<string, (endpoint: string) => Page>> = 
   '`node:https`, the same requests, made before': madeBefore,
 };
 
-/** The process of one approach: it takes its turns, and answers each with the mean of its pages. */
+/** The process of one approach. It responds to each message with the mean cost of its pages. */
 export function serveApproach(name: string, endpoint: string): void {
   const page = APPROACHES[name]!(endpoint);
   process.on('message', async ({ shards, pages }: Turn) => {
@@ -68,7 +68,7 @@ function merged(client: QueryClient): Page {
   return (shards) => fanOutQuery(client, configOf(shards), { value: String(shards), limit: LIMIT }, options);
 }
 
-/** What the tutorials do: the page's limit for every shard, since all of it could be in one, then a sort. */
+/** The approach of tutorials: read the limit of the page from every shard, then sort. */
 function allAtOnce(client: DynamoDB): Page {
   return async (shards) => {
     const pages = await Promise.all(Array.from({ length: shards }, (_, shard) => askShard(client, shard, shards)));
@@ -104,7 +104,7 @@ function firstByTime(items: Item[]): Item[] {
 
 type Sent = Parameters<NodeHttpHandler['handle']>[0];
 
-/** The least that a client on Node.js does: it sends the requests of a page of the light client again, and parses the answers. */
+/** The minimum work of a client on Node.js: send recorded requests of the light client, and parse the responses. */
 function madeBefore(endpoint: string): Page {
   const agent = httpsAgent();
   const requestHandler = new NodeHttpHandler({ httpsAgent: agent });
@@ -117,9 +117,9 @@ function madeBefore(endpoint: string): Page {
   const page = merged(lightQueryClient(sdkClient(endpoint, requestHandler)));
   const requests = new Map<number, readonly Sent[]>();
   return async (shards) => {
-    const known = requests.get(shards);
-    if (known !== undefined) return Promise.all(known.map((each) => exchanged(each, agent)));
-    // The first page learns the sizes of the items, which decide what the next one asks for.
+    const recorded = requests.get(shards);
+    if (recorded !== undefined) return Promise.all(recorded.map((each) => exchanged(each, agent)));
+    // The first page measures the item sizes, which decide the requests of the next page.
     await page(shards);
     sent.length = 0;
     const second = await page(shards);
@@ -128,13 +128,13 @@ function madeBefore(endpoint: string): Page {
   };
 }
 
-function exchanged({ hostname, port, path, headers, body }: Sent, agent: Agent): Promise<unknown> {
+function exchanged({ hostname, port, path, headers, body }: Sent, agent: Agent): Promise<unrecorded> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ hostname, port, path, headers, agent, method: 'POST' }, (answer) => {
+    const outgoing = request({ hostname, port, path, headers, agent, method: 'POST' }, (response) => {
       const chunks: Buffer[] = [];
-      answer.on('data', (chunk) => chunks.push(chunk));
-      answer.on('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString())));
-      answer.on('error', reject);
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString())));
+      response.on('error', reject);
     });
     outgoing.on('error', reject).end(body);
   });

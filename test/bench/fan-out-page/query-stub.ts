@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { createServer, type TLSSocket } from 'node:tls';
 import { crc32 } from 'node:zlib';
 
-/** A DynamoDB that answers every Query after a fixed time, over TLS, from another process. */
+/** A fake DynamoDB in another process. It responds to every Query over TLS after a fixed time. */
 interface QueryStub {
   readonly endpoint: string;
   stop(): void;
 }
 
-/** The argument with which the program that calls `startQueryStub` is to call `serveQueries` instead. */
+/** With this argument, the program that calls `startQueryStub` must call `serveQueries` instead. */
 export const STUB = 'stub';
 
 export async function startQueryStub(program: string, latencyMs: number): Promise<QueryStub> {
@@ -19,12 +19,12 @@ export async function startQueryStub(program: string, latencyMs: number): Promis
   return { endpoint: `https://127.0.0.1:${port}`, stop: () => child.disconnect() };
 }
 
-/** dynalite brings a key and a certificate of its own; whoever connects is not to check it. */
+/** dynalite contains a key and a certificate. Clients must not verify the certificate. */
 const certificate = (name: string) => readFileSync(require.resolve(`dynalite/ssl/server-${name}.pem`));
 
 /**
- * The stub's process. It reads requests and writes answers itself, and makes each answer once: what it takes of the
- * processor is missing to the client that is measured.
+ * The process of the stub. It parses requests itself and creates each response once, because its processor time is not available
+ * to the measured client.
  */
 export function serveQueries(latencyMs: number): void {
   const server = createServer({ key: certificate('key'), cert: certificate('crt') }, (socket: TLSSocket) => {
@@ -36,9 +36,9 @@ export function serveQueries(latencyMs: number): void {
       const end = unread.indexOf('\r\n\r\n');
       const length = Number(/content-length: *(\d+)/i.exec(unread.toString('latin1', 0, Math.max(0, end)))?.[1]);
       if (end < 0 || unread.length < end + 4 + length) return;
-      const answer = answerTo(JSON.parse(unread.toString('utf8', end + 4)));
+      const response = responseTo(JSON.parse(unread.toString('utf8', end + 4)));
       unread = Buffer.alloc(0);
-      setTimeout(() => socket.write(answer), latencyMs);
+      setTimeout(() => socket.write(response), latencyMs);
     });
   });
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as { port: number }).port));
@@ -50,17 +50,17 @@ interface Query {
   ExpressionAttributeValues: Record<string, { N?: string; S?: string }>;
 }
 
-const answers = new Map<string, Buffer>();
+const responses = new Map<string, Buffer>();
 
-/** The first items of a shard of a value, which names the number of its shards: item i of shard s is the (i N + s)th. */
-export function answerTo({ Limit, ExpressionAttributeValues }: Query): Buffer {
+/** The first items of a shard. The value is the number of shards N, and item i of shard s has the number i * N + s. */
+export function responseTo({ Limit, ExpressionAttributeValues }: Query): Buffer {
   const values = Object.values(ExpressionAttributeValues);
   const shard = Number(values.find(({ N }) => N !== undefined)?.N);
   const value = values.find(({ S }) => S !== undefined)?.S;
   const key = `${value} ${shard} ${Limit}`;
-  const answer = answers.get(key) ?? httpAnswer(firstItems(Limit, shard, String(value)));
-  answers.set(key, answer);
-  return answer;
+  const response = responses.get(key) ?? httpResponse(firstItems(Limit, shard, String(value)));
+  responses.set(key, answer);
+  return response;
 }
 
 function firstItems(count: number, shard: number, value: string): object {
@@ -76,7 +76,7 @@ function firstItems(count: number, shard: number, value: string): object {
   return { Items, Count: count, ScannedCount: count, LastEvaluatedKey, ConsumedCapacity: { CapacityUnits: 0.5 } };
 }
 
-function httpAnswer(body: object): Buffer {
+function httpResponse(body: object): Buffer {
   const json = Buffer.from(JSON.stringify(body));
   const head = [
     'HTTP/1.1 200 OK',

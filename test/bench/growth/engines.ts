@@ -17,24 +17,24 @@ import {
 } from '../../../lib/core';
 import { indexConfig } from '../../support/index-config';
 
-/** Work that grows with one number. */
+/** Work whose size is one number. */
 export interface Engine {
   readonly name: string;
-  /** What the cost is divided by. */
+  /** The unit of the cost. */
   readonly unit: string;
-  /** What grows. */
+  /** The input that grows. */
   readonly of: string;
   readonly sizes: readonly number[];
-  /** How many units the work has at a size. @default the size */
+  /** The number of units at a size. @default the size */
   units?(size: number): number;
-  /** Does the work, and returns what then stays in memory for more. */
+  /** Does the work, and returns the objects that stay in memory. */
   run(size: number): Promise<unknown> | unknown;
 }
 
 const TO_A_MILLION = [100, 1_000, 10_000, 100_000, 1_000_000];
 const TO_ALL_SHARDS = [100, 1_000, 10_000];
 const RECORDS = 100_000;
-/** Of the stream that hash keys are allocated on. */
+/** The shards of the stream for allocated hash keys. */
 const SHARDS = 16;
 
 export const ENGINES: readonly Engine[] = [
@@ -77,7 +77,7 @@ async function produce(records: number, keys: number, shards?: number): Promise<
   const data = Buffer.alloc(93);
   function* source() {
     for (let index = 0; index < records; index++) {
-      // Each record names its shard: a producer that finds a record elsewhere than it expects looks into that, record by record.
+      // Each receipt has the expected shard. Otherwise the producer would examine every record.
       const explicitHashKey = stream?.hashKeys[index % stream.hashKeys.length];
       yield { partitionKey: `key-${index % keys}`, data, explicitHashKey };
     }
@@ -94,7 +94,7 @@ interface Stream {
 
 const streams = new Map<number, Stream>();
 
-/** The stream of so many shards, made once: to make it is no work of the producer's. */
+/** A cached stream with this number of shards, because its creation is not part of the measured work. */
 function streamOf(count: number): Stream {
   let stream = streams.get(count);
   if (stream === undefined) {
@@ -120,7 +120,7 @@ function newStream(count: number): Stream {
   };
 }
 
-/** What the machine and V8 themselves take more when there is more: caches that are missed, and garbage collections. */
+/** The cost that grows with memory alone: cache misses and garbage collections. */
 function fillMap(keys: number): unknown {
   const map = new Map<string, object>();
   for (let key = 0; key < keys; key++) {
@@ -228,10 +228,10 @@ const itemAt = (shard: number, index: number) => ({
   details: { S: 'x'.repeat(ITEM_BYTES) },
 });
 
-/** As many items as fit into the megabyte of an answer of DynamoDB. */
+/** The number of items that fit into a response of DynamoDB of 1 MB. */
 const ITEMS_OF_ANSWER = 5_000;
 
-/** Each shard has as many items, in one order. */
+/** An index whose shards have equally many items, in one order. */
 const clientOf = (itemsOfShard: number) => ({
   async query({ ExpressionAttributeValues, ExclusiveStartKey, Limit = ITEMS_OF_ANSWER }: IndexQueryInput) {
     const shard = Number(Object.values(ExpressionAttributeValues).find((value) => 'N' in value)?.N);

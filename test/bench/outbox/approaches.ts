@@ -4,10 +4,10 @@ import { OutboxRelay } from '../../../lib/core/outbox';
 import { tuned } from '../../support/postgres/tuned';
 import { stubKinesis } from './stub-kinesis';
 
-/** Relays for some time, or until nothing is left; returns how many rows a second. */
+/** Relays for some time or until no row is left. Returns the rows per second. */
 export type Approach = (client: Client, roundTripMs: number, forMs: number) => Promise<number>;
 
-/** The statement of the article, as it stands; with the ids, so that it can delete what it has put. */
+/** The statement of the article, with the ids that the worker needs to delete the sent rows. */
 const FIRST_OF_EACH_KEY = `
   SELECT id, partition_key, record_data FROM kinesis_records
   WHERE id IN (
@@ -19,7 +19,7 @@ const FIRST_OF_EACH_KEY = `
 
 const REQUEST_RECORDS = 500;
 
-/** One record of each key a cycle, one cycle at a time. */
+/** Sends one record of each key in a cycle, one cycle after the other. */
 export const articleCycle: Approach = (client, roundTripMs, forMs) =>
   perSecond(
     forMs,
@@ -37,7 +37,7 @@ export const articleCycle: Approach = (client, roundTripMs, forMs) =>
     roundTripMs,
   );
 
-/** A request's records a transaction, locked from other workers. Keeps no order when a record of a request fails. */
+/** Sends the records of one request in each transaction, with SKIP LOCKED. Loses the order if a record of a request fails. */
 export const skipLocked: Approach = (client, roundTripMs, forMs) =>
   perSecond(
     forMs,
@@ -55,7 +55,7 @@ export const skipLocked: Approach = (client, roundTripMs, forMs) =>
     roundTripMs,
   );
 
-/** What a relay did: so many rows between two times of the day, in milliseconds. */
+/** The number of rows of a relay, with the times of the first and the last row in milliseconds. */
 export interface Tally {
   rows: number;
   firstAtMs: number;
@@ -65,10 +65,10 @@ export interface Tally {
 /** The longest that a relay waits for its first row. */
 const LONGEST_START_MS = 30_000;
 
-/** Nothing has come for so long: all is relayed. */
+/** The relay has sent all rows if no row follows within this time. */
 const SILENCE_MS = 1_000;
 
-/** The relay, one worker: from its first row on. */
+/** Measures one worker of the relay from its first row on. */
 export async function relay(client: Client, roundTripMs: number, forMs: number): Promise<Tally> {
   const producer = new OrderedProducer(stubKinesis(roundTripMs), { streamName: 'Events', aggregation: true });
   const outbox = new OutboxRelay(client, producer, tuned({ leaseMs: 200 }));
@@ -90,7 +90,7 @@ export async function relay(client: Client, roundTripMs: number, forMs: number):
   return tally;
 }
 
-/** Rows a second of all. */
+/** The rows per second of all workers. */
 export function rateOf(tallies: readonly Tally[]): number {
   const busy = tallies.filter(({ rows }) => rows > 0);
   const first = Math.min(...busy.map(({ firstAtMs }) => firstAtMs));

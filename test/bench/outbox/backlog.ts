@@ -2,11 +2,11 @@ import type { Client } from 'pg';
 
 const DATA_BYTES = 90;
 
-/** Of no use to a table that compresses: digests, written in hexadecimal. */
+/** Digests in hexadecimal, which Postgres cannot compress well. */
 const dataOf = (bytes: number): string =>
   `(SELECT convert_to(left(string_agg(md5(i::text), ''), ${bytes}), 'UTF8') FROM generate_series(1, ${Math.ceil(bytes / 32)}) i)`;
 
-/** Rows of about 100 bytes over so many keys, as transactions have left them, in the outbox and in the article's table. */
+/** Puts rows of about 100 bytes and this number of keys into the outbox and into the table of the article. */
 export async function fillOutbox(client: Client, rows: number, keys: number, dataBytes = DATA_BYTES): Promise<void> {
   await client.query(
     `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, bytes)

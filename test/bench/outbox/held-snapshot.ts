@@ -18,7 +18,7 @@ interface Sessions {
   relayClient: Client;
 }
 
-/** How fast chunks go as more and more rows have gone before them, while another session holds a snapshot open. */
+/** Measures the rows per second of successive chunks while another session holds a snapshot. */
 export async function benchHeldSnapshot(sessions: Sessions, chunks: number): Promise<void> {
   const { client } = sessions;
   await fillArticleTable(client, 0, KEYS);
@@ -29,14 +29,14 @@ export async function benchHeldSnapshot(sessions: Sessions, chunks: number): Pro
   print(chunks, { 'relay, slots truncated': ours!, '`SKIP LOCKED`, rows deleted': theirs! });
 }
 
-/** The same for as many rows as an hour of 2,000 a second brings, of the relay alone. */
+/** Measures the relay with the rows of an hour at 2,000 rows per second. */
 export async function benchHeldForAnHour(sessions: Sessions): Promise<void> {
   const chunks = (3_600 * 2_000) / CHUNK;
   const [ours] = await whileHeld(sessions, chunks, [(relay) => relayChunk(sessions.client, relay)]);
   print(chunks, { 'relay, slots truncated': ours! });
 }
 
-/** The rates of each way, in turns. */
+/** The rates of each approach. The approaches alternate. */
 async function whileHeld(
   { client, holder, relayClient }: Sessions,
   chunks: number,

@@ -9,8 +9,8 @@ import { stubKinesis } from './stub-kinesis';
 const PUTS = 200;
 
 /**
- * From the call of put, in a system that does nothing else, to the request that carries the row; against a notification
- * that goes from one session to the other and does nothing: what Postgres and a busy machine take for themselves.
+ * Measures the time from put to the request with the row, on an idle system. The baseline is a notification from one session
+ * to another, which shows the share of Postgres and of the machine.
  */
 export async function benchLatency(client: Client, relayClient: Client): Promise<void> {
   let arrived = (): void => {};
@@ -25,7 +25,7 @@ export async function benchLatency(client: Client, relayClient: Client): Promise
     'a notification alone': () => client.query("SELECT pg_notify('outbox', '')"),
   };
   const times = Object.entries(ways).map(([name]) => [name, [] as number[]] as const);
-  // In turns, so that what else the machine does falls on both alike.
+  // The measurements alternate, so other work of the machine affects both equally.
   for (let n = 0; n < PUTS; n++) {
     for (const [name, taken] of times) {
       const isAlone = name === 'a notification alone';

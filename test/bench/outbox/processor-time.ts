@@ -12,7 +12,7 @@ import { stubKinesis } from './stub-kinesis';
 interface Backlog {
   readonly rows: number;
   readonly keys: number;
-  /** 100 with the key, if absent. */
+  /** @default 100 bytes with the key */
   readonly dataBytes?: number;
 }
 
@@ -25,10 +25,10 @@ const BACKLOGS: readonly Backlog[] = [
   { rows: 20_000, keys: 10_000, dataBytes: 10_000 },
 ];
 
-/** How Linux counts a process' time. Source: proc(5), and the default of sysconf(_SC_CLK_TCK). */
+/** The clock ticks of Linux in a second. Source: proc(5), and the default of sysconf(_SC_CLK_TCK). */
 const TICKS_PER_SECOND = 100;
 
-/** What a row takes of processors, the relay's and its session's: what else the machine does hardly changes it. */
+/** Measures the processor time of the relay and of its session for each row. Other work of the machine hardly changes it. */
 export async function benchProcessorTime(client: Client, relayClient: Client): Promise<void> {
   console.log('microseconds of processor time a row of a backlog\n');
   const table: string[][] = [];
@@ -63,7 +63,7 @@ async function timeOf(
   return { relay: (user + system) / rows, server: (1_000_000 * ((await serverSecondsOf(client)) - before)) / rows };
 }
 
-/** Relays until so many rows are sent and noted. */
+/** Relays until this number of rows is sent and recorded. */
 export async function relayBacklog(
   client: Client,
   rows: number,
@@ -79,7 +79,7 @@ export async function relayBacklog(
   await running;
 }
 
-/** What the session of a client has taken of the server's processors. Not a number where there is no `/proc`. */
+/** The processor time of the session of a client on the server. NaN without `/proc`. */
 export async function serverSecondsOf(client: Client): Promise<number> {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
   try {

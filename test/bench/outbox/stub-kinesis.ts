@@ -1,6 +1,6 @@
 import type { PutRecordsClient, PutRecordsInput, PutRecordsOutput } from '../../../lib/core';
 
-/** A stream that takes everything, and answers after one round trip. */
+/** A stream that accepts every record, and responds after one round trip. */
 export function stubKinesis(
   roundTripMs: number,
   onArrival: (input: PutRecordsInput) => void = () => {},

@@ -8,9 +8,9 @@ import { relaysAtOnce } from './workers';
 interface Load {
   readonly keys: number;
   readonly roundTripMs: number;
-  /** @default as many as last for the measurement */
+  /** @default enough rows for the whole measurement */
   readonly rows?: number;
-  /** @default 100 with the key */
+  /** @default 100 bytes with the key */
   readonly dataBytes?: number;
 }
 
@@ -23,19 +23,19 @@ const LOADS: readonly Load[] = [
   { keys: 10_000, roundTripMs: 20, rows: 20_000, dataBytes: 10_000 },
 ];
 
-/** What a real PutRecords takes. */
+/** The duration of a real PutRecords request. */
 const ROUND_TRIP_MS = 20;
 
 const FOR_MS = 4_000;
 
-/** Rows a second of a backlog, against the article's cycle and against batches that skip locked rows. */
+/** Compares the rows per second of a backlog with the cycle of the article and with batches that skip locked rows. */
 export async function benchThroughput(client: Client, url: string): Promise<void> {
   console.log("rows a second; in brackets, times the article's cycle\n");
   const table: string[][] = [];
   for (const load of LOADS) {
     const { keys, roundTripMs, rows = 100_000, dataBytes } = load;
     const ofArticle = async (approach: Approach): Promise<number> => {
-      // Its statement reads the whole backlog for each row of a key: a small one is in its favour.
+      // The statement of the article reads the whole backlog for each row of a key, so a small backlog favours it.
       await fillArticleTable(client, keys === 1 ? 20_000 : rows, keys, dataBytes);
       return approach(client, roundTripMs, FOR_MS);
     };
@@ -48,7 +48,7 @@ export async function benchThroughput(client: Client, url: string): Promise<void
   printTable(['', "article's cycle", '`SKIP LOCKED`', 'relay'], table);
 }
 
-/** Rows a second of several workers, each in a thread of its own. */
+/** Measures the rows per second of several workers, each in its own thread. */
 export async function benchWorkers(client: Client, url: string): Promise<void> {
   console.log('rows a second by the number of workers; in brackets, times one worker\n');
   const table: string[][] = [];

@@ -8,7 +8,7 @@ import { relayBacklog, serverSecondsOf } from './processor-time';
 const ROWS = 200_000;
 const IDLE_CALLS = 200;
 
-/** What it takes of the server to compare each row that was relayed with what is noted of it. */
+/** Measures the processor time of the server for verify(). */
 export async function benchVerification(client: Client, relayClient: Client): Promise<void> {
   console.log(`processor time of verify, of ${rounded(ROWS)} rows\n`);
   const table: string[][] = [];
@@ -21,9 +21,9 @@ export async function benchVerification(client: Client, relayClient: Client): Pr
   for (const keys of [1, 100, 10_000]) {
     await client.query('TRUNCATE outbox.message, outbox.parked, outbox.ended');
     await fillOutbox(client, ROWS, keys);
-    // Slots that are rotated are verified.
+    // The rotation of a slot verifies its rows.
     await relayBacklog(relayClient, ROWS, 'per-key', tuned({ rotateMs: 3_600_000 }));
-    // As the next look does: the last batch has ended.
+    // Marks the last batch as ended, as the next poll of the relay does.
     await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot(), batch_to = NULL, after_id = 0');
     const seconds = await verify(1);
     const idleSeconds = await verify(IDLE_CALLS);

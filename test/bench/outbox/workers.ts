@@ -8,10 +8,10 @@ interface WorkerTask {
   forMs: number;
 }
 
-/** Until each worker holds its share of the ranges. */
+/** The time in which each worker claims its share of the ranges. */
 const BALANCED_MS = 4_000;
 
-/** So many relays at once, each in a thread of its own, over rows that come when they are ready: rows a second of all. */
+/** The rows per second of several relays, each in its own thread. The rows are put when all relays are ready. */
 export async function relaysAtOnce(workers: number, task: WorkerTask, fill: () => Promise<void>): Promise<number> {
   const tallies = Array.from(
     { length: workers },
@@ -27,7 +27,7 @@ export async function relaysAtOnce(workers: number, task: WorkerTask, fill: () =
   return rateOf(await Promise.all(tallies));
 }
 
-/** What such a thread does. */
+/** The program of such a thread. */
 export async function workAlone({ url, roundTripMs, forMs }: WorkerTask): Promise<Tally> {
   const client = new Client({ connectionString: url });
   await client.connect();

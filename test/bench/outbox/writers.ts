@@ -5,7 +5,7 @@ import { printTable, rounded } from '../../support/tables/producer/table';
 const CALLS = 3_000;
 const ROUNDS = 5;
 
-/** What a write costs an application: the key's lock and the number, against a plain insert into a plain table. */
+/** Compares a put, which locks its key and takes a number, with an INSERT into a plain table. */
 export async function benchWriters(client: Client): Promise<void> {
   await client.query('DROP TABLE IF EXISTS plain');
   await client.query('CREATE TABLE plain (id bigserial PRIMARY KEY, partition_key text, data bytea)');
@@ -50,7 +50,7 @@ export async function benchWriters(client: Client): Promise<void> {
       }),
   };
   const best = new Map<string, number>();
-  // In turns, and the best of each, so that what else the machine does falls on all alike.
+  // The approaches alternate and the best run counts, so other work of the machine affects all equally.
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, write] of Object.entries(ways)) {
       const calls = name.endsWith('100') ? CALLS / 30 : CALLS / ROUNDS;

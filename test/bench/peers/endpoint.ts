@@ -12,45 +12,45 @@ import type { PutRecordsRequestEntry } from '../../../lib/core/producer';
 import { FakeKinesis, seededRandom, type VirtualClock } from '../../../lib/testing';
 import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
 
-/** How the stream of an endpoint answers. */
+/** The behaviour of the stream of an endpoint. */
 export interface StreamBehaviour {
   readonly shards: number;
-  /** The share of each shard's limits that other writers leave. */
+  /** The share of the limits of each shard that is available. Other writers use the rest. */
   readonly left: number;
-  /** The share of entries that the stream fails, whatever the load: its own failures, and throttles. */
+  /** The share of entries that fail at any load: internal failures and throttles. */
   readonly failed: number;
   readonly throttled: number;
 }
 
-/** What a stream holds after a run, and what it took to bring it there. */
+/** The records in the stream after a run, and the requests of the run. */
 interface StreamReport {
-  /** User records that a consumer reads, each counted once. */
+  /** User records that a consumer reads, without duplicates. */
   readonly read: number;
-  /** User records that a consumer reads again. */
+  /** Duplicate user records. */
   readonly duplicates: number;
-  /** User records that come after a later record of their key. */
+  /** User records that arrive after a later record of their key. */
   readonly outOfOrder: number;
   readonly requests: number;
   /** Bytes of the bodies of these requests. */
   readonly bytes: number;
 }
 
-/** A stream that a process of its own serves over TLS on loopback. */
+/** A stream that another process serves over TLS on loopback. */
 export interface Endpoint {
   readonly port: number;
-  /** Begins a new stream, without records. */
+  /** Starts a new stream without records. */
   begin(behaviour: StreamBehaviour): Promise<void>;
   report(): Promise<StreamReport>;
   stop(): void;
 }
 
-/** The argument with which the program that calls `startEndpoint` is to call `serveEndpoint` instead. */
+/** With this argument, the program that calls `startEndpoint` must call `serveEndpoint` instead. */
 export const ENDPOINT = 'endpoint';
 
 export const STREAM = 'Events';
 const ROUND_TRIP_MS = 20;
 
-/** The bytes of a record begin with its number. Records of a key have ascending numbers. */
+/** The number at the beginning of a record. The records of a key have ascending numbers. */
 export const NUMBER_DIGITS = 10;
 
 export async function startEndpoint(program: string): Promise<Endpoint> {
@@ -69,7 +69,7 @@ export async function startEndpoint(program: string): Promise<Endpoint> {
   };
 }
 
-/** The endpoint's process. The processor time of a stream is not that of who writes to it. */
+/** The process of the endpoint. Its processor time must not count for the writer. */
 export function serveEndpoint(): void {
   let stream = new Stream({ shards: 1, left: 1, failed: 0, throttled: 0 });
   const server = createServer(async (request, response) => {
@@ -84,7 +84,7 @@ export function serveEndpoint(): void {
     response.end(answer);
   });
   server.keepAliveTimeout = 60_000;
-  // Its own TLS server of Node.js 20 resets some connections whose requests have large bodies ("Parse Error: Paused").
+  // The TLS server of Node.js 20 resets some connections with large request bodies ("Parse Error: Paused").
   const front = createTlsServer({ key: certificate('key'), cert: certificate('crt') }, (socket) => {
     const behind = connect((server.address() as AddressInfo).port, '127.0.0.1');
     pipeline(socket, behind, socket, () => {});
@@ -98,10 +98,10 @@ export function serveEndpoint(): void {
   front.on('listening', () => process.send!((front.address() as AddressInfo).port));
 }
 
-/** dynalite brings a key and a certificate of its own; whoever connects is not to check it. */
+/** dynalite contains a key and a certificate. Clients must not verify the certificate. */
 const certificate = (name: string) => readFileSync(require.resolve(`dynalite/ssl/server-${name}.pem`));
 
-/** The KPL asks who it is. */
+/** The response to GetCallerIdentity, which the KPL calls. */
 const IDENTITY =
   '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>' +
   '<Arn>arn:aws:iam::123456789012:user/bench</Arn><UserId>AIDA</UserId><Account>123456789012</Account>' +
@@ -115,7 +115,7 @@ class Stream {
   constructor({ shards, left, failed, throttled }: StreamBehaviour) {
     const random = seededRandom(1);
     this.kinesis = new FakeKinesis({
-      // A virtual clock has what a clock has, and what drives it. Nobody drives this one.
+      // FakeKinesis expects a virtual clock. This bench uses the real clock.
       clock: systemClock as VirtualClock,
       streamName: STREAM,
       shardCount: shards,
@@ -160,7 +160,7 @@ class Stream {
     return { StreamDescription: { StreamName: STREAM, StreamStatus: 'ACTIVE', Shards, HasMoreShards: false } };
   }
 
-  /** Reads the stream as a consumer with the KCL's rule does: a user record of an aggregate counts where its key's shard is. */
+  /** Reads the stream as the KCL does: a user record of an aggregate counts only on the shard of its key. */
   report(): StreamReport {
     const seen = new Set<number>();
     const latest = new Map<string, number>();

@@ -6,13 +6,13 @@ import type { OrderedProducerOptions } from '../../../lib/core/producer';
 import { STREAM } from './endpoint';
 import { type WorkRecord, workRecords } from './workload';
 
-/** The argument with which the bench's program is to call `runNodePeer`. */
+/** With this argument, the program of the bench must call `runNodePeer`. */
 export const NODE_PEER = 'node-peer';
 
-/** Puts records, and ends once the outcome of each is known. */
+/** Puts records, and resolves when the outcome of each record is known. */
 type Put = (records: Iterable<WorkRecord>) => Promise<unknown>;
 
-/** What is needed to reach the endpoint, and the packages of npm that the bench has fetched. */
+/** The address of the endpoint, and the npm packages that the bench has fetched. */
 interface Surroundings {
   readonly port: number;
   readonly packages: string;
@@ -22,11 +22,11 @@ const REGION = 'us-east-1';
 const CREDENTIALS = { accessKeyId: 'bench', secretAccessKey: 'bench' };
 const BATCH = 500;
 const AT_ONCE = 4;
-/** How many `PutRecord` are under way at once, where each is a call. */
+/** The number of concurrent `PutRecord` calls. */
 const CALLS_AT_ONCE = 64;
 const RESEND_AFTER_MS = 100;
 
-/** Each makes its own imports: what one peer loads is no part of another's memory. */
+/** Each peer imports its own packages, so that these do not count as memory of another peer. */
 const NODE_PEERS: Record<string, (surroundings: Surroundings) => Promise<Put>> = {
   'sdk-put-records': async (surroundings) => {
     const kinesis = await sdkClient(surroundings);
@@ -131,7 +131,7 @@ async function sdkClient({ port }: Surroundings, maxAttempts = 3): Promise<Kines
 
 const entryOf = ({ partitionKey, data }: WorkRecord) => ({ PartitionKey: partitionKey, Data: data });
 
-/** What applications write around `PutRecords`: the rejected entries go again, after a pause, until there are none. */
+/** The usual loop around `PutRecords`: retry the rejected entries after a pause until there are none. */
 async function resendUntilStored(kinesis: Kinesis, batch: readonly WorkRecord[]): Promise<void> {
   let unsent = batch.map(entryOf);
   for (;;) {
@@ -152,7 +152,7 @@ function* inBatches(records: Iterable<WorkRecord>): Generator<WorkRecord[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Does the work on each item, on some at once. */
+/** Does the work on all items, with limited concurrency. */
 async function inTurns<T>(items: Iterable<T>, atOnce: number, work: (item: T) => Promise<unknown>): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const worker = async () => {
@@ -161,7 +161,7 @@ async function inTurns<T>(items: Iterable<T>, atOnce: number, work: (item: T) =>
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** The process of a peer in Node.js: "FIRST COUNT" in, "done" out, until the input ends. */
+/** The process of a Node.js peer. It reads lines "FIRST COUNT" and prints "done" after each, until the input ends. */
 export async function runNodePeer(name: string, port: number, packages: string): Promise<void> {
   const put = await NODE_PEERS[name]!({ port, packages });
   for await (const line of createInterface({ input: process.stdin })) {

@@ -3,20 +3,20 @@ import { join, resolve } from 'node:path';
 import { fetchedFolder, jarsOf, PYTHON_NEEDED, pythonWith, succeeds } from '../../support/fetched';
 import { NODE_PEER } from './node-peers';
 
-/** A way to put records, in a program of its own. */
+/** A library that puts records, with its own program. */
 export interface Peer {
   readonly name: string;
-  /** The share of a scenario's records that it gets: one that sends them singly would take minutes for all. */
+  /** The share of the records of a scenario. A peer that sends single records would take minutes for all of them. */
   readonly share?: number;
-  /** The command that runs it against an endpoint. Undefined without its tools, which are fetched into a cache the first time. */
+  /** The command that runs the peer. Undefined if its tools are missing. The first run fetches packages into a cache. */
   prepare(surroundings: { program: string; port: number; temporaryFolder: string }): string[] | undefined;
-  /** What is needed to fetch and run it. */
+  /** The tools that the peer needs. */
   readonly needs: string;
 }
 
 const SOURCES = resolve('test/bench/peers');
 
-/** The first is what the others are compared with. */
+/** The peers. The first peer is the baseline. */
 export const PEERS: readonly Peer[] = [
   nodePeer("the SDK's `PutRecords`, resent", 'sdk-put-records'),
   { ...nodePeer("the SDK's `PutRecord`, key by key", 'sdk-put-record'), share: 1 / 10 },
@@ -58,7 +58,7 @@ function npmPeer(name: string, peer: string): Peer {
       const packages = fetchedFolder('peers-npm-1', (folder) => {
         mkdirSync(folder, { recursive: true });
         copyFileSync(join(SOURCES, 'npm/package.json'), join(folder, 'package.json'));
-        // The SDK that the helpers ask for is the one of this project.
+        // These packages use the SDK of this project.
         return succeeds('npm', 'install', '--prefix', folder, '--ignore-scripts', '--omit=peer', '--no-audit');
       });
       if (packages === undefined) return undefined;

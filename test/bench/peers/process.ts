@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** What a process and its children have used so far. */
+/** The resources that a process and its children have used. */
 interface Usage {
   readonly cpuMs: number;
-  /** The most memory that each held at once, together. */
+  /** The sum of the peak memory of each process. */
   readonly peakBytes: number;
 }
 
-/** A program that waits for a line "FIRST COUNT", puts these records, and answers with a line once it knows what became of each. */
+/** A program that reads a line "FIRST COUNT", puts these records, and prints a line when the outcome of each record is known. */
 export interface PeerProcess {
   put(first: number, count: number): Promise<void>;
   usage(): Usage;
@@ -20,7 +20,7 @@ export interface PeerProcess {
 /** A peer that does not end its work in this time has failed. */
 const PATIENCE_MS = 60_000;
 
-/** Processes are read as Linux shows them, because a peer may have children of its own. */
+/** True on Linux. The bench reads /proc, because a peer can have child processes. */
 export const canMeasureProcesses = (): boolean => existsSync('/proc/self/stat');
 
 export async function startPeer([program, ...programArguments]: readonly string[]): Promise<PeerProcess> {
@@ -60,7 +60,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
@@ -77,7 +77,7 @@ function usageOf(root: number): Usage {
   return { cpuMs, peakBytes };
 }
 
-/** A process and all that descend from it. */
+/** A process and all its descendants. */
 function familyOf(root: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
@@ -91,7 +91,7 @@ function familyOf(root: number): number[] {
   return family;
 }
 
-/** The fields of a process from its state on: the name before them may hold blanks. */
+/** The fields of a process from its state on. The name before the state can contain blanks. */
 function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,6 +1,6 @@
 import { NUMBER_DIGITS } from './endpoint';
 
-/** The work that every peer does: each record with its key, and the outcome of each awaited. The other languages' programs repeat it. */
+/** The records of every peer. The programs in other languages create the same records. */
 export const KEYS = 1_000;
 export const RECORD_BYTES = 100;
 
@@ -9,7 +9,7 @@ export interface WorkRecord {
   readonly data: Buffer;
 }
 
-/** Records number `first` and on. */
+/** The records from number `first` on. */
 export function* workRecords(first: number, count: number): Generator<WorkRecord> {
   for (let number = first; number < first + count; number++) {
     const digits = String(number).padStart(NUMBER_DIGITS, '0');

@@ -29,12 +29,12 @@ export const APPROACHES: readonly [name: string, Approach][] = [
   ['`OrderedProducer`, with a sequence', ours({ sequence: true })],
 ];
 
-/** What carries an approach's requests: a client, or nothing that makes them: they were made before, and are sent as they are. */
+/** The carrier of the requests: a client, or a socket that sends prepared requests. */
 export const CARRIERS = ['SDK', 'light', 'made before'] as const;
 
 /**
- * The process of one approach over one carrier: at each message it puts all records, and answers with the processor time
- * of a record in microseconds.
+ * The process of one approach over one carrier. At each message it puts all records, and responds with the processor time
+ * for each record in microseconds.
  */
 export async function serveApproach(name: string, carrier: string, port: string): Promise<void> {
   const approach = APPROACHES.find(([each]) => each === name)![1];
@@ -51,7 +51,7 @@ export async function serveApproach(name: string, carrier: string, port: string)
     requestHandler,
   });
   const { putRecords } = carrier === 'SDK' ? kinesis : lightPutClient(kinesis);
-  // Without ListShards no shard is paced: the stream of this bench takes everything.
+  // Without ListShards the producer does not pace shards. The stream of this bench accepts every record.
   const client: PutRecordsClient = { putRecords: putRecords.bind(kinesis) };
   let put = (): Promise<unknown> => approach(client, records);
   if (carrier === 'made before') {
@@ -59,7 +59,7 @@ export async function serveApproach(name: string, carrier: string, port: string)
     put = () => sendBodies(Number(port), bodies);
   }
   process.on('message', async () => {
-    // V8 tidies up a process that waits for its turn, and would compile anew in what is measured.
+    // V8 discards compiled code of a waiting process, and would compile it again during the measurement.
     await put();
     const before = process.cpuUsage();
     await put();
@@ -79,14 +79,14 @@ async function bodiesSentBy(put: () => Promise<unknown>, requestHandler: NodeHtt
   return bodies;
 }
 
-/** The least that any client does: it sends the bytes, and takes the answer. */
+/** The minimum work of a client: send the bytes and read the response. */
 async function sendBodies(port: number, bodies: readonly unknown[]): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   await sideBySide(bodies, async (body) => {
     const outgoing = request({ port, host: '127.0.0.1', method: 'POST', agent });
     outgoing.end(body);
-    const [answer] = await once(outgoing, 'response');
-    await buffer(answer);
+    const [response] = await once(outgoing, 'response');
+    await buffer(response);
   });
   agent.destroy();
 }
@@ -97,11 +97,11 @@ async function batches(client: PutRecordsClient, records: readonly ProducerRecor
     const batch = records.slice(start, start + BATCH);
     const Records = batch.map(({ partitionKey, data }) => ({ PartitionKey: partitionKey, Data: data }));
     const { FailedRecordCount } = await client.putRecords({ StreamName: 'Events', Records });
-    if (FailedRecordCount !== 0) throw new Error(`the stream of this bench refused ${FailedRecordCount} records`);
+    if (FailedRecordCount !== 0) throw new Error(`the stream of this bench rejected ${FailedRecordCount} records`);
   });
 }
 
-/** As many at once as the producers have requests. */
+/** The concurrency, which equals that of the producers. */
 async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {

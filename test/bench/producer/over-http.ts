@@ -4,39 +4,38 @@ import { createInterface } from 'node:readline';
 import { printTable, rounded } from '../../support/tables/producer/table';
 import { APPROACHES, CARRIERS, KEYS, RECORD_BYTES, RECORDS } from './over-http-approaches';
 
-/** V8 compiles the same code better in one process than in another: two processes of an approach differ more than its rounds. */
+/** The number of processes of each approach. V8 optimizes differently in each process, so processes differ more than rounds. */
 const PROCESSES = 3;
 const WARM_UPS = 1;
 const ROUNDS = 2;
 
-/** The argument with which the program that calls `benchOverHttp` is to call `serveApproach` instead. */
+/** With this argument, the program that calls `benchOverHttp` must call `serveApproach` instead. */
 export const APPROACH = 'approach';
 
-/** A stream that takes everything, in a process of its own, so that its processor time is not counted. */
+/** A stream in its own process that accepts every record. Its processor time is not counted. */
 const SERVER = `
-  const answers = [];
+  const responses = [];
   const result = '{"SequenceNumber":"49590338271490256608559692538361571095921575989136588898","ShardId":"shardId-000000000000"}';
-  const answerTo = (entries) =>
-    (answers[entries] ??= Buffer.from('{"FailedRecordCount":0,"Records":[' + Array(entries).fill(result) + ']}'));
+  const responseTo = (entries) =>
+    (responses[entries] ??= Buffer.from('{"FailedRecordCount":0,"Records":[' + Array(entries).fill(result) + ']}'));
   const server = require('node:http').createServer((request, response) => {
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString('latin1');
       const entries = body.split('"PartitionKey":').length - 1;
-      const answer = answerTo(entries);
-      response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1', 'content-length': answer.length });
-      response.end(answer);
+      const body = responseTo(entries);
+      response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1', 'content-length': body.length });
+      response.end(body);
     });
   });
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
 /**
- * What order costs over HTTP, in processor time of the process that puts, against batches by the SDK's client. Each
- * approach has processes of its own: it must not pay for the garbage of another, nor for code that was compiled for
- * another. Garbage is collected when it comes to that: a collection by command has V8 compile anew, which would be most
- * of what is measured.
+ * Measures the processor time of ordered puts over HTTP, compared with batches by the client of the SDK. Each approach has its
+ * own processes, so the garbage and the compiled code of another approach have no effect. The bench does not force garbage
+ * collections, because V8 would then compile code again during the measurement.
  */
 export async function benchOverHttp(program: string): Promise<void> {
   const server = spawn(process.execPath, ['-e', SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });

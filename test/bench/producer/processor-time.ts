@@ -11,10 +11,10 @@ import { printTable, rounded } from '../../support/tables/producer/table';
 const RECORDS = 200_000;
 const ROUNDS = 5;
 
-/** As many that each record is an aggregate of its own in a buffer of 10,000 records, or few enough that many share one. */
+/** Numbers of keys: with the larger number each record is its own aggregate, with the smaller number many records share one. */
 const KEYS = [20_000, 100];
 
-/** A stream that answers at once. */
+/** A stream that responds immediately. */
 const client = {
   async putRecords({ Records }: PutRecordsInput) {
     return { FailedRecordCount: 0, Records: Records.map(() => ({ ShardId: 'shardId-0', SequenceNumber: '1' })) };
@@ -33,7 +33,7 @@ const APPROACHES: [string, Approach][] = [
   ['`OrderedProducer`, packed, with a sequence', ours({ aggregation: 'packed', sequence: true })],
 ];
 
-/** No round trip, real clock, one core: what each record takes, against a batcher that keeps no order. */
+/** Measures the processor time for each record without round trips, and compares it with a batcher that keeps no order. */
 export async function benchProcessorTime(): Promise<void> {
   const columns: number[][] = [];
   for (const keys of KEYS) columns.push(await medians(recordsOf(keys)));
@@ -54,7 +54,7 @@ function recordsOf(keys: number): ProducerRecord[] {
   }));
 }
 
-/** The median of each approach, in microseconds a record. The first round is to warm up. */
+/** The median of each approach, in microseconds for each record. The first round is a warm-up. */
 async function medians(records: readonly ProducerRecord[]): Promise<number[]> {
   const samples = APPROACHES.map(() => [] as number[]);
   for (let round = 0; round <= ROUNDS; round++) {
@@ -70,7 +70,7 @@ function ours(options: Partial<OrderedProducerOptions>): Approach {
   return (records) => new OrderedProducer(client, { streamName: 'Events', ...options }).putAll(records);
 }
 
-/** `put` for each record, as much at once as `putAll` has in its buffer. */
+/** Calls `put` for each record, with as many concurrent calls as the buffer of `putAll` holds. */
 async function promises(records: readonly ProducerRecord[]): Promise<void> {
   const producer = new OrderedProducer(client, { streamName: 'Events' });
   for (let start = 0; start < records.length; start += 10_000) {
@@ -78,7 +78,7 @@ async function promises(records: readonly ProducerRecord[]): Promise<void> {
   }
 }
 
-/** Processor time, all threads', in microseconds a record. */
+/** The processor time of all threads, in microseconds for each record. */
 async function measure(approach: () => Promise<unknown>): Promise<number> {
   global.gc!();
   const before = process.cpuUsage();

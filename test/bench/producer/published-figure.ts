@@ -8,7 +8,7 @@ import { startKinesisEmulator } from '../../../bin/local/emulators/kinesis-emula
 import { OrderedProducer, type OrderedProducerOptions } from '../../../lib/core';
 import { printTable, rounded } from '../../support/tables/producer/table';
 
-/** The scenario. Source: aiokpl's benchmarks/bench_throughput.py, and the page of its results, version 0.2. */
+/** The scenario of aiokpl 0.2. Source: benchmarks/bench_throughput.py and the page of its results. */
 const RECORDS = 20_000;
 const RECORD_BYTES = 200;
 const KEYS = 256;
@@ -17,13 +17,13 @@ const PUBLISHED_PER_SECOND = 8_572;
 const ROUNDS = 3;
 const STREAM = 'Events';
 
-/** Puts every record and waits for the receipt of each; returns the seconds that took. */
+/** Puts every record and waits for all receipts. Returns the seconds. */
 type Approach = (kinesis: Kinesis, endpoint: string) => Promise<number>;
 
 /**
- * The scenario of aiokpl's benchmark: 20,000 records of 200 bytes and 256 keys into one shard, each with its receipt. The
- * stream is kinesis-mock, as there, in its build for Node.js, in a thread. aiokpl itself runs beside it where AIOKPL_PYTHON
- * names a Python that has it: pip install aiokpl==0.2.0.
+ * Runs the benchmark of aiokpl: 20,000 records of 200 bytes and 256 keys into one shard, each with its receipt. The stream is
+ * kinesis-mock in a thread, as in the original. If AIOKPL_PYTHON names a Python with aiokpl (pip install aiokpl==0.2.0), the
+ * bench runs aiokpl, too.
  */
 export async function benchPublishedFigure(): Promise<void> {
   const approaches: [string, Approach][] = [
@@ -49,7 +49,7 @@ export async function benchPublishedFigure(): Promise<void> {
   printTable(['', 'records/s', 'least to most', 'ratio'], rows);
 }
 
-/** Records a second in each round, from the least to the most. Each round has a new stream. */
+/** The records per second of each round, in ascending order. Each round has a new stream. */
 async function inRounds(approach: Approach): Promise<number[]> {
   const rates: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
