@@ -5,7 +5,7 @@ import { createConsumerTables } from '../support/plays/consumer-tables';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
-describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions', (emulator) => {
+describeOnDynamoDbEmulators('an ordered consumer with transactions', (emulator) => {
   let dynamodb: DynamoDB;
   let stop: () => Promise<void>;
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions'
   });
 
   test(
-    'applies each record of several sources once, and in the order of its source and key',
+    'applies each record of several sources once, in the order of its source and key',
     async () => {
       for (const method of ['error', 'log'] as const) jest.spyOn(console, method).mockImplementation(() => {});
       for (let seed = 0; seed < randomRuns(40); seed++) {

@@ -2,11 +2,11 @@ import { findDynoxide, startDynoxide } from '../../bin/local/emulators/dynoxide'
 import { describeWhere } from '../support/describe-where';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
 
-/** An emulator of DynamoDB that has multi-attribute keys, and what it needs. */
+/** An emulator of DynamoDB with multi-attribute keys, and its requirements. */
 export interface DynamoDbEmulator {
   readonly name: string;
   readonly isInstalled: boolean;
-  /** How it gets here. */
+  /** The command that installs the emulator. */
   readonly needs: string;
   start(): Promise<{ endpoint: string; stop(): Promise<void> }>;
 }
@@ -28,7 +28,7 @@ export const DYNAMODB_EMULATORS: readonly DynamoDbEmulator[] = [
   },
 ];
 
-/** A suite on each of them that is installed. */
+/** Runs a suite on each installed emulator. */
 export function describeOnDynamoDbEmulators(name: string, suite: (emulator: DynamoDbEmulator) => void): void {
   for (const emulator of DYNAMODB_EMULATORS)
     describeWhere(emulator.isInstalled, emulator.needs)(`${name} on ${emulator.name}`, () => suite(emulator));

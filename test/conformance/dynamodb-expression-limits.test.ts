@@ -5,10 +5,10 @@ import { expressionsAtTheLimits } from '../support/plays/expressions-at-the-limi
 import { sendExpression } from '../support/plays/send-expression';
 import { startDynamoDbLocal } from './dynamodb-local';
 
-/** DynamoDB Local has no limit for a projection. AWS has: nubo-db/dynoxide#146. */
+/** DynamoDB Local has no limit for a projection, and AWS has one: nubo-db/dynoxide#146. */
 const KNOWN = expressionsAtTheLimits().filter(({ request }) => request.ProjectionExpression === undefined);
 
-describe('DynamoDB Local has the limits of expressions that the library knows', () => {
+describe('an expression at a limit that the library checks', () => {
   let dynamodb: DynamoDB;
   let stop: () => Promise<void>;
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('DynamoDB Local has the limits of expressions that the library knows', 
     await stop?.();
   });
 
-  test.each(KNOWN)('$name: the request is $answer', async ({ request, problem }) => {
+  test.each(KNOWN)('$name – DynamoDB Local answers: $answer', async ({ request, problem }) => {
     expect(await sendExpression(dynamodb, 'Limits', request)).toBe(problem);
   });
 });

@@ -3,22 +3,22 @@ import { playGrownCounts, type StartCost } from '../support/plays/play-grown-cou
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 import { patientClock } from './patient-clock';
 
-/** Of so many values readers and writers are shown to work: docs/guides/adaptive-counts.md, "How many values may grow". */
+/** The numbers of values in docs/guides/adaptive-counts.md, "How many values may grow". */
 const GROWN_VALUES = [60_000, 100_000];
 
-/** So many counts are a page, and an answer of DynamoDB has a megabyte. */
+/** The number of counts on a page. A response of DynamoDB has at most 1 MB. */
 const [PAGE, VALUES_OF_A_READ_UNIT] = [1_000, 20];
 
 describeOnDynamoDbEmulators('an index with adaptive counts', (emulator) => {
   test.each(GROWN_VALUES)(
-    'of which %d values have grown has readers and writers that start, see every count, and follow a raise',
+    '%d grown values – readers and writers start, read every count, and follow an increase',
     async (values) => {
       const { endpoint, stop } = await emulator.start();
       const { dynamodb, kinesis, lambda } = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
       try {
         const { named, all } = await playGrownCounts(dynamodb, values, patientClock(10));
         console.info(
-          `${values} grown values on ${emulator.name}: a reader of one value begins after ${told(named)}, of all after ${told(all)}`,
+          `${values} grown values on ${emulator.name}: a reader of one value begins after ${costText(named)}, of all after ${costText(all)}`,
         );
         expect(named.queries).toBe(2);
         expect(all.queries).toBeLessThanOrEqual(values / PAGE + 1);
@@ -32,5 +32,5 @@ describeOnDynamoDbEmulators('an index with adaptive counts', (emulator) => {
   );
 });
 
-const told = ({ ms, queries, readUnits }: StartCost): string =>
+const costText = ({ ms, queries, readUnits }: StartCost): string =>
   `${Math.round(ms)} ms, ${queries} queries, ${readUnits} read units`;

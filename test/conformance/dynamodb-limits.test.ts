@@ -2,11 +2,11 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { startGates } from '../../bin/local/limits/gates';
 import { startDynamoDbLocal } from './dynamodb-local';
 
-/** `even-shards local --limits --dynamodb-endpoint`, in front of an emulator that has PartiQL. */
+/** Tests `even-shards local --limits --dynamodb-endpoint` with an emulator that supports PartiQL. */
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-test('statements of PartiQL pass the limits, and the command says so once and at the end; other writes do not pass', async () => {
+test('local --limits throttles writes, does not limit PartiQL statements, and reports the statements once and at its end', async () => {
   const service = await startDynamoDbLocal();
   const notices: string[] = [];
   // One write unit a second.

@@ -16,7 +16,7 @@ const BOTH_LAYOUTS: Omit<Shape, 'keyLayout'>[] = [
   { value: 'S' },
 ];
 
-/** The random cases of `npm run test:models`, with deadlines and faults: MODEL_CASES, in the environment, is their number. */
+/** The number of random cases of `npm run test:models`, with deadlines and faults. The environment variable MODEL_CASES sets it. */
 const CASES = Number(process.env.MODEL_CASES ?? 1_000);
 const FIRST_SEED = Number(process.env.MODEL_SEED ?? 0);
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Where `npm run conformance` put DynamoDB Local: the folder of its jar. */
+/** The folder of the jar of DynamoDB Local, from `npm run conformance`. */
 export const DYNAMODB_LOCAL = 'DYNAMODB_LOCAL';
 
-/** Amazon's own DynamoDB Local, on the loopback interface. It ends with this process, however that ends. */
+/** Starts Amazon's DynamoDB Local on the loopback interface. DynamoDB Local ends when this process ends. */
 export async function startDynamoDbLocal(): Promise<{ endpoint: string; stop(): Promise<void> }> {
   const folder = process.env[DYNAMODB_LOCAL];
   if (folder === undefined) throw new Error(`${DYNAMODB_LOCAL} is not set: run npm run conformance`);

@@ -9,7 +9,7 @@ import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { createTable } from '../support/sharded-tables';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
-/** The stand-ins for DynamoDB that tests use, and an emulator, asked the same: docs/models.md. */
+/** Compares the stand-ins for DynamoDB with an emulator: docs/models.md. */
 describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
   let service: Awaited<ReturnType<typeof emulator.start>>;
   let clients: LocalClients;
@@ -24,7 +24,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
   });
 
   test(
-    'a fake index answers as the service does',
+    'a fake index returns the same as the emulator',
     async () => {
       const isAmazons = emulator.name === 'DynamoDB Local';
       const known = { freeEmptyReads: isAmazons, otherWords: true, endsPagesOtherwise: !isAmazons };
@@ -39,7 +39,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
   );
 
   test(
-    'a fake table answers as the service does',
+    'a fake table returns the same as the emulator',
     async () => {
       const compared = await playTableAnswers(clients.dynamodb, {
         calls: randomRuns(600),
@@ -52,7 +52,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
     randomRunsTimeout(300_000),
   );
 
-  test('a move of an item, and a transaction, cost as many units as the fake table says', async () => {
+  test('a moved item and a transaction consume as many units as on the fake table', async () => {
     const config = indexConfig({ tableName: 'Moved', sortKeyAttributes: [] });
     await createTable(clients.dynamodb, config, { jobId: 'S', status: 'S', shard: 'N' });
     const item = { jobId: { S: 'one' }, status: { S: 'open' }, shard: { N: '0' } };
@@ -71,7 +71,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
       ConsumedCapacity?.CapacityUnits;
     expect(unitsOf(await fake.updateItem(move))).toBe(unitsOf(await clients.dynamodb.updateItem(move)));
 
-    // It counts each write of a transaction once, and not twice.
+    // This emulator counts each write of a transaction once. DynamoDB counts it twice.
     if (emulator.name === 'DynamoDB Local') return;
     await createKeyedTable(clients.dynamodb, 'Transferred', 'id');
     await clients.dynamodb.putItem({ TableName: 'Transferred', Item: { id: { S: 'b' } } });

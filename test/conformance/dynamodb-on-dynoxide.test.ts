@@ -2,7 +2,7 @@ import { EVERYTHING } from '../support/fakes/fan-out-model';
 import { playOnService } from '../support/plays/play-on-service';
 import { DYNAMODB_EMULATORS } from './dynamodb-emulators';
 
-/** On a dynoxide that the crate dynoxide-rs of version 3 or newer makes: older ones lack multi-attribute keys. */
+/** Needs dynoxide from the crate dynoxide-rs 3 or newer. Older versions lack multi-attribute keys. */
 const CASES = Number(process.env.MODEL_CASES ?? 500);
 const FIRST_SEED = Number(process.env.MODEL_SEED ?? 0);
 const dynoxide = DYNAMODB_EMULATORS.find(({ name }) => name === 'dynoxide')!;

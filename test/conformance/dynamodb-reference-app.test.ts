@@ -9,7 +9,7 @@ import { runSample } from '../../bin/local/sample';
 import { indexConfig, synthesizeReferenceApp } from '../support/reference-app';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
-/** The reference app as it is deployed, on emulators that have multi-attribute keys. */
+/** Runs the reference app on emulators with multi-attribute keys. */
 
 const CLI = join(__dirname, '../../dist/bin/even-shards.js');
 const OF_THE_SAMPLE = '1000 jobs, of each status as many as its shards of byStatus are for';
@@ -53,11 +53,11 @@ describeOnDynamoDbEmulators('the reference app', ({ start }) => {
   );
 
   test(
-    'runs by the command line on --dynamodb-endpoint and --kinesis-endpoint',
+    'runs from the command line with --dynamodb-endpoint and --kinesis-endpoint',
     async () => {
       const kinesis = await startKinesisEmulator();
       const endpoints = ['--dynamodb-endpoint', emulator.endpoint, '--kinesis-endpoint', kinesis.endpoint];
-      // Not in one go: the emulator of Kinesis runs in a thread of this process.
+      // The command runs asynchronously, because the emulator of Kinesis runs in a thread of this process.
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [
         CLI,
         'local',

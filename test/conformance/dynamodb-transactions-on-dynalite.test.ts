@@ -4,9 +4,9 @@ import { createTransactedTables, playTransactions, transactionsAtLimits } from '
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
-describeOnDynamoDbEmulators('the transactions that a local run gives dynalite', (emulator) => {
+describeOnDynamoDbEmulators('transactions of a local run on dynalite', (emulator) => {
   test(
-    'end as those of the service do, and leave the same',
+    'have the same results and the same items as transactions of the service',
     async () => {
       const started = [await startDynamoDbEmulator(), await emulator.start()] as const;
       const clients = started.map(({ endpoint }) =>

@@ -13,7 +13,7 @@ import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
 const SEED = 40;
 
-describeOnDynamoDbEmulators('from transactions of Postgres to transactions of DynamoDB', (emulator) => {
+describeOnDynamoDbEmulators('an outbox, a stream and a consumer with DynamoDB transactions', (emulator) => {
   (hasPostgres ? test : test.skip)(
     'what takes effect is what was committed, in order and once, whatever throttles, splits, crashes, or fails',
     async () => {
@@ -49,7 +49,7 @@ describeOnDynamoDbEmulators('from transactions of Postgres to transactions of Dy
   );
 });
 
-/** As the example of an ordered consumer has them: a list for each account. */
+/** The effects of the consumer example: a list for each account. */
 function effectsIn(dynamodb: DynamoDB): Effects {
   const keyOf = (account: string) => ({ id: { S: account } });
   return {

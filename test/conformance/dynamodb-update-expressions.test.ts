@@ -2,9 +2,9 @@ import { playUpdateExpressions } from '../support/plays/update-expressions';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
-describeOnDynamoDbEmulators('the guard of shardUpdate', (emulator) => {
+describeOnDynamoDbEmulators('shardUpdate', (emulator) => {
   test(
-    'says of an update expression what the service does',
+    'accepts and rejects update expressions as the service does',
     async () => {
       const service = await emulator.start();
       const tightBrackets = emulator.name === 'dynoxide';

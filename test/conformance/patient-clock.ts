@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../lib/core/kernel/clock';
 
-/** Time that goes by so many times slower, for plays on real services: a busy machine is not what they are about. */
+/** A clock that runs slower by a factor. With it, a slow machine causes no timeouts on real services. */
 export function patientClock(times: number): { clock: Clock; timeOfDay(): number } {
   const clock: Clock = {
     now: () => systemClock.now() / times,

@@ -26,7 +26,7 @@ export interface Turn {
 }
 
 /** Reads one page from this number of shards. */
-type Page = (shards: number) => Promise<unrecorded>;
+type Page = (shards: number) => Promise<unknown>;
 
 export const APPROACHES: Readonly<Record<string, (endpoint: string) => Page>> = {
   'SDK, one shard after the other': (endpoint) => oneAfterTheOther(sdkClient(endpoint)),
@@ -128,7 +128,7 @@ function madeBefore(endpoint: string): Page {
   };
 }
 
-function exchanged({ hostname, port, path, headers, body }: Sent, agent: Agent): Promise<unrecorded> {
+function exchanged({ hostname, port, path, headers, body }: Sent, agent: Agent): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ hostname, port, path, headers, agent, method: 'POST' }, (response) => {
       const chunks: Buffer[] = [];

@@ -59,7 +59,7 @@ export function responseTo({ Limit, ExpressionAttributeValues }: Query): Buffer 
   const value = values.find(({ S }) => S !== undefined)?.S;
   const key = `${value} ${shard} ${Limit}`;
   const response = responses.get(key) ?? httpResponse(firstItems(Limit, shard, String(value)));
-  responses.set(key, answer);
+  responses.set(key, response);
   return response;
 }
 

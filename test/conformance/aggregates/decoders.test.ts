@@ -4,13 +4,13 @@ import { FakeKinesis, type StoredRecord, seededRandom, VirtualClock } from '../.
 import { describeWhere } from '../../support/describe-where';
 import { type Decoder, goDecoder, kclDecoder, pythonDecoder } from './decoders';
 
-/** A user record, as each decoder writes it. */
+/** A user record in the output of a decoder. */
 const asText = (partitionKey: string, explicitHashKey: bigint | string, data: Uint8Array): string =>
   [base64(Buffer.from(partitionKey)), explicitHashKey, base64(data)].join(':');
 
 const base64 = (data: Uint8Array): string => Buffer.from(data).toString('base64');
 
-/** What a producer stores of keys in many scripts, and of records with a hash key of their own. */
+/** The records of a producer, with keys in many scripts and with explicit hash keys. */
 async function storedBy(aggregation: 'per-key' | 'packed', hashBuckets: number | undefined): Promise<FakeKinesis> {
   const clock = new VirtualClock();
   const kinesis = new FakeKinesis({ clock, shardCount: 4 });

@@ -2,23 +2,23 @@ import { cpSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fetchedFolder, jarsOf, PYTHON_NEEDED, pythonWith, succeeds } from '../../support/fetched';
 
-/** A decoder of aggregates that others wrote, fetched into a cache the first time; it is nobody's dependency. */
+/** An external decoder of aggregates. The first run fetches it into a cache. */
 export interface Decoder {
   readonly name: string;
   readonly command: readonly string[];
-  /** Whether it tells the explicit hash key of a user record. */
+  /** Whether the decoder returns the explicit hash key of a user record. */
   readonly readsHashKeys: boolean;
 }
 
 interface MissingDecoder {
   readonly name: string;
-  /** What is needed to fetch or run it. */
+  /** The tools that are missing to fetch or run the decoder. */
   readonly missing: string;
 }
 
 const SOURCES = resolve(__dirname);
 
-/** AWS's consumer for Java. It leaves out user records that are not in the range of their shard. */
+/** The Kinesis Client Library for Java. It leaves out user records outside the range of their shard. */
 export function kclDecoder(): Decoder | MissingDecoder {
   const name = 'the Kinesis Client Library';
   const jars = jarsOf('aggregates-kcl-3.5.1', join(SOURCES, 'kcl/pom.xml'));
@@ -27,7 +27,7 @@ export function kclDecoder(): Decoder | MissingDecoder {
   return { name, command: ['java', '-cp', join(jars, '*'), join(SOURCES, 'kcl/Decode.java')], readsHashKeys: true };
 }
 
-/** The decoder of AWS for Go. It knows no explicit hash keys. */
+/** The decoder of AWS for Go. It does not return explicit hash keys. */
 export function goDecoder(): Decoder | MissingDecoder {
   const name = 'the decoder of AWS for Go';
   const program = fetchedFolder('aggregates-go-20230214', (folder) => {

@@ -11,8 +11,8 @@ import { synthesize as items } from './items/app';
 import { synthesize as jobs } from './jobs/app';
 
 /**
- * Apps that know nothing of this package, in a local run, by their own functions. They are small, and written in the manner of three
- * of aws-samples/aws-cdk-examples; each says of which.
+ * Runs apps that do not use this package locally. The apps are small and follow three apps of aws-samples/aws-cdk-examples, which
+ * each app names.
  */
 
 let outdir: string;
@@ -20,7 +20,7 @@ let stack: LocalStack | undefined;
 let lambda: Lambda | undefined;
 
 beforeEach(() => {
-  // Outside this repository: its packages are found by the working directory alone.
+  // The folder is outside this repository, so the run finds packages only by the working directory.
   outdir = mkdtempSync(join(tmpdir(), 'apps-'));
 });
 
@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(outdir, { recursive: true });
 });
 
-/** Deploys an app on this machine; what is returned invokes a function by its construct path, as any SDK does. */
+/** Starts a local run of an app. Returns a function that invokes functions by construct path, as an SDK does. */
 async function deploy(synthesize: (outdir: string) => void): Promise<Invoke> {
   synthesize(outdir);
   stack = await startLocal({ app: outdir });
@@ -50,7 +50,7 @@ async function stored(TableName: string): Promise<object[]> {
   return Items;
 }
 
-test('items are created and listed by functions that esbuild has bundled without the SDK', async () => {
+test('functions that esbuild bundled without the SDK create and list items', async () => {
   const invoke = await deploy(items);
   await expect(invoke('Items/create', {})).resolves.toEqual({ statusCode: 400, body: 'the body is missing' });
   await expect(invoke('Items/create', { body: '{"title":"first"}' })).resolves.toEqual({ statusCode: 201, body: '' });
@@ -61,7 +61,7 @@ test('items are created and listed by functions that esbuild has bundled without
   });
 });
 
-test('connections come and go by functions from folders as they stand', async () => {
+test('functions from plain folders store and delete connections', async () => {
   const invoke = await deploy(chat);
   const event = { requestContext: { connectionId: 'c-1' } };
   await expect(invoke('Chat/connect', event)).resolves.toEqual({ statusCode: 200, body: 'connected' });
@@ -70,7 +70,7 @@ test('connections come and go by functions from folders as they stand', async ()
   expect(await stored('connections')).toEqual([]);
 });
 
-test('a job is done by a function of ES modules that nobody waits for', async () => {
+test('an asynchronously invoked function of ES modules completes a job', async () => {
   const invoke = await deploy(jobs);
   await expect(invoke('Jobs/fn', { jobId: 'j-1' }, 'Event')).resolves.toBeUndefined();
   while ((await stored('job-table')).length === 0) await sleep(50);

@@ -10,7 +10,7 @@ import { playTableAnswers } from '../../support/plays/table-answers';
 import { type Question, questionsOf } from './questions';
 import { inStack } from './stack';
 
-/** What a run takes, by the price lists of us-east-1; a shard is charged for each hour that begins. */
+/** The cost of a run by the price lists of us-east-1. AWS charges a shard for each started hour. */
 export const ESTIMATE = `This creates one stack, of 8 tables and 3 streams, in your account, and deletes it at the end. It takes about 15 minutes.
 It costs about 0.50 USD at most: 30 hours of shards (0.45), and 60,000 write and 20,000 read units of DynamoDB (0.05).`;
 
@@ -35,21 +35,21 @@ export function clientsOf(options: CloudFormationClientConfig): Clients {
 }
 
 interface ComparisonOptions {
-  /** Of the stack, and the beginning of all names in it. */
+  /** The name of the stack, and the prefix of all names in the stack. */
   name: string;
-  /** What is compared with. */
+  /** The service of the comparison. */
   service: string;
-  /** Waits until indexes show what was written. */
+  /** Waits until the indexes contain the written items. */
   settle(): Promise<void>;
 }
 
-/** What came of a comparison. */
+/** The result of a comparison. */
 interface Report {
   text: string;
   differences: number;
 }
 
-/** Compares each model in one stack, and reports all that differs. */
+/** Compares each model in one stack, and reports all differences. */
 export async function compareWithAws(
   { cloudFormation, dynamodb, kinesis }: Pick<Clients, 'cloudFormation' | 'dynamodb' | 'kinesis'>,
   { name, service, settle }: ComparisonOptions,
@@ -98,7 +98,7 @@ interface ComparedModel {
   differences: string[];
 }
 
-/** A comparison that cannot go on has ended with one more difference. */
+/** A comparison that fails counts as one more difference. */
 async function comparedModel(
   about: string,
   compare: (onDifference: OnDifference) => Promise<Compared>,

@@ -8,8 +8,8 @@ import { Account, CREDENTIALS, fetchEmulator, REGION } from '../deploy/account';
 import { clientsOf, compareWithAws, ESTIMATE } from './compare-with-aws';
 
 /**
- * Compares the models with AWS, or with moto in its place: npm run conformance aws [-- --dry-run] [--yes] [--region R] [--report FILE].
- * The credentials are those that the SDK finds.
+ * Compares the models with AWS, or with moto in a dry run: npm run conformance aws [-- --dry-run] [--yes] [--region R] [--report FILE].
+ * The SDK finds the credentials.
  */
 const { values } = parseArgs({
   options: {
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   if (!values.yes && !(await isAgreed())) return;
   const clients = clientsOf({ ...(values.region !== undefined && { region: values.region }), maxAttempts: 10 });
   try {
-    // An index shows what was written within a second or so.
+    // An index usually contains a written item within a second.
     await report(compareWithAws(clients, { name: nextName(), service: 'AWS', settle: () => sleep(3_000) }));
   } finally {
     clients.destroy();
@@ -56,9 +56,9 @@ async function report(comparison: ReturnType<typeof compareWithAws>): Promise<vo
 
 async function isAgreed(): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await prompt.question('Create the stack? (yes/no) ');
+  const reply = await prompt.question('Create the stack? (yes/no) ');
   prompt.close();
-  return answer.trim() === 'yes';
+  return reply.trim() === 'yes';
 }
 
 function nextName(): string {

@@ -6,7 +6,7 @@ import { FakeIndex } from '../../support/fakes/fake-index';
 import { shardKey } from '../../support/fakes/fan-out-model';
 import { active, allShards } from '../../support/plays/stream-answers';
 
-/** A question that no emulator can answer, and what the model says. */
+/** A question that no emulator can answer, with the answer of the model. */
 export interface Question {
   about: string;
   service(): Promise<string>;
@@ -15,7 +15,7 @@ export interface Question {
 
 const THIRD = String(2n ** 128n / 3n);
 
-/** Two shards, of which the first is split where it ends its first two thirds, become two: of unequal shards, equal ones. */
+/** Two shards, the first split after two thirds, are updated to two shards: AWS makes equal shards of unequal shards. */
 function unequalShards(kinesis: Kinesis, StreamName: string): Question {
   const reshard = async (client: Kinesis, settled: () => Promise<unknown>): Promise<string> => {
     await client.splitShard({ StreamName, ShardToSplit: 'shardId-000000000000', NewStartingHashKey: THIRD });
@@ -39,7 +39,7 @@ function unequalShards(kinesis: Kinesis, StreamName: string): Question {
   };
 }
 
-/** A closed shard is split at a key that it never had. */
+/** Splits a closed shard at a key outside its range. */
 function closedShard(kinesis: Kinesis, StreamName: string): Question {
   const split = async (client: Kinesis, settled: () => Promise<unknown>): Promise<string> => {
     const middle = String(2n ** 127n);
@@ -55,7 +55,7 @@ function closedShard(kinesis: Kinesis, StreamName: string): Question {
   };
 }
 
-/** More than twice the shards that are open. */
+/** Updates a stream to more than twice its open shards. */
 function tooManyShards(kinesis: Kinesis, StreamName: string): Question {
   const ask = (client: Kinesis) =>
     wordsOf(client.updateShardCount({ StreamName, TargetShardCount: 100, ScalingType: 'UNIFORM_SCALING' }));
@@ -66,7 +66,7 @@ function tooManyShards(kinesis: Kinesis, StreamName: string): Question {
   };
 }
 
-/** The units of a query that reads nothing, and a start key at the inclusive bound that the query goes to. */
+/** The units of a query without items, and a start key at the inclusive bound of the query. */
 function indexQuestions(dynamoDb: DynamoDB, config: ShardedIndexConfig): Question[] {
   const { shard, status } = shardKey('multi-attribute', 0, 4_321);
   const sort = { S: 'a' };
@@ -107,14 +107,14 @@ export function questionsOf(
   ];
 }
 
-async function wordsOf(answer: Promise<unknown>): Promise<string> {
-  return answer.then(
+async function wordsOf(response: Promise<unknown>): Promise<string> {
+  return response.then(
     () => 'it is taken',
     ({ name, message }: Error) => `${name}: ${message.replaceAll(/account \d+/g, 'account …')}`,
   );
 }
 
-/** Time passes while the fake is asked. */
+/** Advances the virtual clock during a call of the fake. */
 async function onFake(
   streamName: string,
   shardCount: number,

@@ -8,7 +8,7 @@ import type { SortType } from '../../support/fakes/fan-out-model';
 import { keyTypes } from '../../support/plays/play-on-service';
 import { tableDefinition } from '../../support/sharded-tables';
 
-/** What a comparison needs: tables with an index each, a table of its own, and streams. */
+/** The resources of a comparison: tables with one index each, a table without an index, and streams. */
 interface Resources {
   name: string;
   indexes: readonly { config: ShardedIndexConfig; type: SortType }[];
@@ -18,7 +18,7 @@ interface Resources {
 
 const LONGEST_WAIT_SECONDS = 900;
 
-/** The template of the stack: everything is deleted with it. */
+/** The template of the stack. CloudFormation deletes all resources with the stack. */
 function templateOf({ indexes, tableName, streams }: Resources): object {
   const table = (Properties: object) => ({ Type: 'AWS::DynamoDB::Table', DeletionPolicy: 'Delete', Properties });
   const tables = indexes.map(({ config, type }) => tableDefinition(config, keyTypes(config, type)));
@@ -36,7 +36,7 @@ function templateOf({ indexes, tableName, streams }: Resources): object {
   return { AWSTemplateFormatVersion: '2010-09-09', Resources: Object.fromEntries([...named, ...ofStreams]) };
 }
 
-/** Creates the stack, does the work, and deletes the stack, whatever came of the work. */
+/** Creates the stack, does the work, and deletes the stack, also after an error. */
 export async function inStack<T>(
   cloudFormation: CloudFormation,
   resources: Resources,

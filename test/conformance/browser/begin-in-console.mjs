@@ -1,4 +1,4 @@
-// What a person does in the first minute on the page of an app that nobody has written to yet; prints what it saw.
+// The actions of a user in the first minute on the page of an app without data. Prints the observations as JSON.
 import { look, openConsole } from './console-browser.mjs';
 
 const [url, pictures] = process.argv.slice(2);
@@ -8,7 +8,7 @@ const takePicture = async (name) => {
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
 };
 
-/** How the page looks, wide and narrow. */
+/** The layout problems of the page, wide and narrow. */
 async function looks(name) {
   const seen = [];
   for (const width of [1280, 400]) {

@@ -1,8 +1,8 @@
-// The page of a running `even-shards local --serve` in a headless browser, and what a person does with it.
+// Opens the page of a running `even-shards local --serve` in a headless browser, with the actions of a user.
 import { launchBrowser } from '../../../scripts/headless-browser.mjs';
 import { defineContrast } from './define-contrast.mjs';
 
-/** Opens the page and waits until it shows what is there. */
+/** Opens the page and waits until it shows the current state. */
 export async function openConsole(url) {
   const browser = await launchBrowser();
   const page = await browser.newPage();
@@ -15,7 +15,7 @@ export async function openConsole(url) {
 
   const until = (condition, ...values) =>
     page.waitForFunction(condition, { timeout: 90_000 }, ...values).catch((error) => {
-      throw new Error(`${condition}: ${error.message}; the page said: ${errors.join('; ') || 'nothing'}`);
+      throw new Error(`${condition}: ${error.message}; errors of the page: ${errors.join('; ') || 'none'}`);
     });
   const isLive = () =>
     until(
@@ -30,7 +30,7 @@ export async function openConsole(url) {
     textOf: (selector) => page.$eval(selector, (element) => element.textContent),
     rowsOf: (selector) =>
       page.$$eval(`${selector} tbody tr`, (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))),
-    /** Chooses the option whose text begins so. */
+    /** Selects the option whose text begins with the prefix. */
     choose: (selector, start) =>
       page.$eval(
         selector,
@@ -51,7 +51,7 @@ export async function openConsole(url) {
   };
 }
 
-/** What is wrong with how the page looks. Runs in the page. */
+/** The layout problems of the page. Runs in the page. */
 export function look() {
   const texts = [
     ...document.querySelectorAll(
@@ -75,7 +75,7 @@ export function look() {
     headings: [...document.querySelectorAll('h2')].map(({ textContent }) => textContent),
   };
 
-  /** Texts that lie on one another, and texts that are cut where nothing scrolls and no dots say so. */
+  /** Texts that overlap, and truncated texts without scrolling or an ellipsis. */
   function overlaps() {
     const places = [];
     const cut = [];
@@ -105,14 +105,14 @@ export function look() {
         if (a.element === b.element || a.element.contains(b.element) || b.element.contains(a.element)) continue;
         const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
         const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-        // Lines of text touch: their boxes are higher than their letters.
+        // Boxes of adjacent lines overlap slightly, because the boxes are higher than the letters.
         if (across > 1 && down > 3) pairs.push(`${a.text.slice(0, 40)} on ${b.text.slice(0, 40)}`);
       }
     }
     return { pairs, cut };
   }
 
-  /** What is left of a box within what it is in: the rest is scrolled away or has dots in its place. */
+  /** The visible part of a box. Its containers hide the rest. */
   function visible({ left, right, top, bottom }, element) {
     const box = { left, right, top, bottom };
     for (let around = element; around !== null; around = around.parentElement) {

@@ -12,7 +12,7 @@ import { writeItems } from '../../../bin/local/write-items';
 import { synthesizeConsumersApp } from '../../support/stacks/consumers-app';
 import { startWatchedStack, tableAt, type WatchedStack, writeJobsAndSessions } from '../../support/watched-stack';
 
-/** The local console, in a real browser. */
+/** Opens the local console in a real browser. */
 
 const PRODUCER = 'App/Producer/Function';
 
@@ -52,7 +52,7 @@ inBrowser(
       2: expect.stringMatching(/^[0-3]$/),
     });
     expect(query).toEqual(['5 items', 'What it took']);
-    // At least one request for each of the ten shards of the value.
+    // The query makes at least one request for each of the ten shards of the value.
     expect(requestBars).toBeGreaterThanOrEqual(10);
     expect(timeLine).toMatch(new RegExp(`^${requestBars} requests in \\d rounds? over [\\d,.]+ milliseconds$`));
     expect(between.map(([, jobId]: string[]) => jobId)).toEqual(['job-10', 'job-12', 'job-14']);
@@ -63,7 +63,7 @@ inBrowser(
       ['failed', '20'],
       ['pending', '20'],
     ]);
-    // A cell for each shard that has items.
+    // The table has a cell for each shard with items.
     expect(storedCells).toEqual(values.map(([, used]: string[]) => Number(used)));
     expect(strays).toEqual([
       ['missing', '1'],
@@ -86,7 +86,7 @@ inBrowser(
       });
       expect(leastContrast.contrast).toBeGreaterThan(4.5);
       expect(headings).toHaveLength(5);
-      // The page is some 9,000 pixels high in the narrowest view. One long attribute that breaks nowhere made it 79,467.
+      // The page is about 9,000 pixels high in the narrowest view. A long attribute without a line break once made it 79,467 pixels high.
       expect(height).toBeLessThan(20_000);
     }
     expect(gone).toBe('the server has gone; it is tried again');
@@ -151,7 +151,7 @@ inBrowser(
       },
       'write while it is closed': async () => {
         await write('closed', 300);
-        // So many states are told meanwhile that whoever keeps them for the page would have a lot.
+        // The server sends many states meanwhile. A server that kept them for the page would use much memory.
         await sleep(3_000);
       },
     };

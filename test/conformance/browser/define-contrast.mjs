@@ -1,4 +1,4 @@
-/** Runs in a page before the page's own scripts, and gives it `contrastOf`: the contrast of an element's text. Source: WCAG 2. */
+/** Defines `contrastOf` in a page before its scripts run: the contrast of the text of an element. Source: WCAG 2. */
 export function defineContrast() {
   const channels = (color) => color.match(/[\d.]+/g).map(Number);
   const luminance = (color) => {

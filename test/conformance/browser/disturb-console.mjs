@@ -1,24 +1,24 @@
-// What a page goes through in a day: many values, many shards, reloads, a lost network, a closed laptop; prints what it saw.
+// Disturbs the page with many values, many shards, reloads, a lost network and a closed laptop. Prints the observations as JSON.
 import { createInterface } from 'node:readline';
 import { look, openConsole } from './console-browser.mjs';
 
 const [url] = process.argv.slice(2);
 const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openConsole(url);
 
-/** Whoever has started this writes to the stack meanwhile, and says so. */
-const said = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-async function tell(what) {
+/** The parent process writes to the stack on request, and confirms with a line. */
+const confirmations = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+async function request(what) {
   console.log(JSON.stringify({ what }));
-  await said.next();
+  await confirmations.next();
 }
 
-/** How many writes of the table of jobs the page shows. */
+/** The number of writes to the table of jobs on the page. */
 const writesShown = async () => {
   const tables = await rowsOf('#index-list > .wide-table');
   return Number(tables.find(([path]) => path === 'App/Jobs')[1]);
 };
 
-await tell('show many');
+await request('show many');
 await until(() => document.querySelectorAll('.bar .shard').length === 1_000);
 await until(() => /10,\d\d\d partition keys$/.test(document.querySelector('#index-list .note').textContent));
 const many = {};
@@ -28,7 +28,7 @@ for (const width of [1400, 400]) {
 }
 await page.setViewport({ width: 1280, height: 900 });
 
-// By keyboard alone: from the top of the page to the search, and a value that is among the quietest.
+// The user uses only the keyboard, from the top of the page to the search, and finds a value with few writes.
 await page.evaluate(() => document.activeElement.blur());
 let tabs = 0;
 while ((await page.evaluate(() => document.activeElement.name)) !== 'search' && tabs++ < 40)
@@ -48,7 +48,7 @@ await fill('#find input', '');
 await page.$eval('#find input', (input) => input.dispatchEvent(new Event('input')));
 await until(() => document.querySelector('#found').textContent === '');
 
-// A page that is loaded again while a load is put.
+// The page is reloaded while a load runs.
 await choose('#load select', 'PutRecords');
 await fill('#load [name=records]', '200');
 await fill('#load [name=rate]', '40');
@@ -61,7 +61,7 @@ const whileItRuns = await rowsOf('#loads');
 await until(() => document.querySelector('#loads td:nth-of-type(2)').textContent !== 'running');
 const afterIt = await rowsOf('#loads');
 
-// A network that is lost: the browser says so, and asks again until it is there.
+// The network fails. The browser reports it, and reconnects until the network works again.
 await page.setOfflineMode(true);
 await page.reload().catch(() => {});
 await page.setOfflineMode(false);
@@ -69,11 +69,11 @@ await page.goto(url);
 await isLive();
 const seenErrors = [...errors];
 
-// A closed laptop: the browser stands still while 300 items are written.
+// A closed laptop: the browser is suspended while 300 items are written.
 const before = await writesShown();
 const { pid } = browser.process();
 process.kill(pid, 'SIGSTOP');
-await tell('write while it is closed');
+await request('write while it is closed');
 process.kill(pid, 'SIGCONT');
 while ((await writesShown()) < before + 300);
 const connection = await textOf('#connection');

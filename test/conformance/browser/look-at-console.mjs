@@ -1,10 +1,10 @@
-// Uses the page of a running `even-shards local --serve` as a person does, in a headless browser; prints what it saw.
+// Uses the page of a running `even-shards local --serve` in a headless browser as a user does. Prints the observations as JSON.
 import { look, openConsole } from './console-browser.mjs';
 
 const [url, picture] = process.argv.slice(2);
 const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openConsole(url);
 
-// The controller takes 45 seconds to raise a count: readers first, and then writers.
+// The controller takes 45 seconds to increase a count: first for readers, then for writers.
 await choose('#invoke select', 'App/Controller');
 await fill('#invoke textarea', '{"value":"tenant-1","count":4}');
 await page.click('#invoke button');
@@ -71,7 +71,7 @@ const counts = {
   changes: await rowsOf('.counts + .wide-table'),
 };
 
-// By keyboard alone.
+// The user uses only the keyboard.
 await fill('#invoke textarea', '{}');
 await page.$eval('#answer', (place) => place.replaceChildren());
 await page.focus('#invoke textarea');
@@ -98,7 +98,7 @@ await page.reload();
 await isLive();
 const seenErrors = [...errors];
 
-// A server that has gone, and comes back.
+// The server stops and starts again.
 let isGone = true;
 await page.setRequestInterception(true);
 page.on('request', (request) => (isGone && request.url().includes('/events') ? request.abort() : request.continue()));

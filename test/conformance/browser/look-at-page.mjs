@@ -1,4 +1,4 @@
-// Opens a page in a headless browser, light and dark, wide and narrow, and prints what is to be seen, as JSON.
+// Opens a page in a headless browser, light and dark, wide and narrow. Prints the observations as JSON.
 import { launchBrowser } from '../../../scripts/headless-browser.mjs';
 import { defineContrast } from './define-contrast.mjs';
 

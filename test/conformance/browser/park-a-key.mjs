@@ -1,4 +1,4 @@
-// Poisons a key on the page of a running `even-shards local --serve`, as a person does, and takes it up again; prints what it saw.
+// Parks a key on the page of a running `even-shards local --serve` and resumes it, as a user does. Prints the observations as JSON.
 import { look, openConsole } from './console-browser.mjs';
 
 const [url] = process.argv.slice(2);

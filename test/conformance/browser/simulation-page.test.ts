@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeWhere } from '../../support/describe-where';
 
-/** The page that `even-shards simulate --html` writes, in a real browser. */
+/** Opens the page of `even-shards simulate --html` in a real browser. */
 
 const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const LOOK = join(__dirname, 'look-at-page.mjs');
@@ -41,12 +41,12 @@ describeWhere(runs, 'a headless browser of npm: it has one for Linux x64')('the 
 
   function run(program: string, ...args: string[]): string {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
-    // The browser may say that it was started again.
+    // The browser can report that it was restarted.
     expect({ status, stderr: status === 0 && program === LOOK ? '' : stderr }).toEqual({ status: 0, stderr: '' });
     return stdout;
   }
 
-  test('was looked at in light and dark, wide and narrow', () => {
+  test('has a view in light and dark, wide and narrow', () => {
     expect(views.map(({ scheme, width }) => [scheme, width])).toEqual([
       ['light', 1280],
       ['light', 390],
@@ -63,18 +63,18 @@ describeWhere(runs, 'a headless browser of npm: it has one for Linux x64')('the 
     }
   });
 
-  test('asks for nothing but itself, runs no script, and reports no error', () => {
+  test('makes no further request, runs no script, and reports no error', () => {
     expect(new Set(requests)).toEqual(new Set([pathToFileURL(file).href]));
     expect(errors).toEqual([]);
     expect(readFileSync(file, 'utf8')).not.toContain('<script');
   });
 
-  test('is dark where dark is preferred', () => {
+  test('is dark if the user prefers dark', () => {
     const [light, , dark] = views.map(({ background }) => background);
     expect([light, dark]).toEqual(['rgb(246, 247, 249)', 'rgb(18, 20, 24)']);
   });
 
-  test('is legible: enough contrast, no text too small, outside its plot or over another', () => {
+  test('has enough contrast, and no text that is too small, outside its plot or over another text', () => {
     for (const { scheme, width, leastContrast, smallest, outside, overlaps, sideways } of views) {
       expect({ scheme, width, outside, overlaps, sideways }).toEqual({
         scheme,

@@ -17,9 +17,9 @@ interface TableKeys {
   [table: string]: [name: string, type: 'S'][];
 }
 
-/** What the client calls the methods, and how many arguments each has. Source: @amazon-dax-sdk/client-dax, Constants.js. */
+/** The method ids of the client with their numbers of arguments. Source: @amazon-dax-sdk/client-dax, Constants.js. */
 const ARGUMENTS = new Map([
-  [1489122155, 5], // authorizeConnection, which has no answer
+  [1489122155, 5], // authorizeConnection, which has no response
   [455855874, 0], // endpoints
   [-742646399, 1], // defineKeySchema
   [670678385, 1], // defineAttributeList
@@ -28,24 +28,24 @@ const ARGUMENTS = new Map([
 const AUTHORIZE = 1489122155;
 const HANDSHAKE_VALUES = 5;
 
-/** Fields of requests and answers, and functions of expressions. Source: as above, and CborSExprGenerator.js. */
+/** Fields of requests and responses, and functions of expressions. Source: as above, and CborSExprGenerator.js. */
 const FIELD = { names: 1, consistent: 2, startKey: 9, filter: 10, index: 11, limit: 13, forward: 14, select: 15 };
 const ANSWER = { capacity: 1, items: 7, count: 8, lastKey: 9, scanned: 10 };
 const COMPARATORS = ['=', '<>', '<', '>=', '>', '<='];
 const [AND, OR, NOT, BETWEEN, BEGINS_WITH, VARIABLE, PATH] = [6, 7, 8, 9, 14, 17, 18];
 
-/** An error as DAX answers it. */
+/** An error in the form of DAX. */
 export const THROTTLED = { codes: [4, 37, 38, 39, 40], message: 'throttled', status: 400 };
 
 /**
- * A cluster of one node as the client of DAX sees it, in front of a DynamoDB emulator, with the query cache that the developer
- * guide describes: an eventually consistent query is answered from the cache until its time to live is over, whatever was
- * written meanwhile. Only what queries need, and attributes that are strings, numbers and booleans.
+ * A fake DAX cluster of one node in front of a DynamoDB emulator, with the query cache of the developer guide: it returns an
+ * eventually consistent query from the cache during the time to live, also after writes. It supports only queries, and attributes
+ * that are strings, numbers or booleans.
  */
 export class DaxServer {
-  /** The requests that came, the last one last. */
+  /** The received requests in order. */
   readonly queries: QueryCommandInput[] = [];
-  /** What the next queries are refused with. */
+  /** The error for the next queries. */
   readonly refusals: (typeof THROTTLED)[] = [];
   nowMs = 0;
   private readonly cached = new Map<string, { answer: QueryCommandOutput; untilMs: number }>();
@@ -60,7 +60,7 @@ export class DaxServer {
     private readonly timeToLiveMs: number,
   ) {}
 
-  /** The endpoint to give the client. */
+  /** The endpoint for the client. */
   async start(): Promise<string> {
     this.server = createServer((socket) => this.serve(socket));
     await new Promise<void>((resolve) => this.server!.listen(0, '127.0.0.1', resolve));
@@ -154,11 +154,11 @@ export class DaxServer {
       ReturnConsumedCapacity: 'TOTAL',
     };
     this.queries.push(input);
-    const { answer, isCached } = await this.cachedAnswer(input);
+    const { answer, isCached } = await this.cachedResponse(input);
     return this.encoded(table, index !== undefined, paths, answer, isCached);
   }
 
-  private async cachedAnswer(input: QueryCommandInput): Promise<{ answer: QueryCommandOutput; isCached: boolean }> {
+  private async cachedResponse(input: QueryCommandInput): Promise<{ answer: QueryCommandOutput; isCached: boolean }> {
     const question = JSON.stringify(input);
     const kept = this.cached.get(question);
     if (!input.ConsistentRead && kept !== undefined && kept.untilMs > this.nowMs) {
@@ -278,7 +278,7 @@ function plainMap(item: Item): Map<string, unknown> {
   return new Map(Object.entries(item).map(([name, value]) => [name, plain(value)]));
 }
 
-/** The attributes of a projection, by their place in it. */
+/** The attributes of a projection by their position. */
 function projected(item: Item, paths: readonly string[]): Map<number, unknown> {
   return new Map(paths.flatMap((path, at) => (item[path] === undefined ? [] : [[at, plain(item[path])] as const])));
 }

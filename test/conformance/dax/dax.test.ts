@@ -23,9 +23,8 @@ import { indexConfig } from '../../support/index-config';
 import { type Cbor, DaxServer, THROTTLED } from './dax-server';
 
 /**
- * Fan-out queries through the clients of DAX: `npm run conformance dax`. There is no DAX to try them on, so they speak their
- * protocol to a stand-in with a query cache, in front of dynalite. The clients have a manifest of their own, and the
- * command installs them.
+ * Runs fan-out queries through the DAX clients: `npm run conformance dax`. The tests have no real DAX cluster. The clients use their
+ * protocol with a stand-in that has a query cache in front of dynalite. The command installs the clients from their own manifest.
  */
 
 const isInstalled = existsSync(join(__dirname, 'node_modules'));
@@ -61,7 +60,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
       amount: number % 7,
     };
     const stored = { ...item, ...shardAttributes(byStatus, item), ...shardAttributes(invoices, item) };
-    // The shard of the index follows from the whole key of the table.
+    // The shard of the index depends on the whole key of the table.
     const keyed = { ...stored, ...shardAttributes(byStatus, { ...item, ...stored }) };
     const Item = Object.fromEntries(
       Object.entries(keyed).map(([key, value]) => [
@@ -155,20 +154,20 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
         expressionAttributeValues: { ':least': { N: '5' }, ':status': { S: 'open' } },
       },
     ],
-  ])('read %s as through DynamoDB', async (_, config, request) => {
+  ])('read %s with the same result as through DynamoDB', async (_, config, request) => {
     const expected = await pages(dynamoDb, config, request);
     expect(expected.length).toBeGreaterThan(5);
     expect(await pages(dax, config, request)).toEqual(expected);
   });
 
-  test('count, and stream everything', async () => {
+  test('count items and stream all items', async () => {
     expect((await fanOutCount(dax, invoices, { value: 'i' })).count).toBe(60);
     const streamed: DynamoDbItem[] = [];
     for await (const item of fanOutItems(dax, byStatus, { value: 'open' })) streamed.push(item);
     expect(streamed).toHaveLength(60);
   });
 
-  test('cost read units once for 100 times the same page', async () => {
+  test('consume read units once for 100 reads of the same page', async () => {
     const units: number[] = [];
     for (let request = 0; request < 100; request++) {
       units.push((await fanOutQuery(dax, invoices, { value: 'i', limit: 10 })).stats.consumedReadUnits);
@@ -177,7 +176,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     expect(units.slice(1)).toEqual(Array.from({ length: 99 }, () => 0));
   });
 
-  test('are as old as the query cache, and consistent reads are not', async () => {
+  test('return results of the query cache, and consistent reads do not', async () => {
     const request: FanOutRequest = { value: 'i', order: 'descending', limit: 3 };
     const before = transactions((await fanOutQuery(dax, invoices, request)).items);
     const newest = 900 + (name === 'Dax' ? 0 : 1);
@@ -201,21 +200,21 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     });
   });
 
-  test('ask again what was throttled', async () => {
+  test('retry throttled requests', async () => {
     server.refusals.push(THROTTLED, THROTTLED);
     const { items, stats } = await fanOutQuery(dax, invoices, { value: 'i', limit: 10 }, { backoffBaseMs: 0 });
     expect(items).toHaveLength(10);
     expect(stats.throttled).toBe(2);
   });
 
-  test('are no business of the light client, and strays none of DAX', async () => {
+  test('do not work with the light client, and findStrays does not work with DAX', async () => {
     expect(() => lightQueryClient(dax as never)).toThrow('not supported for DAX');
     if (name === 'Dax') return;
     await expect(findStrays(dax as never, byStatus)).rejects.toThrow('client must be a client with scan');
   });
 });
 
-/** The client throws through an event emitter of Node.js, which does not know the errors that Jest gives a test. */
+/** The client throws through an event emitter of Node.js, which does not recognise error classes of the Jest context. */
 function useErrorOfNode(): void {
   try {
     readFileSync('');

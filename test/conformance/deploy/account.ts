@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { pythonOf, pythonWith } from '../../support/fetched';
 
-/** Where `npm run conformance deploy` put what the runtime of Lambda brings along. */
+/** The folder with the packages of the Lambda runtime, from `npm run conformance deploy`. */
 const RUNTIME_MODULES = 'RUNTIME_MODULES';
 
-/** By the folder that npm runs in: the comparisons with AWS are bundled elsewhere. */
+/** Paths relative to the folder in which npm runs, because the comparisons with AWS are bundled into another folder. */
 const HERE = resolve('test/conformance/deploy');
 const ENVIRONMENT = 'deploy-moto-5.2.5';
 const CDK = resolve('node_modules/.bin/cdk');
@@ -18,13 +18,13 @@ const CDK = resolve('node_modules/.bin/cdk');
 export const REGION = 'us-east-1';
 export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** moto, fetched into a cache the first time. False without Python. */
+/** Fetches moto into a cache at the first run. False without Python. */
 export function fetchEmulator(): boolean {
   const imports = 'moto.moto_server.threaded_moto_server, joserfc, antlr4';
   return pythonWith(ENVIRONMENT, ['-r', join(HERE, 'requirements.txt')], imports) !== undefined;
 }
 
-/** An account that moto makes up, and the real command line of the CDK, which deploys to it. */
+/** An account of moto, and the real command line of the CDK that deploys to the account. */
 export class Account {
   static async open(): Promise<Account> {
     const modules = [process.env[RUNTIME_MODULES], resolve('node_modules')].filter(Boolean).join(delimiter);
@@ -38,7 +38,7 @@ export class Account {
         PYTHONDONTWRITEBYTECODE: '1',
       },
     });
-    // Each request to moto is a line of it, too.
+    // moto also logs each request as a line.
     let errors = '';
     server.stderr.setEncoding('utf8').on('data', (text) => {
       errors = (errors + text).slice(-10_000);
@@ -49,7 +49,7 @@ export class Account {
     return new Account(server, lines, JSON.parse(first).endpoint);
   }
 
-  /** What was deployed, step by step, and what the command line was asked. */
+  /** The log of all steps and commands. */
   readonly log: string[] = [];
   private readonly home = mkdtempSync(join(tmpdir(), 'even-shards-account-'));
 
@@ -61,7 +61,7 @@ export class Account {
     lines.on('line', (line) => this.log.push(line));
   }
 
-  /** Runs the command line; answers whether it succeeded, and all that it printed. */
+  /** Runs the command line. Returns whether it succeeded, and its output. */
   async cdk(...commandArguments: string[]): Promise<{ succeeded: boolean; printed: string }> {
     this.log.push(`$ cdk ${commandArguments.map((argument) => argument.replace(`${tmpdir()}/`, '')).join(' ')}`);
     const command = [...commandArguments, '--no-color', '--no-notices', '--progress', 'events', '--ci'];
@@ -79,13 +79,13 @@ export class Account {
     rmSync(this.home, { recursive: true });
   }
 
-  /** Nothing of the machine's own account, and nowhere to go but to the emulator. */
+  /** The environment without the account of the machine, with the emulator as the only endpoint. */
   private get environment(): NodeJS.ProcessEnv {
     return {
       PATH: process.env.PATH,
       HOME: this.home,
       AWS_ENDPOINT_URL: this.endpoint,
-      // What the command line tells CloudFormation is where a template really is: moto reads bucket and key from it.
+      // The command line passes the URL of the template to CloudFormation. moto reads bucket and key from the URL.
       AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION: `https://s3.${REGION}.amazonaws.com`,
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
       AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,

@@ -14,24 +14,25 @@ import { PYTHON_NEEDED } from '../../support/fetched';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 
 /**
- * What the function of a custom resource is asked when deployments replace it, fail and roll back: by the real command line and provider
- * framework of the CDK, its state machine on moto's interpreter, and the emulator of CloudFormation, which is written from its user guide.
+ * Records the requests to the function of a custom resource during replacements, failed deployments and rollbacks. Runs the real command
+ * line and provider framework of the CDK, with moto's interpreter for the state machine. The emulator of CloudFormation follows the user
+ * guide.
  */
 
 const MINUTES = 60_000;
 const TAKEN = 'taken';
 
-/** Writes down what it is asked. The id of the resource is its name. */
+/** A function that records its requests. The id of the resource is its name. */
 const FUNCTION = `
 const { appendFileSync } = require('node:fs');
 exports.onEvent = async ({ RequestType, PhysicalResourceId = 'nothing', ResourceProperties: { Name, Fails } }) => {
   appendFileSync(process.env.ASKED, RequestType + ' ' + PhysicalResourceId + ' as ' + Name + '\\n');
   if (RequestType === 'Delete') return {};
-  if (Fails === 'at once') throw new Error('it fails at once');
+  if (Fails === 'at once') throw new Error('fails immediately');
   return { PhysicalResourceId: Name };
 };
 exports.isComplete = async ({ RequestType, ResourceProperties: { Fails, Length } }) => {
-  if (RequestType !== 'Delete' && Fails === 'later') throw new Error('it fails later');
+  if (RequestType !== 'Delete' && Fails === 'later') throw new Error('fails later');
   return { IsComplete: true, Data: { text: 'x'.repeat(Number(Length)) } };
 };
 `;
@@ -40,7 +41,7 @@ interface Deployed {
   Name: string;
   Fails?: 'at once' | 'later';
   Length?: number;
-  /** Whether the deployment fails when the resource is done. */
+  /** Whether the deployment fails after the resource is complete. */
   failsAtEnd?: boolean;
 }
 
@@ -73,7 +74,7 @@ describeIf('the function of a custom resource', () => {
     rmSync(folder, { recursive: true });
   }, MINUTES);
 
-  /** Deploys a stack with the resource; returns its status, and what the function was asked. */
+  /** Deploys a stack with the resource. Returns the status of the stack and the requests to the function. */
   async function deploy(stackName: string, { failsAtEnd, ...properties }: Deployed) {
     writeFileSync(asked, '');
     const outdir = join(folder, String(deployments++));
@@ -103,7 +104,7 @@ describeIf('the function of a custom resource', () => {
   }
 
   test(
-    'is asked to delete what another id replaces, when the deployment is done',
+    'a replacement – the function deletes the old resource after the deployment',
     async () => {
       expect(await deploy('Replaced', { Name: 'a' })).toEqual({
         status: 'CREATE_COMPLETE',
@@ -118,7 +119,7 @@ describeIf('the function of a custom resource', () => {
   );
 
   test(
-    'is asked to go back, and to delete what was to replace it, when the deployment fails at its end',
+    'a deployment that fails after a replacement – the function restores the old resource, and deletes the new resource',
     async () => {
       expect(await deploy('Replaced', { Name: 'c', failsAtEnd: true })).toEqual({
         status: 'UPDATE_ROLLBACK_COMPLETE',
@@ -133,7 +134,7 @@ describeIf('the function of a custom resource', () => {
     ['later', { Name: 'e', Fails: 'later' }, ['Create nothing as e', 'Delete e as e']],
     ['with a response that is too long', { Name: 'f', Length: 5_000 }, ['Create nothing as f']],
   ])(
-    'which fails %s is asked to delete what it has begun, if it has an id',
+    'a creation that fails %s – the function deletes the resource if it has an id',
     async (_, properties, requests) => {
       const end = await deploy(`Failed-${properties.Name}`, properties);
       expect(end).toEqual({ status: 'ROLLBACK_COMPLETE', asked: requests });

@@ -17,8 +17,8 @@ import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 import { synthesizeOrdersApp } from './orders-app';
 
 /**
- * The commands of the second day against an account: the template, names, metrics, streams and tables of a stack that the real
- * command line of the CDK has deployed to moto, part of `npm run conformance deploy`.
+ * Runs check, doctor, put, query and tail against an account: the real command line of the CDK has deployed a stack to moto.
+ * Part of `npm run conformance deploy`.
  */
 
 const MINUTES = 60_000;
@@ -59,7 +59,7 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
 
   const checked = (app: string) => printed(check, '--account', '--app', app, '--endpoint', account.endpoint);
 
-  test('check finds nothing in what is deployed, and what a further deployment would do', async () => {
+  test('check reports no finding for the deployed app, and the effects of another deployment', async () => {
     expect(await checked(join(folder, 'deployed'))).toBe('nothing to look out for; 1 of 1 stack is deployed');
     expect(process.exitCode).toBeUndefined();
     expect(await checked(synthesized('next', 16, true))).toMatch(/ShardCount would go from 2 to 16/);
@@ -87,7 +87,7 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
     expect(text.split('\n').map((line) => JSON.parse(JSON.parse(line).data).n)).toEqual([1, 2, 3]);
   });
 
-  test('doctor reads every metric that it asks for', async () => {
+  test('doctor receives a value of every metric that it requests', async () => {
     const examined = async () => {
       const { looked, found } = JSON.parse(await printed(doctor, '--json', ...where));
       expect(looked).toBe('1 stream, 1 sharded index or table, 0 ordered consumers');
@@ -95,7 +95,7 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
         ({ id, path }) => `${id} ${path.replace(/[0-9A-F]{8}/, '')}`,
       );
     };
-    // moto leaves the encryption of a template out.
+    // moto ignores the encryption of a template.
     expect(await examined()).toContain('notEncrypted Orders/Events');
     const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
     const tables = new DynamoDB(options);
@@ -104,7 +104,7 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
     const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
     await kinesis.startStreamEncryption({ StreamName: StreamNames[0], ...key });
     kinesis.destroy();
-    // moto measures nothing by itself.
+    // moto creates no metrics, so the test puts them.
     const [ofStream, ofIndex, ofTable] = ['Orders/Events', 'Orders/Table/by-status', 'Orders/Table'].map(
       (path) => `notMeasured ${path}`,
     );
@@ -128,14 +128,14 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
     expect(await examined()).toEqual(['onDemandMaximum Orders/Table/by-status', ofStream]);
   });
 
-  test('each says that there is no such stack', async () => {
+  test('each command rejects an unknown stack', async () => {
     const nowhere = ['--stack', 'Nobody', '--endpoint', account.endpoint];
     for (const command of [query, tail, doctor]) {
       await expect(printed(command, ...nowhere)).rejects.toThrow('there is no stack Nobody in the account');
     }
   });
 
-  test('each prints the policy that it needs, to read the stack, too', async () => {
+  test('each command prints the policy that it needs, including reads of the stack', async () => {
     const { Statement } = JSON.parse(await printed(query, 'by-status', '--permissions', ...where));
     expect(Statement[0]).toEqual({
       Effect: 'Allow',

@@ -14,20 +14,19 @@ import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 import { type ImporterAppProps, type OrdersAppProps, synthesizeImporterApp, synthesizeOrdersApp } from './orders-app';
 
 /**
- * The life of a stack: the real command line of the CDK, the templates and bundles that it deploys, the provider framework of
- * the CDK, and moto in place of AWS: `npm run conformance deploy`. The log of all steps is in
- * node_modules/.cache/deploy.log afterwards.
+ * Deploys, updates and destroys a stack with the real command line and provider framework of the CDK, and moto in place of AWS:
+ * `npm run conformance deploy`. The log of all steps is in node_modules/.cache/deploy.log afterwards.
  *
- * moto is no AWS. It takes an update of a stream as done at once and as often as one likes, so neither the waiting nor the
- * limit of ten a day is tried here; it enforces no permission; it does not know the types of resources that the log calls
- * "not emulated"; and the order of steps, the roll-back, and the answers of custom resources are those of `emulator/`, written
- * from CloudFormation's documents. Each wait of ten seconds of the provider framework is one of a second.
+ * moto differs from AWS. It completes an update of a stream immediately and without a daily limit, so this test covers neither the
+ * wait nor the limit. It enforces no permission, and it does not support the resource types that the log lists as "not emulated".
+ * `emulator/` implements the order of steps, the rollback and the responses of custom resources from the documents of
+ * CloudFormation. The provider framework waits one second in place of ten.
  */
 
 const LOG = resolve('node_modules/.cache/deploy.log');
 const MINUTES = 60_000;
 
-/** A stream that somebody else has made, so that no deployment can. */
+/** The name of an existing stream. A deployment that creates a stream with this name fails. */
 const TAKEN = 'taken';
 
 const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
@@ -58,7 +57,7 @@ describeIf('a stack, from its first deployment to its last', () => {
     rmSync(folder, { recursive: true });
   }, MINUTES);
 
-  /** Deploys an app; answers how its stack ended. */
+  /** Deploys an app. Returns the status of its stack. */
   const deploy = (props: Omit<OrdersAppProps, 'outdir'>) =>
     deployStack('Orders', synthesizeOrdersApp({ ...props, outdir: nextAssembly() }));
 
@@ -141,7 +140,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   };
 
   test(
-    'the account is bootstrapped',
+    'cdk bootstrap succeeds',
     async () => {
       const { succeeded, printed } = await account.cdk('bootstrap', `aws://123456789012/${REGION}`);
       expect([succeeded, printed]).toEqual([true, expect.stringContaining('bootstrapped')]);
@@ -150,7 +149,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   );
 
   test(
-    'it is created with four shards, and its functions work',
+    'the first deployment creates four shards, and the functions work',
     async () => {
       const { status, outputs } = await deploy({ shardCount: 4 });
       expect(status).toBe('CREATE_COMPLETE');
@@ -166,7 +165,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   );
 
   test(
-    'a deployment to 32 shards that fails at its end leaves it the four that it had',
+    'a deployment to 32 shards that fails at its end restores the four shards',
     async () => {
       await kinesis.createStream({ StreamName: TAKEN, ShardCount: 1 });
       const { status, printed } = await deploy({ shardCount: 32, deployedShardCount: 4, takenStreamName: TAKEN });
@@ -181,7 +180,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   );
 
   test(
-    'a deployment takes it from 4 shards to 32',
+    'a deployment updates the stream from 4 shards to 32',
     async () => {
       const { status, outputs } = await deploy({ shardCount: 32, deployedShardCount: 4 });
       expect(status).toBe('UPDATE_COMPLETE');
@@ -193,7 +192,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   );
 
   test(
-    'an index is added, and answers for items that are written for it',
+    'a deployment adds an index, and queries return its items',
     async () => {
       const { status } = await deploy({ shardCount: 32, deployedShardCount: 4, byCustomer: true });
       expect(status).toBe('UPDATE_COMPLETE');
@@ -206,7 +205,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   );
 
   test(
-    'a deployment to 8 shards that fails at its end leaves it the 32 that it had, with one update of ten left',
+    'a deployment to 8 shards that fails at its end restores the 32 shards, with one of ten updates left',
     async () => {
       const { status } = await deploy({
         shardCount: 8,
@@ -223,7 +222,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   );
 
   test(
-    'it is destroyed, and what holds data stays',
+    'cdk destroy keeps the resources with data',
     async () => {
       const { outputs } = await stack();
       const { succeeded, printed } = await account.cdk('destroy', 'Orders', '--force', '--app', lastAssembly());
@@ -241,7 +240,7 @@ describeIf('a stack, from its first deployment to its last', () => {
     5 * MINUTES,
   );
 
-  describe('a stack that takes a stream of another app to its shards', () => {
+  describe('a stack that sets the shard count of a stream of another app', () => {
     const streamArn = `arn:aws:kinesis:${REGION}:123456789012:stream/imported`;
     const deployImporter = (props: Pick<ImporterAppProps, 'shardCount' | 'takenStreamName'>) =>
       deployStack(
@@ -250,7 +249,7 @@ describeIf('a stack, from its first deployment to its last', () => {
       );
 
     test(
-      'leaves it the four that it had, if the first deployment fails at its end',
+      'restores the four shards if its first deployment fails at its end',
       async () => {
         await kinesis.createStream({ StreamName: 'imported', ShardCount: 4 });
         await kinesis.createStream({ StreamName: 'taken-too', ShardCount: 1 });
@@ -265,7 +264,7 @@ describeIf('a stack, from its first deployment to its last', () => {
     );
 
     test(
-      'is rolled back, though the stream has gone',
+      'rolls back although the stream was deleted',
       async () => {
         expect(await deployImporter({ shardCount: 8 })).toMatchObject({
           status: 'CREATE_COMPLETE',
@@ -279,7 +278,7 @@ describeIf('a stack, from its first deployment to its last', () => {
     );
   });
 
-  test('the emulator has skipped what it does not know, and nothing else', () => {
+  test('the emulator has skipped only resource types that it does not support', () => {
     const skipped = [...account.log.join('\n').matchAll(/(\S+) \S+: not emulated/g)].map(([, type]) => type);
     expect([...new Set(skipped)]).toEqual(['AWS::S3::BucketPolicy']);
   });

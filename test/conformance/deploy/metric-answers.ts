@@ -8,10 +8,10 @@ const MINUTE = 60_000;
 const STATISTICS = ['Sum', 'Average', 'Maximum', 'Minimum', 'SampleCount'] as const;
 
 /**
- * Values of metrics at random minutes, put to `FakeCloudWatch` and to an emulator, and questions about them: values and times of each
- * period are compared, and which alarms there are.
+ * Puts metric values at random minutes to `FakeCloudWatch` and to an emulator. Compares the values and times of each period, and the
+ * list of alarms.
  *
- * @throws an error that names the question of the first difference
+ * @throws an error with the request of the first difference
  */
 export async function playMetricAnswers(
   cloudWatch: CloudWatch,
@@ -22,7 +22,7 @@ export async function playMetricAnswers(
   const oneOf = <E>(choices: readonly E[]): E => choices[below(choices.length)]!;
   const fake = new FakeCloudWatch();
   const compared: Compared = {};
-  // An emulator forgets what is older than its time.
+  // An emulator deletes values before its start time.
   const startMs = Math.floor(Date.now() / MINUTE - 300) * MINUTE;
   const metricOf = (number: number) => ({
     Namespace: 'Tests',

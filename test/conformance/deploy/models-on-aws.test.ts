@@ -7,7 +7,7 @@ import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
 
 describeIf('a dry run of npm run conformance aws', () => {
-  test('reports every difference of every model, and leaves nothing behind', async () => {
+  test('compare-with-aws reports every difference of every model, and deletes its stack', async () => {
     const account = await Account.open();
     const clients = clientsOf({ region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint });
     try {
@@ -15,13 +15,13 @@ describeIf('a dry run of npm run conformance aws', () => {
       const options = { name: 'dry', service: 'moto', settle: async () => {} };
       const { text, differences } = await compareWithAws({ ...clients, dynamodb }, options);
       const lines = text.split('\n');
-      // Two heads, each with its line, three comparisons and five questions.
+      // The report has two heads with a line each, three comparisons and five questions.
       expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(4 + 3 + 5);
       expect(text).toContain('| UpdateShardCount of unequal shards');
       expect(
         lines.filter((line) => line.startsWith('the service: ') && line.includes('"ScannedCount":4242')),
       ).toHaveLength(2);
-      // moto keeps the notation of numbers, and takes any start key: the comparison behind the queries has its differences, too.
+      // moto keeps the notation of numbers and accepts any start key. So the comparison after the queries has differences, too.
       expect(text).toContain('## Differences: conditional updates, transactions and reads');
       expect(differences).toBeGreaterThan(3);
       expect((await clients.dynamodb.listTables({})).TableNames).toEqual([]);
@@ -33,13 +33,13 @@ describeIf('a dry run of npm run conformance aws', () => {
   }, 600_000);
 });
 
-/** A service of which some answers to queries have a wrong count. */
+/** A service that returns a wrong count for some queries. */
 function withWrongCounts(dynamodb: DynamoDB, calls: readonly number[]): DynamoDB {
   let answered = 0;
   const query = async (input: never) => {
-    const answer = await dynamodb.query(input);
+    const response = await dynamodb.query(input);
     answered += 1;
-    return calls.includes(answered) ? { ...answer, ScannedCount: 4_242 } : answer;
+    return calls.includes(answered) ? { ...response, ScannedCount: 4_242 } : response;
   };
   return new Proxy(dynamodb, {
     get: (target, name) => (name === 'query' ? query : Reflect.get(target, name).bind?.(target)),

@@ -12,18 +12,18 @@ import {
   UniformStream,
 } from '../../../lib';
 
-/** What the app of one deployment declares. */
+/** The properties of the app in one deployment. */
 export interface OrdersAppProps {
   readonly outdir: string;
   readonly shardCount: number;
   readonly deployedShardCount?: number;
-  /** Whether there is a second index, by the customer. */
+  /** Whether the app has a second index, by the customer. */
   readonly byCustomer?: boolean;
-  /** The name of a stream that exists already, so that the deployment fails when all the rest is done. */
+  /** The name of an existing stream. With it, the deployment fails after all other resources are complete. */
   readonly takenStreamName?: string;
 }
 
-/** A stream with its producer, and a table with its query, as an app would declare them. Returns the cloud assembly. */
+/** Synthesizes an app with a stream, a producer, a table and a query function. Returns the cloud assembly. */
 export function synthesizeOrdersApp({ outdir, takenStreamName, ...props }: OrdersAppProps): string {
   const app = new App({ outdir });
   const stack = new Stack(app, 'Orders');
@@ -58,17 +58,17 @@ export function synthesizeOrdersApp({ outdir, takenStreamName, ...props }: Order
   return app.synth().directory;
 }
 
-/** What the app of one deployment declares of a stream that another app has. */
+/** The properties of an app that uses a stream of another app. */
 export interface ImporterAppProps {
   readonly outdir: string;
   readonly streamArn: string;
   readonly shardCount: number;
   readonly deployedShardCount: number;
-  /** The name of a stream that exists already, so that the deployment fails when all the rest is done. */
+  /** The name of an existing stream. With it, the deployment fails after all other resources are complete. */
   readonly takenStreamName?: string;
 }
 
-/** A stack that takes an imported stream to a shard count. Returns the cloud assembly. */
+/** Synthesizes a stack that sets the shard count of an imported stream. Returns the cloud assembly. */
 export function synthesizeImporterApp({ outdir, takenStreamName, streamArn, ...counts }: ImporterAppProps): string {
   const app = new App({ outdir });
   const stack = new Stack(app, 'Importer');

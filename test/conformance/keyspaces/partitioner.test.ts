@@ -10,7 +10,7 @@ import {
 import { keyspacesConfig } from '../../support/keyspaces-config';
 import { type RunningCassandra, startCassandra } from './cassandra';
 
-/** The tokens of RandomPartitioner, and of DefaultPartitioner of Amazon Keyspaces. The other suites use Murmur3Partitioner. */
+/** Tests the tokens of RandomPartitioner and of DefaultPartitioner of Amazon Keyspaces. The other suites use Murmur3Partitioner. */
 
 let server: RunningCassandra;
 let client: Client;
@@ -41,7 +41,7 @@ const ROWS_OF_A_DAY = 20;
 const counted = (write: number, read = 10): ShardedKeyspacesConfig =>
   keyspacesConfig({ columns: ['body'], shards: { default: { write, read } } });
 
-test('reshardRows – RandomPartitioner – scans every row in any number of segments, and moves each row to its place', async () => {
+test('reshardRows – RandomPartitioner – scans every row in any number of segments, and moves each row to its shard', async () => {
   for (const day of DAYS) {
     for (let id = 0; id < ROWS_OF_A_DAY; id++) {
       const { shard } = shardColumns(counted(10), { day, id });

@@ -91,7 +91,7 @@ async function versionsOf(config: ShardedKeyspacesConfig): Promise<[number, numb
   return rows;
 }
 
-test('a table of 5 shards becomes one of 20: every row is at its place, once, with all of its columns', async () => {
+test('reshardRows – from 5 shards to 20 – moves each row once to its shard, with all columns', async () => {
   const five = await tableOf('grown');
   for (let id = 0; id < 300; id++) await put(five, id, 1);
   const twenty = counted(five, 20);
@@ -110,7 +110,7 @@ test('a table of 5 shards becomes one of 20: every row is at its place, once, wi
   expect(row).toMatchObject({ body: 'row 7', version: 1, tags: ['tag 7'] });
 }, 120_000);
 
-test('it goes on from a resume point of the same counts, and from no other', async () => {
+test('reshardRows – a resume point – continues only with the same counts', async () => {
   const five = await tableOf('resumed');
   for (let id = 0; id < 2_500; id++) await put(five, id, 1);
   const twenty = counted(five, 20);
@@ -126,21 +126,21 @@ test('it goes on from a resume point of the same counts, and from no other', asy
   expect(await versionsOf(twenty)).toHaveLength(2_500);
 }, 120_000);
 
-/** A client of a process that is lost at some statement, before or after the server has applied it. */
+/** A client of a process that crashes at a statement, before or after the server has applied the statement. */
 function lostAt(random: () => number): CqlClient {
   return {
     execute: async (query, parameters, options) => {
       const fate = query.startsWith('SELECT') ? 1 : random();
       if (fate < 0.01) throw new Error('lost before');
-      const answer = await client.execute(query, parameters, options as never);
+      const result = await client.execute(query, parameters, options as never);
       if (fate < 0.02) throw new Error('lost after');
-      return answer;
+      return result;
     },
   };
 }
 
 test.each([1, 2, 3, 4])(
-  'movers that are lost and writers of the new counts lose and double no row: seed %d',
+  'reshardRows – crashes, and writers with the new counts – loses and duplicates no row: seed %d',
   async (seed) => {
     const random = seededRandom(seed);
     const five = await tableOf(`lost_${seed}`);
@@ -187,7 +187,7 @@ interface Ahead {
   what: string;
   /** The statement up to its WHERE clause, without the table. */
   statement?: (table: string, time: string) => string;
-  /** Whether the statement is for the row's place by the new count. Otherwise it is for its place by the former count. */
+  /** True if the statement is for the shard of the new count, false for the shard of the previous count. */
   isAtPlace?: boolean;
   outcome: 'moved' | 'refused';
 }
@@ -257,7 +257,7 @@ test.each(AHEAD)(
   },
 );
 
-/** A row of each type, as another client may have written it. */
+/** A row for each type, as other clients can write it. */
 const ODD_COLUMNS: [type: string, literal: string][] = [
   ['list<text>', "['a', 'b']"],
   ['set<int>', '{}'],
@@ -277,7 +277,7 @@ const ODD_COLUMNS: [type: string, literal: string][] = [
 ];
 
 test.each(ODD_COLUMNS.map(([type, literal], number) => ({ type, literal, number })))(
-  'a row with $literal in a column of the type $type is moved as it is',
+  'reshardRows – $literal in a column of the type $type – does not change the value',
   async ({ type, literal, number }) => {
     const tableName = `odd_column_${number}`;
     await client.execute(
@@ -299,7 +299,7 @@ test.each([
   ['varint', '9'.repeat(500)],
   ['date', '0'],
   ['double', '-0.0'],
-] as const)('a row whose key is a %s, %s, is moved', async (type, literal) => {
+] as const)('reshardRows – a key of the type %s with the value %s – moves the row', async (type, literal) => {
   const tableName = `odd_key_${type}`;
   await client.execute(
     `CREATE TABLE tracker.${tableName} (day date, shard int, id ${type}, v text, PRIMARY KEY ((day, shard), id))`,
@@ -311,7 +311,7 @@ test.each([
   expect(await findStrayRows(client, config)).toMatchObject({ rowsScanned: 1, strays: 0 });
 });
 
-test('the command moves the rows of a table by the counts of its app, stopped by a signal and run again', async () => {
+test('even-shards reshard rows moves the rows by the counts of the app, also after a signal and a second run', async () => {
   const five = await tableOf('commanded');
   for (let id = 0; id < 300; id++) await put(five, id, 1);
   const folder = mkdtempSync(join(tmpdir(), 'reshard-'));
@@ -320,7 +320,7 @@ test('the command moves the rows of a table by the counts of its app, stopped by
   writeFileSync(config, JSON.stringify(twenty));
   const address = `127.0.0.1:${server.port}`;
   const log = jest.spyOn(console, 'log').mockImplementation(() => {});
-  const told = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
   const run = (...more: string[]) =>
     reshardRowsOfTable(['--config', config, '--cassandra', address, '--state', state, ...more]);
   const moving = run('--moves-per-second', '50');
@@ -334,7 +334,7 @@ test('the command moves the rows of a table by the counts of its app, stopped by
   expect(process.exitCode).toBeUndefined();
   expect(log.mock.calls.at(-1)![0]).toContain(', 0 settled, 0 refused, 0 unverified');
   log.mockRestore();
-  told.mockRestore();
+  errors.mockRestore();
   expect((await findStrayRows(client, twenty)).strays).toBe(0);
   expect(await versionsOf(twenty)).toEqual(Array.from({ length: 300 }, (_, id) => [id, 1]));
 }, 120_000);

@@ -13,7 +13,7 @@ import { keyspacesConfig } from '../../support/keyspaces-config';
 import { randomRuns } from '../../support/random-runs';
 import { type RunningCassandra, startCassandra } from './cassandra';
 
-/** The same random statements to the tables in memory and to Apache Cassandra, whose answers are compared one by one. */
+/** Sends the same random statements to the fake tables and to Apache Cassandra, and compares the results. */
 
 const TABLE = '"calls"."blogs"';
 const KEY = ['day', 'shard', 'title', 'version'];
@@ -48,38 +48,38 @@ afterAll(async () => {
 interface Answer {
   rows?: CqlRow[];
   next?: string;
-  refused?: unknown;
+  errorCode?: unknown;
 }
 
-/** What a client answers: the rows, or the code of its refusal. */
-async function answer(of: CqlClient, query: string, parameters: unknown[], pageState?: string): Promise<Answer> {
+/** The result of a client: the rows, or the code of the error. */
+async function execute(of: CqlClient, query: string, parameters: unknown[], pageState?: string): Promise<Answer> {
   try {
     const options = { ...KEYSPACES_WRITE_OPTIONS, fetchSize: 3, ...(pageState && { pageState }) };
     const { rows = [], pageState: next } = await of.execute(query, parameters, options);
     return { rows: rows.map((row) => ({ ...row })), ...(next && { next }) };
   } catch (error) {
     const { code, name } = error as { code: unknown; name: string };
-    return { refused: code ?? name };
+    return { errorCode: code ?? name };
   }
 }
 
-/** All pages; a page that is empty and the last one says nothing. */
+/** All pages without an empty last page. */
 async function pagesOf(of: CqlClient, query: string, parameters: unknown[]) {
   const pages: CqlRow[][] = [];
   for (let state: string | undefined; ; ) {
-    const { rows = [], next, refused } = await answer(of, query, parameters, state);
-    if (refused !== undefined) return { refused };
+    const { rows = [], next, errorCode } = await execute(of, query, parameters, state);
+    if (errorCode !== undefined) return { errorCode };
     if (rows.length > 0) pages.push(rows);
     if (next === undefined) return { pages };
     state = next;
   }
 }
 
-/** Timestamps of clients, in microseconds. */
+/** Client timestamps in microseconds. */
 const PAST = 1_000;
 const FUTURE = 4_000_000_000_000_000;
 
-/** A time of a client as it is. A time of the server's clock differs from the fake's. */
+/** Returns client timestamps unchanged. Timestamps of the server differ between the fake and Cassandra. */
 function ageOf(time: unknown): unknown {
   const number = Number(time);
   return time === null || number < 2 * PAST || number >= FUTURE ? time && number : 'of the server';
@@ -115,7 +115,7 @@ function equal(names: readonly string[]): string {
   return names.map((name) => `"${name}" = ?`).join(' AND ');
 }
 
-/** A SELECT of a partition, right or wrong: bounds that are doubled or out of place, columns that are no key, any order. */
+/** A valid or invalid SELECT of a partition, with duplicate bounds, misplaced bounds, other columns and any order. */
 function selectOf(dice: Dice): [string, unknown[]] {
   const terms: [string, unknown][] = Object.entries(dice.partition()).map(([name, value]) => [`"${name}" = ?`, value]);
   if (dice.below(12) === 0) terms.splice(dice.below(2), 1);
@@ -125,7 +125,7 @@ function selectOf(dice: Dice): [string, unknown[]] {
     }
   }
   if (dice.below(12) === 0) terms.push(['"body" = ?', 'x']);
-  // No value, and a value that the driver leaves out.
+  // null, and a value that the driver leaves unset.
   if (dice.below(15) === 0) terms[dice.below(terms.length)]![1] = dice.among(null, undefined);
   const order = dice.among('', '', ' ORDER BY "title" DESC, "version" ASC', ' ORDER BY "title" DESC, "version" DESC');
   const query = `SELECT "title", "version", "body" FROM ${TABLE} WHERE ${terms.map(([term]) => term).join(' AND ')}${order}`;
@@ -136,41 +136,44 @@ const bytes = (text: string) => Buffer.from(text);
 const TITLE = { name: 'title', order: 'ASC', compare: (a: string, b: string) => bytes(a).compare(bytes(b)) } as const;
 const VERSION = { name: 'version', order: 'DESC', compare: (a: string, b: string) => Number(a) - Number(b) } as const;
 
-describe('random calls of a table', () => {
+describe('random statements on a table', () => {
   beforeEach(async () => void (await client.execute(`TRUNCATE ${TABLE}`)));
 
   const seeds = Array.from({ length: randomRuns(20) }, (_, seed) => [seed]);
 
-  test.each(seeds)('FakeCassandra answers a SELECT of a partition as Apache Cassandra does: seed %d', async (seed) => {
-    const dice = new Dice(seededRandom(seed));
-    const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
-    for (let call = 0; call < CALLS; call++) {
-      // At first rows, so that a partition has more than one page.
-      const what = call < CALLS / 3 ? 0 : dice.below(6);
-      const row: CqlRow = { ...dice.key(), body: dice.among('x', 'y', null) };
-      if (what === 0) {
-        fake.insert(row);
-        await client.execute(...insertOf(row), KEYSPACES_WRITE_OPTIONS);
-      } else if (what === 1) {
-        fake.delete(row);
-        const key = KEY.map((name) => row[name]);
-        await client.execute(`DELETE FROM ${TABLE} WHERE ${equal(KEY)}`, key, KEYSPACES_WRITE_OPTIONS);
-      } else if (what === 2 && dice.below(4) === 0) {
-        const partition = dice.partition();
-        fake.insertStatic(partition);
-        await client.execute(...insertOf({ ...partition, note: 'static' }), KEYSPACES_WRITE_OPTIONS);
-      } else {
-        const [query, parameters] = selectOf(dice);
-        const said = [query, JSON.stringify(parameters)];
-        expect([...said, await pagesOf(fake, query, parameters)]).toEqual([
-          ...said,
-          await pagesOf(cassandra, query, parameters),
-        ]);
+  test.each(seeds)(
+    'FakeCassandra returns the same for a SELECT of a partition as Apache Cassandra: seed %d',
+    async (seed) => {
+      const dice = new Dice(seededRandom(seed));
+      const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
+      for (let call = 0; call < CALLS; call++) {
+        // The first statements insert rows, so a partition has several pages.
+        const what = call < CALLS / 3 ? 0 : dice.below(6);
+        const row: CqlRow = { ...dice.key(), body: dice.among('x', 'y', null) };
+        if (what === 0) {
+          fake.insert(row);
+          await client.execute(...insertOf(row), KEYSPACES_WRITE_OPTIONS);
+        } else if (what === 1) {
+          fake.delete(row);
+          const key = KEY.map((name) => row[name]);
+          await client.execute(`DELETE FROM ${TABLE} WHERE ${equal(KEY)}`, key, KEYSPACES_WRITE_OPTIONS);
+        } else if (what === 2 && dice.below(4) === 0) {
+          const partition = dice.partition();
+          fake.insertStatic(partition);
+          await client.execute(...insertOf({ ...partition, note: 'static' }), KEYSPACES_WRITE_OPTIONS);
+        } else {
+          const [query, parameters] = selectOf(dice);
+          const statement = [query, JSON.stringify(parameters)];
+          expect([...statement, await pagesOf(fake, query, parameters)]).toEqual([
+            ...statement,
+            await pagesOf(cassandra, query, parameters),
+          ]);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test('FakeCassandra shows a partition that has static columns alone as Apache Cassandra does', async () => {
+  test('FakeCassandra returns a partition with only static columns as Apache Cassandra does', async () => {
     const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
     const partition = { day: 'e', shard: 1 };
     fake.insertStatic(partition);
@@ -185,7 +188,7 @@ describe('random calls of a table', () => {
   });
 
   test.each(['<', '<=', '>', '>=', '='])(
-    'FakeCassandra takes null behind %s as Apache Cassandra does',
+    'FakeCassandra accepts or rejects null after %s as Apache Cassandra does',
     async (operator) => {
       const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
       for (const title of ['a', 'b']) {
@@ -209,7 +212,7 @@ describe('random calls of a table', () => {
   );
 
   test.each(seeds)(
-    'FakeRowTable answers scans and conditional writes as Apache Cassandra does: seed %d',
+    'FakeRowTable returns the same for scans and conditional writes as Apache Cassandra: seed %d',
     async (seed) => {
       const dice = new Dice(seededRandom(seed));
       const config = keyspacesConfig({
@@ -233,7 +236,7 @@ describe('random calls of a table', () => {
         const [insert, values] = insertOf(row);
         const where = `WHERE ${equal(KEY)}`;
         if (dice.below(3) === 0) {
-          // Timestamps of clients, long before the server's clock or long after it.
+          // Client timestamps far before or after the clock of the server.
           const at = dice.among(PAST, FUTURE) + call;
           const [change, statement, parameters] = dice.among<[() => void, string, unknown[]]>(
             [() => fake.insert(row, at), `${insert} USING TIMESTAMP ${at}`, values],
@@ -257,18 +260,18 @@ describe('random calls of a table', () => {
           ],
           [`${select} ${where}`, key],
         );
-        const answers = await Promise.all(
+        const results = await Promise.all(
           [fake, cassandra].map(async (each) => {
-            const { rows, refused } = await answer(each, query, parameters);
-            // Of a write that is not applied, Cassandra shows the row that is in its way. The library reads whether it is applied.
-            if (!query.startsWith('SELECT')) return { isApplied: rows?.[0]?.['[applied]'], refused };
+            const { rows, errorCode } = await execute(each, query, parameters);
+            // For a write that is not applied, Cassandra also returns the existing row. The library reads only whether the write was applied.
+            if (!query.startsWith('SELECT')) return { isApplied: rows?.[0]?.['[applied]'], errorCode };
             return {
               rows: rows?.map((each) => ({ ...each, written: ageOf(each.written), now: ageOf(each.now) })),
-              refused,
+              errorCode,
             };
           }),
         );
-        expect([query, parameters, answers[0]]).toEqual([query, parameters, answers[1]]);
+        expect([query, parameters, results[0]]).toEqual([query, parameters, results[1]]);
         const scans = await Promise.all([fake, cassandra].map((each) => pagesOf(each, scan, [])));
         expect(inOrder(scans[0]!.pages)).toEqual(inOrder(scans[1]!.pages));
       }
@@ -293,7 +296,7 @@ describe('a page state', () => {
 
   const titlesOf = ({ rows = [] }: Answer) => rows.map(({ title }) => title).join('');
 
-  // FakeCassandra refuses all but the first, so that the library sends none of them.
+  // FakeCassandra rejects all page states except the first, so the library never sends them.
   test.each<[string, [string, unknown[]], string]>([
     ['the same statement', first, 'def'],
     ['another partition', [select(), ['d', 1]], 'def'],
@@ -302,17 +305,17 @@ describe('a page state', () => {
     ['a bound behind its row', [select(' AND "title" > ?'), ['d', 0, 'd']], 'ef'],
     ['a bound before its row', [select(' AND "title" <= ?'), ['d', 0, 'b']], ''],
     ['a row before its row', [select(' AND "title" = ?'), ['d', 0, 'b']], ''],
-  ])('given to %s is taken, and goes on behind its row', async (_, [query, parameters], titles) => {
-    const { next } = await answer(cassandra, ...first);
-    expect(titlesOf(await answer(cassandra, query, parameters, next))).toBe(titles);
+  ])('of another statement (%s) is accepted, and continues after its row', async (_, [query, parameters], titles) => {
+    const { next } = await execute(cassandra, ...first);
+    expect(titlesOf(await execute(cassandra, query, parameters, next))).toBe(titles);
   });
 
-  test.each([['00'], ['ff'], ['no digits']])('that is none, %s, is refused', async (state) => {
-    expect(await answer(cassandra, ...first, state)).toEqual({ refused: PROTOCOL_ERROR });
+  test.each([['00'], ['ff'], ['no digits']])('with the malformed value %s is rejected', async (state) => {
+    expect(await execute(cassandra, ...first, state)).toEqual({ errorCode: PROTOCOL_ERROR });
   });
 });
 
-describe('a row that is moved', () => {
+describe('a moved row', () => {
   const config = keyspacesConfig({
     keyspaceName: 'calls',
     clusteringColumns: [
@@ -325,7 +328,7 @@ describe('a row that is moved', () => {
   const { shard } = shardColumns(config, row);
   const where = `"day" = 'd' AND "shard" = ${shard! + 1} AND "title" = 'a' AND "version" = 1`;
   const moved = async () => {
-    expect((await reshardRows(cassandra, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
+    expect((await reshardRows(cassandra, config)).outcomes).toEqual({ moved: 1, settled: 0, errorCode: 0 });
     const { rows } = await client.execute(
       `SELECT "shard", "body", TTL("body") AS ttl, WRITETIME("body") AS at FROM ${TABLE}`,
     );
@@ -336,7 +339,7 @@ describe('a row that is moved', () => {
   test.each([
     [0, null],
     [500, 500],
-  ])('has the time to live of a table of %i seconds, and a new time of writing', async (ofTable, ttl) => {
+  ])('has the time to live of its table (%i seconds) and a new write time', async (ofTable, ttl) => {
     await client.execute(`ALTER TABLE ${TABLE} WITH default_time_to_live = ${ofTable}`);
     await client.execute(`UPDATE ${TABLE} USING TTL 90 AND TIMESTAMP 5 SET "body" = 'x' WHERE ${where}`);
     const [found, ...others] = await moved();
@@ -347,7 +350,7 @@ describe('a row that is moved', () => {
     expect(Number(found!.at)).toBeGreaterThan(5);
   });
 
-  test('stays when all of it is null, though only an UPDATE had written it', async () => {
+  test('exists if all its columns are null and only an UPDATE had written it', async () => {
     await client.execute(`UPDATE ${TABLE} SET "body" = 'x' WHERE ${where}`);
     await moved();
     const there = where.replace(String(shard! + 1), String(shard));

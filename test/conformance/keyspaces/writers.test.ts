@@ -9,14 +9,14 @@ import { jarsOf, PYTHON_NEEDED, pythonWith } from '../../support/fetched';
 import { type RunningCassandra, startCassandra } from './cassandra';
 import { tableOf } from './create-table';
 
-/** The writers of examples/other-languages for rows: what they write by the drivers of their languages is found by its key. */
+/** Writes rows with the writers and drivers of examples/other-languages, and finds the rows by their key. */
 
 const EXAMPLES = resolve('examples/other-languages');
 const WRITERS = join(__dirname, 'writers');
 const SUPPORT = resolve('test/support/writers');
 const folder = mkdtempSync(join(tmpdir(), 'row-writers-'));
 
-/** A program that writes rows, and what it is run with; undefined where something is missing. */
+/** A program that writes rows, with its command. Undefined if its tools are missing. */
 type Program = [command: string, programArguments: string[], environment?: Record<string, string>];
 
 function inPython(): Program | undefined {

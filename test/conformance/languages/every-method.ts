@@ -1,5 +1,5 @@
-// Every public construct and every public method. jsii's own translator makes the same program of it for Python, so it is a list of
-// statements: a function of its own would not be translated.
+// Uses every public construct and every public method. The translator of jsii creates the same program in Python. The translator
+// does not translate functions, so this file is a list of statements.
 import * as cdk from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';

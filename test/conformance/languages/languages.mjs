@@ -8,13 +8,16 @@ const { version, devDependencies } = JSON.parse(readFileSync(new URL('../../../p
 /** The oldest CDK that the package supports. */
 const OLDEST = { version: devDependencies['aws-cdk-lib'], constructs: devDependencies.constructs };
 
-/** The version of the CDK's bindings for Go in go/go.mod, which says why. */
+/** The version of the Go bindings of the CDK. The reason is in go/go.mod. */
 const FOR_GO = { version: '2.260.0', constructs: '10.6.0' };
 
 /**
- * For each language: the commands that show that its tools are there, what jsii-pacmak needs besides, and the runs of
- * its programs, each of which answers the versions of the CDK and of constructs that it used, and the program in TypeScript that
- * must make the same, if it is not the app.
+ * The properties of each language:
+ *
+ * - the commands that check its tools
+ * - the further options of jsii-pacmak
+ * - the runs of its programs, which return the versions of the CDK and of constructs
+ * - the program in TypeScript that must create the same assembly, if it is not the app
  */
 export const LANGUAGES = {
   python: {
@@ -49,7 +52,7 @@ export const LANGUAGES = {
       ['mvn', '--version'],
     ],
     published: (packages) => {
-      // Without the mark of a repository, so that Maven takes it for installed.
+      // Without the repository marker, Maven treats the package as installed.
       const installed = join(homedir(), '.m2/repository/io/github/cdk-even-shards');
       rmSync(installed, { recursive: true, force: true });
       cpSync(join(packages, 'java/io/github/cdk-even-shards'), installed, { recursive: true });
@@ -75,9 +78,9 @@ export const LANGUAGES = {
         rmSync(folder, { recursive: true, force: true });
         cpSync('test/conformance/languages/java', project, { recursive: true });
         writePlanned('java', join(project, 'src/main/java'));
-        // Maven would take the package of an earlier run, for it has the same version.
+        // The package has the same version in every run, so Maven would otherwise use the package of an earlier run.
         rmSync(join(localRepository, 'io/github/cdk-even-shards'), { recursive: true, force: true });
-        // Map.of has an order of its own in each process: twice, to see that it does not matter.
+        // Map.of has a different order in each process. Two runs check that the order does not matter.
         for (let times = 0; times < 2; times++) maven(chosen, ['compile', 'exec:java'], { env });
       };
       const resolved = () => {
@@ -91,7 +94,7 @@ export const LANGUAGES = {
           synthesize({ 'cdk.version': OLDEST.version, 'constructs.version': OLDEST.constructs }, env);
           return OLDEST;
         },
-        // Without a version of the CDK, Maven takes the newest that the range of the package's POM allows.
+        // Without a version of the CDK, Maven uses the newest version in the range of the POM.
         (env) => {
           synthesize({}, env);
           return resolved();
@@ -101,7 +104,7 @@ export const LANGUAGES = {
   },
   go: {
     tools: [['go', 'version']],
-    // Its build would take the very versions of the bindings that the module proxy does not have.
+    // A build would require versions of the bindings that the module proxy does not have.
     pacmak: ['--code-only'],
     published: (packages) => ({
       environment: { GOFLAGS: '-mod=mod' },
@@ -144,13 +147,13 @@ export const LANGUAGES = {
   },
 };
 
-/** The versions that take the place of those which the module proxy does not have. */
+/** Replacements for versions that the module proxy does not have. */
 function replacementsOf(file) {
   const lines = [...readFileSync(file, 'utf8').matchAll(/^\t(\S+) => (\S+) (\S+)$/gm)];
   return lines.map(([, module, replacement, at]) => `${module}=${replacement}@${at}`);
 }
 
-/** Writes what `even-shards plan` prints for a language, as files that are stacks. */
+/** Writes the output of `even-shards plan` for a language as files with stacks. */
 function writePlanned(language, folder) {
   const bundling = ['--bundle', '--platform=node', '--log-level=warning'];
   const program = execFileSync('node_modules/.bin/esbuild', ['test/support/planned-snippets.ts', ...bundling]);

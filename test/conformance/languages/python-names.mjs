@@ -1,15 +1,15 @@
 /**
- * jsii translates the examples of docstrings, and leaves the names in their sentences as TypeScript has them. This gives the sentences
- * of an assembly the names of Python, where they stand as code: those of the members of the type that they document, and in any text
- * those of methods, and those that stand with their type. Others stay: `partitionKey` is a field of an event, too.
+ * jsii translates the examples of docstrings, but keeps TypeScript names in their sentences. This module replaces names in code spans
+ * by Python names: the members of the documented type, all methods, and names that follow their type. Other names do not change,
+ * because `partitionKey` is also a field of an event.
  */
 
-/** As jsii-pacmak calls members in Python. */
+/** The Python name of a member, as jsii-pacmak creates it. */
 export function pythonName(name) {
   return name.replace(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase();
 }
 
-/** The assembly, its documentation in the names of Python. */
+/** The assembly with Python names in its documentation. */
 export function withPythonNames(assembly) {
   const types = Object.values(assembly.types);
   const methods = new Set(types.flatMap(({ methods = [] }) => methods.map(({ name }) => name)).filter(isCamelCase));
@@ -34,7 +34,7 @@ function membersOf({ methods = [], properties = [] }) {
   return [...methods, ...properties];
 }
 
-/** The names that a sentence about a type means by themselves: of its members, and of those that its calls take. */
+/** The names that can stand alone in a sentence about a type: its members, and the fields of its parameters. */
 function ownNames(type, types) {
   const names = new Set();
   const add = (each) => {
@@ -51,7 +51,7 @@ function ownNames(type, types) {
   return new Set([...names].filter(isCamelCase));
 }
 
-/** Every documentation below a type; of an example, nothing, for jsii translates it. */
+/** Renames all documentation below a type, except examples, which jsii translates. */
 function withDocs(node, own, known, key) {
   if (key === 'docs') return withTexts(node, (text) => renamed(text, own, known));
   if (Array.isArray(node)) return node.map((each) => withDocs(each, own, known));
@@ -70,7 +70,7 @@ function mapped(node, change) {
   return Object.fromEntries(Object.entries(node).map(([name, each]) => [name, change(each, name)]));
 }
 
-/** What stands as code between the fences of a text. */
+/** Renames the code spans of a text outside its code blocks. */
 function renamed(text, own, known) {
   return text
     .split(/(^```[\s\S]*?^```)/m)

@@ -1,9 +1,12 @@
 /**
- * Packs the constructs for other languages, and requires that the app of each makes the same template and the same assets
- * as the app in TypeScript, that every method in Python does what it does in TypeScript, and that the page of docs/start for it works as it stands: npm run languages [python] [java] [go] [dotnet].
+ * Packs the constructs for other languages: npm run languages [python] [java] [go] [dotnet]. Checks for each language:
  *
- * Without names, it takes every language whose tools are found, and says which it skips. The packages are in
- * dist/languages afterwards, as publib takes them. Run npm run build before.
+ * - its app synthesizes the same template and the same assets as the app in TypeScript
+ * - in Python, every method has the same effect as in TypeScript
+ * - the page of docs/start works without changes
+ *
+ * Without arguments, the command uses every installed language, and prints the skipped languages. The packages are in
+ * dist/languages afterwards, in the layout for publib. Run npm run build before.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,19 +24,19 @@ const TABLET = join(CACHE, 'tablet.json');
 const STAGE = join(CACHE, 'stage');
 const STAGED = join(STAGE, 'package');
 
-/** Without jsii's warnings of deprecated APIs, and of the version of Node.js. */
+/** The environment without the warnings of jsii about deprecated APIs and about the version of Node.js. */
 const ENVIRONMENT = { ...process.env, JSII_DEPRECATED: 'quiet', JSII_SILENCE_SUPPORT_WARNING: '1' };
 
-const asked = process.argv.slice(2);
-const unknown = asked.find((name) => !Object.hasOwn(LANGUAGES, name));
+const names = process.argv.slice(2);
+const unknown = names.find((name) => !Object.hasOwn(LANGUAGES, name));
 if (unknown !== undefined) fail(`unknown language ${unknown}: name some of ${Object.keys(LANGUAGES).join(', ')}`);
-const found = (asked.length > 0 ? asked : Object.keys(LANGUAGES)).filter((name) => {
+const found = (names.length > 0 ? names : Object.keys(LANGUAGES)).filter((name) => {
   const missing = LANGUAGES[name].tools.filter(([tool, ...args]) => spawnSync(tool, args).status !== 0);
   if (missing.length > 0)
-    console.log(`${name}: skipped, for there is no ${missing.map(([tool]) => tool).join(', no ')}`);
+    console.log(`${name}: skipped, because there is no ${missing.map(([tool]) => tool).join(', no ')}`);
   return missing.length === 0;
 });
-if (found.length < asked.length) fail('a language that was asked for has no tools here');
+if (found.length < names.length) fail('a named language has no tools on this machine');
 if (!existsSync(join(ROOT, '.jsii'))) fail('there is nothing to pack: run npm run build');
 
 mkdirSync(CACHE, { recursive: true });
@@ -62,25 +65,25 @@ for (const name of found) {
 }
 for (const name of ['typescript', ...found]) follow(name);
 
-/** The page for those who begin with a language works as it stands. */
+/** Checks that the start page of a language works without changes. */
 function follow(name) {
   const { page = name, published } = LANGUAGES[name] ?? {};
   followPage(`docs/start/${page}.md`, join(tmpdir(), `start-${page}`), {
     tarball: tarball(),
     ...published?.(PACKAGES),
   });
-  console.log(`${name}: docs/start/${page}.md works as it stands`);
+  console.log(`${name}: docs/start/${page}.md works without changes`);
 }
 
-/** Every example of the documentation of the constructs must compile, so that it is translated and not copied. */
+/** Checks that every example of a docstring compiles. jsii translates only examples that compile. */
 function translateSnippets() {
   run(tool('jsii-rosetta'), ['extract', '--strict', '--directory', '.', '--cache-to', TABLET, '.']);
   rmSync(join(ROOT, '.jsii.tabl.json'), { force: true });
 }
 
 /**
- * What is packed is what npm would publish, and nothing else of the work tree: jsii-pacmak copies the folder for each language. The
- * CDK, which it needs, it finds above the cache.
+ * Creates a folder with only the files that npm would publish, because jsii-pacmak copies the folder for each language. jsii-pacmak
+ * finds the CDK in a parent folder.
  */
 function stage() {
   rmSync(STAGE, { recursive: true, force: true });
@@ -92,7 +95,7 @@ function stage() {
   rmSync(join(STAGE, tarball));
 }
 
-/** What is packed for Python, whose docstrings have the names of Python. */
+/** The folder for Python, whose docstrings use Python names. */
 function stageForPython() {
   const folder = join(STAGE, 'package-in-python');
   cpSync(STAGED, folder, { recursive: true });
@@ -108,7 +111,7 @@ function pack(target, options = []) {
   run(tool('jsii-pacmak'), ['--targets', target, '--outdir', PACKAGES, ...snippets, ...packing, ...options, folder]);
 }
 
-/** The assembly of a program in TypeScript, from the packed tarball and a version of the CDK. */
+/** Synthesizes a program in TypeScript with the packed tarball and a version of the CDK. */
 function inTypeScript(program, cdk) {
   const folder = projectWith(cdk);
   const app = join(folder, `${basename(program, '.ts')}.js`);
@@ -120,12 +123,12 @@ function inTypeScript(program, cdk) {
   return outdir;
 }
 
-/** A program in TypeScript, as jsii's own translator writes it in Python. */
+/** Translates a program in TypeScript to Python with the translator of jsii. */
 function translate(program, cdk) {
   const folder = projectWith(cdk);
   const file = join(folder, `${basename(program, '.ts')}.py`);
   const options = ['snippet', join(HERE, program), '--language', 'python'];
-  // The translator takes types and their names in other languages from the packages of the folder that it runs in.
+  // The translator reads types and their names in other languages from the packages of its working directory.
   run(tool('jsii-rosetta'), options, { cwd: folder, stdio: ['ignore', openSync(file, 'w'), 'inherit'] });
   return file;
 }

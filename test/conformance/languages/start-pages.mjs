@@ -4,9 +4,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Does what a page of docs/start says, block by block: writes each file that a paragraph names at its end, runs each block of shell, and
- * expects what a block of text shows. Until they are published, `tarball` is the package on npm, and `environment` and `goReplacements`
- * say where the package of the language is.
+ * Follows a page of docs/start block by block. Writes each file that a paragraph names at its end, runs each shell block, and
+ * expects the output of each text block. `tarball` replaces the package on npm until its publication. `environment` and
+ * `goReplacements` contain the place of the package of the language.
  */
 export function followPage(page, folder, { tarball, environment = {}, goReplacements }) {
   rmSync(folder, { recursive: true, force: true });
@@ -26,11 +26,11 @@ export function followPage(page, folder, { tarball, environment = {}, goReplacem
       throw new Error(`${page} shows\n${code}and its command printed\n${printed}`);
     }
   }
-  // That of a page that fails stays, to be looked at.
+  // The folder of a failed page is not removed, so that its files can be examined.
   for (const made of [folder, shims]) rmSync(made, { recursive: true, force: true });
 }
 
-/** The blocks of a page, and the file that the paragraph before one names: "In `app.py`:", or "`pom.xml` names ...". */
+/** The blocks of a page, each with the file that the paragraph before it names: "In `app.py`:" or "`pom.xml` names ...". */
 function blocksOf(page) {
   const text = readFileSync(page, 'utf8');
   return [...text.matchAll(/((?:.+\n)*)\n```(\w+)\n([\s\S]*?)```\n/g)].map(([, paragraph, language, code]) => {
@@ -45,7 +45,7 @@ function runShell(page, code, options) {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   });
-  // Maven colours what it prints, even if that is nothing.
+  // Maven prints escape sequences for colours, even without other output.
   if (status === 0) return stripVTControlCharacters(stdout);
   throw new Error(`${page}: failed: ${code}${stdout}${error?.message ?? ''}`);
 }
@@ -56,7 +56,7 @@ function writeShim(file, code) {
   chmodSync(file, 0o755);
 }
 
-/** An npm that knows the package before it is published. */
+/** The environment of an npm that finds the package before its publication. */
 function npmWith(tarball) {
   return `arguments=()
 for argument; do [ "$argument" = cdk-even-shards ] && argument='${tarball}'; arguments+=("$argument"); done
@@ -64,7 +64,7 @@ exec '${process.execPath}' '${process.env.npm_execpath}' "\${arguments[@]}" --no
 `;
 }
 
-/** A Go whose modules begin with what takes the place of modules that no proxy has. */
+/** The environment of a Go that replaces modules that no proxy has. */
 function goWith(replacements) {
   const go = execFileSync('which', ['go'], { encoding: 'utf8' }).trim();
   const edits = replacements.map((replacement) => `'-replace=${replacement}'`).join(' ');

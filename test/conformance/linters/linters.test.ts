@@ -24,22 +24,22 @@ import {
 } from './linters';
 
 /**
- * What linters that others wrote find in the templates of the reference app, of an app whose stream is resharded, and of the example
- * for Keyspaces, in those of each border that works, and in the library itself: `npm run conformance linters`. Each finding that stays is explained in explained.json, and what is
- * explained there is found.
+ * Runs external linters on the templates of the reference app, of an app with a resharded stream, of the Keyspaces example and of each
+ * working border, and on the library: `npm run conformance linters`. explained.json must explain each finding, and must not contain
+ * other explanations.
  */
 
 const available = fetchLinters();
 if (!available) console.log(`SKIPPED: cfn-lint and checkov need ${PYTHON_NEEDED}`);
 const withGuard = process.env[CFN_GUARD] !== undefined;
-if (!withGuard) console.log('SKIPPED: the validator of cfn-guard has no program for this machine');
+if (!withGuard) console.log('SKIPPED: the validator of cfn-guard has no binary for this machine');
 
 const withAwslint = process.env[AWSLINT] !== undefined;
-if (!withAwslint) console.log('SKIPPED: awslint is fetched by npm run conformance linters');
+if (!withAwslint) console.log('SKIPPED: npm run conformance linters fetches awslint');
 
 const text = ({ linter, rule, type }: Finding) => `${linter} ${rule} ${type}`;
 
-describe('what linters find in the templates', () => {
+describe('the templates and the library', () => {
   let folder: string;
   let templates: string[];
   beforeAll(() => {

@@ -3,17 +3,17 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pythonOf, pythonWith } from '../../support/fetched';
 
-/** A rule that a linter finds broken, and the type of resource, or the kind of interface, that breaks it. */
+/** A violated rule of a linter, with the resource type or the kind of interface that violates it. */
 export interface Finding {
   readonly linter: 'cfn-lint' | 'checkov' | 'cfn-guard' | 'awslint';
   readonly rule: string;
   readonly type: string;
 }
 
-/** Where `npm run conformance linters` put the validator of cfn-guard that comes with the rules of AWS Control Tower. */
+/** The folder of the cfn-guard validator with the rules of AWS Control Tower, from `npm run conformance linters`. */
 export const CFN_GUARD = 'CFN_GUARD';
 
-/** Where `npm run conformance linters` put the linter that the CDK has for its own libraries. */
+/** The folder of awslint, the linter for libraries of the CDK, from `npm run conformance linters`. */
 export const AWSLINT = 'AWSLINT';
 
 const ENVIRONMENT = 'linters-1.58.0-3.3.30';
@@ -21,7 +21,7 @@ const program = (name: string) => join(dirname(pythonOf(ENVIRONMENT)), name);
 
 type Resources = Record<string, { Type: string }>;
 
-/** cfn-lint and checkov, fetched into a cache the first time. False without Python. */
+/** Fetches cfn-lint and checkov into a cache at the first run. False without Python. */
 export function fetchLinters(): boolean {
   return pythonWith(ENVIRONMENT, ['-r', join(__dirname, 'requirements.txt')], 'cfnlint, checkov') !== undefined;
 }
@@ -56,7 +56,7 @@ export function checkov(template: string): Finding[] {
   }));
 }
 
-/** By the package's own validator, which runs its program and understands what that says. */
+/** The findings of cfn-guard, through the validator of its package. */
 export function cfnGuard(template: string, resources: Resources): Finding[] {
   const { CfnGuardValidator } = require(process.env[CFN_GUARD]!);
   const { violations } = new CfnGuardValidator().validate({ templatePaths: [template] }) as {
@@ -71,22 +71,22 @@ export function cfnGuard(template: string, resources: Resources): Finding[] {
   );
 }
 
-/** What breaks the rules of the CDK for its own libraries, of what jsii says is public. It looks at the last build. */
+/** The violations of the rules for CDK libraries in the public API of the last build. */
 export function awslint(): Finding[] {
   const bin = join(process.env[AWSLINT]!, 'bin', 'awslint.js');
   const { stdout, stderr } = spawnSync(process.execPath, [bin, '--no-compile', '--no-config'], { encoding: 'utf8' });
   const found = [...`${stdout}${stderr}`.matchAll(/^(?:error|warning): \[awslint:([\w-]+):([\w.-]+)\]/gm)];
-  if (found.length === 0 && stderr !== '') throw new Error(`awslint did not answer: ${stderr}`);
+  if (found.length === 0 && stderr !== '') throw new Error(`awslint printed no result: ${stderr}`);
   return found.map(([, rule, name]) => ({ linter: 'awslint', rule: rule!, type: kindOf(name!) }));
 }
 
-/** Of `cdk-even-shards.StreamAlarms.skew`, `Alarms`. */
+/** The kind of an interface: `Alarms` for `cdk-even-shards.StreamAlarms.skew`. */
 function kindOf(name: string): string {
   const [, type = name] = name.split('.');
   return /Props$|Options$|Attributes$|Alarms$/.exec(type)?.[0] ?? type;
 }
 
-/** What cfn-lint finds in many templates, which it reads much faster at once. */
+/** The findings of cfn-lint in many templates. One run for all templates is much faster. */
 export function cfnLintAll(templates: readonly string[]): Finding[] {
   const resources = new Map(templates.map((each) => [each, JSON.parse(readFileSync(each, 'utf8')).Resources]));
   return cfnLintOf(templates, (template) => resources.get(template)!);
@@ -97,6 +97,6 @@ function json(name: string, linterArguments: string[]): unknown {
   try {
     return JSON.parse(stdout);
   } catch {
-    throw new Error(`${name} did not answer: ${stderr}`);
+    throw new Error(`${name} printed no result: ${stderr}`);
   }
 }

@@ -11,16 +11,16 @@ import { createTable } from '../../support/sharded-tables';
 import { DYNAMODB_EMULATORS, type DynamoDbEmulator } from '../dynamodb-emulators';
 
 /**
- * The examples for the mappers that people use: `npm run conformance mappers`. In the single-attribute layout on dynalite, and in the
- * multi-attribute one on each emulator that has such keys and is installed. The mappers have a manifest of their own, and are
- * installed the first time.
+ * Runs the examples of common mappers: `npm run conformance mappers`. Uses the single-attribute layout on dynalite, and the
+ * multi-attribute layout on each installed emulator with multi-attribute keys. The first run installs the mappers from their own
+ * manifest.
  */
 
 const EXAMPLES = join(__dirname, '../../../examples/mappers');
 
 const npm = process.env.npm_execpath ?? 'npm';
 const [command, ...first] = npm.endsWith('.js') ? [process.execPath, npm] : [npm];
-/** `--install-links`: a link to this project would lead back to the examples, and whoever walks through them would never end. */
+/** `--install-links` avoids a link to this project, which would contain the examples again in an endless loop. */
 const install = [
   ...first,
   'ci',
@@ -86,7 +86,7 @@ describeWhere(isInstalled, 'the npm registry').each(CASES)(
       await emulator?.stop();
     });
 
-    test('are found by their status, in the shards that the library would have given them', async () => {
+    test('are found by their status, in the shards of shardAttributes', async () => {
       expect((await fanOutCount(dynamoDb, byStatus, { value: 'placed' })).count).toBe(20);
       expect((await fanOutCount(dynamoDb, byStatus, { value: 'shipped' })).count).toBe(20);
       const { itemsScanned, strays } = await findStrays(dynamoDb, byStatus);
@@ -99,7 +99,7 @@ describeWhere(isInstalled, 'the npm registry').each(CASES)(
 describeWhere(python !== undefined, PYTHON_NEEDED).each(LAYOUTS)(
   'the orders of examples/mappers/pynamodb_orders.py, $keyLayout, on $on',
   ({ keyLayout, ...each }) => {
-    test('are in the shards of the library, and come in pages, the newest first', async () => {
+    test('are in the shards of shardAttributes, and a query returns them in pages, the newest first', async () => {
       const byStatus = indexOfOrders({ tableName: `Orders-pynamodb-${keyLayout}`, keyLayout });
       const emulator = await each.emulator.start();
       const dynamoDb = await withTable(emulator.endpoint, byStatus);

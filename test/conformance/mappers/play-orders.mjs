@@ -12,7 +12,7 @@ const module = await import(pathToFileURL(join(examples, `${mapper}-orders.js`))
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 const dynamoDb = new DynamoDB({ region: 'us-east-1', endpoint, credentials });
-// dynamoose takes the client itself, and the others that of plain values.
+// dynamoose uses the client itself, and the other mappers use the document client.
 const client = mapper === 'dynamoose' ? dynamoDb : DynamoDBDocument.from(dynamoDb);
 const orders = module[`${mapper}Orders`](client, JSON.parse(config));
 for (let number = 0; number < 40; number++) await orders.place({ orderId: `o-${number}`, status: 'placed' });

@@ -16,17 +16,17 @@ import packageJson from '../../../package.json';
 import EXPORTS from '../../support/door-exports.json';
 import { synthesizeReferenceApp } from '../../support/reference-app';
 
-/** The package as users get it: packed, installed from the tarball, and used from projects that know nothing of this one. */
+/** Packs the package, installs the tarball, and uses it from separate projects. */
 
 const ROOT = join(__dirname, '../../..');
 const NAME = packageJson.name;
 
-/** A user's project with the CDK, as a cdk app has it. */
+/** A project of a user with the CDK. */
 let project: string;
-/** A project that has the package and nothing else: no CDK, no emulators. */
+/** A project with only the package, without the CDK and the emulators. */
 let bare: string;
 let installed: string;
-/** What npm installed with the package. */
+/** The packages that npm installed with the package. */
 let others: string[];
 
 beforeAll(() => {
@@ -54,12 +54,12 @@ function npm(cwd: string, ...args: string[]): void {
   execFileSync('npm', args, { cwd, stdio: 'pipe', shell: process.platform === 'win32' });
 }
 
-/** Puts a dependency of this repository where npm would install it, without the network. */
+/** Links a dependency of this repository to the place where npm would install it. */
 function provide(directory: string, dependency: string): void {
   symlinkSync(join(ROOT, 'node_modules', dependency), join(directory, 'node_modules', dependency), 'junction');
 }
 
-/** Runs a file of a project in a process of its own, and returns what it prints as JSON. */
+/** Runs a file of a project in its own process, and returns its JSON output. */
 function run(directory: string, file: string, code: string, env: Record<string, string> = {}): unknown {
   writeFileSync(join(directory, file), code);
   const { status, stdout, stderr } = node(directory, [file], env);
@@ -93,7 +93,7 @@ function filesOf(directory: string): string[] {
 }
 
 describe('the package', () => {
-  test('holds what its users need and nothing else', () => {
+  test('contains only the files that users need', () => {
     const sources = filesOf(join(ROOT, 'lib'))
       .filter((file) => file.endsWith('.ts'))
       .map((file) => file.replace(/\.ts$/, ''));
@@ -122,7 +122,7 @@ describe('the package', () => {
     );
   });
 
-  test('has a bill of the materials of its bundles, each with its licence text', () => {
+  test('has a bill of materials of its bundles with the licence texts', () => {
     const { components } = JSON.parse(readFileSync(join(installed, 'dist/bom.json'), 'utf8'));
     const names = components.map(({ name, version }: { name: string; version: string }) => `${name} ${version}`);
     expect(names.join('\n')).toMatch(/^@aws-sdk\/client-kinesis \d/m);
@@ -145,7 +145,7 @@ describe('the package', () => {
     }
   });
 
-  test('makes, and refuses with the classes of, what its constructs load when they first use it', () => {
+  test('loads the core lazily with the same error classes', () => {
     const code = `
       const { Stack } = require('aws-cdk-lib');
       const { StreamReshardingProvider, UniformStream } = require(${JSON.stringify(join(ROOT, 'dist/lib'))});
@@ -155,22 +155,22 @@ describe('the package', () => {
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'INVALID_SHARD_COUNT\n', stderr: '' });
   });
 
-  test('describes itself to jsii by the name and version it has', () => {
+  test('has its name and version in the jsii assembly', () => {
     const { name, version, types } = JSON.parse(readFileSync(join(installed, '.jsii'), 'utf8'));
     expect({ name, version }).toEqual({ name: NAME, version: packageJson.version });
     expect(Object.keys(types)).toContain(`${NAME}.UniformStream`);
   });
 
-  test('brings no other package along', () => {
+  test('has no dependencies', () => {
     expect(others).toEqual([]);
   });
 
-  test('tells bundlers that they may leave out what is not used', () => {
+  test('has no side effects for bundlers', () => {
     expect(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).sideEffects).toBe(false);
   });
 });
 
-describe('the doors', () => {
+describe('the entry points', () => {
   const doors = Object.keys(packageJson.exports)
     .filter((door) => door !== '.' && !/json$|jsii$/.test(door))
     .map((door) => door.slice('./'.length));
@@ -179,23 +179,20 @@ describe('the doors', () => {
     return door === 'core' ? [] : lists[`${NAME}/${door}`]!.values;
   };
 
-  test.each(doors)(
-    '%s is required where nothing else is installed, and loads only the core and the stand-ins',
-    (door) => {
-      const code = `
+  test.each(doors)('require of %s works without other packages, and loads only the core and the stand-ins', (door) => {
+    const code = `
       const names = Object.keys(require('${NAME}/${door}'));
       console.log(JSON.stringify({ names, loaded: Object.keys(require.cache) }));`;
-      const { names, loaded } = run(bare, `${door}.cjs`, code) as { names: string[]; loaded: string[] };
-      expect(names).toEqual(expect.arrayContaining(valuesOf(door)));
-      const rooms = door === 'testing' ? ['core', 'testing'] : ['core'];
-      const foreign = loaded
-        .map((file) => relative(bare, file))
-        .filter((file) => !rooms.some((room) => file.startsWith(`node_modules/${NAME}/dist/lib/${room}/`)));
-      expect(foreign).toEqual([`${door}.cjs`]);
-    },
-  );
+    const { names, loaded } = run(bare, `${door}.cjs`, code) as { names: string[]; loaded: string[] };
+    expect(names).toEqual(expect.arrayContaining(valuesOf(door)));
+    const rooms = door === 'testing' ? ['core', 'testing'] : ['core'];
+    const foreign = loaded
+      .map((file) => relative(bare, file))
+      .filter((file) => !rooms.some((room) => file.startsWith(`node_modules/${NAME}/dist/lib/${room}/`)));
+    expect(foreign).toEqual([`${door}.cjs`]);
+  });
 
-  test.each(doors)('%s is imported by name from an ES module', (door) => {
+  test.each(doors)('an ES module can import names from %s', (door) => {
     const [name] = door === 'core' ? ['OrderedProducer'] : valuesOf(door);
     const code = `
       import { ${name} } from '${NAME}/${door}';
@@ -203,7 +200,7 @@ describe('the doors', () => {
     expect(run(bare, `${door}.mjs`, code)).toBe('function');
   });
 
-  test('are all that can be imported', () => {
+  test('other paths cannot be imported', () => {
     const files = ['dist/lib/core/index.js', 'dist/lib/core/producer/index.js', 'dist/lib/core/kernel/errors.js'];
     const code = `
       const imports = ${JSON.stringify(files)}.map((file) => import('${NAME}/' + file).catch(({ code }) => code));
@@ -222,14 +219,14 @@ describe('the core', () => {
       sortKeyAttributes: [], shards: { default: { write: 2, read: 2 } }, strategy: 'calculated',
     }, {}).then(({ items }) => items.length);`;
 
-  test.each(['core', 'sharded-index'])('reads a page through %s where nothing else is installed', (door) => {
+  test.each(['core', 'sharded-index'])('reads a page through %s without other packages', (door) => {
     const required = `const { fanOutQuery } = require('${NAME}/${door}'); ${USE} page.then((n) => console.log(n));`;
     expect(run(bare, 'page.cjs', required)).toBe(2);
     const imported = `import { fanOutQuery } from '${NAME}/${door}'; ${USE} console.log(await page);`;
     expect(run(bare, 'page.mjs', imported)).toBe(2);
   });
 
-  test('has the classes of the doors, not copies of them', () => {
+  test('exports the same classes as the other entry points', () => {
     const code = `
       const { InvalidArgumentError } = require('${NAME}/core');
       const doors = ['consumer', 'registry'].map((door) => require('${NAME}/' + door).InvalidArgumentError);
@@ -257,7 +254,7 @@ describe('the constructs', () => {
       'app.mjs',
       `import { App, Stack } from 'aws-cdk-lib'; import { OrderedProducerFunction, UniformStream } from '${NAME}';`,
     ],
-  ])("synthesize in a user's own app, by %s", (kind, file, imports) => {
+  ])('synthesize in an app of a user in %s', (kind, file, imports) => {
     const outdir = join(project, `${kind}.out`);
     expect(run(project, file, imports + APP, { CDK_OUTDIR: outdir })).toBe(outdir);
     const { Resources } = JSON.parse(readFileSync(join(outdir, 'Mine.template.json'), 'utf8'));
@@ -287,7 +284,7 @@ describe('the command line', () => {
 
   afterAll(() => rmSync(app, { recursive: true, force: true }));
 
-  test('is installed as even-shards, and explains itself', () => {
+  test('is installed as even-shards, and prints its usage', () => {
     const { status, stdout, stderr } = spawnSync(join(project, 'node_modules/.bin/even-shards'), ['local', '--help'], {
       cwd: project,
       encoding: 'utf8',
@@ -298,7 +295,7 @@ describe('the command line', () => {
     expect(cli(bare, '--version')).toEqual({ status: 0, stdout: `${packageJson.version}\n`, stderr: '' });
   });
 
-  test('without the emulators, ends with the command that installs them', () => {
+  test('without the emulators, ends and names the command that installs them', () => {
     expect(cli(bare, 'local', '--app', app)).toEqual({
       status: 1,
       stdout: expect.any(String),
@@ -314,9 +311,9 @@ describe('the command line', () => {
     const [, transcript] = /`npm start` runs .*? ends with\n\n```\n(.*?)\n```/s.exec(
       readFileSync(join(ROOT, 'README.md'), 'utf8'),
     )!;
-    const told = transcript!.split('\n').map((line) => line.trim().replace(/\.\.\.$/, ''));
+    const expected = transcript!.split('\n').map((line) => line.trim().replace(/\.\.\.$/, ''));
     const printed = stdout.split('\n').map((line) => line.trim());
-    expect(told.length).toBeGreaterThan(10);
-    expect(told.filter((line) => !printed.some((each) => each.startsWith(line)))).toEqual([]);
+    expect(expected.length).toBeGreaterThan(10);
+    expect(expected.filter((line) => !printed.some((each) => each.startsWith(line)))).toEqual([]);
   }, 30_000);
 });

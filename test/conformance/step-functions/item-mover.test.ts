@@ -27,8 +27,8 @@ import { BUCKET_NAME, definitionOf, reshardingStack } from '../../support/stacks
 import { fetchInterpreter, interpret } from './interpreter';
 
 /**
- * The definition that `IndexItemMover` synthesizes, run by an interpreter that others wrote, with the bundle that would be
- * deployed, on dynalite: `npm run conformance step-functions`.
+ * Runs the state machine of `IndexItemMover` in moto's interpreter, with the bundled function on dynalite:
+ * `npm run conformance step-functions`.
  */
 
 const ITEMS = 240;
@@ -43,7 +43,7 @@ const byStatus = indexConfig({
   shards: { default: { write: 3, read: 3 } },
 });
 
-/** 15 seconds are kept for the answer, so one is left for the work, and a segment moves about 20 items in it. */
+/** The function keeps 15 seconds for its response, so one second remains for the work. A segment moves about 20 items in a second. */
 const TIMEOUT_SECONDS = 16;
 
 function startMover(endpoint: string): FunctionPool {
@@ -76,9 +76,9 @@ describeIf('an execution of IndexItemMover', () => {
   let functions: Server;
   let url: string;
   let invocations: number;
-  /** The bundle that would be deployed, with little time for each invocation. */
+  /** The bundled function with a short timeout. */
   let mover: FunctionPool;
-  /** What fails before the handler sees it. */
+  /** Requests that fail before the handler runs. */
   let failures: number;
 
   beforeAll(async () => {
@@ -95,9 +95,9 @@ describeIf('an execution of IndexItemMover', () => {
       const { payload } = JSON.parse(await text(request)) as { payload: object };
       invocations += 1;
       const failed = failures-- > 0;
-      const answer = failed ? undefined : await mover.invoke(JSON.stringify(payload));
-      response.writeHead(answer === undefined || answer.functionError ? 500 : 200);
-      response.end(answer?.payload ?? '{"errorType":"Runtime.ExitError","errorMessage":"out of memory"}');
+      const result = failed ? undefined : await mover.invoke(JSON.stringify(payload));
+      response.writeHead(result === undefined || result.functionError ? 500 : 200);
+      response.end(result?.payload ?? '{"errorType":"Runtime.ExitError","errorMessage":"out of memory"}');
     }).listen(0, '127.0.0.1');
     await once(functions, 'listening');
     url = `http://127.0.0.1:${(functions.address() as AddressInfo).port}/`;
@@ -117,7 +117,7 @@ describeIf('an execution of IndexItemMover', () => {
   const sumOf = (output: unknown, field: string): number =>
     (output as Record<string, number>[]).reduce((sum, totals) => sum + totals[field]!, 0);
 
-  /** The deployed machine waits for minutes between its attempts; here it waits for a second. */
+  /** The deployed state machine waits minutes between its attempts. This test waits one second. */
   const execute = (input: object, stack = reshardingStack({ segments: SEGMENTS }).stack) => {
     const definition = definitionOf(stack);
     const writer = definition.States.Segments?.ResultWriter as { Parameters: Record<string, unknown> } | undefined;
@@ -126,7 +126,7 @@ describeIf('an execution of IndexItemMover', () => {
     return interpret(JSON.parse(impatient.replace('"MaxAttempts":5', '"MaxAttempts":2')), input, url);
   };
 
-  test('counts strays in an audit, and moves none', async () => {
+  test('an audit counts strays and moves no item', async () => {
     const { status, output } = await execute({ mode: 'audit' });
     expect(status).toBe('SUCCEEDED');
     expect(output).toHaveLength(SEGMENTS);
@@ -135,11 +135,11 @@ describeIf('an execution of IndexItemMover', () => {
   }, 120_000);
 
   /**
-   * What the interpreter does not do: it writes the manifest of the report, and not the files with the answers of the segments that the
-   * manifest of Step Functions names. It also requires a prefix, which Step Functions does not.
+   * The interpreter writes only the manifest of the report. Step Functions also writes the files with the results of the segments.
+   * The interpreter requires a prefix, and Step Functions does not.
    */
   test.each([true, false])(
-    'reports to S3, where its output says, by the second writer: %s',
+    'a run reports to the place in S3 that its output names, with the second writer: %s',
     async (isSecond) => {
       const { stack } = reshardingStack(
         (scope) => ({
@@ -160,20 +160,20 @@ describeIf('an execution of IndexItemMover', () => {
     120_000,
   );
 
-  test('moves nothing for an input that means something else', async () => {
+  test('an input with an unknown field moves no item', async () => {
     const { output } = await execute({ Mode: 'audit' });
     expect(output).toEqual(Array.from({ length: SEGMENTS }, () => null));
     expect((await findStrays(dynamoDb, byStatus)).hidden).toBe(ITEMS);
   }, 300_000);
 
-  test('fails every segment for a mode that the function does not know, and moves nothing', async () => {
-    // The interpreter tolerates every failure of a Distributed Map; Step Functions tolerates as many as the definition says.
+  test('an unknown mode fails every segment and moves no item', async () => {
+    // The interpreter tolerates every failure of a Distributed Map. Step Functions tolerates only the failures that the definition allows.
     const { output } = await execute({ mode: 'delete' });
     expect(output).toEqual(Array.from({ length: SEGMENTS }, () => null));
     expect((await findStrays(dynamoDb, byStatus)).hidden).toBe(ITEMS);
   }, 300_000);
 
-  test('moves every stray, over as many invocations as it takes, and past one that fails', async () => {
+  test('a run moves every stray in several invocations, also after a failed invocation', async () => {
     failures = 1;
     const { status, output } = await execute({});
     expect(status).toBe('SUCCEEDED');

@@ -18,14 +18,14 @@ import { definitionOf } from '../../support/stacks/resharding-stack';
 import { fetchInterpreter, interpret } from './interpreter';
 
 /**
- * The CDK's own provider framework with the state machine that it synthesizes, run by an interpreter that others wrote, and with the
- * loop that stands for it in other tests: the same requests, and the same answers of the function behind it.
+ * Compares the provider framework of the CDK, whose state machine runs in moto's interpreter, with the loop that replaces it in other
+ * tests. Both get the same requests and the same responses of the function.
  */
 
 const RETRIES = 2;
 const ID = 'the-resource';
 
-/** The state machine of a provider that asks each second. */
+/** The state machine of a provider that polls every second. */
 function stateMachine() {
   const stack = new Stack(new App(), 'Test');
   const handler = (id: string) =>
@@ -47,17 +47,17 @@ const error = (errorMessage: string): InvocationResult => ({
   payload: JSON.stringify({ errorType: 'Error', errorMessage, trace: ['Error', 'at somewhere'] }),
   functionError: 'Unhandled',
 });
-const says = (answer: unknown): InvocationResult => ({ payload: JSON.stringify(answer) });
-const started = says({ PhysicalResourceId: ID, Data: { one: 1 }, StartedAt: 5 });
-const waiting = says({ IsComplete: false });
-const complete = says({ IsComplete: true });
+const responds = (response: unknown): InvocationResult => ({ payload: JSON.stringify(response) });
+const started = responds({ PhysicalResourceId: ID, Data: { one: 1 }, StartedAt: 5 });
+const waiting = responds({ IsComplete: false });
+const complete = responds({ IsComplete: true });
 
 const CASES: [string, string, InvocationResult[], Partial<CustomResourceResponse>, number][] = [
   ['completes at once', 'Create', [started, complete], { Status: 'SUCCESS', Data: { one: 1 } }, 2],
   [
     'completes later, with more data',
     'Create',
-    [started, waiting, says({ IsComplete: true, Data: { two: 2 } })],
+    [started, waiting, responds({ IsComplete: true, Data: { two: 2 } })],
     { Status: 'SUCCESS', PhysicalResourceId: ID, Data: { one: 1, two: 2 } },
     3,
   ],
@@ -80,18 +80,18 @@ const CASES: [string, string, InvocationResult[], Partial<CustomResourceResponse
   [
     'has data although it is not complete',
     'Create',
-    [started, says({ IsComplete: false, Data: { two: 2 } })],
+    [started, responds({ IsComplete: false, Data: { two: 2 } })],
     { Status: 'FAILED', Reason: expect.stringContaining('"Data" is not allowed') },
     2,
   ],
-  ['says nothing', 'Create', [says(null), complete], { Status: 'SUCCESS', PhysicalResourceId: 'request' }, 2],
+  ['says nothing', 'Create', [responds(null), complete], { Status: 'SUCCESS', PhysicalResourceId: 'request' }, 2],
   ['answers no JSON', 'Create', [{ payload: 'text' }], { Status: 'FAILED' }, 1],
   ['changes the id in an update', 'Update', [started, complete], { Status: 'SUCCESS', PhysicalResourceId: ID }, 2],
   ['changes the id in a deletion', 'Delete', [started], { Status: 'FAILED', PhysicalResourceId: 'before' }, 1],
   [
     'hides its data',
     'Create',
-    [says({ NoEcho: true, Data: { secret: 's' } }), waiting, complete],
+    [responds({ NoEcho: true, Data: { secret: 's' } }), waiting, complete],
     { Status: 'SUCCESS', NoEcho: true },
     3,
   ],
@@ -121,20 +121,20 @@ describeIf('the provider framework', () => {
   });
   afterAll(() => functions?.close());
 
-  /** What is put to CloudFormation, and how often the function behind was asked. */
+  /** The responses to CloudFormation and the payloads of the function calls. */
   async function played(
     type: string,
     answers: readonly InvocationResult[],
     execute: (handlers: FrameworkHandlers, input: string) => Promise<void>,
   ) {
-    const asked: string[] = [];
+    const payloads: string[] = [];
     const responses: CustomResourceResponse[] = [];
     const framework = new ProviderFramework({
       invoke: async (payload) => {
-        asked.push(payload);
-        return answers[asked.length - 1] ?? waiting;
+        payloads.push(payload);
+        return answers[payloads.length - 1] ?? waiting;
       },
-      // A reason goes on with a stack, which is where the framework was called from.
+      // The framework appends a stack trace to the reason.
       respond: async (response) => void responses.push({ ...response, Reason: response.Reason.split('\n')[0]! }),
       execute,
     });
@@ -148,11 +148,11 @@ describeIf('the provider framework', () => {
       ...{ ResourceType: 'Custom::Thing', LogicalResourceId: 'Thing', ResourceProperties: { Size: '1' } },
       ...(type !== 'Create' && { PhysicalResourceId: 'before' }),
     });
-    return { responses, asked };
+    return { responses, payloads };
   }
 
   test.each(CASES)(
-    'of a function that %s answers a %s as the loop does',
+    'with a function that %s – responds to a %s as the loop does',
     async (_, type, answers, expected, times) => {
       const definition = stateMachine();
       const ofMachine = await played(type, answers, async (ofFramework, input) => {
@@ -163,18 +163,18 @@ describeIf('the provider framework', () => {
       const ofLoop = await played(type, answers, asksUntilComplete(1 + RETRIES));
       expect(ofLoop).toEqual(ofMachine);
       expect(ofMachine.responses).toMatchObject([expected]);
-      expect(ofMachine.asked).toHaveLength(times);
+      expect(ofMachine.payloads).toHaveLength(times);
     },
     60_000,
   );
 
-  test('asks nothing of a deletion after a creation that failed at once', async () => {
+  test('does not call the function for a deletion after a creation that failed immediately', async () => {
     const failed = await played('Create', [error('no')], asksUntilComplete(1));
     const [{ PhysicalResourceId }] = failed.responses as [CustomResourceResponse];
     const responses: CustomResourceResponse[] = [];
     const framework = new ProviderFramework({
       invoke: async () => {
-        throw new Error('it is not asked');
+        throw new Error('the function was called');
       },
       respond: async (response) => void responses.push(response),
     });
@@ -183,8 +183,8 @@ describeIf('the provider framework', () => {
     expect(responses).toMatchObject([{ Status: 'SUCCESS' }]);
   });
 
-  test('fails with a response that CloudFormation does not take', async () => {
-    const large = says({ IsComplete: true, Data: { text: 'x'.repeat(5_000) } });
+  test('fails if CloudFormation rejects the response', async () => {
+    const large = responds({ IsComplete: true, Data: { text: 'x'.repeat(5_000) } });
     const end = await played('Create', [started, large], asksUntilComplete(1));
     expect(end.responses).toMatchObject([{ Status: 'FAILED', Reason: expect.stringContaining('refuses a response') }]);
   }, 120_000);

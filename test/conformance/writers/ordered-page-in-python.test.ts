@@ -14,7 +14,7 @@ import { describeWhere } from '../../support/describe-where';
 import { dynaliteForTests } from '../../support/dynalite';
 import { createTable } from '../../support/sharded-tables';
 
-/** examples/other-languages/python/ordered_page.py on the emulator, compared with fanOutQuery. */
+/** Compares examples/other-languages/python/ordered_page.py with fanOutQuery on the emulator. */
 
 const found = spawnSync('python3', ['-c', 'import boto3']).status === 0;
 
@@ -26,11 +26,11 @@ from botocore.config import Config
 from ordered_page import ordered_page
 dynamodb = boto3.resource("dynamodb", config=Config(max_pool_connections=20))
 for line in sys.stdin:
-    asked = json.loads(line)
-    table, value = dynamodb.Table(asked["config"]["tableName"]), asked.get("value")
+    question = json.loads(line)
+    table, value = dynamodb.Table(question["config"]["tableName"]), question.get("value")
     pages, cursor = [], None
     while cursor is not None or not pages:
-        page = ordered_page(table, asked["config"], value, **asked["options"], cursor=cursor)
+        page = ordered_page(table, question["config"], value, **question["options"], cursor=cursor)
         pages.append([str(item["id"]) for item in page["items"]])
         cursor = page["cursor"]
     print(json.dumps(pages))
@@ -96,7 +96,7 @@ describeWhere(found, 'python3 with boto3')('an ordered page in Python', () => {
     await dynamoDb.putItem({ TableName: config.tableName, Item: { ...item, ...Object.fromEntries(added) } });
   }
 
-  /** The pages that Python reads for each question, as the ids of their items. */
+  /** The ids of the items of each page that Python reads for each question. */
   async function pagesOf(questions: object[]): Promise<string[][][]> {
     const child = spawn('python3', ['-c', PROGRAM], {
       env: {
@@ -140,8 +140,8 @@ describeWhere(found, 'python3 with boto3')('an ordered page in Python', () => {
     { config: invoices, value: 'open', options: { limit: 9, since: 100, until: 500, descending: true } },
   ];
 
-  test('has the items and the order of fanOutQuery, page after page', async () => {
-    const answers = await pagesOf(QUESTIONS);
+  test('has the items and the order of fanOutQuery on every page', async () => {
+    const results = await pagesOf(QUESTIONS);
     for (const [number, { config, value, options }] of QUESTIONS.entries()) {
       const { since, until, descending = false, limit } = options;
       const both = since !== undefined && until !== undefined;
@@ -155,11 +155,11 @@ describeWhere(found, 'python3 with boto3')('an ordered page in Python', () => {
         limit: 1_000,
       });
       const at = new Map(items.map(plainItem<{ id: string; at: unknown }>).map(({ id, at: time }) => [id, time]));
-      const pages = answers[number]!;
+      const pages = results[number]!;
       expect(pages.flat().map((id) => at.get(id))).toEqual([...at.values()]);
       expect(new Set(pages.flat())).toEqual(new Set(at.keys()));
       expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
     }
-    expect(answers.flat(2).length).toBeGreaterThan(400);
+    expect(results.flat(2).length).toBeGreaterThan(400);
   }, 120_000);
 });

@@ -11,7 +11,7 @@ import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedTable } from '../..
 import { INDEXES } from '../../../lib/core/contract/function-environment';
 import { describeWhere } from '../../support/describe-where';
 
-/** examples/other-languages/python/orders.py, on the emulators: a function in Python that puts and queries. */
+/** Runs examples/other-languages/python/orders.py on the emulators: a Python function that puts and queries orders. */
 
 const found = spawnSync('python3', ['-c', 'import boto3']).status === 0;
 
@@ -41,7 +41,7 @@ describeWhere(found, 'python3 with boto3')('orders in Python', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** Runs the handler for each event, in a process that knows only its environment, as Lambda does. */
+  /** Runs the handler for each event in a process with its own environment, as Lambda does. */
   async function answersTo(events: object[]): Promise<Record<string, unknown>[]> {
     const query = local.functions.find(({ path }) => path === 'Orders/Query/Function')!;
     const program = `
@@ -76,7 +76,7 @@ for line in sys.stdin:
       .map((line) => JSON.parse(line));
   }
 
-  test('are found by their status, the newest first, page after page', async () => {
+  test('are found by their status in pages, the newest first', async () => {
     const orders = Array.from({ length: 40 }, (_, number) => ({
       orderId: `o-${number}`,
       status: number % 4 === 0 ? 'placed' : 'shipped',

@@ -18,8 +18,8 @@ import { describeWhere } from '../../support/describe-where';
 import { succeeds } from '../../support/fetched';
 
 /**
- * The writers of examples/other-languages, each where its language is found: held by the vectors in docs, and compared with the core for
- * random items. A case goes to a program as a line of JSON, and its answer comes back as one, in the notation of DynamoDB.
+ * Tests the writers of examples/other-languages whose language is installed. Compares them with the vectors in docs, and with the core
+ * for random items. A program reads each case as a line of JSON, and prints its result as a line of DynamoDB JSON.
  */
 
 const N = (number: number): AttributeValue => ({ N: plainDecimal(String(number)) });
@@ -85,7 +85,7 @@ const balanced = balancedKeyVectors().vectors.flatMap(({ space, keys: ofSpace })
   Object.entries(ofSpace).map(([n, key]) => ({ n: Number(n), space, key })),
 );
 
-/** What is asked of a program. `native`: with the numbers of the language, where they hold the digits. */
+/** A case for a program. `native` means that the program uses the numbers of its language if they hold all digits. */
 const QUESTIONS: object[] = [
   ...vectors.map(({ config, item }) => ({ config: configs[config], item })),
   ...updates.map(({ config, item }) => ({ config: configs[config], item, update: true })),
@@ -104,7 +104,7 @@ const ANSWERS: unknown[] = [
 
 const rows = shardedRowVectors();
 
-/** What the writers of rows are asked, in Python and in Java. */
+/** The cases for writers of rows, in Python and in Java. */
 const ROW_QUESTIONS: object[] = [
   ...rows.vectors.map(({ config, row }) => ({ config: rows.configs[config], row })),
   ...rows.refused.map(({ config, row }) => ({ config, row })),
@@ -166,7 +166,7 @@ for line in sys.stdin:
   }, 60_000);
 
   test.each(['b"\\x00\\xff"', 'bytearray(b"\\x00\\xff")', 'Binary(b"\\x00\\xff")'])(
-    'takes binary as %s',
+    'accepts binary as %s',
     (binary) => {
       const isInstalled = spawnSync('python3', ['-c', 'import boto3']).status === 0;
       const Binary = isInstalled
@@ -363,18 +363,18 @@ public static class Cases {
     execFileSync('mcs', ['-langversion:7', `-out:${join(folder, 'cases.exe')}`, ...sources], { stdio: 'inherit' });
   }, 120_000);
 
-  test('adds, finds and refuses what the core does', () => {
+  test('returns the same attributes and errors as the core', () => {
     expect(answers('mono', [join(folder, 'cases.exe')])).toEqual(ANSWERS.slice(0, questions.length));
   }, 60_000);
 });
 
-/** What a program prints for each question, a line of JSON each. */
+/** The output of a program: a line of JSON for each case. */
 function answers(program: string, args: string[], input = ''): unknown[] {
   const lines = execFileSync(program, args, { input, encoding: 'utf8' }).split('\n');
   return lines.slice(0, -1).map((line) => JSON.parse(line));
 }
 
-/** With binary in base64. */
+/** The value with binary in base64. */
 function inJson(value: unknown): unknown {
   const text = JSON.stringify(value, (_, inner) =>
     inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner,

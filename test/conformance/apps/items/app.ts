@@ -6,7 +6,7 @@ import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 
-/** As `api-cors-lambda-crud-dynamodb`: a function for each operation on items, which leaves the SDK to Lambda's runtime. */
+/** Follows `api-cors-lambda-crud-dynamodb`: a function for each operation on items, which uses the SDK of the Lambda runtime. */
 export function synthesize(outdir: string): void {
   const app = new App({ outdir });
   const stack = new Stack(app, 'Items');

@@ -6,7 +6,7 @@ import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 
-/** As `api-gateway-async-lambda-invocation`: a function of ES modules that an API invokes and does not wait for. */
+/** Follows `api-gateway-async-lambda-invocation`: an API invokes a function of ES modules asynchronously. */
 export function synthesize(outdir: string): void {
   const app = new App({ outdir });
   const stack = new Stack(app, 'Jobs');

@@ -1,4 +1,4 @@
-// What may fail in one language alone: the apps of the other languages are this one, line by line.
+// Uses features that can fail in a single language. The apps of the other languages repeat this app line by line.
 import * as cdk from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
@@ -12,7 +12,7 @@ const stack = new cdk.Stack(app, 'Languages', { env: { account: '111111111111', 
 const text = (name: string) => ({ name, type: dynamodb.AttributeType.STRING });
 const role = new iam.Role(stack, 'Role', { assumedBy: new iam.AccountRootPrincipal() });
 
-// a struct within props, and what a method returns
+// a nested struct, and the return value of a method
 const events = new shards.UniformStream(stack, 'Events', {
   shardCount: 4,
   expectedTraffic: { recordsPerSecond: 100, bytesPerSecond: 1000, keys: 50 },
@@ -76,14 +76,14 @@ const metrics: cloudwatch.IMetric[] = [
 ];
 new cloudwatch.Dashboard(stack, 'Dashboard').addWidgets(new cloudwatch.GraphWidget({ left: metrics }));
 
-// what is wrong says so by its code, from a constructor and from a method
+// errors with their codes, from a constructor and from a method
 const refused = (code: string, act: () => unknown) => {
   try {
     act();
   } catch (error) {
     if ((error as Error).message.includes(`[${code}] `)) return;
   }
-  throw new Error(`not refused with ${code}`);
+  throw new Error(`not rejected with ${code}`);
 };
 refused('INVALID_SHARD_COUNT', () => new shards.UniformStream(new cdk.Stack(), 'None', { shardCount: 0 }));
 refused('INVALID_SHARD_COUNT', () => shards.ShardCounts.uniform(10_001));
