@@ -139,8 +139,8 @@ test(`fanOutQuery – once as many items are read as the page holds, a wave cost
 });
 
 describe('fanOutQuery – unordered pages', () => {
-  const pageOf = async (shards: number, ofShard: number, limit: number, filter?: string) => {
-    const index = filled(shards, shards * ofShard, 500, (number) => number % shards);
+  const pageOf = async (shards: number, ofShard: number, limit: number, filter?: string, bytes = 500) => {
+    const index = filled(shards, shards * ofShard, bytes, (number) => number % shards);
     const hiding = filter && { filterExpression: 'pad = :pad', expressionAttributeValues: { ':pad': { S: filter } } };
     const { stats } = await fanOutQuery(index, timeIndex(shards), { order: 'unordered', limit, ...hiding });
     return { index, stats };
@@ -156,6 +156,16 @@ describe('fanOutQuery – unordered pages', () => {
       expect(stats).toMatchObject({ itemsRead: limit, requests: asked });
     },
   );
+
+  test('reads one shard for one item', async () => {
+    const { stats } = await pageOf(40, 1, 1);
+    expect(stats).toMatchObject({ waves: 1, requests: 1 });
+  });
+
+  test('reads a second shard in the second wave if the first shard returned too few items', async () => {
+    const { stats } = await pageOf(3, 9, 10, undefined, 300_000);
+    expect(stats).toMatchObject({ waves: 3, requests: 5 });
+  });
 
   test('doubles the number of shards in each wave if a filter removes all items', async () => {
     const { stats } = await pageOf(40, 20, 20, 'nothing has this');
