@@ -10,7 +10,7 @@ const config = indexConfig();
 const consumer = { tableName: 'Table', consumer: 'c' };
 const cache = { get: () => undefined, set: () => {} };
 
-/** How a user passes a client to each entry point that takes one. */
+/** A call of each entry point that accepts a client. */
 const ENTRY_POINTS: Readonly<Record<string, (client: never) => unknown>> = {
   'new DynamoDbParkingStore': (client) => new core.DynamoDbParkingStore(client, consumer),
   'DynamoDbParkingStore.fromEnvironment': (client) => core.DynamoDbParkingStore.fromEnvironment(client),
@@ -27,10 +27,10 @@ const ENTRY_POINTS: Readonly<Record<string, (client: never) => unknown>> = {
   reshardItems: (client) => core.reshardItems(client, config),
 };
 
-/** Operations of DynamoDB: what takes a client with one of them takes a client of DynamoDB. */
+/** DynamoDB operations. A parameter that has one of them is a DynamoDB client. */
 const OPERATIONS = ['getItem', 'putItem', 'updateItem', 'deleteItem', 'query', 'scan', 'transactWriteItems'];
 
-/** The exported functions, constructors and static methods that have a client of DynamoDB among their parameters. */
+/** The exported functions, constructors and static methods that have a DynamoDB client as a parameter. */
 function entryPointsOf(path: string): string[] {
   const options = {
     module: ts.ModuleKind.Node20,
@@ -42,17 +42,17 @@ function entryPointsOf(path: string): string[] {
   const program = ts.createProgram([path], options);
   const checker = program.getTypeChecker();
   const file = program.getSourceFile(path)!;
-  const takesClient = (type: ts.Type): boolean =>
+  const isDynamoDbClient = (type: ts.Type): boolean =>
     OPERATIONS.some((operation) => {
       const member = type.getProperty(operation);
       const [input] = (member && checker.getTypeOfSymbol(member).getCallSignatures()[0]?.parameters) ?? [];
-      // A client of Postgres has a query, too.
+      // A Postgres client also has a method "query".
       const inputType = input && checker.getTypeOfSymbol(input);
       return ['TableName', 'TransactItems'].some((field) => inputType?.getProperty(field) !== undefined);
     });
-  const signaturesTakeClient = (signatures: readonly ts.Signature[]): boolean =>
+  const acceptClient = (signatures: readonly ts.Signature[]): boolean =>
     signatures.some(({ parameters }) =>
-      parameters.some((parameter) => takesClient(checker.getTypeOfSymbol(parameter))),
+      parameters.some((parameter) => isDynamoDbClient(checker.getTypeOfSymbol(parameter))),
     );
   return checker.getExportsOfModule(checker.getSymbolAtLocation(file)!).flatMap((exported) => {
     const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
@@ -60,29 +60,29 @@ function entryPointsOf(path: string): string[] {
     const type = checker.getTypeOfSymbol(symbol);
     const statics = type
       .getProperties()
-      .filter((member) => signaturesTakeClient(checker.getTypeOfSymbol(member).getCallSignatures()));
+      .filter((member) => acceptClient(checker.getTypeOfSymbol(member).getCallSignatures()));
     return [
-      ...(signaturesTakeClient(type.getConstructSignatures()) ? [`new ${exported.name}`] : []),
-      ...(signaturesTakeClient(type.getCallSignatures()) ? [exported.name] : []),
+      ...(acceptClient(type.getConstructSignatures()) ? [`new ${exported.name}`] : []),
+      ...(acceptClient(type.getCallSignatures()) ? [exported.name] : []),
       ...statics.map(({ name }) => `${exported.name}.${name}`),
     ];
   });
 }
 
-test('this test knows every entry point of the library that takes a client of DynamoDB', () => {
+test('the table of this test contains every entry point of the library that accepts a DynamoDB client', () => {
   const found = entryPointsOf(join(__dirname, '../../../lib/core/index.ts'));
   expect(found.sort()).toEqual(Object.keys(ENTRY_POINTS).sort());
 });
 
-describe.each(Object.entries(ENTRY_POINTS))('%s', (_, pass) => {
+describe.each(Object.entries(ENTRY_POINTS))('%s', (_, callEntryPoint) => {
   const sent = jest.fn(async () => Promise.reject(new Error('sent')));
   const low = new DynamoDB({ region: 'eu-west-1', requestHandler: { handle: sent } as never });
 
   test.each([
     ['DynamoDBDocument', DynamoDBDocument.from(low)],
     ['DynamoDBDocumentClient', DynamoDBDocumentClient.from(low)],
-  ])('rejects a %s before it sends anything, and says what to pass instead', async (name, client) => {
-    const call = async () => pass(client as never);
+  ])('rejects a %s before it sends a request, and names the client to callEntryPoint instead', async (name, client) => {
+    const call = async () => callEntryPoint(client as never);
     await expect(call()).rejects.toThrow(InvalidArgumentError);
     await expect(call()).rejects.toThrow(new RegExp(`^\\[INVALID_ARGUMENT\\] client .*new DynamoDB.*${name}`));
     expect(sent).not.toHaveBeenCalled();

@@ -8,14 +8,14 @@ import { indexConfig } from '../../support/index-config';
 import { keyspacesConfig } from '../../support/keyspaces-config';
 import { randomRuns } from '../../support/random-runs';
 
-/** What each entry point asks its text to belong to, seen on the way. */
-const belongings: unknown[] = [];
+/** The first argument of each call of `unsealedValue`: the request or configuration that a cursor belongs to. */
+const owners: unknown[] = [];
 jest.mock('../../../lib/core/kernel/sealed-text', () => {
   const actual = jest.requireActual<typeof seal>('../../../lib/core/kernel/sealed-text');
   return {
     ...actual,
     unsealedValue: (belongsTo: unknown, ...rest: [unknown, (value: unknown) => unknown]) => {
-      belongings.push(belongsTo);
+      owners.push(belongsTo);
       return actual.unsealedValue(belongsTo, ...rest);
     },
   };
@@ -40,7 +40,7 @@ const ENTRY_POINTS: Record<string, (text: string) => Promise<unknown>> = {
   findStrayRows: (resumeFrom) => findStrayRows(cassandra, table, { segment: 0, totalSegments: 1, resumeFrom } as never),
 };
 
-/** Texts and numbers as cursors have them, and anything else. */
+/** Values that are typical of cursors, and any other JSON values. */
 const part = fc.oneof(
   fc.constantFrom<unknown>(0, 1, -1, 1.5, 2 ** 60, null, '', 'S', 'Sa', 'N1', 'Nx', 'BAA==', 'B?', '7', []),
   fc.jsonValue({ maxDepth: 1 }),
@@ -48,11 +48,11 @@ const part = fc.oneof(
 const shape = fc.oneof(part, fc.array(fc.oneof(part, fc.array(fc.oneof(part, fc.array(part)))), { maxLength: 8 }));
 
 test.each(Object.entries(ENTRY_POINTS))(
-  '%s reads a made-up text as its own, or throws InvalidCursorError',
+  '%s accepts a random text as its cursor or throws InvalidCursorError',
   async (_, call) => {
-    belongings.length = 0;
+    owners.length = 0;
     await call(createHash('sha256').digest('base64url')).catch(() => {});
-    const [belongsTo] = belongings;
+    const [belongsTo] = owners;
     expect(belongsTo).toBeDefined();
     await fc.assert(
       fc.asyncProperty(shape, async (value) => {

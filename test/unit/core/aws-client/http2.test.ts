@@ -11,20 +11,20 @@ const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', ses
 const INPUT = { StreamName: 'orders', Records: [{ Data: Buffer.from('grün'), PartitionKey: 'schlüssel' }] };
 const OUTPUT = { FailedRecordCount: 0, Records: [{ SequenceNumber: '7', ShardId: 'shardId-000000000000' }] };
 
-/** The default handler of the SDK for Kinesis speaks HTTP/2. */
+/** The SDK for Kinesis uses HTTP/2 by default. */
 describe('a light client over HTTP/2', () => {
   let server: Http2Server;
   let kinesis: Kinesis;
   let requests: { headers: IncomingHttpHeaders; body: string }[];
-  let answer: (stream: ServerHttp2Stream) => unknown;
+  let respond: (stream: ServerHttp2Stream) => unknown;
 
   beforeEach(async () => {
     requests = [];
-    answer = (stream) => stream.end(JSON.stringify(OUTPUT));
+    respond = (stream) => stream.end(JSON.stringify(OUTPUT));
     server = createServer().on('stream', async (stream, headers) => {
       requests.push({ headers, body: await text(stream) });
       stream.respond();
-      answer(stream);
+      respond(stream);
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -38,7 +38,7 @@ describe('a light client over HTTP/2', () => {
     server.close();
   });
 
-  test('signs what the server receives, takes its answer, and takes one that is cut off for a lost one', async () => {
+  test('signs the request that the server receives, returns the response, and treats a truncated response as a lost response', async () => {
     const light = lightPutClient(kinesis);
     for (const _ of ['by the SDK', 'by itself']) await expect(light.putRecords(INPUT)).resolves.toMatchObject(OUTPUT);
     expect(requests.map(({ headers }) => 'amz-sdk-request' in headers)).toEqual([true, false]);
@@ -52,7 +52,7 @@ describe('a light client over HTTP/2', () => {
       expect(JSON.parse(body)).toMatchObject({ StreamName: 'orders' });
     }
 
-    answer = (stream) => stream.write('{"Records":[', () => stream.destroy());
+    respond = (stream) => stream.write('{"Records":[', () => stream.destroy());
     const error = await light.putRecords(INPUT).catch((thrown) => thrown);
     expect([requests.length, mayHaveBeenApplied(error)]).toEqual([3, true]);
   });

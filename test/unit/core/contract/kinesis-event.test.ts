@@ -9,7 +9,7 @@ import {
 } from '../../../../lib/core/contract/kinesis-event';
 
 const digits = (maxLength: number) => fc.stringMatching(new RegExp(`^[1-9][0-9]{0,${maxLength - 1}}$`));
-/** ASCII, control characters, and characters of 2 to 4 bytes: as many as Kinesis accepts. */
+/** ASCII, control characters, and characters of 2 to 4 bytes, up to the maximum length of Kinesis. */
 const partitionKeys = fc.string({ unit: 'binary', minLength: 1, maxLength: 256 });
 const fields = fc.record({
   shardId: fc.string({ unit: fc.constantFrom('a', '-', '9'), minLength: 1, maxLength: 128 }),
@@ -36,7 +36,7 @@ test('kinesisEventRecordBytes – any record – returns the bytes of its JSON',
   );
 });
 
-/** The event of the largest record that a stream with this limit accepts. Its data is not built, because only its size counts. */
+/** The size of the event with the largest record that a stream with this limit accepts. */
 const largestEventBytes = (rest: Omit<KinesisEventFields, 'data'>, limitKib: number) => {
   const dataBytes = limitKib * 1024 - Buffer.byteLength(rest.partitionKey);
   return Buffer.byteLength(eventOf({ ...rest, data: new Uint8Array() }, true)) + 4 * Math.ceil(dataBytes / 3);

@@ -2,32 +2,32 @@ import { FanOutHistory } from '../../../../lib/core';
 
 const BUDGET = 0.01;
 
-/** A history of so many answers of each latency. */
-function historyOf(...answers: [count: number, ms: number][]): FanOutHistory {
+/** A history with this count of responses for each latency. */
+function historyOf(...latencies: [count: number, ms: number][]): FanOutHistory {
   const history = new FanOutHistory();
-  for (const [count, ms] of answers) {
-    for (let answer = 0; answer < count; answer++) history.observeLatency(ms, BUDGET);
+  for (const [count, ms] of latencies) {
+    for (let index = 0; index < count; index++) history.observeLatency(ms, BUDGET);
   }
   return history;
 }
 
-describe('a history', () => {
-  test('does not know from when on an answer is late until it has a hundred of them', () => {
+describe('FanOutHistory', () => {
+  test('has no hedge delay with fewer than 100 latencies', () => {
     expect(historyOf([99, 10]).hedgeAfterMs(BUDGET)).toBeUndefined();
     expect(historyOf([100, 10]).hedgeAfterMs(BUDGET)).toBe(30);
   });
 
-  test('takes an answer for late that is later than three times the median, and than all but the budget', () => {
+  test('the hedge delay is three times the median latency, or longer if more latencies than the budget exceed it', () => {
     expect(historyOf([950, 10], [50, 20]).hedgeAfterMs(BUDGET)).toBe(30);
     expect(historyOf([950, 10], [50, 80]).hedgeAfterMs(BUDGET)).toBe(80);
     expect(historyOf([995, 10], [5, 80]).hedgeAfterMs(BUDGET)).toBe(30);
   });
 
-  test('forgets answers before the last thousand', () => {
+  test('uses only the last 1,000 latencies', () => {
     expect(historyOf([1_000, 10], [1_000, 100]).hedgeAfterMs(BUDGET)).toBe(300);
   });
 
-  test('saves ten hedges at most, however long it was quiet', () => {
+  test('allows at most ten hedges at once, even after many requests without a hedge', () => {
     const history = historyOf([10_000, 10]);
     const taken = Array.from({ length: 20 }, () => history.takeHedge());
     expect(taken.filter(Boolean)).toHaveLength(10);

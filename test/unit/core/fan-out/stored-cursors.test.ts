@@ -5,7 +5,7 @@ import { FakeIndex } from '../../../support/fakes/fake-index';
 import { indexConfig } from '../../../support/index-config';
 import { keyspacesConfig } from '../../../support/keyspaces-config';
 
-/** Applications keep cursors, so a later version of the library must open them. These were written by the first one. */
+/** Cursors from the first version of the library. Applications store cursors, so later versions must accept them. */
 const STORED = {
   ascending: 'sb2AQnsSAOwNTdYsN7WaBFsyLDM0LDEsMSwiU2pvYi0yIiwiTjEiLDFd',
   descending: 'liVNAWgjNiw2ITBCOE_mrlswLDM1LDEsMSwiU2pvYi05IiwiTjQiLDFd',
@@ -17,7 +17,7 @@ const STORED = {
   'rows unordered': 'YScFyB42IpQrQwwvyXu57FswLDAsMTM1LDAsIjAiLCIwIl0',
 };
 
-/** Cursors behind every item or row with their sort key, of all shards. */
+/** Cursors after every item or row with their sort key in all shards. */
 const BEHIND_ALL_SHARDS = {
   ascending: 'mHWClVYpR7zFR6yvNvE2VVtudWxsLDAsMCwxLCJTam9iLTUiLCJOMiIsLTFd',
   descending: 'kgK9vkxCFUZYQBGau9smb1tudWxsLDAsMCwxLCJTam9iLTUiLCJOMyIsLTFd',
@@ -25,7 +25,7 @@ const BEHIND_ALL_SHARDS = {
   'rows descending': 'QQy6yV5KcU-TBkg_DJIrcltudWxsLDEsMTAwLDAsIjIiLCI4Il0',
 };
 
-describe('a cursor that an application has kept', () => {
+describe('cursors of an earlier version', () => {
   const shards = { default: { write: 3, read: 3 } };
   const jobs = indexConfig({ shards });
   const index = new FakeIndex(jobs);
@@ -45,7 +45,7 @@ describe('a cursor that an application has kept', () => {
     ['ascending', [4, 5, 6]],
     ['descending', [7, 6, 5]],
     ['unordered', [1, 4, 7]],
-  ] as const)('fanOutQuery – %s – writes the same cursor and goes on behind it', async (order, next) => {
+  ] as const)('fanOutQuery – %s – writes the same cursor and continues after it', async (order, next) => {
     const page = await fanOutQuery(index, jobs, { ...request, order, limit: 4 });
     expect(page.cursor).toBe(STORED[order]);
     const { items } = await fanOutQuery(index, jobs, { ...request, order, limit: 3, cursor: STORED[order] });
@@ -56,20 +56,20 @@ describe('a cursor that an application has kept', () => {
     ['ascending', [6, 7, 9, 8, 10, 11]],
     ['descending', [5, 4, 2, 3, 1, 0]],
   ] as const)(
-    'fanOutQuery – %s – items of several shards tie with a cursor behind all shards – shows none of them',
+    'fanOutQuery – %s, the cursor is after all shards and items of several shards have its sort key – returns none of these items',
     async (order, next) => {
       const { items } = await fanOutQuery(index, jobs, { ...request, order, cursor: BEHIND_ALL_SHARDS[order] });
       expect(numbers(items)).toEqual(next);
     },
   );
 
-  test('fanOutQuery – a filter hides the rest of a bounded page – writes the same cursor', async () => {
+  test('fanOutQuery – a filter removes the rest of a page with maxReadUnits – writes the same cursor', async () => {
     const filter = { filterExpression: 'jobId = :id', expressionAttributeValues: { ':id': { S: 'job-11' } } };
     const page = await fanOutQuery(index, jobs, { ...request, ...filter, maxReadUnits: 1.5, limit: 1 });
     expect(page.cursor).toBe(STORED.hidden);
   });
 
-  test('fanOutItems – a consumer leaves after five items – writes the same resume point', async () => {
+  test('fanOutItems – the caller stops after five items – writes the same resume point', async () => {
     const stream = fanOutItems(index, jobs, request, { concurrency: 1 });
     for (let taken = 0; taken < 5; taken++) await stream.next();
     expect(stream.resumePoint).toBe(STORED.items);
@@ -103,7 +103,7 @@ describe('a cursor that an application has kept', () => {
     ['ascending', [4, 3, 8]],
     ['descending', [7, 8, 3]],
     ['unordered', [10, 7, 4]],
-  ] as const)('fanOutSelect – %s – writes the same cursor and goes on behind it', async (order, next) => {
+  ] as const)('fanOutSelect – %s – writes the same cursor and continues after it', async (order, next) => {
     const [table, select] = [tableOfBlogs(), { value: { day }, order }];
     const page = await fanOutSelect(table, blogs, { ...select, limit: 4 });
     expect(page.cursor).toBe(STORED[`rows ${order}`]);
@@ -115,7 +115,7 @@ describe('a cursor that an application has kept', () => {
     ['ascending', 6, [11, 10, 9]],
     ['descending', 8, [3, 4, 5, 0, 1, 2]],
   ] as const)(
-    'fanOutSelect – %s – rows of several shards tie with a cursor behind all shards – shows none of them',
+    'fanOutSelect – %s, the cursor is after all shards and rows of several shards have its clustering key – returns none of these rows',
     async (order, id, next) => {
       const table = tableOfBlogs();
       for (let shard = 0; shard < 3; shard++) table.insert({ day, shard, minute: 2, id, body: 'tie' });

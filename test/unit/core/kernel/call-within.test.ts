@@ -4,20 +4,19 @@ import { runInNewContext } from 'node:vm';
 import { callWithin } from '../../../../lib/core/kernel/call-within';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
-/** Collects garbage, as a busy function does at any moment. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
 }
 
-/** A call that ends only when it is aborted, and that nobody else knows. */
+/** A call that ends only when it is aborted, and that has no other reference. */
 const unanswered = ({ abortSignal }: { abortSignal: AbortSignal }) =>
   new Promise<never>((_, reject) => {
     abortSignal.addEventListener('abort', () => reject(abortSignal.reason));
   });
 
-describe('a call within a time', () => {
-  test('ends when the time is up, though garbage was collected meanwhile', async () => {
+describe('callWithin', () => {
+  test('ends at the time limit, even if garbage was collected in between', async () => {
     const calls = Array.from({ length: 20 }, () =>
       callWithin({ ms: 100, signal: new AbortController().signal }, unanswered).catch((error) => error.name),
     );
@@ -28,7 +27,7 @@ describe('a call within a time', () => {
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['TimeoutError']));
   });
 
-  test('ends when the time is up, and is aborted, though its client does not listen', async () => {
+  test('ends at the time limit and aborts the call, even if the client ignores its abort signal', async () => {
     const clock = new VirtualClock();
     let signal: AbortSignal | undefined;
     const call = callWithin({ ms: 100, clock }, ({ abortSignal }) => {
@@ -40,7 +39,7 @@ describe('a call within a time', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test('ends when its caller gives up, before or meanwhile', async () => {
+  test('ends when the caller aborts, before or during the call', async () => {
     const caller = new AbortController();
     const call = callWithin({ ms: 10_000, signal: caller.signal }, unanswered);
     caller.abort(new Error('given up'));
@@ -55,7 +54,7 @@ describe('a call within a time', () => {
   test.each([
     ['a call in progress', 4_000, 7_000],
     ['a later call', 0, 3_000],
-  ])('a signal shortens the time of %s', async (_, abortsAtMs, endsAtMs) => {
+  ])('a signal shortens the time limit of %s', async (_, abortsAtMs, endsAtMs) => {
     const clock = new VirtualClock();
     const abort = new AbortController();
     if (abortsAtMs === 0) abort.abort();

@@ -2,14 +2,14 @@ import { LONGEST_TIMER_MS, systemClock } from '../../../../lib/core/kernel/clock
 
 const DAY_MS = 86_400_000;
 
-describe('the clock of the system', () => {
+describe('systemClock', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['performance'] }));
   afterEach(() => jest.useRealTimers());
 
   test.each([
     ['a day', DAY_MS],
     ['the longest timer', LONGEST_TIMER_MS],
-    ['a millisecond more, which a timer alone takes for none', LONGEST_TIMER_MS + 1],
+    ['a delay that is too long for one timer', LONGEST_TIMER_MS + 1],
     ['a year', 365 * DAY_MS],
   ])('waits for %s', async (_, delayMs) => {
     const ended: string[] = [];
@@ -21,7 +21,7 @@ describe('the clock of the system', () => {
     expect(ended).toEqual(['schedule', 'sleep']);
   });
 
-  test('ends a long wait, before or after its first timer', async () => {
+  test('cancels a long wait, before or after its first timer', async () => {
     const ended: string[] = [];
     const cancels = ['early', 'late'].map((name) => systemClock.schedule(() => ended.push(name), 3 * LONGEST_TIMER_MS));
     cancels[0]!();
@@ -32,7 +32,7 @@ describe('the clock of the system', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('goes on when the time of day is set back by a day, or forward', () => {
+  test('does not go backwards if the time of day is set one day back or forward', () => {
     jest.useRealTimers();
     const timeOfDay = jest.spyOn(Date, 'now');
     const moments = [0, -DAY_MS, DAY_MS].map((jump) => {

@@ -18,7 +18,7 @@ describe('compareNumbers', () => {
     ['100', '1E+2'],
     ['0.00120', '1.2e-3'],
     ['+7', '007'],
-  ])('takes %s and %s for equal', (a, b) => {
+  ])('%s and %s are equal', (a, b) => {
     expect(sign(compareNumbers(a, b))).toBe(0);
   });
 
@@ -30,12 +30,12 @@ describe('compareNumbers', () => {
     ['-1', '0'],
     ['9', '10'],
     ['99e-3', '0.1'],
-  ])('puts %s before %s', (a, b) => {
+  ])('%s is less than %s', (a, b) => {
     expect(compareNumbers(a, b)).toBeLessThan(0);
     expect(compareNumbers(b, a)).toBeGreaterThan(0);
   });
 
-  test('agrees with exact integer arithmetic over 38 digits and any notation', () => {
+  test('returns the result of exact integer arithmetic for numbers of 38 digits in any notation', () => {
     const decimal = fc.record({
       digits: fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n }),
       scale: fc.integer({ min: 0, max: 40 }),
@@ -65,7 +65,7 @@ describe('plainDecimal', () => {
     expect(plainDecimal(text)).toBe(plain);
   });
 
-  test('keeps the value of every number, and writes equal numbers alike', () => {
+  test('keeps the value of every number and writes equal numbers in the same way', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         const plain = plainDecimal(String(number));
@@ -86,12 +86,12 @@ describe('nextNumber', () => {
     ['-1', `-0.${'9'.repeat(38)}`, `-1.${'0'.repeat(36)}1`],
     [`9.${'9'.repeat(37)}`, '10', `9.${'9'.repeat(36)}8`],
     [`1.${'0'.repeat(36)}1`, `1.${'0'.repeat(36)}2`, '1'],
-  ])('of %s is the next number of 38 digits, above it and below it', (text, above, below) => {
+  ])('returns the nearest number of 38 digits above and below %s', (text, above, below) => {
     expect(plainDecimal(nextNumber(text, 1)!)).toBe(plainDecimal(above));
     expect(plainDecimal(nextNumber(text, -1)!)).toBe(plainDecimal(below));
   });
 
-  test.each(['1'.repeat(39), '1E-100', '-1E-100', '1E100'])('of %s is not known for sure', (text) => {
+  test.each(['1'.repeat(39), '1E-100', '-1E-100', '1E100'])('returns undefined for %s', (text) => {
     expect(nextNumber(text, 1)).toBeUndefined();
     expect(nextNumber(text, -1)).toBeUndefined();
   });
@@ -104,12 +104,12 @@ describe('exactNumber', () => {
     ['0.1', 0.1],
     ['9007199254740991', 2 ** 53 - 1],
     ['-9007199254740991', 1 - 2 ** 53],
-  ])('of %s is a number', (text, number) => {
+  ])('returns %s as a number', (text, number) => {
     expect(exactNumber(text)).toBe(number);
   });
 
   test.each(['9007199254740992', '9007199254740993', '1e100', '0.10000000000000001', '-9.99E+400'])(
-    'of %s is the text: no number of JavaScript says the same for sure',
+    'returns %s as a string, because a JavaScript number may not represent it exactly',
     (text) => {
       expect(exactNumber(text)).toBe(text);
     },
@@ -117,7 +117,7 @@ describe('exactNumber', () => {
 });
 
 test.each(['', ' ', '.', '+', '-', '-.', 'e5', '.e5', 'abc', '1.2.3', '0x10', 'NaN', 'Infinity'])(
-  'every function that reads a number rejects %j',
+  'every function that parses a number rejects %j',
   (text) => {
     const error = expect.objectContaining({ code: 'NOT_A_NUMBER' });
     expect(() => exactNumber(text)).toThrow(error);

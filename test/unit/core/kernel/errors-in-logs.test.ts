@@ -9,7 +9,7 @@ import { OutboxLeaseError } from '../../../../lib/core/outbox/outbox-errors';
 const CANARY = 'canary-7f3a';
 const cause = Object.assign(new Error(CANARY), { canary: CANARY });
 
-/** An error of each class, with a canary wherever it can hold what a caller, a record or a service said. */
+/** An error of each class, with a canary in every field that can contain data of a caller, a record or a service. */
 const ERRORS: Record<string, () => Error> = {
   EvenShardsError: () => new EvenShardsError('CODE', CANARY, { cause, summary: 'it failed' }),
   CorruptAggregateError: () => new core.CorruptAggregateError('it ends early'),
@@ -55,27 +55,30 @@ const isErrorClass = (value: unknown): value is new (field: string, value: unkno
 const unexported = [IncompleteAnswerError, NoConnectionError, OutboxLeaseError];
 const classes = [...Object.values(core as Record<string, unknown>), ...unexported].filter(isErrorClass);
 
-/** As Lambda's runtime and most loggers take errors: their properties, whatever their prototype. */
+/** The properties of an error, as the Lambda runtime and most loggers write them. */
 const logged = (value: unknown) =>
   JSON.stringify(value, (_, inner) =>
     inner instanceof Error ? { errorMessage: inner.message, stackTrace: inner.stack, ...inner } : inner,
   );
 
-test.each(classes.map((type) => [type.name, type] as const))('%s takes no data to a log', (name, type) => {
-  const error = ERRORS[name]?.() ?? new type('field', { key: CANARY }, 'allowed');
-  expect(error).toBeInstanceOf(type);
-  for (const written of [logged(error), logged({ failures: [error] }), inspect({ ...error })]) {
-    expect(written).not.toContain(CANARY);
-  }
-  expect(JSON.parse(logged(error))).toMatchObject({
-    errorType: name,
-    errorMessage: expect.any(String),
-    code: expect.any(String),
-    stackTrace: expect.arrayContaining([expect.stringMatching(/^at /)]),
-  });
-});
+test.each(classes.map((type) => [type.name, type] as const))(
+  '%s writes no data of the caller to a log',
+  (name, type) => {
+    const error = ERRORS[name]?.() ?? new type('field', { key: CANARY }, 'allowed');
+    expect(error).toBeInstanceOf(type);
+    for (const written of [logged(error), logged({ failures: [error] }), inspect({ ...error })]) {
+      expect(written).not.toContain(CANARY);
+    }
+    expect(JSON.parse(logged(error))).toMatchObject({
+      errorType: name,
+      errorMessage: expect.any(String),
+      code: expect.any(String),
+      stackTrace: expect.arrayContaining([expect.stringMatching(/^at /)]),
+    });
+  },
+);
 
-test('an error still says what was wrong to whoever asks it', () => {
+test('an error still contains the wrong value in its properties', () => {
   const error = new InvalidArgumentError('limit', CANARY, 'a number');
   expect(error).toMatchObject({ field: 'limit', value: CANARY, allowed: 'a number' });
   expect(error.problem).toBe(`limit must be a number, got "${CANARY}"`);
@@ -84,20 +87,20 @@ test('an error still says what was wrong to whoever asks it', () => {
   expect(new core.StaleMoveError('owner', 'reason')).toMatchObject({ owner: 'owner' });
 });
 
-test('no message grows with its input', () => {
+test('no error message grows with its input', () => {
   const long = 'x'.repeat(1_000_000);
   const errors = [
     new InvalidArgumentError(`values[${long}]`, long, 'a number'),
     new InvalidArgumentError('value', { long }, 'a number'),
     new core.StaleMoveError(long, 'its key has changed'),
     new core.ShardsUnavailableError(Array.from({ length: 10_000 }, (_, shard) => shard)),
-    thrownBy(() => compareNumbers(long, '1')),
+    errorOf(() => compareNumbers(long, '1')),
   ];
   for (const error of errors) expect(error.message.length).toBeLessThan(1_000);
   expect(inspect(errors[1]!, { depth: 0 }).length).toBeLessThan(5_000);
 });
 
-function thrownBy(work: () => unknown): Error {
+function errorOf(work: () => unknown): Error {
   try {
     work();
   } catch (error) {

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { RecentMap } from '../../../../lib/core/kernel/recent-map';
 
-test('a recent map holds what a list of its entries by age would hold', () => {
+test('RecentMap – any operations – contains the same entries as a list in order of age', () => {
   const step = fc.record({ key: fc.nat({ max: 8 }), value: fc.nat(), deletes: fc.boolean() });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 80 }), (most, steps) => {
@@ -24,7 +24,7 @@ test('a recent map holds what a list of its entries by age would hold', () => {
   );
 });
 
-test('set – the same few keys for a long time – keeps no earlier state of the map in memory', () => {
+test('set – the same few keys many times – keeps no earlier state of the map in memory', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const map = new RecentMap<number, string>(1_000_000);

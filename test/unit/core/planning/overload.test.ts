@@ -3,7 +3,7 @@ import { InvalidArgumentError, overloadProbability, shardsForOverload } from '..
 import { mostShardsForOverload } from '../../../../lib/core/planning/shards-for-overload';
 import { randomRuns } from '../../../support/random-runs';
 
-/** Every placement of the shards, one by one. */
+/** The overload probability, from an enumeration of every placement of the shards. */
 function byEnumeration(shards: number, partitions: number, factor: number): number {
   const placements = partitions ** shards;
   let overloaded = 0;
@@ -17,8 +17,8 @@ function byEnumeration(shards: number, partitions: number, factor: number): numb
   return overloaded / placements;
 }
 
-/** The multinomial maximum in whole numbers: how many placements leave every partition with at most `most`. */
-function exactly(shards: number, partitions: number, most: number): number {
+/** The exact probability that a partition has more than `most` shards, from a count of all other placements. */
+function exactProbability(shards: number, partitions: number, most: number): number {
   const binomial: bigint[][] = Array.from({ length: shards + 1 }, () => [1n]);
   for (let n = 1; n <= shards; n++) {
     for (let k = 1; k <= n; k++) binomial[n]![k] = binomial[n - 1]![k - 1]! + (binomial[n - 1]![k] ?? 0n);
@@ -46,17 +46,17 @@ describe('overloadProbability', () => {
     [4, 0.105],
     [10, 0.364],
     [20, 0.645],
-  ])('golden: 10 shards for each of %d partitions overload one with probability %d, not below 5 %%', (n, expected) => {
+  ])('10 shards for each of %d partitions overload a partition with probability %d, not below 5 %%', (n, expected) => {
     expect(overloadProbability({ shards: 10 * n, partitions: n })).toBeCloseTo(expected, 3);
   });
 
-  test('golden: 14 keys on two shards are as uneven as the 3 and 11 of the seed in one of 17 samples', () => {
+  test('one of 17 samples of 14 keys on two shards is as uneven as the 3 and 11 keys of the article', () => {
     const uneven = [11, 12, 13, 14].reduce((ways, more) => ways + 2 * choose(14, more), 0);
     expect(overloadProbability({ shards: 14, partitions: 2 })).toBeCloseTo(uneven / 2 ** 14, 12);
     expect(Math.round(2 ** 14 / uneven)).toBe(17);
   });
 
-  test('golden: the more keys on two shards, the less likely is one of them 20 % above its share', () => {
+  test('more keys on two shards make it less likely that a shard exceeds its share by 20 %', () => {
     const uneven = [14, 24, 49, 99].map((shards) => overloadProbability({ shards, partitions: 2, overload: 0.2 }));
     expect(uneven).toEqual(uneven.toSorted((a, b) => b - a));
   });
@@ -65,12 +65,15 @@ describe('overloadProbability', () => {
     [2, '75 %', 3, 4],
     [3, '50 %', 3, 6],
     [4, '37.5 %', 3, 8],
-  ])('golden: of %d nodes, one is overloaded above %s: above %d of %d shards', (partitions, _, most, shards) => {
-    expect(overloadProbability({ shards, partitions })).toBeCloseTo(exactly(shards, partitions, most), 12);
-    expect(overloadProbability({ shards, partitions })).not.toBeCloseTo(exactly(shards, partitions, most - 1), 2);
+  ])('one of %d nodes is overloaded above %s, which is more than %d of %d shards', (partitions, _, most, shards) => {
+    expect(overloadProbability({ shards, partitions })).toBeCloseTo(exactProbability(shards, partitions, most), 12);
+    expect(overloadProbability({ shards, partitions })).not.toBeCloseTo(
+      exactProbability(shards, partitions, most - 1),
+      2,
+    );
   });
 
-  test('golden: half as much again on a node at 70 % is 105 %, so a utilization above 67 % bears less than that', () => {
+  test('a utilization of 70 % allows less than 50 % overload, and a utilization of 67 % allows exactProbability 50 %', () => {
     const [at70, at67, half] = [{ utilization: 0.7 }, { utilization: 2 / 3 }, { overload: 0.5 }].map((bound) =>
       overloadProbability({ shards: 30, partitions: 3, ...bound }),
     );
@@ -85,14 +88,17 @@ describe('overloadProbability', () => {
     [4, 7],
     [5, 6],
     [7, 5],
-  ])('is what the enumeration of all placements gives, on %d partitions for 1 to %d shards', (partitions, most) => {
-    for (let shards = 1; shards <= most; shards++) {
-      for (const overload of [0.01, 0.2, 0.5, 1, 2]) {
-        const expected = byEnumeration(shards, partitions, 1 + overload);
-        expect(overloadProbability({ shards, partitions, overload })).toBeCloseTo(expected, 12);
+  ])(
+    'equals the result of an enumeration of all placements, on %d partitions for 1 to %d shards',
+    (partitions, most) => {
+      for (let shards = 1; shards <= most; shards++) {
+        for (const overload of [0.01, 0.2, 0.5, 1, 2]) {
+          const expected = byEnumeration(shards, partitions, 1 + overload);
+          expect(overloadProbability({ shards, partitions, overload })).toBeCloseTo(expected, 12);
+        }
       }
-    }
-  });
+    },
+  );
 
   test.each([
     [50, 7, 1],
@@ -100,14 +106,14 @@ describe('overloadProbability', () => {
     [200, 5, 0.5],
     [300, 31, 1],
     [60, 2, 0.9],
-  ])('keeps its relative precision: %d shards on %d partitions, overload %d', (shards, partitions, overload) => {
+  ])('has a relative error below 1e-11: %d shards on %d partitions, overload %d', (shards, partitions, overload) => {
     const most = Math.floor(((1 + overload) * shards) / partitions);
-    const expected = exactly(shards, partitions, most);
+    const expected = exactProbability(shards, partitions, most);
     const found = overloadProbability({ shards, partitions, overload });
     expect(Math.abs(found / expected - 1)).toBeLessThan(1e-11);
   });
 
-  test('is a probability, falls with what counts as overload, and is 0 or 1 where it must be', () => {
+  test('is between 0 and 1, is lower for a larger allowed overload, and is 0 or 1 where the result is certain', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 500 }),
@@ -115,16 +121,16 @@ describe('overloadProbability', () => {
         fc.double({ min: 0.01, max: 3, noNaN: true }),
         (shards, partitions, overload) => {
           const probability = overloadProbability({ shards, partitions, overload });
-          const milder = overloadProbability({ shards, partitions, overload: overload + 0.1 });
-          // A threshold that is whole but for rounding is taken for whole.
-          const sure = Math.floor((1 + overload) * (shards / partitions) + 1e-6) * partitions < shards;
-          const never = 1 + overload >= partitions;
+          const withMoreOverload = overloadProbability({ shards, partitions, overload: overload + 0.1 });
+          // A threshold that differs from an integer only by rounding counts as an integer.
+          const mustOverload = Math.floor((1 + overload) * (shards / partitions) + 1e-6) * partitions < shards;
+          const cannotOverload = 1 + overload >= partitions;
           return (
             probability >= 0 &&
             probability <= 1 + 1e-12 &&
-            milder <= probability + 1e-12 &&
-            (!sure || probability > 1 - 1e-12) &&
-            (!never || probability === 0)
+            withMoreOverload <= probability + 1e-12 &&
+            (!mustOverload || probability > 1 - 1e-12) &&
+            (!cannotOverload || probability === 0)
           );
         },
       ),
@@ -132,25 +138,28 @@ describe('overloadProbability', () => {
     );
   });
 
-  test('is not monotonic: on 2 partitions 12 shards are below 5 %, 13 and 14 are not, 15 are', () => {
+  test('is not monotonic: on 2 partitions 12 and 15 shards are below 5 %, and 13 and 14 shards are not', () => {
     const below = [12, 13, 14, 15].map((shards) => overloadProbability({ shards, partitions: 2 }) < 0.05);
     expect(below).toEqual([true, false, false, true]);
   });
 
-  test('takes a share of the limit for what it means: at 50 % of it, a partition is overloaded above twice its share', () => {
+  test('a utilization of 50 % equals an allowed overload of 100 %', () => {
     const query = { shards: 80, partitions: 8 };
     expect(overloadProbability({ ...query, utilization: 0.5 })).toBe(overloadProbability({ ...query, overload: 1 }));
   });
 
-  test('counts a partition at exactly its bound as not overloaded, however a double rounds it', () => {
-    expect(overloadProbability({ shards: 15, partitions: 3, overload: 0.4 })).toBeCloseTo(exactly(15, 3, 7), 12);
+  test('a partition exactProbability at its bound is not overloaded, even if a double rounds the bound', () => {
+    expect(overloadProbability({ shards: 15, partitions: 3, overload: 0.4 })).toBeCloseTo(
+      exactProbability(15, 3, 7),
+      12,
+    );
     expect(overloadProbability({ shards: 100, partitions: 1, overload: 0.15 })).toBe(0);
     expect(overloadProbability({ shards: 99, partitions: 2, utilization: 0.99 })).toBe(
       overloadProbability({ shards: 99, partitions: 2, overload: 1 / 99 }),
     );
   });
 
-  test('reaches its documented bound', () => {
+  test('accepts its documented maximum of shards and partitions', () => {
     expect(overloadProbability({ shards: 100_000, partitions: 10_000, overload: 3 })).toBeCloseTo(0, 6);
     expect(overloadProbability({ shards: 100_000, partitions: 1_000, overload: 0.4 })).toBeCloseTo(0.062, 3);
   });
@@ -167,7 +176,7 @@ describe('overloadProbability', () => {
       { shards: 1, partitions: 1, overload: 0.5, utilization: 0.5 },
       'overload must be absent if utilization is given, because it follows from utilization, got 0.5',
     ],
-  ])('refuses %j', (query, message) => {
+  ])('rejects %j', (query, message) => {
     expect(() => overloadProbability(query as never)).toThrow(InvalidArgumentError);
     expect(() => overloadProbability(query as never)).toThrow(message);
   });
@@ -179,15 +188,15 @@ describe('shardsForOverload', () => {
     [4, 70],
     [10, 274],
     [20, 694],
-  ])('golden: on %d partitions, from %d shards on the probability stays below 5 %%', (partitions, shards) => {
+  ])('on %d partitions the probability stays below 5 %% from %d shards on', (partitions, shards) => {
     expect(shardsForOverload({ partitions, probability: 0.05 })).toBe(shards);
   });
 
-  test('golden: two shards are on one of two partitions with a probability of exactly 50 %, which is not below that', () => {
+  test('does not count a probability of exactProbability 50 % as below 50 %', () => {
     expect(shardsForOverload({ partitions: 2, probability: 0.5 })).toBe(3);
   });
 
-  test('is not below at the number before, and below at every number after', () => {
+  test('returns the smallest number from which on every number is below the probability', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 6 }),
@@ -205,16 +214,16 @@ describe('shardsForOverload', () => {
     );
   });
 
-  test('reaches the most partitions', () => {
+  test('accepts the maximum number of partitions', () => {
     expect(shardsForOverload({ partitions: 10_000, probability: 0.05, overload: 4 })).toBe(24_000);
   });
 
-  test('is 1 where no partition can be overloaded', () => {
+  test('is 1 if no partition can be overloaded', () => {
     expect(shardsForOverload({ partitions: 1, probability: 0.05 })).toBe(1);
     expect(shardsForOverload({ partitions: 4, probability: 0.05, utilization: 0.25 })).toBe(1);
   });
 
-  test('is the same for a utilization and the overload it implies', () => {
+  test('is the same for a utilization and for the overload that follows from it', () => {
     const query = { partitions: 16, probability: 0.05 };
     expect(shardsForOverload({ ...query, utilization: 0.5 })).toBe(shardsForOverload({ ...query, overload: 1 }));
     expect(shardsForOverload({ ...query, utilization: 0.8 })).toBeGreaterThan(100 * 16);
@@ -227,21 +236,21 @@ describe('shardsForOverload', () => {
       { partitions: 100, probability: 0.05, overload: 0.01 },
       'probability must be higher (more than 100000 shards would be needed), got 0.05',
     ],
-  ])('refuses %j', (query, message) => {
+  ])('rejects %j', (query, message) => {
     expect(() => shardsForOverload(query)).toThrow(InvalidArgumentError);
     expect(() => shardsForOverload(query)).toThrow(message);
   });
 });
 
 describe('mostShardsForOverload', () => {
-  test('golden: at 30 % of the limit, 33 partitions need 90 shards, more than 34 do', () => {
+  test('at 30 % utilization, 33 partitions need 90 shards, which is more than 34 partitions need', () => {
     const query = { probability: 0.05, utilization: 0.3 };
     expect([33, 34].map((partitions) => shardsForOverload({ ...query, partitions }))).toEqual([90, 82]);
     const most = [30, 33, 34].map((fewest) => mostShardsForOverload({ ...query, fewest, partitions: 34 }, 1));
     expect(most).toEqual([90, 90, 82]);
   });
 
-  test('is the most that any of these numbers of partitions needs, and at least what it is given', () => {
+  test('is the maximum over all given numbers of partitions, and at least the given minimum', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),

@@ -8,7 +8,7 @@ import {
 } from '../../../../lib/core';
 import { randomRuns } from '../../../support/random-runs';
 
-function refusalOf(traffic: IndexTraffic): unknown {
+function resultOf(traffic: IndexTraffic): unknown {
   try {
     return planIndex(traffic);
   } catch (error) {
@@ -17,35 +17,35 @@ function refusalOf(traffic: IndexTraffic): unknown {
 }
 
 describe('planIndex', () => {
-  test('needs one shard for what one partition takes with head-room', () => {
+  test('needs one shard if one partition can serve the traffic with head-room', () => {
     expect(planIndex({ writesPerSecond: 500 })).toMatchObject({ shards: 1, overloadProbability: 0 });
   });
 
-  test("is bound by the throughput of a shard, AWS's formula, while two shards may share a partition", () => {
+  test('"writes to a shard" is the decisive rule if two shards may share a partition', () => {
     expect(planIndex({ writesPerSecond: 1_000 })).toMatchObject({ shards: 2, boundBy: 'writes to a shard' });
   });
 
-  test('is bound by shards that share a partition once the partitions are busy', () => {
+  test('"shards that share a partition" is the decisive rule if the partitions are busy', () => {
     const plan = planIndex({ writesPerSecond: 5_000 });
     expect(plan).toMatchObject({ shards: 75, boundBy: 'shards that share a partition', partitions: 10 });
     expect(plan.rules).toContainEqual({ rule: 'writes to a shard', shards: 10 });
     expect(plan.overloadProbability).toBe(overloadProbability({ shards: 75, partitions: 10, utilization: 0.5 }));
   });
 
-  test('needs fewer shards on more partitions: a warm throughput buys cheaper pages', () => {
+  test('needs fewer shards and cheaper pages with more partitions, as with a warm throughput', () => {
     const shards = [10, 20, 40].map((partitions) => planIndex({ writesPerSecond: 5_000, partitions }).shards);
     expect(shards).toEqual([...shards].sort((a, b) => b - a));
     expect(shards[2]).toBeLessThan(shards[0]!);
   });
 
-  test('needs no fewer shards for more writes, even where they are planned on one more partition', () => {
+  test('does not need fewer shards for more writes, even if these use one more partition', () => {
     const rates = Array.from({ length: 25 }, (_, step) => [500 * step + 1, 500 * step + 2, 500 * step + 250]).flat();
     const shards = rates.map((writesPerSecond) => planIndex({ writesPerSecond }).shards);
     expect(shards).toEqual([...shards].sort((a, b) => a - b));
     expect([5_000, 5_001].map((writesPerSecond) => planIndex({ writesPerSecond }).shards)).toEqual([75, 75]);
   });
 
-  test('gives the five shards of the formula of AWS at a utilization of 1, and says what the formula leaves out', () => {
+  test('returns the five shards of the AWS formula at a utilization of 1, and reports what the formula ignores', () => {
     const {
       shards,
       rules,
@@ -54,14 +54,14 @@ describe('planIndex', () => {
       notFixed,
     } = planIndex({ writesPerSecond: 5_000, utilization: 1 });
     expect({ shards, rules: rules.length, partitions }).toEqual({ shards: 5, rules: 1, partitions: 5 });
-    // One minus the part of all placements in which each of five shards has a partition of its own.
+    // The probability that at least two of five shards share a partition.
     expect(chance).toBeCloseTo(1 - 120 / 5 ** 5, 12);
     expect(notFixed).toEqual([
       expect.stringContaining('several shards can share a partition: plan with a lower utilization'),
     ]);
   });
 
-  test('counts the bytes of a table with a local secondary index, which DynamoDB does not divide', () => {
+  test('counts the bytes of a table with a local secondary index, because DynamoDB does not split them', () => {
     const table = { writesPerSecond: 500, storedGb: 400 };
     const divided = planIndex(table);
     expect(divided.shards).toBe(1);
@@ -72,7 +72,7 @@ describe('planIndex', () => {
     expect(planIndex({ ...table, hasLocalSecondaryIndex: true, utilization: 1 }).shards).toBe(40);
   });
 
-  test('numbers shards from where it is told, and counts them as ever', () => {
+  test('numbers the shards from the first shard, without a change of their count', () => {
     const traffic = { writesPerSecond: 5_000, utilization: 1 };
     expect(planIndex(traffic).shardNumbers).toEqual({ first: 0, last: 4 });
     expect(planIndex({ ...traffic, firstShard: 1 })).toEqual({
@@ -85,13 +85,13 @@ describe('planIndex', () => {
     expect(() => planIndex({ ...traffic, firstShard: 0.5 })).toThrow('firstShard must be a whole number of at least 0');
   });
 
-  test('divides bytes among values as their writes are', () => {
+  test('divides bytes between values in proportion to their writes', () => {
     const plan = planIndex({ writesPerSecond: 1, storedGb: 90, hasLocalSecondaryIndex: true, shares: { a: 8, b: 1 } });
     expect(plan.byValue).toEqual({ a: 16, b: 2 });
     expect(plan.stored!.gbOfShard).toBeCloseTo(5);
   });
 
-  test('needs no fewer shards for more writes at any utilization and probability', () => {
+  test('does not need fewer shards for more writes at any utilization and probability', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9_000 }),
@@ -113,7 +113,7 @@ describe('planIndex', () => {
     );
   });
 
-  test('plans for partitions that are just as busy as they may be, whatever the binary fraction of that is', () => {
+  test('accepts partitions exactly at their utilization, even if the utilization is not exact as a double', () => {
     for (let percent = 5; percent <= 60; percent++) {
       const writesPerSecond = (percent / 100) * 6 * 1_000;
       const { rules, notFixed } = planIndex({ writesPerSecond, utilization: percent / 100, partitions: 6 });
@@ -122,7 +122,7 @@ describe('planIndex', () => {
     }
   });
 
-  test('keeps every partition below its limit but for the probability', () => {
+  test('keeps every partition below its limit except with the given probability', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20_000 }),
@@ -137,7 +137,7 @@ describe('planIndex', () => {
     );
   });
 
-  test("divides the shards among the values: the seed's statuses", () => {
+  test('divides the shards between the statuses of the article', () => {
     const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
     const { shards, byValue, page } = planIndex({ writesPerSecond: 5_000, shares });
     expect({ shards, byValue }).toEqual({
@@ -147,12 +147,12 @@ describe('planIndex', () => {
     expect(page.shards).toBe(27);
   });
 
-  test('shows the other side of the price: what a page costs', () => {
+  test('returns the read units of one page', () => {
     const { page } = planIndex({ writesPerSecond: 5_000, pageItems: 50, itemKb: 0.5 });
     expect(page).toEqual({ shards: 75, readUnits: 37.5, readUnitsUnsharded: 3.5 });
   });
 
-  test('costs a month at list prices', () => {
+  test('returns the cost of one month at list prices', () => {
     const { monthlyCost, page } = planIndex({ writesPerSecond: 5_000, pagesPerSecond: 20, averageOfPeak: 0.1 });
     expect(monthlyCost.writes).toBeCloseTo(500 * 2.628 * 0.625);
     expect(monthlyCost.pages).toBeCloseTo(2 * page.readUnits * 2.628 * 0.125);
@@ -161,17 +161,17 @@ describe('planIndex', () => {
 
   test.each<[string, IndexTraffic, string]>([
     [
-      'too few partitions',
+      'a number of partitions that is too small',
       { writesPerSecond: 5_000, partitions: 4 },
       '4 partitions are 125% busy on average with any number of shards: ' +
         'set a warm throughput of 10000 write units a second',
     ],
     [
-      'pages that ask every shard for more than it has',
+      'pages that need more read units than a shard has',
       { writesPerSecond: 5_000, pagesPerSecond: 7_000 },
       '7000 pages a second need more than the 3000 read units a second of each shard',
     ],
-  ])('says that shards do not fix %s', (_, traffic, sentence) => {
+  ])('reports that shards do not fix %s', (_, traffic, sentence) => {
     expect(planIndex(traffic).notFixed).toEqual([expect.stringContaining(sentence)]);
   });
 
@@ -185,10 +185,10 @@ describe('planIndex', () => {
     [{ shares: { a: Number.NaN } }, 'shares["a"] must be a number of at least 0, got NaN'],
     [{ writesPerSecond: 1e6 }, 'writesPerSecond must be traffic for at most 10000 shards'],
     [{ writesPerSecond: 5e6 }, 'the rule "shards that share a partition" needs more'],
-  ])('refuses %j', (change, message) => {
-    const refusal = refusalOf({ writesPerSecond: 1, ...change });
-    expect(refusal).toBeInstanceOf(InvalidArgumentError);
-    expect(refusal).toMatchObject({ message: expect.stringContaining(message) });
+  ])('rejects %j', (change, message) => {
+    const result = resultOf({ writesPerSecond: 1, ...change });
+    expect(result).toBeInstanceOf(InvalidArgumentError);
+    expect(result).toMatchObject({ message: expect.stringContaining(message) });
   });
 });
 
@@ -198,7 +198,7 @@ describe('readUnitsPerPage', () => {
     [10, 25, 1, 10],
     [100, 25, 0.5, 50],
     [200, 50, 0.2, 100],
-  ])('%d shards, a page of %d items of %d KB: %d units', (shards, items, itemKb, units) => {
+  ])('with %d shards a page of %d items of %d KB costs %d units', (shards, items, itemKb, units) => {
     expect(readUnitsPerPage({ shards, items, itemKb })).toBe(units);
   });
 
@@ -206,7 +206,7 @@ describe('readUnitsPerPage', () => {
     ['shards', 1, 100_000, [0, 100_001]],
     ['items', 1, 10_000, [0, 10_001]],
     ['itemKb', 0.001, 400, [0]],
-  ])('takes %s from %d to %d', (field, least, most, wrong) => {
+  ])('accepts %s from %d to %d', (field, least, most, wrong) => {
     const units = (value: number) => readUnitsPerPage({ shards: 2, items: 1, itemKb: 1, [field]: value });
     for (const allowed of [least, most]) expect(units(allowed)).toBeGreaterThan(0);
     for (const value of wrong) expect(() => units(value)).toThrow(`${field} must be`);

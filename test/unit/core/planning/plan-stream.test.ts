@@ -12,58 +12,61 @@ const steady: StreamTraffic = { recordsPerSecond: 5_000, bytesPerSecond: 2_000_0
 
 describe('planStream', () => {
   test.each<[string, Partial<StreamTraffic>, number, string]>([
-    ['records at 1,000 a second', {}, 5, 'records written'],
-    ['bytes at 1 MB a second', { bytesPerSecond: 7_500_000 }, 8, 'bytes written'],
-    ['the first of two rules that ask for as many', { bytesPerSecond: 5_000_000 }, 5, 'records written'],
-    ['shared consumers at 2 MB a second', { consumers: 6 }, 6, 'bytes read by shared consumers'],
-    ['head-room', { headRoom: 0.5 }, 10, 'records written'],
-    ['few keys, by their hash', { keys: 50 }, 12, 'keys spread by hash'],
-  ])('is bound by %s', (_, change, shards, boundBy) => {
+    ['records written, above 1,000 per second', {}, 5, 'records written'],
+    ['bytes written, above 1 MB per second', { bytesPerSecond: 7_500_000 }, 8, 'bytes written'],
+    ['the first of two rules that need the same number of shards', { bytesPerSecond: 5_000_000 }, 5, 'records written'],
+    ['bytes read by shared consumers, above 2 MB per second', { consumers: 6 }, 6, 'bytes read by shared consumers'],
+    ['records written, with head-room', { headRoom: 0.5 }, 10, 'records written'],
+    ['keys spread by hash, with few keys', { keys: 50 }, 12, 'keys spread by hash'],
+  ])('the decisive rule is %s', (_, change, shards, boundBy) => {
     expect(planStream({ ...steady, ...change })).toMatchObject({ shards, boundBy });
   });
 
-  test.each([null, undefined, 'traffic', 7])('refuses %j for traffic', (traffic) => {
-    const refusal = 'traffic must be an object, got';
-    expect(() => planStream(traffic as never)).toThrow(refusal);
-    expect(() => planIndex(traffic as never)).toThrow(refusal);
+  test.each([null, undefined, 'traffic', 7])('rejects %j as traffic', (traffic) => {
+    const message = 'traffic must be an object, got';
+    expect(() => planStream(traffic as never)).toThrow(message);
+    expect(() => planIndex(traffic as never)).toThrow(message);
   });
 
-  test('needs one shard for nearly nothing', () => {
+  test('needs one shard for very little traffic', () => {
     expect(streamShards({ recordsPerSecond: 0.1, bytesPerSecond: 0 })).toBe(1);
     expect(streamShards({ recordsPerSecond: 10, bytesPerSecond: 0, keys: 10 })).toBe(1);
   });
 
-  test('says how many shards balanced explicit hash keys save, of which each holds whole keys', () => {
+  test('returns how many shards are enough with balanced explicit hash keys, where each shard holds whole keys', () => {
     expect(planStream({ ...steady, keys: 50 })).toMatchObject({ shards: 12, shardsIfBalanced: 5 });
     expect(planStream({ ...steady, keys: 6 })).toMatchObject({ shards: 295, shardsIfBalanced: 6 });
   });
 
-  test.each([20, 21, 22, 23, 24])('asks for no shard too many where %d keys are spread by their hash', (keys) => {
-    const { shards } = planStream({ ...steady, keys });
-    const ofShard = Math.floor(keys / 5);
-    expect(moreThan(ofShard, keys, shards)).toBeLessThan(0.05);
-    expect(moreThan(ofShard, keys, shards - 1)).toBeGreaterThanOrEqual(0.05);
-  });
+  test.each([20, 21, 22, 23, 24])(
+    'needs no more shards than necessary if %d keys are distributed by their hash',
+    (keys) => {
+      const { shards } = planStream({ ...steady, keys });
+      const ofShard = Math.floor(keys / 5);
+      expect(moreThan(ofShard, keys, shards)).toBeLessThan(0.05);
+      expect(moreThan(ofShard, keys, shards - 1)).toBeGreaterThanOrEqual(0.05);
+    },
+  );
 
   test('keeps a quarter of every shard free by default', () => {
     expect(streamShards({ recordsPerSecond: 3_000, bytesPerSecond: 0 })).toBe(4);
     expect(streamShards({ recordsPerSecond: 3_001, bytesPerSecond: 0 })).toBe(5);
   });
 
-  test('asks for no shard because of a binary fraction, however many there are', () => {
+  test('adds no shard because of a binary fraction, for any head-room', () => {
     for (let percent = 0; percent <= 90; percent++) {
       const traffic = { recordsPerSecond: (100 - percent) * 10 * 9_000, bytesPerSecond: 0, headRoom: percent / 100 };
       expect(streamShards(traffic)).toBe(9_000);
     }
   });
 
-  test('assumes one consumer that polls each shard once a second, hashed keys, and a chance of 5 % at a load that is always at its peak', () => {
+  test('assumes one consumer that polls once per second, hashed keys, a probability of 5 % and a constant load', () => {
     const traffic = { ...steady, keys: 50, prices: LIST_PRICES };
     const defaults = { consumers: 1, pollsPerSecond: 1, enhancedFanOutConsumers: 0, probability: 0.05 };
     expect(planStream(traffic)).toEqual(planStream({ ...traffic, ...defaults, averageOfPeak: 1, balanced: false }));
   });
 
-  test('takes the mean of a distribution of sizes', () => {
+  test('uses the mean of a distribution of record sizes', () => {
     const recordSizes = [
       { bytes: 1_000, share: 3 },
       { bytes: 9_000, share: 1 },
@@ -72,7 +75,7 @@ describe('planStream', () => {
     expect(rules).toContainEqual({ rule: 'bytes written', shards: 3 });
   });
 
-  test('says first what breaks first, and how much of it is used', () => {
+  test('lists the limits in order of use, with the most used limit first', () => {
     const { limits } = planStream({ ...steady, consumers: 4 });
     expect(limits.slice(0, 3)).toEqual([
       { limit: 'records written to a shard', used: 1 },
@@ -86,10 +89,10 @@ describe('planStream', () => {
     expect(limits[0]).toEqual({ limit: 'the busiest shard of keys spread by hash', used: 0.75 });
   });
 
-  test('names the busiest shard that is not more likely than 5 % to have more keys: of 4 keys on 5 shards, one has 3', () => {
+  test('lists the busiest shard of hashed keys: with 4 keys on 5 shards, at least 4 keys in one shard are less likely than 5 %', () => {
     const { shards, limits } = planStream({ ...steady, keys: 4, hottestKeyShare: 0.1 });
     expect(shards).toBe(5);
-    // Three of four keys meet with a probability of (4 x 5 x 4 + 5) / 5^4 = 13.6 %, all four with 0.8 %.
+    // The probability of three keys in one shard is (4 x 5 x 4 + 5) / 5^4 = 13.6 %, and of four keys 0.8 %.
     expect(limits).toContainEqual({ limit: 'the busiest shard of keys spread by hash', used: (3 / 4) * 5 });
   });
 
@@ -98,20 +101,20 @@ describe('planStream', () => {
     expect(limits).toContainEqual({ limit: 'reads of a shard by shared consumers', used: 0.8 });
   });
 
-  test('names the busiest key where its share is known', () => {
+  test('lists the busiest key if its share is given', () => {
     const busiestKey = { limit: 'the busiest key', used: 0.5 };
     expect(planStream({ ...steady, hottestKeyShare: 0.1 }).limits).toContainEqual(busiestKey);
     expect(planStream({ ...steady, keys: 10 }).limits).toContainEqual(busiestKey);
     expect(planStream(steady).limits).toHaveLength(4);
   });
 
-  test('names the busiest shard of balanced keys, each of which is in one shard as a whole: of 11 on 6 shards, one has 2', () => {
+  test('lists the busiest shard of whole balanced keys: with 11 keys on 6 shards, one shard has 2', () => {
     const { shards, limits } = planStream({ ...steady, keys: 11, balanced: true });
     expect(shards).toBe(6);
     expect(limits).toContainEqual({ limit: 'the busiest shard of whole keys', used: (2 * 5) / 11 });
   });
 
-  test('takes the shards and the busiest of them from keys that are placed already', () => {
+  test('uses the shard count and the busiest share of a given placement', () => {
     const placed = { ...steady, placement: { shards: 9, busiestShare: 0.2 } };
     const { shards, boundBy, shardsIfBalanced, limits } = planStream(placed);
     expect({ shards, boundBy, shardsIfBalanced }).toEqual({
@@ -126,7 +129,7 @@ describe('planStream', () => {
   test.each([
     ['shards', 1, 10_000, 1],
     ['busiestShare', 0, 1, 0.001],
-  ])('takes a placement with %s from %d to %d', (field, least, most, beyond) => {
+  ])('accepts a placement with %s from %d to %d', (field, least, most, beyond) => {
     const plan = (value: number) =>
       planStream({ ...steady, placement: { shards: 5, busiestShare: 0.5, [field]: value } });
     for (const allowed of [least, most]) expect(() => plan(allowed)).not.toThrow();
@@ -143,7 +146,7 @@ describe('planStream', () => {
     ['probability', 1e-9, 0.999, 1e-10],
     ['hottestKeyShare', 0, 1, 0.001],
     ['averageOfPeak', 1e-9, 1, 1e-9],
-  ])('takes a traffic with %s from %d to %d', (field, least, most, beyond) => {
+  ])('accepts traffic with %s from %d to %d', (field, least, most, beyond) => {
     const plan = (value: number) => planStream({ ...steady, [field]: value });
     for (const allowed of [least, most]) expect(() => plan(allowed)).not.toThrow();
     for (const wrong of [least - beyond, most + beyond]) expect(() => plan(wrong)).toThrow(`${field} must be`);
@@ -151,20 +154,28 @@ describe('planStream', () => {
 
   test.each<[string, Partial<StreamTraffic>, string]>([
     [
-      'a key hotter than a shard',
+      'a key that needs more than a shard',
       { hottestKeyShare: 0.29 },
       'one key takes 150% of a shard, and a key is in one shard: split',
     ],
-    ['few keys that are all hotter than a shard', { keys: 3 }, 'one key takes 170% of a shard'],
-    ['a key hotter than the head-room', { headRoom: 0.25, hottestKeyShare: 0.16 }, 'one key takes 80% of a shard'],
+    ['a few keys that each need more than a shard', { keys: 3 }, 'one key takes 170% of a shard'],
     [
-      'keys too few for their hash',
+      'a key that needs more than the head-room leaves',
+      { headRoom: 0.25, hottestKeyShare: 0.16 },
+      'one key takes 80% of a shard',
+    ],
+    [
+      'a number of keys that is too small for their hash',
       { recordsPerSecond: 120_000, keys: 200 },
       '200 keys are too few and too busy to be spread by their hash',
     ],
-    ['too many polls', { consumers: 3, pollsPerSecond: 2 }, '3 consumers poll every shard 6 times a second'],
     [
-      'too many large records',
+      'polls above the limit of a shard',
+      { consumers: 3, pollsPerSecond: 2 },
+      '3 consumers poll every shard 6 times a second',
+    ],
+    [
+      'large records above the limit of a shard',
       {
         bytesPerSecond: undefined,
         recordSizes: [
@@ -174,17 +185,17 @@ describe('planStream', () => {
       },
       '3% of the records are larger than 1 MiB',
     ],
-  ])('says that shards do not fix %s', (_, change, sentence) => {
+  ])('reports that shards do not fix %s', (_, change, sentence) => {
     const { notFixed } = planStream({ ...steady, ...change });
     expect(notFixed).toEqual([expect.stringContaining(sentence)]);
   });
 
   test.each<[string, Partial<StreamTraffic>]>([
-    ['as many polls as a shard answers', { consumers: 5 }],
-    ['large records of a mean size alone', { recordsPerSecond: 10, bytesPerSecond: 20_000_000 }],
-    ['records of 1 MiB', { bytesPerSecond: undefined, recordSizes: [{ bytes: 1_048_576, share: 1 }] }],
+    ['polls exactly at the limit of a shard', { consumers: 5 }],
+    ['a large mean record size without a distribution of sizes', { recordsPerSecond: 10, bytesPerSecond: 20_000_000 }],
+    ['records of exactly 1 MiB', { bytesPerSecond: undefined, recordSizes: [{ bytes: 1_048_576, share: 1 }] }],
     [
-      'as many large records as a shard accepts',
+      'large records exactly at the limit of a shard',
       {
         bytesPerSecond: undefined,
         recordSizes: [
@@ -193,11 +204,11 @@ describe('planStream', () => {
         ],
       },
     ],
-  ])('has nothing to say of %s', (_, change) => {
+  ])('reports no problem for %s', (_, change) => {
     expect(planStream({ ...steady, ...change }).notFixed).toEqual([]);
   });
 
-  test('allows a key just what the head-room leaves, whatever its binary fraction is', () => {
+  test('accepts a key that needs exactly the share that the head-room leaves, even with binary fractions', () => {
     for (let percent = 0; percent <= 90; percent++) {
       for (let keys = 1; keys <= 10; keys++) {
         const recordsPerSecond = (100 - percent) * 10 * keys;
@@ -212,7 +223,7 @@ describe('planStream', () => {
     }
   });
 
-  test('says what records cost in packs that fill their payload units, and at most what they cost without', () => {
+  test('returns the cost of records in full packs, which is at most the cost without packs', () => {
     const cost = (bytes: number) =>
       planStream({ recordsPerSecond: 10_000, bytesPerSecond: 10_000 * bytes, headRoom: 0 }).monthlyCost;
     expect(cost(100).recordsPacked).toBeCloseTo((cost(100).records * 100) / 25_600);
@@ -220,7 +231,7 @@ describe('planStream', () => {
     expect(cost(25_601).recordsPacked).toBeLessThan(cost(25_601).records);
   });
 
-  test('costs a month at list prices', () => {
+  test('returns the cost of one month at list prices', () => {
     const { monthlyCost } = planStream({ ...steady, enhancedFanOutConsumers: 2, averageOfPeak: 0.5 });
     expect(monthlyCost.shards).toBeCloseTo(5 * 730 * 0.015);
     expect(monthlyCost.records).toBeCloseTo(5_000 * 0.5 * 730 * 3.6e-3 * 0.014, 9);
@@ -229,13 +240,13 @@ describe('planStream', () => {
     expect(monthlyCost.prices).toBe(LIST_PRICES.asOf);
   });
 
-  test('bills a record by started 25 KB', () => {
+  test('bills each started 25 KB of a record', () => {
     const cost = (bytes: number) =>
       planStream({ recordsPerSecond: 10, recordSizes: [{ bytes, share: 1 }] }).monthlyCost.records;
     expect(cost(25_601)).toBeCloseTo(2 * cost(25_600));
   });
 
-  test('takes the prices of another region', () => {
+  test('uses the prices of another region', () => {
     const prices = { asOf: 'eu-central-1, today', shardHour: 0.018 };
     const { monthlyCost } = planStream({ ...steady, prices });
     expect(monthlyCost).toMatchObject({ shards: 5 * 730 * 0.018, prices: 'eu-central-1, today' });
@@ -268,7 +279,7 @@ describe('planStream', () => {
       { recordsPerSecond: 1e8 },
       'recordsPerSecond must be traffic for at most 10000 shards (the rule "records written"',
     ],
-  ])('refuses %j', (change, message) => {
+  ])('rejects %j', (change, message) => {
     expect(() => planStream({ ...steady, ...change })).toThrow(InvalidArgumentError);
     expect(() => planStream({ ...steady, ...change })).toThrow(message);
   });

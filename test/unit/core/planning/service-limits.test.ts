@@ -1,7 +1,7 @@
 import { describeExceeded, planIndex, planStream } from '../../../../lib/core';
 
-describe('the limits of AWS', () => {
-  test('25 consumers with enhanced fan-out are what no request gets', () => {
+describe('AWS limits in a plan', () => {
+  test('a plan with 25 enhanced fan-out consumers exceeds a limit that AWS does not increase', () => {
     const { exceeded } = planStream({ recordsPerSecond: 5_000, bytesPerSecond: 4e6, enhancedFanOutConsumers: 25 });
     expect(exceeded.map(describeExceeded)).toEqual([
       'AWS allows 20 consumers with enhanced fan-out of a stream (50 in On-demand Advantage mode, in some Regions only), ' +
@@ -9,7 +9,7 @@ describe('the limits of AWS', () => {
     ]);
   });
 
-  test('a plan up to a limit exceeds none', () => {
+  test('a plan exactly at a limit exceeds no limit', () => {
     expect(planStream({ recordsPerSecond: 5_000, bytesPerSecond: 4e6, enhancedFanOutConsumers: 20 }).exceeded).toEqual(
       [],
     );
@@ -19,14 +19,14 @@ describe('the limits of AWS', () => {
     });
   });
 
-  test('more shards than an account has in most Regions can be asked for', () => {
+  test('a plan with more shards than the default quota of an account names Service Quotas', () => {
     const { exceeded } = planStream({ recordsPerSecond: 750_001, bytesPerSecond: 1e6 });
     expect(exceeded).toMatchObject([
       { value: 1_000, needed: 1_001, increasedBy: expect.stringContaining('Service Quotas') },
     ]);
   });
 
-  test('so can more write units than a table takes', () => {
+  test('a plan with more write units than the default quota of a table names Service Quotas', () => {
     const traffic = { writesPerSecond: 40_001, utilization: 0.25, partitions: 400 };
     expect(planIndex(traffic).exceeded.map(describeExceeded)).toEqual([
       'AWS allows 40,000 write units a second of a table, or of an index, and this needs 40,001: ' +

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, suffixRange } from '../../../../lib/core';
 
 describe('suffixRange', () => {
-  test("gives 5 for the invoice example of AWS's blog: 5,000 writes a second of 1 KB", () => {
+  test('returns 5 for the invoice example of the AWS blog: 5,000 writes per second of 1 KB', () => {
     expect(suffixRange({ writesPerSecond: 5_000, itemKb: 1 })).toBe(5);
   });
 
@@ -12,7 +12,7 @@ describe('suffixRange', () => {
     [5_000, 1.1, 10],
     [0, 1, 1],
     [1, 400, 1],
-  ])('%d writes a second of %d KB need %d', (writesPerSecond, itemKb, suffixes) => {
+  ])('%d writes per second of %d KB need %d suffixes', (writesPerSecond, itemKb, suffixes) => {
     expect(suffixRange({ writesPerSecond, itemKb })).toBe(suffixes);
   });
 
@@ -20,7 +20,7 @@ describe('suffixRange', () => {
     [{ writesPerSecond: -1, itemKb: 1 }, 'writesPerSecond must be a number of at least 0, got -1'],
     [{ writesPerSecond: 1, itemKb: 0 }, 'itemKb must be a number above 0, got 0'],
     [{ writesPerSecond: 1, itemKb: '1' as never }, 'itemKb must be a number above 0, got "1"'],
-  ])('refuses %j', (traffic, message) => {
+  ])('rejects %j', (traffic, message) => {
     expect(() => suffixRange(traffic)).toThrow(InvalidArgumentError);
     expect(() => suffixRange(traffic)).toThrow(message);
   });

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { InvalidArgumentError, weightedShards } from '../../../../lib/core';
 
 describe('weightedShards', () => {
-  test('golden: 35, 35, 10, 10 and 10 percent of the writes get as many of 100 shards', () => {
+  test('shares of 35, 35, 10, 10 and 10 percent get the same numbers of 100 shards', () => {
     const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
     expect(weightedShards({ shards: 100, shares })).toEqual(shares);
   });
 
-  test('makes no shard busier than an even division would, and none more than needed for that', () => {
+  test('no shard is busier than with an even division, and no value has more shards than it needs for that', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 10_000 }),
@@ -23,7 +23,7 @@ describe('weightedShards', () => {
     );
   });
 
-  test('gives a value without traffic one shard', () => {
+  test('returns one shard for a value without traffic', () => {
     expect(weightedShards({ shards: 10, shares: { busy: 1, idle: 0 } })).toEqual({ busy: 10, idle: 1 });
   });
 
@@ -31,7 +31,7 @@ describe('weightedShards', () => {
     [{ shards: 10, shares: {} }, 'shares must be an object with at least one share above 0, got {}'],
     [{ shards: 10, shares: { a: -1 } }, 'shares["a"] must be a number of at least 0, got -1'],
     [{ shards: 0, shares: { a: 1 } }, 'shards must be a whole number from 1 to 100000, got 0'],
-  ])('refuses %j', (query, message) => {
+  ])('rejects %j', (query, message) => {
     expect(() => weightedShards(query)).toThrow(InvalidArgumentError);
     expect(() => weightedShards(query)).toThrow(message);
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { HASH_KEY_SPACE, type HashKeyRange, uniformRanges } from '../../../../lib/core';
 import type { ReshardOperation } from '../../../../lib/core/resharding/plan-stream-reshard';
 
-/** The ranges between the boundaries, which are the starts of all but the first. */
+/** The ranges between boundaries. Each range except the first starts at a boundary. */
 export function rangesBetween(boundaries: readonly bigint[]): HashKeyRange[] {
   const starts = [0n, ...boundaries];
   return starts.map((startingHashKey, index) => ({
@@ -11,7 +11,7 @@ export function rangesBetween(boundaries: readonly bigint[]): HashKeyRange[] {
   }));
 }
 
-/** Any division of the key space, random or close to an even one. */
+/** Any ranges that cover the hash key space, random or nearly even. */
 export const anyRanges = fc.oneof(
   fc
     .uniqueArray(fc.bigInt({ min: 1n, max: HASH_KEY_SPACE - 1n }), { maxLength: 40 })
@@ -25,7 +25,7 @@ export const anyRanges = fc.oneof(
   ),
 );
 
-/** What the service makes of its shards, and refuses: a split that leaves a shard of one key, a merge across a gap. */
+/** The ranges after an operation. Fails for an operation that Kinesis rejects, such as a merge across a gap. */
 export function afterOperation(ranges: readonly HashKeyRange[], operation: ReshardOperation): HashKeyRange[] {
   if (operation.type === 'update') {
     expect(operation.shardCount).toBeLessThanOrEqual(2 * ranges.length);

@@ -7,14 +7,14 @@ const shard = (ShardId: string, start: number, end: number, SequenceNumberRange?
   SequenceNumberRange: SequenceNumberRange as ListedShard['SequenceNumberRange'],
 });
 
-test('the open shards of all pages come in the order of their hash keys, without the closed ones', async () => {
-  const asked: Parameters<ReshardClient['listShards']>[0][] = [];
+test('listOpenShards – shards on several pages – returns the open shards in the order of their hash keys', async () => {
+  const inputs: Parameters<ReshardClient['listShards']>[0][] = [];
   const pages = [
     { Shards: [shard('c', 20, 29), shard('closed', 0, 29, { EndingSequenceNumber: '1' })], NextToken: 'more' },
     { Shards: [shard('b', 10, 19, { EndingSequenceNumber: null }), shard('a', 0, 9, null)] },
   ];
-  const client = { listShards: async (input: (typeof asked)[0]) => pages[asked.push(input) - 1]! };
+  const client = { listShards: async (input: (typeof inputs)[0]) => pages[inputs.push(input) - 1]! };
   expect((await listOpenShards(client, 'Events')).map(({ shardId }) => shardId)).toEqual(['a', 'b', 'c']);
-  // Kinesis refuses a token together with the name of the stream.
-  expect(asked).toEqual([{ StreamName: 'Events', ShardFilter: { Type: 'AT_LATEST' } }, { NextToken: 'more' }]);
+  // Kinesis rejects a token together with a stream name.
+  expect(inputs).toEqual([{ StreamName: 'Events', ShardFilter: { Type: 'AT_LATEST' } }, { NextToken: 'more' }]);
 });

@@ -13,14 +13,14 @@ fc.configureGlobal({ numRuns: randomRuns(100) });
 const anyCount = fc.integer({ min: 1, max: 48 });
 const quarter = 2n ** 126n;
 
-function carryOut(ranges: HashKeyRange[], plan: ReturnType<typeof planStreamReshard>): HashKeyRange[][] {
+function mapsAfter(ranges: HashKeyRange[], plan: ReturnType<typeof planStreamReshard>): HashKeyRange[][] {
   const maps = [ranges];
   for (const operation of plan) maps.push(afterOperation(maps.at(-1)!, operation));
   return maps;
 }
 
 describe('skewOf', () => {
-  test('is 1 for shards of the same width, and the lost part of the capacity otherwise', () => {
+  test('is 1 for shards of the same width, and otherwise the factor by which the capacity decreases', () => {
     expect(skewOf(uniformRanges(1))).toBe(1);
     expect(skewOf(uniformRanges(64))).toBe(1);
     expect(skewOf(rangesBetween([quarter]))).toBe(1.5);
@@ -29,21 +29,21 @@ describe('skewOf', () => {
 });
 
 describe('boundaryMoves', () => {
-  test('make any shards even, each move one that the service takes, whichever kind comes first', () => {
+  test('make any shards even with valid operations, whether splits or merges come first', () => {
     const first = fc.constantFrom('split', 'merge', undefined);
     fc.assert(
       fc.property(anyRanges, anyCount, first, (ranges, count, first) => {
-        const end = carryOut(ranges, boundaryMoves(ranges, count, first)).at(-1)!;
+        const end = mapsAfter(ranges, boundaryMoves(ranges, count, first)).at(-1)!;
         expect(end).toHaveLength(count);
         expect(skewOf(end)).toBeLessThanOrEqual(MAX_SKEW);
       }),
     );
   });
 
-  test('never leave fewer shards than before or after, nor more than one above both', () => {
+  test('never have fewer shards than before or after, and at most one shard more than both', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, (ranges, count) => {
-        const counts = carryOut(ranges, boundaryMoves(ranges, count)).map(({ length }) => length);
+        const counts = mapsAfter(ranges, boundaryMoves(ranges, count)).map(({ length }) => length);
         expect(Math.min(...counts)).toBe(Math.min(ranges.length, count));
         expect(Math.max(...counts)).toBeLessThanOrEqual(Math.max(ranges.length, count) + 1);
       }),
@@ -55,36 +55,39 @@ describe('boundaryMoves', () => {
     [-2n, 0],
     [3n, 2],
     [-3n, 2],
-  ])('leave a boundary alone up to a fortieth of the ideal width astray: %d hundredths take %d', (astray, moves) => {
-    const half = 2n ** 127n;
-    expect(boundaryMoves(rangesBetween([half + (astray * half) / 100n]), 2)).toHaveLength(moves);
-  });
+  ])(
+    'leave a boundary in place up to 2.5 %% of the ideal width from its place: at %d hundredths, %d moves',
+    (misplaced, moves) => {
+      const half = 2n ** 127n;
+      expect(boundaryMoves(rangesBetween([half + (misplaced * half) / 100n]), 2)).toHaveLength(moves);
+    },
+  );
 
   test.each([
     { near: -1n, far: -2n },
     { near: -1n, far: 2n },
     { near: 1n, far: -2n },
     { near: 1n, far: 2n },
-  ])('keep the nearest of the boundaries around a place: $near, and not $far', ({ near, far }) => {
+  ])('keep the boundary nearest to an ideal place: at $near, not at $far', ({ near, far }) => {
     const half = 2n ** 127n;
     const ranges = rangesBetween([half + near, half + far].sort((a, b) => (a < b ? -1 : 1)));
-    expect(carryOut(ranges, boundaryMoves(ranges, 2)).at(-1)).toEqual(rangesBetween([half + near]));
+    expect(mapsAfter(ranges, boundaryMoves(ranges, 2)).at(-1)).toEqual(rangesBetween([half + near]));
   });
 });
 
 describe('planStreamReshard', () => {
-  test('is empty exactly for a stream that has the count and is even', () => {
+  test('is empty if and only if the stream has the count and is even', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, (ranges, count) => {
         const isThere = ranges.length === count && skewOf(ranges) <= MAX_SKEW;
         expect(planStreamReshard(ranges, count).length === 0).toBe(isThere);
       }),
     );
-    // The boundary is further astray than a new one would be, and the shards are even all the same.
+    // The boundary is not at its ideal place, but the shards are even enough.
     expect(planStreamReshard(rangesBetween([2n ** 127n + 2n ** 122n]), 2)).toEqual([]);
   });
 
-  test('made anew after each request, it gets shorter by one at least, until the stream is even', () => {
+  test('a new plan after each operation is shorter than the plan before, until the stream is even', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, fc.integer({ min: 0, max: 10 }), (start, count, updatesLeft) => {
         let ranges = start;
@@ -104,7 +107,7 @@ describe('planStreamReshard', () => {
     );
   });
 
-  test('takes the way with fewer requests, and splits or merges if both have as many', () => {
+  test('uses the operation type with fewer requests, and splits or merges if both need the same number', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, (ranges, count) => {
         fc.pre(ranges.length !== count);
@@ -116,7 +119,7 @@ describe('planStreamReshard', () => {
     );
   });
 
-  test('goes from 4 to 32 even shards in three updates, or in 28 splits if there are no updates left', () => {
+  test('changes 4 even shards to 32 with three updates, or with 28 splits if no updates are left', () => {
     const updates = planStreamReshard(uniformRanges(4), 32);
     expect(updates.map(describeOperation)).toEqual([
       'update the shard count to 8',
@@ -127,7 +130,7 @@ describe('planStreamReshard', () => {
     expect(splits.map(({ type }) => type)).toEqual(Array(28).fill('split'));
   });
 
-  test('moves a single boundary by a split and a merge, and can be read', () => {
+  test('moves one boundary with a split and a merge, in readable descriptions', () => {
     const drifted = rangesBetween([quarter / 2n, 2n * quarter, 3n * quarter]);
     expect(planStreamReshard(drifted, 4).map(describeOperation)).toEqual([
       'split 20000000000000000000000000000000-7fffffffffffffffffffffffffffffff at 40000000000000000000000000000000',
@@ -141,17 +144,20 @@ describe('planStreamReshard', () => {
     [9, 12],
     [8_000, 10_000],
     [10_000, 9_999],
-  ])('makes %d shards that are all astray even by a detour over %d, unless that has just failed', (count, detour) => {
-    const astray = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
-    expect(
-      planStreamReshard(astray, count).map((operation) => 'shardCount' in operation && operation.shardCount),
-    ).toEqual([detour, count]);
-    if (count < 100) {
-      const moves = planStreamReshard(astray, count, { lastUpdateTo: count });
-      expect(moves).toHaveLength(2 * (count - 1));
-      expect(skewOf(carryOut(astray, moves).at(-1)!)).toBe(1);
-    }
-  });
+  ])(
+    'makes %d shards with all boundaries out of place even with an intermediate count of %d, unless that has just failed',
+    (count, detour) => {
+      const misplaced = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
+      expect(
+        planStreamReshard(misplaced, count).map((operation) => 'shardCount' in operation && operation.shardCount),
+      ).toEqual([detour, count]);
+      if (count < 100) {
+        const moves = planStreamReshard(misplaced, count, { lastUpdateTo: count });
+        expect(moves).toHaveLength(2 * (count - 1));
+        expect(skewOf(mapsAfter(misplaced, moves).at(-1)!)).toBe(1);
+      }
+    },
+  );
 
   test.each([
     [38, 'update'],
@@ -159,15 +165,15 @@ describe('planStreamReshard', () => {
     [40, 'split'],
     [41, 'merge'],
     [42, 'update'],
-  ])('takes %d uneven shards to 40, after an update that may have left them so, by its next %s', (count, next) => {
-    const astray = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
-    expect(planStreamReshard(astray, 40, { lastUpdateTo: 40 })[0]).toMatchObject({ type: next });
+  ])('after an update that left %d uneven shards, the next operation on the way to 40 is a %s', (count, next) => {
+    const misplaced = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
+    expect(planStreamReshard(misplaced, 40, { lastUpdateTo: 40 })[0]).toMatchObject({ type: next });
   });
 
   test.each([
     [100, 101],
     [101, 100],
-  ])('updates %d even shards to %d again if the last update to that count was never made', (count, next) => {
+  ])('updates %d even shards to %d again if the last update to that count did not happen', (count, next) => {
     const plan = planStreamReshard(uniformRanges(count), next, { lastUpdateTo: next });
     expect(plan).toEqual([{ type: 'update', shardCount: next }]);
   });

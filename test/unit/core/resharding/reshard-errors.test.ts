@@ -1,6 +1,6 @@
 import { DailyUpdateLimitError, ReshardTimeOutError } from '../../../../lib/core/resharding/reshard-errors';
 
-test('a time-out tells how far the stream has come, in how many minutes, and that the work can go on', () => {
+test('ReshardTimeOutError contains the open shards, the target, the minutes, and that another run continues the work', () => {
   const error = new ReshardTimeOutError({ streamName: 'Events', shardCount: 16 }, 4, 51.4 * 60_000);
   expect(error.code).toBe('RESHARD_TIME_OUT');
   expect(error.problem).toBe('Events has 4 of 16 shards after 51 minutes; run it again to continue');
@@ -9,8 +9,8 @@ test('a time-out tells how far the stream has come, in how many minutes, and tha
 test.each([
   [10, 'they are allowed again at 1970-01-02T00:01:00.000Z'],
   [11, 'change the count in parts, with at most 10 doublings or halvings a day'],
-])('%d updates, one of the day being used: %s', (updates, advice) => {
+])('DailyUpdateLimitError for %d updates with one of the day used – the message ends with "%s"', (updates, ending) => {
   const { problem } = new DailyUpdateLimitError('Events', updates, [{ time: 0, shardCount: 2 }]);
   expect(problem).toContain(`Events needs ${updates} more update(s)`);
-  expect(problem).toMatch(new RegExp(`; ${advice}$`));
+  expect(problem).toMatch(new RegExp(`; ${ending}$`));
 });

@@ -51,21 +51,21 @@ const deployment = (startedAt: number): DeploymentOptions => ({
   },
 });
 
-/** The first call of an operation comes to this end. */
+/** The first call of an operation has this fate. */
 const firstCall = (operation: string, fate: CallFate) => {
   let calls = 0;
   return (call: string): CallFate => (call === operation && calls++ === 0 ? fate : 'answered');
 };
 
-function refuses<T>(promise: Promise<T>): Promise<EvenShardsError> {
+function errorOf<T>(promise: Promise<T>): Promise<EvenShardsError> {
   return promise.then(
-    () => Promise.reject(new Error('it was not refused')),
+    () => Promise.reject(new Error('no error was thrown')),
     (error) => error,
   );
 }
 
 describe('reshardStream', () => {
-  test('goes step by step, waiting for each to end, and tells the open shards and their skew', async () => {
+  test('makes one change after the other, and reports the open shards and their skew', async () => {
     const { kinesis, reshard, progress } = setUp({ shardCount: 4 });
     expect(await reshard(32)).toEqual({ state: 'even', openShardCount: 32, skew: 1, plan: [] });
     expect(callsThatChange(kinesis)).toEqual(['update', 'update', 'update']);
@@ -76,7 +76,7 @@ describe('reshardStream', () => {
     ]);
   });
 
-  test('ends with the reason of its signal before the next look', async () => {
+  test('ends with the reason of its signal before the next request', async () => {
     const { kinesis, clock, time } = setUp({ shardCount: 4 });
     const ending = new AbortController();
     const onProgress = () => ending.abort(new Error('no more time'));
@@ -86,14 +86,14 @@ describe('reshardStream', () => {
     expect(kinesis.calls.filter((call) => call === 'describeStreamSummary')).toHaveLength(1);
   });
 
-  test('does nothing to a stream that is there', async () => {
+  test('changes nothing on a stream that already has even shards of the target count', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 5 });
     await reshard(5);
     expect(kinesis.calls).toEqual(['describeStreamSummary', 'listShards']);
   });
 
   test(
-    'ends even between any counts, within the rules',
+    'ends with even shards between any two counts',
     async () => {
       const counts = fc.integer({ min: 1, max: 1_500 });
       await fc.assert(
@@ -109,7 +109,7 @@ describe('reshardStream', () => {
   );
 
   test(
-    'ends even from any shards, whatever fails on the way',
+    'ends with even shards from any start, even if requests fail',
     async () => {
       const count = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2, nil: undefined });
       const runs = fc.record({ start: anyRanges, count, seed: fc.integer() });
@@ -133,7 +133,7 @@ describe('reshardStream', () => {
 
 const failures: CallFate[] = ['failed', 'throttled', 'answer lost'];
 
-/** Calls it again each time it fails, as whoever re-runs a deployment does: with no memory of what it has done. */
+/** Calls `work` until it succeeds, as when a failed deployment is run again. */
 async function untilItSucceeds<T>(work: () => Promise<T>): Promise<T> {
   for (let attempts = 0; attempts < 1_000; attempts += 1) {
     try {
@@ -145,10 +145,10 @@ async function untilItSucceeds<T>(work: () => Promise<T>): Promise<T> {
   throw new Error('it failed a thousand times');
 }
 
-describe('the daily limit', () => {
+describe('the daily limit of updates', () => {
   const lastUpdates = ({ tags }: FakeControlPlane) => tags.get(UPDATE_HISTORY_TAG)!.split(' ');
 
-  test('is kept count of in a tag of the stream, other tags being left alone', async () => {
+  test('the updates are counted in a tag of the stream, and other tags do not change', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 4 });
     for (const key of ['a', 'b', 'c', 'd', 'z']) kinesis.tags.set(key, 'other');
     await reshard(32);
@@ -158,40 +158,37 @@ describe('the daily limit', () => {
     expect(lastUpdates(kinesis)).toHaveLength(6);
   });
 
-  test('is kept count of although the stream takes no tag while it is busy with an update', async () => {
+  test('the updates are counted even though a stream accepts no tag during an update', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 4 });
-    const taken: string[] = [];
+    const statuses: string[] = [];
     const addTags = kinesis.addTagsToStream.bind(kinesis);
     kinesis.addTagsToStream = (input) => {
-      taken.push(kinesis.status);
+      statuses.push(kinesis.status);
       return addTags(input);
     };
     await reshard(32);
-    expect(taken).toEqual(['ACTIVE', 'ACTIVE', 'ACTIVE']);
+    expect(statuses).toEqual(['ACTIVE', 'ACTIVE', 'ACTIVE']);
     expect(lastUpdates(kinesis)).toEqual(['1970-01-01T0000Z=8', '1970-01-01T0000Z=16', '1970-01-01T0000Z=32']);
   });
 
-  test.each(['throttled', 'failed'] as const)(
-    'counts an update once, however often it is asked for: %s',
-    async (fate) => {
-      const fates: CallFate[] = ['answered', fate, 'answered', fate, fate];
-      const { kinesis, reshard } = setUp({
-        shardCount: 4,
-        callFate: (call) => (call === 'updateShardCount' && fates.shift()) || 'answered',
-      });
-      await untilItSucceeds(() => reshard(32));
-      expect(lastUpdates(kinesis).map((entry) => entry.split('=')[1])).toEqual(['8', '16', '32']);
-    },
-  );
+  test.each(['throttled', 'failed'] as const)('an update that is %s and sent again is counted once', async (fate) => {
+    const fates: CallFate[] = ['answered', fate, 'answered', fate, fate];
+    const { kinesis, reshard } = setUp({
+      shardCount: 4,
+      callFate: (call) => (call === 'updateShardCount' && fates.shift()) || 'answered',
+    });
+    await untilItSucceeds(() => reshard(32));
+    expect(lastUpdates(kinesis).map((entry) => entry.split('=')[1])).toEqual(['8', '16', '32']);
+  });
 
-  test('is not overstepped on a stream that takes no tag to count its updates in', async () => {
+  test('without a tag for the count, the stream is not updated', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 4 });
     kinesis.addTagsToStream = () => Promise.reject(new Error('a stream has at most 50 tags'));
     await expect(reshard(16)).rejects.toThrow('a stream has at most 50 tags');
     expect(callsThatChange(kinesis)).toEqual([]);
   });
 
-  test('is not spent on what a split or a merge can do', async () => {
+  test('no update is used if one split or merge is enough', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 1 });
     await reshard(2);
     await reshard(1);
@@ -199,7 +196,7 @@ describe('the daily limit', () => {
     expect(kinesis.tags.size).toBe(0);
   });
 
-  test('is reported otherwise, before anything is changed, with the time at which it frees', async () => {
+  test('an update beyond the limit is rejected before any change, with the time at which updates are allowed again', async () => {
     const { kinesis, reshard, clock } = setUp({ shardCount: 16 });
     for (let times = 0; times < 4; times += 1) {
       await reshard(32);
@@ -207,7 +204,7 @@ describe('the daily limit', () => {
       await clock.runUntil(clock.sleep(HOUR_MS));
     }
     const before = kinesis.calls.length;
-    const error = await refuses(reshard(100));
+    const error = await errorOf(reshard(100));
     expect(error).toBeInstanceOf(DailyUpdateLimitError);
     expect(error.problem).toBe(
       'Events needs 3 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and at least 8 are ' +
@@ -218,8 +215,8 @@ describe('the daily limit', () => {
     expect(await reshard(100)).toMatchObject({ openShardCount: 100 });
   });
 
-  /** As if others had made all updates of the day. */
-  async function useUpTheDay({ kinesis, reshard }: ReturnType<typeof setUp>, fewer: number, more: number) {
+  /** Uses all updates of the day and removes their tag, as if other programs had sent them. */
+  async function useAllUpdates({ kinesis, reshard }: ReturnType<typeof setUp>, fewer: number, more: number) {
     for (let times = 0; times < 5; times += 1) {
       await reshard(more);
       await reshard(fewer);
@@ -228,7 +225,7 @@ describe('the daily limit', () => {
     kinesis.calls.length = 0;
   }
 
-  test('allows as many splits and merges as it takes where an update, the last but one, has left the stream uneven', async () => {
+  test('splits and merges repair a stream that the last but one allowed update left uneven', async () => {
     const boundaries = uniformRanges(41).map(({ startingHashKey }) => startingHashKey);
     const { kinesis, clock } = setUp({ ranges: rangesBetween(boundaries.slice(3)) });
     const updates = [80, 40, 80, 40, 80, 40, 80, 160, 40].map((shardCount) => ({ time: 0, shardCount }));
@@ -240,39 +237,39 @@ describe('the daily limit', () => {
     expect(plan.length).toBeGreaterThan(30);
   });
 
-  test('is got around by splits when others have used up the day: from 4 to 32', async () => {
+  test('after other programs have used all updates, splits change 4 shards to 32', async () => {
     const run = setUp({ shardCount: 4 });
-    await useUpTheDay(run, 4, 8);
+    await useAllUpdates(run, 4, 8);
     expect(await run.reshard(32)).toMatchObject({ state: 'even', openShardCount: 32, skew: 1 });
     expect(callsThatChange(run.kinesis)).toEqual(['update', ...Array(28).fill('split')]);
   });
 
-  test('is reported when others have used up the day and splits would take too long, and remembered', async () => {
+  test('after other programs have used all updates, a change with too many splits is rejected for one hour without another request', async () => {
     const run = setUp({ shardCount: 32 });
-    await useUpTheDay(run, 32, 64);
-    expect((await refuses(run.reshard(64))).problem).toBe(
+    await useAllUpdates(run, 32, 64);
+    expect((await errorOf(run.reshard(64))).problem).toBe(
       'Events needs 1 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and at least 0 are ' +
         'used: at most 10 updates in a rolling day; other programs have used the rest, so the updates are allowed again within 24 hours',
     );
-    await refuses(run.reshard(64));
+    await errorOf(run.reshard(64));
     expect(callsThatChange(run.kinesis)).toEqual(['update']);
     await run.clock.runUntil(run.clock.sleep(HOUR_MS + 60_000));
-    await refuses(run.reshard(64));
+    await errorOf(run.reshard(64));
     expect(callsThatChange(run.kinesis)).toEqual(['update', 'update']);
   });
 
-  test('is reported for a distance that no day is enough for', async () => {
+  test('a change that needs more updates than a day allows is rejected', async () => {
     const { reshard } = setUp({ shardCount: 1 });
-    expect((await refuses(reshard(2_000))).problem).toMatch(
+    expect((await errorOf(reshard(2_000))).problem).toMatch(
       /^Events needs 11 more .*; change the count in parts, with at most 10 doublings or halvings a day$/,
     );
   });
 
-  test('is not spent on a detour that has just failed to make the stream even', async () => {
-    const astray = uniformRanges(9)
+  test('no update is used on an intermediate count that has just failed to make the stream even', async () => {
+    const misplaced = uniformRanges(9)
       .map(({ startingHashKey }) => startingHashKey / 3n)
       .slice(1);
-    const starts = [0n, ...astray];
+    const starts = [0n, ...misplaced];
     const uneven = starts.map((startingHashKey, index) => ({
       startingHashKey,
       endingHashKey: (starts[index + 1] ?? 2n ** 128n) - 1n,
@@ -289,27 +286,27 @@ describe('the daily limit', () => {
   });
 });
 
-describe('a stream that cannot be resharded', () => {
+describe('streams that cannot be resharded', () => {
   test.each([
     [{ streamMode: 'ON_DEMAND' as const }, 'on-demand mode'],
     [{ streamMode: 'ON_DEMAND' as const, distribution: 'AUTO' as const }, 'record distribution AUTO'],
-  ])('is refused: %j', async (options, reason) => {
+  ])('rejects a stream with %j', async (options, reason) => {
     const { kinesis, reshard } = setUp(options);
-    const error = await refuses(reshard(8));
+    const error = await errorOf(reshard(8));
     expect(error).toMatchObject({ code: 'STREAM_NOT_RESHARDABLE', streamName: 'Events' });
     expect(error.message).toContain(reason);
     expect(callsThatChange(kinesis)).toEqual([]);
   });
 
-  test('is one that is being deleted', async () => {
+  test('rejects a stream that is being deleted', async () => {
     const { kinesis, reshard } = setUp();
     Object.assign(kinesis, { status: 'DELETING' });
     await expect(reshard(8)).rejects.toThrow('Events cannot be resharded: it is being deleted');
   });
 
-  test('is one whose account has no shards left, in the words of the service', async () => {
+  test('throws the error of Kinesis if the shard quota of the account is used up', async () => {
     const { reshard } = setUp({ shardCount: 8, shardQuota: 10 });
-    expect(await refuses(reshard(16))).toMatchObject({
+    expect(await errorOf(reshard(16))).toMatchObject({
       name: 'LimitExceededException',
       message: expect.stringContaining('shard limit'),
     });
@@ -323,15 +320,15 @@ test.each([
   ['listShards', { Shards: [{ HashKeyRange: { StartingHashKey: '0', EndingHashKey: '1' } }] }],
   ['listTagsForStream', undefined],
   ['listTagsForStream', { Tags: [], HasMoreTags: true }],
-] as const)('an incomplete answer to %s is refused: %j', async (operation, answer) => {
+] as const)('an incomplete response to %s is rejected: %j', async (operation, answer) => {
   const { kinesis, reshard } = setUp({ shardCount: 4 });
   kinesis[operation] = async () => answer as never;
   const message = `[INCOMPLETE_ANSWER] the response of ${operation[0]!.toUpperCase()}${operation.slice(1)} must contain`;
   await expect(reshard(8)).rejects.toThrow(message);
 });
 
-describe('the quota of the account', () => {
-  test('is met by a merge before each split where no shard is left', async () => {
+describe('the shard quota of the account', () => {
+  test('if no shard is left, each split follows a merge', async () => {
     for (const first of [quarter / 2n, (3n * quarter) / 2n]) {
       const { kinesis, reshard } = setUp({ ranges: rangesBetween([first, 2n * quarter, 3n * quarter]), shardQuota: 4 });
       await reshard(4);
@@ -340,24 +337,27 @@ describe('the quota of the account', () => {
     }
   });
 
-  test('is met where evening out would take a detour over more shards', async () => {
-    const astray = rangesBetween(Array.from({ length: 39 }, (_, index) => BigInt(index + 1) * 4n));
-    const { kinesis, reshard } = setUp({ ranges: astray, shardQuota: 40 });
+  test('if the intermediate count is above the quota, the stream is made even with a smaller count', async () => {
+    const misplaced = rangesBetween(Array.from({ length: 39 }, (_, index) => BigInt(index + 1) * 4n));
+    const { kinesis, reshard } = setUp({ ranges: misplaced, shardQuota: 40 });
     await reshard(40);
     expect(ranges(kinesis)).toEqual(uniformRanges(40));
     expect(callsThatChange(kinesis)).toEqual(['update', 'merge', 'update']);
   });
 
-  test.each([[quarter], [quarter / 2n]])('leaves a stream that it does not let grow as it is', async (first) => {
-    const start = rangesBetween([first, quarter * 2n]);
-    const { kinesis, reshard } = setUp({ ranges: start, shardQuota: 3 });
-    await refuses(reshard(4));
-    expect(ranges(kinesis)).toEqual(start);
-  });
+  test.each([[quarter], [quarter / 2n]])(
+    'if the quota does not allow the target count, the stream does not change',
+    async (first) => {
+      const start = rangesBetween([first, quarter * 2n]);
+      const { kinesis, reshard } = setUp({ ranges: start, shardQuota: 3 });
+      await errorOf(reshard(4));
+      expect(ranges(kinesis)).toEqual(start);
+    },
+  );
 });
 
-describe('a list of shards that is seconds old', () => {
-  test('is a reason to look again: 150 of 150 walks end even', async () => {
+describe('an outdated list of shards', () => {
+  test('reshardStream lists the shards again, and 150 of 150 runs end with even shards', async () => {
     const walks = fc.record({ start: anyRanges, to: fc.integer({ min: 1, max: 30 }), seed: fc.integer() });
     await fc.assert(
       fc.asyncProperty(walks, async ({ start, to, seed }) => {
@@ -377,10 +377,10 @@ describe('a list of shards that is seconds old', () => {
   }, 60_000);
 });
 
-describe('a repair with an old count', () => {
+describe('a repair to an old shard count', () => {
   const TEN_SECONDS = 10_000;
 
-  test('ends when a deployment takes the stream to another count: 200 of 200 end with the new one', async () => {
+  test('ends when a deployment changes the stream to another count, and 200 of 200 runs end with the new count', async () => {
     const counts = fc.integer({ min: 1, max: 20 });
     const runs = fc.record({ start: anyRanges, old: counts, to: counts, afterMs: fc.integer({ max: 90_000, min: 0 }) });
     let superseded = 0;
@@ -410,7 +410,7 @@ describe('a repair with an old count', () => {
     expect(superseded).toBeGreaterThan(20);
   }, 60_000);
 
-  test('ends when CloudFormation updates the count, which leaves no mark', async () => {
+  test('ends when CloudFormation updates the count, which adds no tag', async () => {
     const uneven = uniformRanges(8).map(({ startingHashKey, endingHashKey }, index) => ({
       startingHashKey: startingHashKey + (index > 0 && index < 4 ? 2n ** 122n : 0n),
       endingHashKey: endingHashKey + (index < 3 ? 2n ** 122n : 0n),
@@ -443,12 +443,9 @@ describe('a repair with an old count', () => {
   }, 60_000);
 
   test.each([
-    ['goes on with a stream that its own splits and merges change', { shardQuota: 8 }],
-    [
-      'goes on with a stream that stays as it is because Kinesis is busy',
-      { callFate: firstCall('updateShardCount', 'throttled') },
-    ],
-    ['goes on with a stream that its own updates take over more shards', {}],
+    ['continues after the splits and merges of its own', { shardQuota: 8 }],
+    ['continues after Kinesis has throttled an update', { callFate: firstCall('updateShardCount', 'throttled') }],
+    ['continues after its own update to an intermediate count', {}],
   ])('%s', async (_, options) => {
     const start = rangesBetween([1n, 2n, 3n, 4n, 5n, 6n, 7n].map((place) => place * 4n));
     const { kinesis, clock, time } = setUp({ ranges: start, ...options });
@@ -460,7 +457,7 @@ describe('a repair with an old count', () => {
   test.each([
     [{}, 8],
     [{ yieldsToOthers: true }, 9],
-  ])('with %j ends with %d shards when others have made 9 of 7', async (options, shards) => {
+  ])('with %j ends with %d shards if another program has changed 7 shards to 9', async (options, shards) => {
     const { kinesis, clock, time } = setUp({ shardCount: 7, callFate: firstCall('updateShardCount', 'throttled') });
     const target = { streamName: 'Events', shardCount: 8 };
     const repair = reshardStream(kinesis, target, { ...time, ...options }).catch(() => {});
@@ -471,19 +468,19 @@ describe('a repair with an old count', () => {
     expect(kinesis.openShards).toHaveLength(shards);
   });
 
-  test('may begin again an hour later', async () => {
+  test('can start one hour after the deployment', async () => {
     const { kinesis, clock, reshard } = setUp({ shardCount: 4 });
     await clock.runUntil(
       advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), deployment(clock.now())),
     );
-    expect((await refuses(reshard(8))).problem).toMatch(/^a deployment changes Events to 4 shards/);
+    expect((await errorOf(reshard(8))).problem).toMatch(/^a deployment changes Events to 4 shards/);
     await clock.runUntil(clock.sleep(HOUR_MS));
     expect(await reshard(8)).toMatchObject({ openShardCount: 8 });
   });
 });
 
 describe('a deployment', () => {
-  test('reaches its count although Kinesis refuses every tag, and reports each refusal', async () => {
+  test('reaches its count although Kinesis rejects every tag, and reports each rejection', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
     kinesis.addTagsToStream = ({ Tags }) => Promise.reject(new Error(`no tag ${Object.keys(Tags!)}`));
     const failures: string[] = [];
@@ -499,23 +496,23 @@ describe('a deployment', () => {
     expect(failures).toEqual([mark, history, mark, history, mark]);
   });
 
-  test('ends when a later one takes the stream to another count, as a roll-back does', async () => {
+  test('ends when a later deployment changes the stream to another count, for example a roll-back', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
-    const look = (shardCount: number, startedAt: number) =>
+    const advance = (shardCount: number, startedAt: number) =>
       clock.runUntil(
         advanceDeployment(kinesis, { streamName: 'Events', shardCount }, clock.now(), deployment(startedAt)),
       );
-    await look(8, 1);
-    await look(4, 2);
-    expect(await refuses(look(8, 1))).toMatchObject({ code: 'RESHARD_SUPERSEDED', supersededBy: 4 });
-    expect(await look(4, 2)).toMatchObject({ state: 'even' });
+    await advance(8, 1);
+    await advance(4, 2);
+    expect(await errorOf(advance(8, 1))).toMatchObject({ code: 'RESHARD_SUPERSEDED', supersededBy: 4 });
+    expect(await advance(4, 2)).toMatchObject({ state: 'even' });
   });
 });
 
-describe('a clock that is wrong', () => {
+describe('a wrong clock', () => {
   const DAY_MS = 24 * HOUR_MS;
 
-  test.each([-1, 1])('by %d days at one deployment keeps no later one from its shards', async (days) => {
+  test.each([-1, 1])('a deployment whose clock is wrong by %d days does not stop a later deployment', async (days) => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
     const deploy = async (shardCount: number, offByMs: number) => {
       const now = () => 10 * DAY_MS + clock.now() + offByMs;
@@ -528,17 +525,17 @@ describe('a clock that is wrong', () => {
     expect(kinesis.openShards).toHaveLength(4);
   });
 
-  test('that jumps between looks neither ends a reshard nor makes another of it', async () => {
+  test('reshardStream still ends with the target count if the time of day jumps between its requests', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
-    let looks = 0;
-    const timeOfDay = () => 10 * DAY_MS + [0, -DAY_MS, DAY_MS][looks++ % 3]!;
+    let calls = 0;
+    const timeOfDay = () => 10 * DAY_MS + [0, -DAY_MS, DAY_MS][calls++ % 3]!;
     const done = reshardStream(kinesis, { streamName: 'Events', shardCount: 12 }, { clock, timeOfDay });
     expect(await clock.runUntil(done)).toMatchObject({ state: 'even', openShardCount: 12 });
   });
 });
 
 describe('inspectStream', () => {
-  test('tells what it would take, and changes nothing', async () => {
+  test('returns the plan and changes nothing', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
     const progress = await clock.runUntil(inspectStream(kinesis, { streamName: 'Events', shardCount: 9 }, 0));
     expect(progress).toMatchObject({ state: 'uneven', openShardCount: 4, skew: 1 });
@@ -549,21 +546,21 @@ describe('inspectStream', () => {
     expect(callsThatChange(kinesis)).toEqual([]);
   });
 
-  test('refuses a count that no stream can have before it asks anything', async () => {
+  test('rejects a count that no stream can have before it sends a request', async () => {
     const { kinesis } = setUp();
     const message = 'shardCount must be a whole number from 1 to 10000, got 0';
     await expect(inspectStream(kinesis, { streamName: 'Events', shardCount: 0 }, 0)).rejects.toThrow(message);
     expect(kinesis.calls).toEqual([]);
   });
 
-  test('without a count, is about evenness alone', async () => {
+  test('without a count, checks only whether the shards are even', async () => {
     const { kinesis, clock } = setUp({ shardCount: 3 });
     expect(await clock.runUntil(inspectStream(kinesis, { streamName: 'Events' }, 0))).toMatchObject({ state: 'even' });
   });
 });
 
 describe('advanceDeployment', () => {
-  test('leaves a stream alone that somebody else is changing', async () => {
+  test('changes nothing on a stream that another program is changing', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4, reshardStepMs: HOUR_MS });
     await clock.runUntil(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey: '5' }));
     const progress = await clock.runUntil(

@@ -8,7 +8,7 @@ import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
 const MINUTE_MS = 60_000;
 
-/** A stream whose scaler runs every minute, as its schedule has it. */
+/** A stream with a scaler that runs every minute. */
 function setUp(options: Partial<FakeControlPlaneOptions>, bounds = { minShards: 2, maxShards: 64 }) {
   const clock = new VirtualClock();
   clock.nowMs = Date.UTC(2026, 10, 21);
@@ -32,20 +32,20 @@ function setUp(options: Partial<FakeControlPlaneOptions>, bounds = { minShards: 
   return { kinesis, run, runFor, jump };
 }
 
-const updatesAsked = ({ calls }: FakeControlPlane) => calls.filter((call) => call === 'updateShardCount').length;
+const updateCount = ({ calls }: FakeControlPlane) => calls.filter((call) => call === 'updateShardCount').length;
 
 describe('scaleStream', () => {
-  test('goes on under a clock that jumps by a day, back and forward, and asks for no more than the day allows', async () => {
+  test('continues if the time of day jumps one day back and forward, and uses only as many updates as the day allows', async () => {
     const { kinesis, run, jump } = setUp({ shardCount: 2 });
     for (const days of [0, -1, 1, 1, -1]) {
       jump(days * 24 * 60 * MINUTE_MS);
       for (let minute = 0; minute < 12; minute += 1) await run('surging');
     }
     expect(kinesis.openShards).toHaveLength(64);
-    expect(updatesAsked(kinesis)).toBe(5);
+    expect(updateCount(kinesis)).toBe(5);
   });
 
-  test('doubles under a surging load as often as it takes, with time in between for the load to show', async () => {
+  test('doubles the shards under a surging load until the maximum, with a pause after each change', async () => {
     const { kinesis, runFor } = setUp({ shardCount: 4 });
     expect(await runFor(2, 'surging')).toBe(8);
     expect(await runFor(8, 'surging')).toBe(8);
@@ -53,43 +53,43 @@ describe('scaleStream', () => {
     expect(kinesis.openShards.map(({ range }) => range)).toEqual(uniformRanges(64));
   });
 
-  test('tells the shards that it has asked for, and how many updates the day has left', async () => {
+  test('returns the shard count that it has requested, and the number of updates left for the day', async () => {
     const { run } = setUp({ shardCount: 6 });
     expect(await run('high')).toEqual({ load: 'high', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
     expect(await run('normal')).toEqual({ load: 'normal', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
   });
 
-  test('goes to new bounds step by step', async () => {
+  test('reaches new bounds in several updates', async () => {
     const { runFor } = setUp({ shardCount: 4 }, { minShards: 30, maxShards: 40 });
     expect(await runFor(5, 'normal')).toBe(30);
   });
 
-  test('never asks for what the day does not allow, and goes on when it does again', async () => {
+  test('never exceeds the updates of a day, and continues when updates are allowed again', async () => {
     const { kinesis, runFor } = setUp({ shardCount: 2 });
     for (let times = 0; times < 12; times += 1) {
       await runFor(61, 'low');
       await runFor(11, 'surging');
     }
     const before = kinesis.openShards.length;
-    expect(updatesAsked(kinesis)).toBeLessThanOrEqual(10);
+    expect(updateCount(kinesis)).toBeLessThanOrEqual(10);
     expect(before).toBeGreaterThan(2);
     expect(await runFor(24 * 60, 'low')).toBeLessThan(before);
   });
 
-  test('leaves a stream alone that is being changed, and tells the shards that it is about to have', async () => {
+  test('does not change a stream that is already being changed, and returns its future shard count', async () => {
     const { kinesis, run } = setUp({ shardCount: 4, reshardStepMs: 10 * MINUTE_MS });
     await run('surging');
     expect(await run('surging')).toEqual({ shardCount: 8, updatesLeft: 9 });
-    expect(updatesAsked(kinesis)).toBe(1);
+    expect(updateCount(kinesis)).toBe(1);
   });
 
-  test('refuses an on-demand stream, which scales by itself', async () => {
+  test('rejects an on-demand stream, which scales by itself', async () => {
     const { run } = setUp({ streamMode: 'ON_DEMAND' });
     await expect(run('high')).rejects.toMatchObject({ code: 'STREAM_NOT_RESHARDABLE' });
   });
 
   test.each(['updateShardCount', 'addTagsToStream'])(
-    'says that the stream stays as it is when Kinesis was asked too often for %s',
+    'returns the unchanged shard count if Kinesis throttles %s',
     async (throttled) => {
       const { kinesis, run } = setUp({
         shardCount: 6,
@@ -103,21 +103,21 @@ describe('scaleStream', () => {
   test.each([
     [9, 8],
     [10, 4],
-  ])('keeps new bounds as long as the day has updates: after %d it has %d shards', async (used, shards) => {
+  ])('applies new bounds only if updates are left: after %d updates the stream has %d shards', async (used, shards) => {
     const { kinesis, runFor } = setUp({ shardCount: 4 }, { minShards: 8, maxShards: 64 });
     kinesis.tags.set(UPDATE_HISTORY_TAG, Array(used).fill('2026-11-20T2300Z=4').join(' '));
     expect(await runFor(2, 'normal')).toBe(shards);
-    expect(updatesAsked(kinesis)).toBe(10 - used);
+    expect(updateCount(kinesis)).toBe(10 - used);
   });
 
-  test('tells the shards even if it fails, and why', async () => {
+  test('returns the shard count and the failure if it fails', async () => {
     const alarms = new Error('no alarms');
     expect(await setUp({ shardCount: 6 }).run(alarms)).toEqual({ shardCount: 6, updatesLeft: 10, failure: alarms });
     const noQuota = await setUp({ shardCount: 6, shardQuota: 7 }).run('high');
     expect(noQuota).toMatchObject({ shardCount: 6, updatesLeft: 10, failure: { name: 'LimitExceededException' } });
   });
 
-  test('asks no more than once an hour when others have used up the updates of the day', async () => {
+  test('sends at most one request per hour after other programs have used the updates of the day', async () => {
     const { kinesis, run, runFor } = setUp({ shardCount: 8 });
     kinesis.updateShardCount = () => {
       kinesis.calls.push('updateShardCount');
@@ -126,15 +126,15 @@ describe('scaleStream', () => {
     expect(await run('high')).toEqual({ shardCount: 8, updatesLeft: 0 });
     expect(await run('high')).toMatchObject({ shardCount: 8, desiredShardCount: 8, updatesLeft: 0 });
     await runFor(57, 'high');
-    expect(updatesAsked(kinesis)).toBe(1);
+    expect(updateCount(kinesis)).toBe(1);
     await runFor(3, 'high');
-    expect(updatesAsked(kinesis)).toBe(2);
+    expect(updateCount(kinesis)).toBe(2);
   });
 
   test.each([
     ['answer lost', 8],
     ['failed', 6],
-  ] as const)('has counted an update, though Kinesis did not say whether it made it: %s', async (fate, shardCount) => {
+  ] as const)('counts an update even if the response is not known: %s', async (fate, shardCount) => {
     const { kinesis, run } = setUp({
       shardCount: 6,
       callFate: (operation) => (operation === 'updateShardCount' ? fate : 'answered'),

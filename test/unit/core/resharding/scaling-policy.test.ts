@@ -22,42 +22,54 @@ const situation = (openShardCount: number, load: Load, ...minutesAgo: number[]) 
   now: NOW,
 });
 
-const was = (minutesAgo: number, shardCount: number) => ({ time: NOW - minutesAgo * MINUTE, shardCount });
-const seven = [700, 600, 500, 400, 300, 200, 150];
+const updateAt = (minutesAgo: number, shardCount: number) => ({ time: NOW - minutesAgo * MINUTE, shardCount });
+const sevenUpdates = [700, 600, 500, 400, 300, 200, 150];
 
 describe('desiredShardCount', () => {
   test.each([
-    ['grows by a third under a high load', situation(6, 'high'), 8],
-    ['rounded up', situation(7, 'high'), 10],
-    ['doubles under a surging one', situation(8, 'surging'), 16],
-    ['not beyond the most', situation(40, 'surging'), 50],
-    ['halves under a low one', situation(8, 'low'), 4],
-    ['half of an odd count being rounded up', situation(7, 'low'), 4],
-    ['not below the fewest', situation(3, 'low'), 2],
-    ['from the most as from any other', situation(50, 'low'), 25],
-    ['and leaves it at that otherwise', situation(8, 'normal'), 8],
-    ['keeps new bounds at once, whatever the load', situation(1, 'low', 1), 2],
-    ['from above too', situation(60, 'high', 1), 50],
-    ['waits for a scale-out to show', situation(6, 'high', 9), 6],
-    ['but not longer', situation(6, 'high', 10), 8],
-    ['waits half an hour before it takes more away', situation(8, 'low', 29), 8],
-    ['but not longer', situation(8, 'low', 30), 4],
+    ['high load – increases the count by a third', situation(6, 'high'), 8],
+    ['high load and a count that is not a multiple of three – rounds up', situation(7, 'high'), 10],
+    ['surging load – doubles the count', situation(8, 'surging'), 16],
+    ['surging load – does not exceed maxShards', situation(40, 'surging'), 50],
+    ['low load – halves the count', situation(8, 'low'), 4],
+    ['low load and an odd count – rounds up', situation(7, 'low'), 4],
+    ['low load – does not go below minShards', situation(3, 'low'), 2],
+    ['low load at maxShards – halves the count', situation(50, 'low'), 25],
+    ['normal load – keeps the count', situation(8, 'normal'), 8],
+    ['a count below minShards – changes to minShards without a pause', situation(1, 'low', 1), 2],
+    ['a count above maxShards – changes to maxShards without a pause', situation(60, 'high', 1), 50],
+    ['high load 9 minutes after an update – waits', situation(6, 'high', 9), 6],
+    ['high load 10 minutes after an update – increases the count', situation(6, 'high', 10), 8],
+    ['low load 29 minutes after an update – waits', situation(8, 'low', 29), 8],
+    ['low load 30 minutes after an update – halves the count', situation(8, 'low', 30), 4],
+    ['low load and 3 updates left – halves the count', situation(8, 'low', ...sevenUpdates), 4],
     [
-      'takes shards away while the day has updates to give them back, and one to spare',
-      situation(8, 'low', ...seven),
+      'low load and 2 updates left – keeps the count, so that it can increase again',
+      situation(8, 'low', ...sevenUpdates, 100),
+      8,
+    ],
+    ['high load and 1 update left – increases the count', situation(6, 'high', ...sevenUpdates, 100, 50), 8],
+    ['high load and no update left – keeps the count', situation(6, 'high', ...sevenUpdates, 100, 50, 40), 6],
+    [
+      'low load and enough updates to return to the maximum of the day – halves the count',
+      { ...situation(8, 'low'), history: [updateAt(300, 32)] },
       4,
     ],
-    ['and no longer', situation(8, 'low', ...seven, 100), 8],
-    ['the others are for growing', situation(6, 'high', ...seven, 100, 50), 8],
-    ['until none is left', situation(6, 'high', ...seven, 100, 50, 40), 6],
-    ['counts the way back from the most of the day', { ...situation(8, 'low'), history: [was(300, 32)] }, 4],
-    ['which may be too far', { ...situation(8, 'low'), history: [was(300, 32), ...seven.map((m) => was(m, 8))] }, 8],
-    ['asks for nothing for an hour after it was refused', { ...situation(8, 'surging'), history: [was(59, 0)] }, 8],
+    [
+      'low load and too few updates to return to the maximum of the day – keeps the count',
+      { ...situation(8, 'low'), history: [updateAt(300, 32), ...sevenUpdates.map((m) => updateAt(m, 8))] },
+      8,
+    ],
+    [
+      'surging load within an hour after a rejected update – keeps the count',
+      { ...situation(8, 'surging'), history: [updateAt(59, 0)] },
+      8,
+    ],
   ])('%s', (_, given, desired) => {
     expect(desiredShardCount(given)).toBe(desired);
   });
 
-  test('under any load spends at most ten updates in any day, and keeps the bounds', () => {
+  test('uses at most ten updates in any day and stays within the bounds, for any load', () => {
     const days = fc.record({
       loads: fc.array(
         fc.record({
@@ -96,7 +108,7 @@ describe('desiredShardCount', () => {
     );
   });
 
-  test('never takes away what the same load would ask back', () => {
+  test('never removes so many shards that the same load would be high', () => {
     for (let count = 2; count <= 1_000; count += 1) {
       const fewer = desiredShardCount({ ...situation(count, 'low'), minShards: 1, maxShards: 10_000 });
       expect((SCALE_IN_FRACTION * count) / fewer).toBeLessThan(1);

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { InvalidShardCountError } from '../../../../lib/core';
 import { shardCountSteps } from '../../../../lib/core/resharding/shard-count-steps';
 
-/** The fewest updates from one count to every other, by breadth-first search over what the service allows. */
+/** The fewest updates from one count to every other count, from a breadth-first search over the valid updates. */
 function fewestUpdatesFrom(start: number, mostShards: number): number[] {
   const fewest = Array<number>(mostShards + 1).fill(Number.POSITIVE_INFINITY);
   fewest[start] = 0;
-  for (let reached = [start], updates = 1; reached.length > 0; updates += 1) {
+  for (let counts = [start], updates = 1; counts.length > 0; updates += 1) {
     const next: number[] = [];
-    for (const current of reached) {
+    for (const current of counts) {
       for (let target = 1; target <= mostShards; target += 1) {
         const allowed = target <= 2 * current && 2 * target >= current;
         if (!allowed || fewest[target]! < Number.POSITIVE_INFINITY) continue;
@@ -16,7 +16,7 @@ function fewestUpdatesFrom(start: number, mostShards: number): number[] {
         next.push(target);
       }
     }
-    reached = next;
+    counts = next;
   }
   return fewest;
 }
@@ -30,7 +30,7 @@ describe('shardCountSteps', () => {
     }
   });
 
-  test('never more than double nor less than halve a count, and end at the target', () => {
+  test('never more than double or less than halve the count, and end at the target', () => {
     const count = fc.integer({ min: 1, max: 10_000 });
     fc.assert(
       fc.property(count, count, (current, target) => {
@@ -59,7 +59,7 @@ describe('shardCountSteps', () => {
     [0, 4, 'current must be a whole number from 1 to 10000, got 0'],
     [4, 10_001, 'target must be a whole number from 1 to 10000 (the most shards of a Kinesis stream), got 10001'],
     [4, 2.5, 'target must be a whole number from 1 to 10000, got 2.5'],
-  ])('fail from %d to %d', (current, target, message) => {
+  ])('from %d to %d are rejected', (current, target, message) => {
     expect(() => shardCountSteps(current, target)).toThrow(message);
     expect(() => shardCountSteps(current, target)).toThrow(InvalidShardCountError);
   });

@@ -14,8 +14,8 @@ const HOUR = 60 * 60 * 1000;
 
 const updateAt = (time: number) => ({ time, shardCount: 8 });
 
-describe('the history of updates', () => {
-  test('survives a tag, to the minute, with the latest ten of a day', () => {
+describe('update history', () => {
+  test('keeps the last ten updates of a day through a tag, in whole minutes', () => {
     const updates = fc.array(
       fc.record({
         time: fc.integer({ min: NOW - 24 * HOUR, max: NOW }),
@@ -34,7 +34,7 @@ describe('the history of updates', () => {
     );
   });
 
-  test('is a value that a tag can have', () => {
+  test('is a valid tag value', () => {
     const tag = formatUpdateHistory(
       Array.from({ length: DAILY_UPDATES }, (_, index) => ({ time: NOW - index * HOUR, shardCount: 10_000 })),
     );
@@ -42,23 +42,23 @@ describe('the history of updates', () => {
   });
 
   test.each([
-    ['no tag', undefined, []],
-    ['an empty tag', '', []],
-    ['a tag that others have written', 'yesterday=8 - 2026-11-21T1100Z=8', [updateAt(NOW - HOUR)]],
+    ['a missing tag as an empty history', undefined, []],
+    ['an empty tag as an empty history', '', []],
+    ['only the valid entries of a tag', 'yesterday=8 - 2026-11-21T1100Z=8', [updateAt(NOW - HOUR)]],
     [
-      'entries of two clocks',
+      'entries in any order of time',
       '2026-11-21T1130Z=8 2026-11-21T1100Z=8',
       [updateAt(NOW - HOUR), updateAt(NOW - HOUR / 2)],
     ],
-    ['a time to come', '2026-11-21T1201Z=8', []],
-    ['what is older than a day', '2026-11-20T1159Z=8 2026-11-20T1200Z=8', [updateAt(NOW - 24 * HOUR)]],
-    ['a refusal of the last hour', '2026-11-21T1101Z=0', [{ time: NOW - HOUR + 60_000, shardCount: REFUSED }]],
-    ['an older refusal', '2026-11-21T1100Z=0', []],
-  ])('makes sense of %s', (_, tag, history) => {
+    ['a future time as no update', '2026-11-21T1201Z=8', []],
+    ['no updates older than a day', '2026-11-20T1159Z=8 2026-11-20T1200Z=8', [updateAt(NOW - 24 * HOUR)]],
+    ['a rejection within the last hour', '2026-11-21T1101Z=0', [{ time: NOW - HOUR + 60_000, shardCount: REFUSED }]],
+    ['an older rejection as no entry', '2026-11-21T1100Z=0', []],
+  ])('parses %s', (_, tag, history) => {
     expect(parseUpdateHistory(tag, NOW)).toEqual(history);
   });
 
-  test('says how many updates are left, and when so many are allowed again', () => {
+  test('returns how many updates are left, and when several are allowed again', () => {
     const history = Array.from({ length: 8 }, (_, index) => updateAt(NOW - (20 - index) * HOUR));
     expect(updatesLeft(history)).toBe(2);
     expect(allowedAgainAt(history, 2)).toBeUndefined();
@@ -67,7 +67,7 @@ describe('the history of updates', () => {
     expect(allowedAgainAt(history, 11)).toBeUndefined();
   });
 
-  test('knows of none left once Kinesis has refused one, and not when there will be', () => {
+  test('has no updates left after Kinesis has rejected one, without a time at which they are allowed again', () => {
     const history = [updateAt(NOW - HOUR), { time: NOW, shardCount: REFUSED }];
     expect(updatesLeft(history)).toBe(0);
     expect(updatesMade(history)).toEqual([updateAt(NOW - HOUR)]);

@@ -12,7 +12,7 @@ describe('calculatedShard', () => {
     expect(calculatedShard(id, shardCount)).toBe(shard);
   });
 
-  test('keeps an id in its shard, or moves it to the new one, when a shard is added', () => {
+  test('keeps an id in its shard or moves it to the new shard if one shard is added', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 9_999 }), (id, shards) => {
         const before = calculatedShard(id, shards);
@@ -22,7 +22,7 @@ describe('calculatedShard', () => {
     );
   });
 
-  test('has in a range of counts the shards of each of them, once, in ascending order', () => {
+  test('calculatedShards returns the shards of a range of counts without duplicates, in ascending order', () => {
     const counts = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 40 }));
     fc.assert(
       fc.property(fc.string(), counts, (id, [least, more]) => {
@@ -36,14 +36,14 @@ describe('calculatedShard', () => {
     ['sequential numbers', (index: number) => String(1_000_000_000 + index)],
     ['order ids', (index: number) => `ORD-${String(index).padStart(8, '0')}`],
     ['UUIDs', (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`],
-  ])('spreads 50,000 %s over all 200 shards, none above 1.3 times its share', (_, id) => {
+  ])('distributes 50,000 %s over all 200 shards, with no shard above 1.3 times its share', (_, id) => {
     const load = new Array<number>(200).fill(0);
     for (let index = 0; index < 50_000; index++) load[calculatedShard(id(index), 200)]! += 1;
     expect(Math.min(...load)).toBeGreaterThan(0);
     expect(Math.max(...load)).toBeLessThan(250 * 1.3);
   });
 
-  test.each([0, -1, 2.5, Number.NaN, 10_001])('fails for the shard count %p', (shardCount) => {
+  test.each([0, -1, 2.5, Number.NaN, 10_001])('rejects the shard count %p', (shardCount) => {
     expect(() => calculatedShard('id', shardCount)).toThrow(InvalidShardCountError);
   });
 });

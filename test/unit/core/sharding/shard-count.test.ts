@@ -1,10 +1,10 @@
 import { checkIndexShardCount, checkStreamShardCount } from '../../../../lib/core/sharding/shard-count';
 
-describe('a shard count', () => {
+describe('shard counts', () => {
   test.each([
-    ['a stream', checkStreamShardCount, 'the most shards of a Kinesis stream'],
-    ['an index', checkIndexShardCount, 'a query reads every shard for each page'],
-  ])('of %s is a whole number up to its bound, and the reason for the largest bound is told', (_, check, reason) => {
+    ['checkStreamShardCount', checkStreamShardCount, 'the most shards of a Kinesis stream'],
+    ['checkIndexShardCount', checkIndexShardCount, 'a query reads every shard for each page'],
+  ])('%s accepts whole numbers up to its bound and names the reason for the maximum', (_, check, reason) => {
     for (const count of [1, 10_000]) expect(() => check('shards', count)).not.toThrow();
     expect(() => check('shards', 5, 5)).not.toThrow();
     expect(() => check('shards', 10_001)).toThrow(

@@ -4,7 +4,7 @@ test.each<[ShardFormat]>([
   [{}],
   [{ firstShard: 0, shardWidth: 1, shardPlacement: 'suffix' }],
   [{ firstShard: 7, separator: '.', shardWidth: 10, shardPlacement: 'prefix' }],
-])('shards can be written and read back with %j', (shardFormat) => {
+])('wrongPartOf – a format with %j – returns undefined', (shardFormat) => {
   expect(wrongPartOf(shardFormat)).toBeUndefined();
 });
 
@@ -19,6 +19,6 @@ test.each<[keyof ShardFormat, unknown]>([
   ['shardWidth', 1.5],
   ['shardWidth', 11],
   ['shardPlacement', 'middle'],
-])('shards cannot be written and read back with a %s of %j', (part, value) => {
+])('wrongPartOf – %s %j – returns this field', (part, value) => {
   expect(wrongPartOf({ [part]: value })).toBe(part);
 });

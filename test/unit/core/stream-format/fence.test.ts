@@ -8,20 +8,20 @@ describe('parseFence', () => {
   });
 
   test.each(['', 'null', '{}', '{"moveId":"m","side":"middle"}'])(
-    'returns undefined for data that begin as a fence and continue with %j',
+    'returns undefined for data with the prefix of a fence that continues with %j',
     (text) => {
       expect(parseFence(fenceLike(text))).toBeUndefined();
     },
   );
 
-  test('returns undefined for data of which a byte of the beginning differs', () => {
+  test('returns undefined for data with a different byte in the prefix', () => {
     const data = Buffer.from(fenceData({ moveId: 'm', side: 'end' }));
     for (const at of [0, 1, 18]) {
       expect(parseFence(data.map((byte, index) => (index === at ? byte + 1 : byte)))).toBeUndefined();
     }
   });
 
-  test('returns undefined for an id that is too long for a key of a table', () => {
+  test('returns undefined for an id that is too long for a table key', () => {
     expect(parseFence(fenceLike(JSON.stringify({ moveId: 'm'.repeat(65), side: 'end' })))).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { bucketHashKey, HASH_KEY_SPACE, hashPartitionKey, InvalidArgumentError }
 import { HashBuckets } from '../../../../lib/core/stream-format/hash-buckets';
 
 describe('hash buckets', () => {
-  test('a key is in the bucket of its MD5, and has the centre of it for its hash key', () => {
+  test('a key is in the bucket of its MD5 hash, and its hash key is the centre of the bucket', () => {
     // The MD5 of "a" is 0cc175b9c0f1b6a831c399e269772661 (RFC 1321, A.5).
     expect(bucketHashKey('a', 256)).toBe(0x0c8n << 116n);
     expect(bucketHashKey('a', 2)).toBe(1n << 126n);
@@ -11,7 +11,7 @@ describe('hash buckets', () => {
     expect(new HashBuckets(256).of('a').name).toBe('bucket-12-of-256');
   });
 
-  test('any key is less than a bucket away from its MD5, on the same side of every bound of a bucket', () => {
+  test('the hash key of any key is less than one bucket away from its MD5 hash, and in the same bucket for every larger bucket', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.integer({ min: 1, max: 16 }), (key, bits) => {
         const width = HASH_KEY_SPACE >> BigInt(bits);
@@ -21,7 +21,7 @@ describe('hash buckets', () => {
     );
   });
 
-  test('a bucket is found by its centre, and by no hash key beside it', () => {
+  test('a bucket can be found by its centre and by no neighbouring hash key', () => {
     const buckets = new HashBuckets(256);
     const bucket = buckets.of('a');
     expect(buckets.centredAt(bucket.hashKey)).toBe(bucket);
@@ -30,7 +30,7 @@ describe('hash buckets', () => {
     }
   });
 
-  test.each([1, 3, 131_072, -2, Number.NaN, '256'])('cannot be %p', (count) => {
+  test.each([1, 3, 131_072, -2, Number.NaN, '256'])('rejects %p buckets', (count) => {
     expect(() => bucketHashKey('a', count as number)).toThrow(InvalidArgumentError);
     expect(() => bucketHashKey('a', count as number)).toThrow('hashBuckets must be a power of two from 2 to 65536');
   });

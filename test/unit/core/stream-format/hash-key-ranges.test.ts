@@ -13,7 +13,7 @@ import {
 const shardCounts = fc.integer({ min: 1, max: 10_000 });
 
 describe('uniformRanges', () => {
-  test('splits the space of two shards where the article does', () => {
+  test('splits the hash key space into two shards at the boundary of the article', () => {
     expect(uniformRanges(2)).toEqual([
       { startingHashKey: 0n, endingHashKey: 170141183460469231731687303715884105727n },
       {
@@ -33,21 +33,21 @@ describe('uniformRanges', () => {
     expect(split.map(({ startingHashKey, endingHashKey }) => `${startingHashKey}-${endingHashKey}`)).toEqual(ranges);
   });
 
-  test('golden: splits the 8-bit space of the article into [0, 127] and [128, 255]', () => {
+  test('splits the 8-bit space of the article into [0, 127] and [128, 255]', () => {
     expect(uniformRanges(2, 256n)).toEqual([
       { startingHashKey: 0n, endingHashKey: 127n },
       { startingHashKey: 128n, endingHashKey: 255n },
     ]);
   });
 
-  test('matches the ranges AWS documents for five shards', () => {
+  test('matches the ranges that AWS documents for five shards', () => {
     const ranges = uniformRanges(5);
     expect(ranges[0]!.endingHashKey).toBe(68056473384187692692674921486353642290n);
     expect(ranges[4]!.startingHashKey).toBe(272225893536750770770699685945414569164n);
     expect(ranges[4]!.endingHashKey).toBe(HASH_KEY_SPACE - 1n);
   });
 
-  test('covers the space without gap or overlap, in widths that differ by less than the shard count', () => {
+  test('covers the space without a gap or an overlap, with widths that differ by less than the shard count', () => {
     fc.assert(
       fc.property(shardCounts, (shards) => {
         const ranges = uniformRanges(shards);
@@ -63,25 +63,25 @@ describe('uniformRanges', () => {
     );
   });
 
-  test.each([0, 1.5, Number.NaN, 10_001, '4'])('fails for the shard count %p', (shardCount) => {
+  test.each([0, 1.5, Number.NaN, 10_001, '4'])('rejects the shard count %p', (shardCount) => {
     const split = () => uniformRanges(shardCount as number);
     expect(split).toThrow(InvalidShardCountError);
     const reason = shardCount === 10_001 ? ' (the most shards of a Kinesis stream)' : '';
     expect(split).toThrow(`shardCount must be a whole number from 1 to 10000${reason}, got `);
   });
 
-  test('gives a space of one key one shard, and fails for more shards than the space has keys', () => {
+  test('splits a space of one key into one shard, and rejects more shards than keys', () => {
     expect(uniformRanges(1, 1n)).toEqual([{ startingHashKey: 0n, endingHashKey: 0n }]);
     expect(() => uniformRanges(5, 4n)).toThrow('shardCount must be a whole number from 1 to 4, got 5');
   });
 
-  test.each([0n, HASH_KEY_SPACE + 1n, 128])('fails for the space %p', (space) => {
+  test.each([0n, HASH_KEY_SPACE + 1n, 128])('rejects the space %p', (space) => {
     expect(() => uniformRanges(1, space as bigint)).toThrow(InvalidArgumentError);
   });
 });
 
 describe('shardIndexOf', () => {
-  test('finds the range that holds the key', () => {
+  test('returns the range that contains the hash key', () => {
     fc.assert(
       fc.property(shardCounts, fc.bigInt({ min: 0n, max: HASH_KEY_SPACE - 1n }), (shards, hashKey) => {
         const ranges = uniformRanges(shards);
@@ -91,28 +91,28 @@ describe('shardIndexOf', () => {
     );
   });
 
-  test('golden: a key at or below the boundary of the article is in shard one, one above it in shard two', () => {
+  test('returns shard one for hash keys up to the boundary of the article, and shard two for hash keys above it', () => {
     const boundary = 170141183460469231731687303715884105727n;
     const shards = [0n, boundary, boundary + 1n, HASH_KEY_SPACE - 1n].map((key) => shardIndexOf(key, uniformRanges(2)));
     expect(shards).toEqual([0, 0, 1, 1]);
   });
 
-  test('puts the article keys 1 to 14 on two shards, 3 and 11', () => {
+  test('distributes the keys 1 to 14 of the article over two shards as 3 and 11', () => {
     const ranges = uniformRanges(2);
     const shards = Array.from({ length: 14 }, (_, index) => shardIndexOf(hashPartitionKey(String(index + 1)), ranges));
     expect(shards.filter((shard) => shard === 0)).toHaveLength(3);
     expect(shards.filter((shard) => shard === 1)).toHaveLength(11);
   });
 
-  test.each([-1n, 128n, 5, undefined])('fails for the key %p outside every range', (hashKey) => {
+  test.each([-1n, 128n, 5, undefined])('rejects the hash key %p outside every range', (hashKey) => {
     expect(() => shardIndexOf(hashKey as bigint, uniformRanges(4, 128n))).toThrow(InvalidHashKeyError);
   });
 
-  test('fails without ranges', () => {
+  test('rejects an empty list of ranges', () => {
     expect(() => shardIndexOf(0n, [])).toThrow(InvalidHashKeyRangesError);
   });
 
-  test('fails when the key falls into a gap', () => {
+  test('rejects a hash key in a gap between ranges', () => {
     const [first, , third] = uniformRanges(3, 96n);
     expect(() => shardIndexOf(40n, [first!, third!])).toThrow(InvalidHashKeyRangesError);
   });

@@ -1,7 +1,7 @@
 import { HASH_KEY_SPACE, hashPartitionKey } from '../../../../lib/core';
 
-/** Golden values from the article "Kinesis Hash Key Space Partitioning". */
-const SEED_HASHES: [string, bigint][] = [
+/** Values from the article "Kinesis Hash Key Space Partitioning". */
+const ARTICLE_HASHES: [string, bigint][] = [
   ['1', 261578874264819908609102035485573088411n],
   ['2', 266003691477286198901011725417809479212n],
   ['3', 314755909755515592000481005244904880883n],
@@ -19,7 +19,7 @@ const SEED_HASHES: [string, bigint][] = [
 ];
 
 describe('hashPartitionKey', () => {
-  test.each(SEED_HASHES)('hashes the seed partition key %s as Kinesis does', (partitionKey, hashKey) => {
+  test.each(ARTICLE_HASHES)('hashes the partition key %s of the article as Kinesis does', (partitionKey, hashKey) => {
     expect(hashPartitionKey(partitionKey)).toBe(hashKey);
   });
 
@@ -32,7 +32,7 @@ describe('hashPartitionKey', () => {
     [24, 9, 15],
     [49, 23, 26],
     [99, 45, 54],
-  ])('skews the article keys 1 to %d over two shards: %d and %d', (keys, first, second) => {
+  ])('distributes the keys 1 to %d of the article over two shards as %d and %d', (keys, first, second) => {
     const hashes = Array.from({ length: keys }, (_, index) => hashPartitionKey(String(index + 1)));
     expect(hashes.filter((hash) => hash < HASH_KEY_SPACE / 2n)).toHaveLength(first);
     expect(hashes.filter((hash) => hash >= HASH_KEY_SPACE / 2n)).toHaveLength(second);
