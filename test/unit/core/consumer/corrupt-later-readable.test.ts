@@ -9,7 +9,7 @@ import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builde
 import { fenceData } from '../../../../lib/core/stream-format/fence';
 import { SOURCE, shardOf, textOf } from '../../../support/fakes/stream-events';
 
-/** Stands for a format that this version of the library cannot read, and a later one can. */
+/** The prefix of a format that only a later version of the library can read. */
 const NEWER_FORMAT = Buffer.from('f3899ac2', 'hex');
 
 interface Packed {
@@ -42,11 +42,11 @@ class World {
     const records = parking.records.bind(parking);
     const { isNewer, readable } = { isNewer: () => this.isNewer, readable: this.readable };
     parking.records = async function* (key: ParkedKey) {
-      for await (const record of records(key)) yield isNewer() ? healed(record, readable) : record;
+      for await (const record of records(key)) yield isNewer() ? readableRecord(record, readable) : record;
     };
   }
 
-  /** A process that can read what the others could not, once it is newer. */
+  /** A process that can read the newer format if `isNewer` is set. */
   process(): OrderedConsumer {
     return new OrderedConsumer(
       async (record, { positions }) => {
@@ -75,12 +75,12 @@ class World {
   }
 }
 
-function healed(record: ParkedRecord, readable: ReadonlyMap<string, Uint8Array>): ParkedRecord {
+function readableRecord(record: ParkedRecord, readable: ReadonlyMap<string, Uint8Array>): ParkedRecord {
   return { ...record, data: readable.get(Buffer.from(record.data).toString('hex')) ?? record.data };
 }
 
 const WITHOUT_SEQUENCE: Packed[] = [{ text: 'a0' }, { text: 'b1' }, { text: 'a2' }];
-/** A pack has runs of several keys. Their numbers rise within a key only. */
+/** Records of several keys in one aggregate. The numbers increase only within a key. */
 const WITH_SEQUENCE: Packed[] = [
   { text: 'a0', number: 10 },
   { text: 'b1', number: 3 },
@@ -91,7 +91,7 @@ describe.each([
   ['without a sequence', WITHOUT_SEQUENCE],
   ['with a sequence', WITH_SEQUENCE],
 ])('a corrupt aggregate %s', (_, packed) => {
-  test('stays parked, and takes effect completely and in order once a newer version can read it', async () => {
+  test('stays parked, and a newer version that can read it processes all of its records in order', async () => {
     const w = new World();
     await w.arrive(packOf(packed));
     expect(await w.retry()).toMatchObject({ stillParked: 1 });
@@ -101,7 +101,7 @@ describe.each([
     expect(w.effects).toEqual(['a0', 'b1', 'a2']);
   });
 
-  test('takes effect once if a user record in it fails, in any process', async () => {
+  test('is processed once if one of its records fails, even by several processes', async () => {
     const w = new World();
     w.isNewer = true;
     w.poison.add('b1');
@@ -113,7 +113,7 @@ describe.each([
     expect(w.effects).toEqual(['a0', 'b1', 'a2']);
   });
 
-  test('takes effect although later records of its keys have taken effect meanwhile', async () => {
+  test('is processed even if later records of its keys have been processed already', async () => {
     const w = new World();
     await w.arrive(packOf(packed));
     const later = packed.map(({ text, number }) => ({
@@ -127,7 +127,7 @@ describe.each([
   });
 });
 
-test('a copy of a corrupt aggregate that its producer left takes no effect', async () => {
+test('a copy of a corrupt aggregate from a retry of the producer is not processed again', async () => {
   const w = new World();
   await w.arrive(packOf(WITH_SEQUENCE));
   await w.arrive(packOf(WITH_SEQUENCE, { sequenceNumber: '9' }));
@@ -136,7 +136,7 @@ test('a copy of a corrupt aggregate that its producer left takes no effect', asy
   expect(w.effects).toEqual(['a0', 'b1', 'a2']);
 });
 
-test('a readable copy of a corrupt aggregate of one key takes no effect behind it', async () => {
+test('a readable copy of a corrupt aggregate of one key is not processed again after it', async () => {
   const w = new World();
   const packed = [
     { text: 'a0', number: 1 },
@@ -149,7 +149,7 @@ test('a readable copy of a corrupt aggregate of one key takes no effect behind i
   expect(w.effects).toEqual(['a0', 'a1']);
 });
 
-test('the handler gets no further user record of an aggregate when the time of the attempt is over', async () => {
+test('after the time limit of an attempt, the handler receives no other record of the aggregate', async () => {
   const w = new World({ slow: 60 });
   await w.arrive(packOf(Array.from({ length: 5 }, (_, index) => ({ text: `a${index}` }))));
   w.isNewer = true;
@@ -158,7 +158,7 @@ test('the handler gets no further user record of an aggregate when the time of t
   expect(w.calls).toEqual(['a0', 'a1']);
 });
 
-test('a fence in a corrupt aggregate ends its move, and is not handled', async () => {
+test('a fence in a corrupt aggregate ends its move and does not reach the handler', async () => {
   const w = new World();
   const end = jest.spyOn(w.parking, 'endMove');
   const fences = (['start', 'end'] as const).map((side) => ({
@@ -173,7 +173,7 @@ test('a fence in a corrupt aggregate ends its move, and is not handled', async (
   expect(end.mock.calls).toEqual([[{ moveId: expect.stringMatching(/m end$/), partitionKey: 'a' }]]);
 });
 
-test('a record that was parked as corrupt is handled as it is once onCorrupt is raw', async () => {
+test('a record that was parked as corrupt reaches the handler unchanged after onCorrupt is set to raw', async () => {
   const parking = new MemoryParkingStore();
   const calls: string[] = [];
   const processWith = (onCorrupt?: 'raw') =>

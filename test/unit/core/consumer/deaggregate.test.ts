@@ -9,7 +9,7 @@ const MAGIC = Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2);
 const fromHex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const inHex = (text: string): string => Buffer.from(text).toString('hex');
 
-/** A record of the stream that holds a message, written out in hexadecimal. */
+/** A stream record with a message in hexadecimal. */
 function recordOf(...message: string[]) {
   const bytes = fromHex(message.join(''));
   const data = Buffer.concat([MAGIC, bytes, createHash('md5').update(bytes).digest()]);
@@ -21,7 +21,7 @@ const KEY = `0a 03 ${inHex('key')}`;
 const texts = (record: Parameters<typeof deaggregate>[0]) => deaggregate(record).map(({ data }) => String(data));
 
 describe('deaggregate', () => {
-  test('reads an aggregate of several keys, as the Kinesis Producer Library writes it', () => {
+  test('reads an aggregate of several keys that the Kinesis Producer Library has written', () => {
     const record = recordOf(
       `0a 03 ${inHex('200')}`,
       `0a 03 ${inHex('100')}`,
@@ -38,23 +38,26 @@ describe('deaggregate', () => {
     ]);
   });
 
-  test.each(['0', '__proto__', '\ufeff', '🧾'])('keeps the partition key %j apart from others', (partitionKey) => {
-    const text = Buffer.from(partitionKey);
-    const record = recordOf(
-      `0a 01 ${inHex('z')}`,
-      `0a ${text.length.toString(16).padStart(2, '0')} ${text.toString('hex')}`,
-      '1a 05 08 01 1a 01 61',
-      '1a 05 08 00 1a 01 62',
-    );
-    expect(deaggregate(record).map((each) => each.partitionKey)).toEqual([partitionKey, 'z']);
-  });
+  test.each(['0', '__proto__', '\ufeff', '🧾'])(
+    'keeps the partition key %j separate from other keys',
+    (partitionKey) => {
+      const text = Buffer.from(partitionKey);
+      const record = recordOf(
+        `0a 01 ${inHex('z')}`,
+        `0a ${text.length.toString(16).padStart(2, '0')} ${text.toString('hex')}`,
+        '1a 05 08 01 1a 01 61',
+        '1a 05 08 00 1a 01 62',
+      );
+      expect(deaggregate(record).map((each) => each.partitionKey)).toEqual([partitionKey, 'z']);
+    },
+  );
 
-  test('gives views of the data, not copies', () => {
+  test('returns views of the data without a copy', () => {
     const record = recordOf(KEY, '1a 05 08 00 1a 01 61');
     expect(deaggregate(record)[0]!.data.buffer).toBe(record.data.buffer);
   });
 
-  test('reads what may stand in another order, come again, and be unknown', () => {
+  test('accepts fields in another order, repeated fields and unknown fields', () => {
     const record = recordOf(
       '20 96 01', //                                                        field 4, a varint
       '1a 0e   1a 01 61   08 05   08 80 80 00   2d 00000000', //         data first, the index twice, field 5 of 4 bytes
@@ -68,20 +71,20 @@ describe('deaggregate', () => {
     expect(deaggregate(record).map(({ sequence }) => sequence)).toEqual([undefined, undefined]);
   });
 
-  describe('of a record that is no aggregate', () => {
+  describe('with a record that is not an aggregate', () => {
     test.each([
-      ['text', Buffer.from('hello')],
-      ['nothing', new Uint8Array()],
-      ['a part of the magic', MAGIC.subarray(0, 3)],
-      ['the magic further behind', Uint8Array.of(0, ...MAGIC)],
-    ])('gives the record itself: %s', (_, data) => {
+      ['a text', Buffer.from('hello')],
+      ['empty data', new Uint8Array()],
+      ['a part of the magic bytes', MAGIC.subarray(0, 3)],
+      ['the magic bytes at another position', Uint8Array.of(0, ...MAGIC)],
+    ])('returns the record itself: %s', (_, data) => {
       const record = { partitionKey: 'a', data };
       expect(deaggregate(record)).toEqual([{ ...record, subSequenceNumber: 0 }]);
       expect(deaggregate(record)[0]!.data).toBe(data);
     });
 
     test.each([7n, '7', '007', `${'0'.repeat(60)}7`])(
-      'gives its explicit hash key %p as a number',
+      'returns its explicit hash key %p as a number',
       (explicitHashKey) => {
         expect(deaggregate({ partitionKey: 'a', data: Buffer.from('x'), explicitHashKey })).toMatchObject([
           { explicitHashKey: 7n, subSequenceNumber: 0 },
@@ -89,18 +92,18 @@ describe('deaggregate', () => {
       },
     );
 
-    test.each(['-1', 'seven', 2n ** 128n])('refuses the hash key %p', (key) => {
+    test.each(['-1', 'seven', 2n ** 128n])('rejects the hash key %p', (key) => {
       const record = { partitionKey: 'a', data: Buffer.from('x'), explicitHashKey: key };
       expect(() => deaggregate(record)).toThrow(InvalidHashKeyError);
       expect(() => deaggregate(record)).toThrow(String(key));
     });
 
-    test.each([null, { partitionKey: 'a', data: 'aGVsbG8=' }])('refuses %j', (record) => {
+    test.each([null, { partitionKey: 'a', data: 'aGVsbG8=' }])('rejects %j', (record) => {
       expect(() => deaggregate(record as never)).toThrow(InvalidArgumentError);
     });
   });
 
-  test('takes explicit hash keys with leading zeros, as the Kinesis Client Library does', () => {
+  test('accepts explicit hash keys with leading zeros, as the Kinesis Client Library does', () => {
     const record = recordOf(
       KEY,
       `12 03 ${inHex('000')}`,
@@ -111,23 +114,23 @@ describe('deaggregate', () => {
     expect(deaggregate(record)).toMatchObject([{ explicitHashKey: 0n }, { explicitHashKey: 42n }]);
   });
 
-  describe('of a damaged aggregate', () => {
+  describe('with a damaged aggregate', () => {
     const { partitionKey, data } = recordOf(KEY, `1a 05 08 00 1a 01 ${inHex('a')}`);
     const damaged = [
-      ['another MD5', Buffer.concat([data.subarray(0, -1), Uint8Array.of(0)])],
-      ['no MD5', data.subarray(0, 10)],
-      ['no message', recordOf('ff').data],
-      ['a key that is missing', recordOf(KEY, `1a 05 08 01 1a 01 ${inHex('a')}`).data],
+      ['a wrong MD5', Buffer.concat([data.subarray(0, -1), Uint8Array.of(0)])],
+      ['a missing MD5', data.subarray(0, 10)],
+      ['an invalid message', recordOf('ff').data],
+      ['a missing partition key', recordOf(KEY, `1a 05 08 01 1a 01 ${inHex('a')}`).data],
     ] as const;
 
-    test.each(damaged)('takes the record as it is with onCorrupt raw: %s', (_, bytes) => {
+    test.each(damaged)('returns the record unchanged if onCorrupt is raw: %s', (_, bytes) => {
       const record = { partitionKey, data: bytes };
       expect(() => deaggregate(record)).toThrow(CorruptAggregateError);
       expect(() => deaggregate(record, { onCorrupt: 'throw' })).toThrow(CorruptAggregateError);
       expect(deaggregate(record, { onCorrupt: 'raw' })).toEqual([{ partitionKey, data: bytes, subSequenceNumber: 0 }]);
     });
 
-    test('still refuses what is no record, and what is no option', () => {
+    test('still rejects an invalid record and an invalid option', () => {
       expect(() => deaggregate({ partitionKey, data: 'aGVsbG8=' } as never, { onCorrupt: 'raw' })).toThrow(
         InvalidArgumentError,
       );
@@ -137,8 +140,8 @@ describe('deaggregate', () => {
     });
   });
 
-  test('leaves out what lies outside the range of the shard, where that is given', () => {
-    // The MD5 of "key" begins with 3c6e, so it lies in the first quarter; the explicit hash key in the last.
+  test('omits records outside the range of the shard if the range is given', () => {
+    // The MD5 of "key" starts with 3c6e, in the first quarter. The explicit hash key is in the last quarter.
     const record = recordOf(
       KEY,
       `12 27 ${inHex(String(2n ** 128n - 1n))}`,
@@ -155,7 +158,7 @@ describe('deaggregate', () => {
     expect(() => within(-1n, half)).toThrow(InvalidHashKeyError);
   });
 
-  describe('of sequenced records', () => {
+  describe('with sequenced records', () => {
     const tag = (text: string, more = '') => {
       const value = Buffer.from(text);
       const length = (bytes: number) => bytes.toString(16).padStart(2, '0');
@@ -166,7 +169,7 @@ describe('deaggregate', () => {
       `1a ${(fromHex(fields).length + 5).toString(16).padStart(2, '0')} 08 00 1a 01 61 ${fields}`;
     const sequences = (...records: string[]) => deaggregate(recordOf(KEY, ...records)).map(({ sequence }) => sequence);
 
-    test('a record without a tag is the next after the one before', () => {
+    test('a record without a tag has the number after the number of the previous record', () => {
       expect(sequences(record(''), record(tag('7/p')), record(''), record(''), record(tag('0/q')), record(''))).toEqual(
         [
           undefined,
@@ -179,48 +182,51 @@ describe('deaggregate', () => {
       );
     });
 
-    test('a tag of another program behind it changes nothing', () => {
+    test('a tag of another program after the sequence tag has no effect', () => {
       const foreign = `22 06 0a 01 ${inHex('k')} 12 01 ${inHex('v')}`;
       expect(sequences(record(`${tag('7/p')} ${foreign}`))).toEqual([{ producerId: 'p', sequenceNumber: 7n }]);
     });
 
-    test('a producer id may hold anything', () => {
+    test('a producer id may contain any bytes', () => {
       expect(sequences(record(tag('7/a/b\n🧾')))).toEqual([{ producerId: 'a/b\n🧾', sequenceNumber: 7n }]);
     });
 
-    test.each(['', '7', '7/', '/p', '-1/p', '01/p', `1${'0'.repeat(40)}/p`])('a tag of %j is corrupt', (text) => {
-      expect(() => sequences(record(tag(text)))).toThrow(
-        'corrupt aggregate: a tag of record 0 does not hold a sequence',
-      );
-    });
+    test.each(['', '7', '7/', '/p', '-1/p', '01/p', `1${'0'.repeat(40)}/p`])(
+      'a sequence tag of %j is corrupt',
+      (text) => {
+        expect(() => sequences(record(tag(text)))).toThrow(
+          'corrupt aggregate: a tag of record 0 does not hold a sequence',
+        );
+      },
+    );
   });
 
-  describe('refuses', () => {
+  describe('with an invalid aggregate', () => {
     const ONE = '1a 05 08 00 1a 01 61';
     test.each<[string, ReturnType<typeof recordOf>, string]>([
-      ['nothing', recordOf(''), 'it does not hold a record'],
-      ['a field cut off', recordOf(KEY, ONE, '1a 05 08 00'), 'it ends 3 bytes too early'],
+      ['an empty message', recordOf(''), 'it does not hold a record'],
+      ['a truncated field', recordOf(KEY, ONE, '1a 05 08 00'), 'it ends 3 bytes too early'],
       ['a number of eleven bytes', recordOf('20', 'ff'.repeat(10), '01'), 'it has a number of more than 10 bytes'],
       ['field 0', recordOf('02 00'), 'it has a field with the number 0'],
       ['a group', recordOf(KEY, '23 24'), 'it has a field with the wire type 3'],
       ['a record without a key', recordOf(KEY, ONE, '1a 03 1a 01 61'), 'record 1 has no partition key'],
       ['a record without data', recordOf(KEY, '1a 02 08 00'), 'record 0 has no data'],
       [
-        'no such partition key',
+        'an invalid index of a partition key',
         recordOf(KEY, '1a 05 08 01 1a 01 61'),
         'the partition key of record 0 refers to entry 1 of a table with 1 entries',
       ],
-      ['a key that is no UTF-8', recordOf('0a 02 c3 28', ONE), 'partition key 0 is not UTF-8'],
-      ['a hash key that is no number', recordOf(KEY, '12 01 78', ONE), 'explicit hash key 0 is not a hash key'],
-      ['another MD5', { partitionKey: 'a', data: recordOf(KEY, ONE).data.fill(0, 15) }, 'its MD5 does not match'],
-    ])('%s', (_, record, reason) => {
+      ['a key that is not UTF-8', recordOf('0a 02 c3 28', ONE), 'partition key 0 is not UTF-8'],
+      ['a hash key that is not a number', recordOf(KEY, '12 01 78', ONE), 'explicit hash key 0 is not a hash key'],
+      ['a wrong MD5', { partitionKey: 'a', data: recordOf(KEY, ONE).data.fill(0, 15) }, 'its MD5 does not match'],
+    ])('rejects %s', (_, record, reason) => {
       expect(() => deaggregate(record)).toThrow(CorruptAggregateError);
       expect(() => deaggregate(record)).toThrow(`corrupt aggregate: ${reason}`);
     });
   });
 
-  describe('of any bytes behind the magic', () => {
-    /** Records or a typed error: nothing else, whatever comes in. */
+  describe('with random changes after the magic bytes', () => {
+    /** Whether the data are deaggregated or rejected. Fails after any other error. */
     const outcome = (data: Uint8Array): 'records' | 'corrupt' => {
       try {
         expect(deaggregate({ partitionKey: 'a', data }).length).toBeGreaterThan(0);
@@ -243,7 +249,7 @@ describe('deaggregate', () => {
 
     const message = (aggregate: Buffer): Buffer => aggregate.subarray(4, -16);
 
-    test('one bit that flipped is found', () => {
+    test('rejects an aggregate with one changed bit', () => {
       fc.assert(
         fc.property(anyAggregate, fc.nat(), (aggregate, nth) => {
           const bit = 32 + (nth % (8 * (aggregate.length - 4)));
@@ -253,7 +259,7 @@ describe('deaggregate', () => {
       );
     });
 
-    test('one bit that flipped before the MD5 was taken is records or a typed error', () => {
+    test('returns records or throws a typed error if a bit was changed before the MD5 was computed', () => {
       fc.assert(
         fc.property(anyAggregate, fc.nat(), (aggregate, nth) => {
           const bytes = message(aggregate);

@@ -31,7 +31,7 @@ async function recordsOf(store: BaseParkingStore, key: ParkedKey): Promise<Parke
   return records;
 }
 
-test('gives back each record as it was parked', async () => {
+test('returns each record as it was parked', async () => {
   const store = storeOn(new ParkingTable());
   const records = [
     record('a', '1'),
@@ -74,7 +74,7 @@ test.each([
   },
 );
 
-describe('a damaged table is not taken for one in which less is parked', () => {
+describe('a damaged table', () => {
   let table: ParkingTable;
   let store: DynamoDbParkingStore;
   let key: ParkedKey;
@@ -88,8 +88,8 @@ describe('a damaged table is not taken for one in which less is parked', () => {
 
   test.each<[string, ParkingItem]>([
     ['a key without its revision', { revision: undefined! }],
-    ['a key whose state is no JSON', { state: { S: '{' } }],
-  ])('%s', async (_, damage) => {
+    ['a key whose state is not JSON', { state: { S: '{' } }],
+  ])('is rejected with %s', async (_, damage) => {
     Object.assign(itemWith('revision'), damage);
     const damaged = { code: 'CORRUPT_PARKED_RECORD' };
     await expect(store.find(['a'])).rejects.toMatchObject(damaged);
@@ -103,16 +103,16 @@ describe('a damaged table is not taken for one in which less is parked', () => {
   });
 
   test.each<[string, (bytes: string) => string]>([
-    ['no heads', () => ''],
-    ['a byte too few', (bytes) => bytes.slice(0, -1)],
-    ['a byte too many', (bytes) => `${bytes}x`],
-  ])('records with %s', async (_, damage) => {
+    ['no bytes', () => ''],
+    ['a missing byte', (bytes) => bytes.slice(0, -1)],
+    ['an additional byte', (bytes) => `${bytes}x`],
+  ])('is rejected if the records have %s', async (_, damage) => {
     const item = itemWith('bytes');
     item.bytes = { B: Buffer.from(damage(Buffer.from(item.bytes!.B!).toString())) };
     await expect(recordsOf(store, key)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
   });
 
-  test('records that are gone between others', async () => {
+  test('is rejected if records in the middle are missing', async () => {
     for (const text of ['3', '4']) key = (await store.save({ ...key, next: key.next + 1 }, [record('a', text)]))!;
     const { id, part } = table.all.find((item) => item.part!.S!.startsWith('000000000002'))!;
     table.deleteItem({ Key: { id: id!, part: part! } } as never);
@@ -120,31 +120,31 @@ describe('a damaged table is not taken for one in which less is parked', () => {
   });
 
   test.each<[string, object]>([
-    ['no answer', undefined!],
-    ['an answer without a table', { Responses: {} }],
-  ])('%s to a read of several keys', async (_, answer) => {
+    ['no response', undefined!],
+    ['a response without the table', { Responses: {} }],
+  ])('batchGetItem with %s is rejected', async (_, answer) => {
     const reader = storeOn(table, { batchGetItem: async () => answer });
     await expect(reader.find(['a', 'b'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
-  test('no answer to a read of one item', async () => {
+  test('getItem without a response is rejected', async () => {
     const reader = storeOn(table, { getItem: async () => undefined! });
     await expect(reader.find(['a'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
   test.each<[string, object]>([
-    ['no answer', undefined!],
-    ['an answer without items', {}],
-  ])('%s to a query', async (_, answer) => {
+    ['no response', undefined!],
+    ['a response without items', {}],
+  ])('query with %s is rejected', async (_, answer) => {
     const reader = storeOn(table, { query: async () => answer });
     await expect(reader.keys().next()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
     await expect(recordsOf(reader, key)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 });
 
-test('a write that fails is not taken for one that somebody else has come before', async () => {
+test('the error of a failed write is thrown, and is not treated as a conflict with another process', async () => {
   const table = new ParkingTable();
-  const failed = new Error('no way there');
+  const failed = new Error('no connection');
   const deleteItem: ParkingTableClient['deleteItem'] = async (input) => {
     if (input.ConditionExpression !== undefined) throw failed;
     return table.deleteItem(input as never);
@@ -155,14 +155,14 @@ test('a write that fails is not taken for one that somebody else has come before
   expect((await store.find(['a'])).size).toBe(1);
 });
 
-test('keys that were not read are asked for again, and a list goes on page by page', async () => {
+test('find and keys read unprocessed keys again and continue on all pages', async () => {
   const table = new ParkingTable();
   const names = Array.from({ length: 600 }, (_, number) => `key ${number}`);
   for (const name of names) await storeOn(table).save(parkedKey(name, 1), [record(name, '1')]);
   const store = storeOn(table, {
     batchGetItem: async ({ RequestItems: { Parked } }) => {
       const [first, ...others] = Parked!.Keys;
-      // DynamoDB takes no more at once.
+      // DynamoDB accepts at most 100 keys.
       expect(others.length).toBeLessThan(100);
       const { Responses } = table.batchGetItem({ RequestItems: { Parked: { Keys: [first!] } } });
       return { Responses, UnprocessedKeys: others.length === 0 ? {} : { Parked: { Keys: others } } };
@@ -185,22 +185,19 @@ test.each([
   ['is short', 'k'.repeat(498), 'k'.repeat(498)],
   ['is long', 'k'.repeat(499), hashOf('k'.repeat(499))],
   ['is empty', '', hashOf('')],
-  ['could be taken for a hash', 'sha256:x', hashOf('sha256:x')],
-])(
-  'an item has its key for a name, or the hash of one that %s, as in a table of an earlier version',
-  async (_, key, name) => {
-    const table = new ParkingTable();
-    await storeOn(table).save(parkedKey(key, 1), [record(key, '1')]);
-    expect(table.all.find((item) => 'revision' in item)!.part!.S).toBe(name);
-  },
-);
+  ['looks like a hash', 'sha256:x', hashOf('sha256:x')],
+])('the item name of a key that %s is the same as in earlier versions', async (_, key, name) => {
+  const table = new ParkingTable();
+  await storeOn(table).save(parkedKey(key, 1), [record(key, '1')]);
+  expect(table.all.find((item) => 'revision' in item)!.part!.S).toBe(name);
+});
 
 test.each<[string, object]>([
   ['tableName', { tableName: '' }],
   ['consumer', { consumer: '' }],
   ['rememberDays', { rememberDays: 0 }],
   ['rememberDays', { rememberDays: Number.NaN }],
-])('refuses a wrong %s: %j', (field, options) => {
+])('rejects the wrong %s: %j', (field, options) => {
   const whole = { tableName: 'Parked', consumer: 'c'.repeat(128), rememberDays: 0.5 };
   const client = new ParkingTable() as never;
   expect(new DynamoDbParkingStore(client, whole).consumer).toBe(whole.consumer);
@@ -250,29 +247,29 @@ test('every read of a key is strongly consistent', async () => {
   expect(new Set(reads)).toEqual(new Set([true]));
 });
 
-describe('the store of a function', () => {
+describe('DynamoDbParkingStore.fromEnvironment', () => {
   const whole = { [PARKING_TABLE_NAME]: 'Parked', [CONSUMER_NAME]: 'c' };
   const { env } = process;
   afterEach(() => {
     process.env = env;
   });
 
-  test('is that of its environment', async () => {
+  test('uses the environment of the function', async () => {
     process.env = { ...env, ...whole };
-    const asked: string[] = [];
+    const tableNames: string[] = [];
     const calls = PARKING_METHODS.map((method) => [
       method,
       async ({ TableName }: { TableName: string }) => {
-        asked.push(TableName);
+        tableNames.push(TableName);
         return {};
       },
     ]);
     const store = DynamoDbParkingStore.fromEnvironment(Object.fromEntries(calls));
     await store.find(['a']);
-    expect([store.consumer, asked]).toEqual(['c', ['Parked']]);
+    expect([store.consumer, tableNames]).toEqual(['c', ['Parked']]);
   });
 
-  test.each([PARKING_TABLE_NAME, CONSUMER_NAME])('is none where %s is missing', (name) => {
+  test.each([PARKING_TABLE_NAME, CONSUMER_NAME])('throws if %s is missing', (name) => {
     process.env = { ...env, ...whole };
     delete process.env[name];
     expect(() => DynamoDbParkingStore.fromEnvironment({} as never)).toThrow(
@@ -284,7 +281,7 @@ describe('the store of a function', () => {
 test.each<[string, () => BaseParkingStore]>([
   ['DynamoDbParkingStore', () => storeOn(new ParkingTable())],
   ['MemoryParkingStore', () => new MemoryParkingStore()],
-])('of two who change a key in a %s, one is told that the other has', async (_, made) => {
+])('of two changes of the same key in a %s, the second is rejected', async (_, made) => {
   const store = made();
   const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
   const changed = await store.save({ ...key, tries: 3 });
@@ -298,7 +295,7 @@ test.each<[string, () => BaseParkingStore]>([
   expect(await store.find(['a'])).toEqual(new Map());
 });
 
-test('who reads a key of a MemoryParkingStore that is dropped meanwhile reads no more', async () => {
+test('MemoryParkingStore – a key is dropped while its records are read – returns no other record', async () => {
   const store = new MemoryParkingStore();
   const records = store.records((await store.save(parkedKey('a', 2), [record('a', '1'), record('a', '2')]))!);
   expect(await records.next()).toMatchObject({ done: false });
@@ -311,11 +308,11 @@ describe('the mark of a part', () => {
     jest.restoreAllMocks();
   });
 
-  test('stays while a key is parked in the part, and after its process is killed behind the write of the key', async () => {
+  test('stays while a key is parked in the part, even if its process is killed after the key was written', async () => {
     const table = new ParkingTable();
     const killed = storeOn(table, {
       transactWriteItems: async (input) => {
-        // A retry reads the part before the key is in it.
+        // This listing runs before the key is written.
         for await (const _ of storeOn(table).keys()) throw new Error('the part is empty');
         table.transactWriteItems(input);
         return new Promise(() => {});
@@ -352,7 +349,7 @@ describe('the mark of a part', () => {
     expect(Object.keys(table.all.find(({ id }) => id!.S === '["c","marks"]')!)).toEqual(['id', 'part']);
   });
 
-  test('keys of more parts than an expression holds are parked at once', async () => {
+  test('can be set for more parts at the same time than one expression can contain', async () => {
     const table = new ParkingTable();
     const store = storeOn(table);
     const names = Array.from({ length: 3_000 }, (_, number) => `key ${number}`);
@@ -364,14 +361,14 @@ describe('the mark of a part', () => {
 test('remove – a write of several transactions has ended early – deletes its items, and no later transaction of it counts', async () => {
   const table = new ParkingTable();
   const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
-  let goOn = (): void => {};
+  let resume = (): void => {};
   let transactions = 0;
   const slow = storeOn(table, {
     transactWriteItems: async (input) => {
       transactions += 1;
       if (transactions === 2) {
         await new Promise<void>((resolve) => {
-          goOn = resolve;
+          resume = resolve;
         });
       }
       return table.transactWriteItems(input);
@@ -383,7 +380,7 @@ test('remove – a write of several transactions has ended early – deletes its
   const now = (await storeOn(table).find(['a'])).get('a')!;
   const done = (await storeOn(table).save({ ...now, first: now.next }))!;
   expect(await storeOn(table).remove(done)).toBe(true);
-  goOn();
+  resume();
   expect(await appended).toBeUndefined();
   expect(table.all.map(({ id }) => JSON.parse(id!.S!)[1])).toEqual(['marks']);
 });

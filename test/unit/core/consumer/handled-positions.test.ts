@@ -3,28 +3,28 @@ import type { SequencePosition } from '../../../../lib/core/consumer/sequence-po
 
 const MOST_SERIES = 32;
 
-/** What a process remembers of a key, and what is kept with a parked key. */
+/** The two places that store positions: the memory of a process, and a parked key. */
 const memories = {
   process: () => {
-    const passed = new HandledPositions(1);
+    const positionsOfKeys = new HandledPositions(1);
     return {
-      add: (position: SequencePosition) => passed.add('key', [position]),
-      has: (position: SequencePosition) => passed.has('key', [position]),
+      add: (position: SequencePosition) => positionsOfKeys.add('key', [position]),
+      has: (position: SequencePosition) => positionsOfKeys.has('key', [position]),
     };
   },
   'parked key': () => {
-    let past: Record<string, string> = {};
+    let numbers: Record<string, string> = {};
     return {
       add: (position: SequencePosition) => {
-        past = highestNumbers(past, [position]);
+        numbers = highestNumbers(numbers, [position]);
       },
-      has: (position: SequencePosition) => isCovered(past, [position]),
+      has: (position: SequencePosition) => isCovered(numbers, [position]),
     };
   },
 };
 
-describe.each(Object.entries(memories))('a %s', (_, memory) => {
-  test(`remembers the ${MOST_SERIES} series that were written last`, () => {
+describe.each(Object.entries(memories))('the positions of a %s', (_, memory) => {
+  test(`contain the last ${MOST_SERIES} series`, () => {
     const { add, has } = memory();
     const positions = Array.from({ length: MOST_SERIES + 1 }, (__, index) => ({ series: `s${index}`, number: '2' }));
     for (const position of positions.slice(0, -1)) add(position);
@@ -35,26 +35,28 @@ describe.each(Object.entries(memories))('a %s', (_, memory) => {
   });
 });
 
-describe('the memory of a process is bounded in bytes', () => {
+describe('HandledPositions – the memory limit in bytes', () => {
   const BYTES = 100_000;
   const placesOf = (key: number, producer: number): SequencePosition[] => [
     { series: `producer/${'0'.repeat(38)}/${producer}${'p'.repeat(30)}`, number: `003:${100 + key}` },
     { series: 'shard/shardId-000000000000', number: `056:${'4'.repeat(56)}.0000000000` },
   ];
-  const known = (passed: HandledPositions, producers: number): number =>
-    Array.from({ length: 2_000 }, (_, key) => passed.has(`key ${key}`, placesOf(key, producers - 1))).filter(Boolean)
-      .length;
+  const countOfKnown = (positionsOfKeys: HandledPositions, producers: number): number =>
+    Array.from({ length: 2_000 }, (_, key) => positionsOfKeys.has(`key ${key}`, placesOf(key, producers - 1))).filter(
+      Boolean,
+    ).length;
 
   test.each([
     [1, 150, 300],
     [40, 20, 60],
-  ])('add – keys that %d producers write – remembers the last %d to %d keys', (producers, least, most) => {
-    const passed = new HandledPositions(100_000, BYTES);
+  ])('add – keys that %d producers write – keeps the last %d to %d keys', (producers, least, most) => {
+    const positionsOfKeys = new HandledPositions(100_000, BYTES);
     for (let key = 0; key < 2_000; key++) {
-      for (let producer = 0; producer < producers; producer++) passed.add(`key ${key}`, placesOf(key, producer));
+      for (let producer = 0; producer < producers; producer++)
+        positionsOfKeys.add(`key ${key}`, placesOf(key, producer));
     }
-    expect(known(passed, producers)).toBeGreaterThan(least);
-    expect(known(passed, producers)).toBeLessThan(most);
-    expect(passed.has('key 1999', placesOf(1_999, producers - 1))).toBe(true);
+    expect(countOfKnown(positionsOfKeys, producers)).toBeGreaterThan(least);
+    expect(countOfKnown(positionsOfKeys, producers)).toBeLessThan(most);
+    expect(positionsOfKeys.has('key 1999', placesOf(1_999, producers - 1))).toBe(true);
   });
 });

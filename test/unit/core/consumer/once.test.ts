@@ -28,7 +28,7 @@ interface Write {
 const put = (id: string): Write => ({ Put: { TableName: 'Orders', Item: { id: { S: id } } } });
 const stored = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-/** The transactions of DynamoDB, as far as \`once\` relies on them. */
+/** The behaviour of DynamoDB transactions that \`once\` needs. */
 class Transactions {
   readonly effects: string[] = [];
   private readonly numbers = new Map<string, { key: Item; number: string }>();
@@ -62,7 +62,7 @@ function cancelled(...CancellationReasons: unknown[]): Error {
 
 type Handle = (text: string, once: Once, attempt: number) => Promise<unknown> | unknown;
 
-/** Waits for no back-off. The times of attempts and of invocations never end. */
+/** A clock without retry delays and without time limits. */
 const impatientClock: Clock = {
   now: () => 0,
   sleep: async () => {},
@@ -72,7 +72,7 @@ const impatientClock: Clock = {
   },
 };
 
-/** Delivers the record a1, and others, to a new process. */
+/** Delivers the records to a new process. */
 async function deliver(
   handle: Handle,
   { texts = ['a1'], ...options }: Partial<OrderedConsumerOptions> & { texts?: string[] } = {},
@@ -93,12 +93,12 @@ async function deliver(
   return { errors, parked, parking, consumer };
 }
 
-describe('once in a transaction', () => {
+describe('once in a DynamoDB transaction', () => {
   test.each([
-    ['first', (once: Once, item: Write) => once([item])],
-    ['last', (once: Once, item: Write) => [item, ...once<Write>([])]],
-    ['in the middle', (once: Once, item: Write) => [item, ...once<Write>([]), put('another')]],
-  ])('counts a record as done that has taken effect before, with its item %s', async (_, itemsOf) => {
+    ['start', (once: Once, item: Write) => once([item])],
+    ['end', (once: Once, item: Write) => [item, ...once<Write>([])]],
+    ['middle', (once: Once, item: Write) => [item, ...once<Write>([]), put('another')]],
+  ])('treats a record that has already taken effect as done, with its item at the %s', async (_, itemsOf) => {
     const transactions = new Transactions();
     const handle: Handle = (text, once) => transactions.write(itemsOf(once, put(text)));
     await deliver(handle);
@@ -107,7 +107,7 @@ describe('once in a transaction', () => {
     expect(transactions.effects).toEqual(effects);
   });
 
-  test('does not take the condition of a user for its own, whatever attributes the item has', async () => {
+  test('does not treat a failed condition of the user as its own, whatever attributes the item has', async () => {
     const done = { isDone: { BOOL: true }, number: { S: '999' } };
     for (const Item of [
       done,
@@ -125,7 +125,7 @@ describe('once in a transaction', () => {
   });
 
   test.each(['TransactionConflict', 'ValidationError'])(
-    'does not count a record as done for the reason %s',
+    'does not treat a record as done after the cancellation reason %s',
     async (Code) => {
       const { parked } = await deliver((text, once) => {
         const [own] = once([put(text)]);
@@ -135,13 +135,13 @@ describe('once in a transaction', () => {
     },
   );
 
-  test('does not count a record as done by the item of an earlier record of its key', async () => {
+  test('does not treat a record as done because of the item of an earlier record of its key', async () => {
     const transactions = new Transactions();
-    let kept: Once | undefined;
+    let firstOnce: Once | undefined;
     const { parked } = await deliver(
       (text, once) => {
-        kept ??= once;
-        return transactions.write(kept([put(text)]));
+        firstOnce ??= once;
+        return transactions.write(firstOnce([put(text)]));
       },
       { texts: ['a1', 'a2'] },
     );
@@ -149,7 +149,7 @@ describe('once in a transaction', () => {
     expect(parked).toMatchObject([{ records: 1 }]);
   });
 
-  test('counts a record as done by an error up to ten causes deep', async () => {
+  test('treats a record as done because of an error in a chain of up to ten causes', async () => {
     const within = (error: unknown, causes: number): unknown =>
       causes === 0 ? error : new Error('failed', { cause: within(error, causes - 1) });
     for (const [causes, count] of [
@@ -169,7 +169,7 @@ describe('once in a transaction', () => {
   });
 
   test.each([
-    ['is no list', { length: 1 }],
+    ['is not an array', { length: 1 }],
     ['has 100 items', Array.from({ length: 100 }, (_, index) => put(`${index}`))],
   ])('rejects a transaction that %s', async (_, items) => {
     const { errors } = await deliver((__, once) => once(items as never));
@@ -177,8 +177,8 @@ describe('once in a transaction', () => {
   });
 });
 
-describe('an attempt that uses once again', () => {
-  const mistake = expect.objectContaining({ code: 'ONCE_REPEATED' });
+describe('a second use of once in one attempt', () => {
+  const repeatedOnce = expect.objectContaining({ code: 'ONCE_REPEATED' });
 
   test.each<[string, (transactions: Transactions, text: string, once: Once) => Promise<unknown>]>([
     [
@@ -202,14 +202,14 @@ describe('an attempt that uses once again', () => {
         await once.postgres({ query: async () => ({ rowCount: 1 }) });
       },
     ],
-  ])('%s has its key die with an error that explains it', async (_, handle) => {
+  ])('%s makes the key dead, with an error that explains the repeatedOnce', async (_, handle) => {
     const transactions = new Transactions();
     const dead: string[] = [];
     const { errors, parked, consumer } = await deliver((text, once) => handle(transactions, text, once), {
       onDead: ({ partitionKey }) => dead.push(partitionKey),
     });
     expect(transactions.effects).toEqual(['a1']);
-    expect(errors).toEqual([mistake]);
+    expect(errors).toEqual([repeatedOnce]);
     expect(parked).toMatchObject([
       { dead: true, lastError: expect.stringContaining('put all effects of a record into one') },
     ]);
@@ -217,16 +217,16 @@ describe('an attempt that uses once again', () => {
     expect(await consumer.retryParked()).toMatchObject({ keys: 0, dead: 1 });
   });
 
-  test('for the same transaction, after an answer was lost, has it take effect once', async () => {
+  test('for the same transaction after a lost response writes the effects once', async () => {
     const transactions = new Transactions();
     const { errors, parked } = await deliver(async (text, once) => {
-      await transactions.write(once([put(text)])); // the answer is lost
+      await transactions.write(once([put(text)])); // The response is lost.
       await transactions.write(once([put(text)]));
     });
     expect({ errors, parked, effects: transactions.effects }).toEqual({ errors: [], parked: [], effects: ['a1'] });
   });
 
-  test('in Postgres, after a roll-back, takes effect', async () => {
+  test('in Postgres after a roll-back writes the effects', async () => {
     let calls = 0;
     const { errors, parked } = await deliver(async (_, once) => {
       for (let turn = 0; turn < 2; turn++)
@@ -235,12 +235,12 @@ describe('an attempt that uses once again', () => {
     expect({ errors, parked }).toEqual({ errors: [], parked: [] });
   });
 
-  test('in Postgres, after a commit, has its key die', async () => {
+  test('in Postgres after a commit makes the key dead', async () => {
     const rows = [1, 0];
     const { errors, parked } = await deliver(async (_, once) => {
       for (let turn = 0; turn < 2; turn++) await once.postgres({ query: async () => ({ rowCount: rows.shift()! }) });
     });
-    expect(errors).toEqual([mistake]);
+    expect(errors).toEqual([repeatedOnce]);
     expect(parked).toMatchObject([{ dead: true }]);
   });
 });
@@ -256,12 +256,12 @@ describe('the client of the transaction', () => {
     () =>
       async ({ request }) => {
         sent.push(JSON.parse(new TextDecoder().decode((request as { body: Uint8Array }).body)));
-        throw new Error('seen');
+        throw new Error('request was recorded');
       },
     { step: 'finalizeRequest', priority: 'low' },
   );
   const clients: [string, (items: never) => Promise<unknown>, unknown][] = [
-    ['the client of attribute values', (TransactItems) => low.transactWriteItems({ TransactItems }), { S: 'order' }],
+    ['a low-level client', (TransactItems) => low.transactWriteItems({ TransactItems }), { S: 'order' }],
     ['a document client', (TransactItems) => DynamoDBDocument.from(low).transactWrite({ TransactItems }), 'order'],
     [
       'a document client with every option',
@@ -277,7 +277,7 @@ describe('the client of the transaction', () => {
     ],
   ];
 
-  test.each(clients)('%s sends the number of the record as a string, beside any items', async (_, send, id) => {
+  test.each(clients)('%s sends the number of the record as a string, together with any items', async (_, send, id) => {
     sent.length = 0;
     const items = [{ Put: { TableName: 'Orders', Item: { id } } }];
     await deliver((__, once) => send(once(items) as never), { attempts: 2 });
@@ -294,8 +294,8 @@ describe('the client of the transaction', () => {
   });
 });
 
-describe('a token of the caller', () => {
-  test('lets a later attempt be answered as the first one, also after midnight', async () => {
+describe('a client request token of the caller', () => {
+  test('makes DynamoDB return the first result to a later attempt, even after midnight', async () => {
     for (let day = 0; day < 800; day++) {
       const midnight = Date.UTC(2026, 0, 1) + day * 86_400_000;
       const transactions = new Transactions();
@@ -316,7 +316,7 @@ describe('a token of the caller', () => {
   });
 
   test.each([1, 30, 400])(
-    'leaves the number of a record remembered for %d days, and a quarter more at most',
+    'does not change the expiry of a record number: at least %d days, at most 25 %% more',
     async (rememberDays) => {
       const store = new DynamoDbParkingStore(new ParkingTable() as never, {
         tableName: 'Parked',
@@ -334,28 +334,25 @@ describe('a token of the caller', () => {
 });
 
 describe('once.postgres', () => {
-  test.each([0, null])(
-    'says that a record has taken effect whose number is not raised: of %s rows',
-    async (rowCount) => {
-      const errors: unknown[] = [];
-      const { parked } = await deliver(async (_, once) => {
-        await once.postgres({ query: async () => ({ rowCount }) }).catch((error) => {
-          errors.push(error);
-          throw error;
-        });
+  test.each([0, null])('treats a record as done if its number was not increased: rowCount %s', async (rowCount) => {
+    const errors: unknown[] = [];
+    const { parked } = await deliver(async (_, once) => {
+      await once.postgres({ query: async () => ({ rowCount }) }).catch((error) => {
+        errors.push(error);
+        throw error;
       });
-      expect(errors).toEqual([expect.any(RecordDoneError)]);
-      expect(parked).toEqual([]);
-    },
-  );
+    });
+    expect(errors).toEqual([expect.any(RecordDoneError)]);
+    expect(parked).toEqual([]);
+  });
 
-  test('of an earlier record says nothing about the present one', async () => {
-    let kept: Once | undefined;
+  test('does not treat a record as done because of an earlier record', async () => {
+    let firstOnce: Once | undefined;
     const { parked } = await deliver(
       (_, once) => {
-        const isLater = kept !== undefined;
-        kept ??= once;
-        return kept.postgres({ query: async () => ({ rowCount: isLater ? 0 : 1 }) });
+        const isLater = firstOnce !== undefined;
+        firstOnce ??= once;
+        return firstOnce.postgres({ query: async () => ({ rowCount: isLater ? 0 : 1 }) });
       },
       { texts: ['a1', 'a2'] },
     );
@@ -363,14 +360,14 @@ describe('once.postgres', () => {
   });
 });
 
-test('an error of the handler itself may say that its record has taken effect', async () => {
+test('a handler may throw RecordDoneError to report that its record has already taken effect', async () => {
   const { parked } = await deliver(() => {
     throw new RecordDoneError();
   });
   expect(parked).toEqual([]);
 });
 
-test('once in a transaction needs a store in DynamoDB', async () => {
+test('once in a DynamoDB transaction requires a DynamoDbParkingStore', async () => {
   const { errors } = await deliver((_, once) => once([]), { parking: new MemoryParkingStore() });
   expect(errors[0]).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'parking' });
 });

@@ -27,11 +27,11 @@ afterEach(() => log.mockRestore());
 interface World {
   clock: VirtualClock;
   parking: MemoryParkingStore;
-  /** What took effect, in order. */
+  /** The processed records in order. */
   effects: string[];
-  /** Every attempt. */
+  /** All calls of the handler. */
   attempts: string[];
-  /** Records that fail, for as long as they are here. */
+  /** The records that fail. */
   poison: Set<string>;
   consumer: OrderedConsumer;
   deliver(texts: readonly string[], options?: { remainingMs?: number; from?: number }): Promise<string[]>;
@@ -68,7 +68,7 @@ function world(
   };
 }
 
-/** The record `a2` has the key `a` and the number 2 of the producer `p`. */
+/** A sequenced record. `a2` has the key `a` and the number 2 of the producer `p`. */
 function sequenced(name: string, data: Uint8Array): ShardRecord {
   const aggregate = new AggregateBuilder({ maxBytes: 1_000 });
   const sequence = { producerId: 'p', sequenceNumber: BigInt(name[1]!) };
@@ -83,47 +83,47 @@ async function parkedKeys({ parking }: World) {
 }
 
 describe('a batch', () => {
-  test('handles the records of each key in order, and acknowledges all', async () => {
+  test('processes the records of each key in order and acknowledges all of them', async () => {
     const w = world();
     const find = jest.spyOn(w.parking, 'find');
     expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual([]);
-    // What is parked is read once.
+    // The parked keys are read once.
     expect(find).toHaveBeenCalledTimes(1);
     expect(w.effects.filter((text) => text.startsWith('a'))).toEqual(['a1', 'a2']);
     expect(w.effects.filter((text) => text.startsWith('b'))).toEqual(['b1', 'b2']);
   });
 
-  test('hands on each record as it is, without what it does not have', async () => {
-    const seen: UserRecord[] = [];
-    const w = world({}, async (record) => void seen.push(record));
+  test('passes each record on unchanged, without absent fields', async () => {
+    const received: UserRecord[] = [];
+    const w = world({}, async (record) => void received.push(record));
     await w.deliver(['a1']);
     await w.clock.runUntil(w.consumer.process([sequenced('a2', Buffer.from('a2'))], { source: SOURCE }));
     const sequence = { producerId: 'p', sequenceNumber: 2n };
-    expect(seen).toStrictEqual([
+    expect(received).toStrictEqual([
       { partitionKey: 'a', data: Buffer.from('a1'), subSequenceNumber: 0 },
       { partitionKey: 'a', data: Buffer.from('a2'), subSequenceNumber: 0, explicitHashKey: 7n, sequence },
     ]);
   });
 
-  test('handles so many keys at once, and one record of a key', async () => {
+  test('processes up to "concurrency" keys at the same time, and one record of each key', async () => {
     let running = 0;
-    let most = 0;
+    let mostRunning = 0;
     const w = world({ concurrency: 3 }, async () => {
       running += 1;
-      most = Math.max(most, running);
+      mostRunning = Math.max(mostRunning, running);
       await w.clock.sleep(10);
       running -= 1;
     });
     await w.deliver(['a1', 'b1', 'c1', 'd1', 'a2', 'b2', 'c2', 'd2']);
-    expect(most).toBe(3);
+    expect(mostRunning).toBe(3);
     expect(w.effects).toHaveLength(8);
     const answeredAt = w.clock.now();
     await w.clock.runOut();
-    // No timer is left.
+    // No timer remains.
     expect(w.clock.now()).toBe(answeredAt);
   });
 
-  test('tries a record again in place', async () => {
+  test('retries a failed record before it continues with its key', async () => {
     const w = world({}, async (record, { attempt }) => {
       if (textOf(record) === 'a1' && attempt === 1) throw new Error('once');
     });
@@ -133,7 +133,7 @@ describe('a batch', () => {
     expect(w.clock.now()).toBeGreaterThan(0);
   });
 
-  test('counts a record as done whose handler says that it has taken effect before', async () => {
+  test('treats a record as done if its handler throws RecordDoneError', async () => {
     const w = world({}, async () => {
       throw new RecordDoneError();
     });
@@ -142,7 +142,7 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toEqual([]);
   });
 
-  test('parks a key that fails, with all its later records, and no other', async () => {
+  test('parks a failed key with all its later records, and no other key', async () => {
     const w = world();
     w.poison.add('a1');
     expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual([]);
@@ -152,7 +152,7 @@ describe('a batch', () => {
     ]);
   });
 
-  test('appends to a parked key without handling anything', async () => {
+  test('appends records of a parked key without a call of the handler', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1']);
@@ -162,7 +162,7 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
   });
 
-  test('appends nothing twice when it is delivered again', async () => {
+  test('appends no record twice when it is delivered again', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1', 'a2']);
@@ -173,25 +173,25 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 3 }]);
   });
 
-  test('does not handle again what this process has seen take effect', async () => {
+  test('does not process a record again after this process has processed it', async () => {
     const w = world();
     await w.deliver(['a1', 'a2']);
     await w.deliver(['a2', 'a3'], { from: 2 });
     expect(w.effects).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('names the first record concerned when a key cannot be parked, and goes on with the others', async () => {
+  test('returns the first affected record if a key cannot be parked, and continues with the other keys', async () => {
     const w = world();
     w.poison.add('b1');
-    const told = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const consoleError = jest.spyOn(console, 'error').mockImplementation(() => {});
     const problem = new Error('no table');
     jest.spyOn(w.parking, 'save').mockRejectedValue(problem);
     expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual(['2']);
     expect(w.effects).toEqual(['a1', 'a2']);
-    expect(told.mock.calls).toEqual([[problem]]);
+    expect(consoleError.mock.calls).toEqual([[problem]]);
   });
 
-  test('names its first record when it is not known what is parked', async () => {
+  test('returns its first record if the parked keys cannot be read', async () => {
     const w = world();
     jest.spyOn(console, 'error').mockImplementation(() => {});
     jest.spyOn(w.parking, 'find').mockRejectedValue(new Error('no table'));
@@ -199,7 +199,7 @@ describe('a batch', () => {
     expect(w.effects).toEqual([]);
   });
 
-  test('parks a record whose handler does not end, and does not begin another attempt beside it', async () => {
+  test('parks a record whose handler does not end, and starts no second attempt at the same time', async () => {
     const w = world({}, async (record) => {
       if (textOf(record) === 'a1') await new Promise(() => {});
     });
@@ -209,29 +209,29 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2, tries: 1 }]);
   });
 
-  test('gives a handler 30 seconds where no time is set, and a moment to heed its signal', async () => {
+  test('gives a handler 30 seconds by default, and 100 ms to end after its signal', async () => {
     const w = world({}, () => new Promise(() => {}));
     expect(await w.clock.runUntil(w.consumer.process(shardOf(['a1']), { source: SOURCE }))).toEqual({ problems: [] });
     expect(w.clock.now()).toBe(30_000 + 100);
   });
 
-  test('handles no more at once when a handler ends just after its time', async () => {
+  test('keeps within the concurrency limit if a handler ends just after its time limit', async () => {
     let running = 0;
-    let most = 0;
+    let mostRunning = 0;
     const w = world({ concurrency: 1, attemptTimeoutMs: 1_000 }, async (record) => {
-      most = Math.max(most, ++running);
+      mostRunning = Math.max(mostRunning, ++running);
       await w.clock.sleep(textOf(record) === 'a1' ? 1_050 : 200);
       running -= 1;
     });
     expect(await w.deliver(['a1', 'b1', 'c1'])).toEqual([]);
-    expect(most).toBe(1);
+    expect(mostRunning).toBe(1);
   });
 
   test.each([
     ['5 seconds', MINUTE_MS, 55_000, 59_500],
-    ['a fifth of a short time', 10_000, 8_000, 9_800],
+    ['a fifth of a short remaining time', 10_000, 8_000, 9_800],
   ])(
-    'keeps %s to park: of %d ms a handler has %d, and the answer comes after %d',
+    'keeps %s for parking: of %d ms a handler has %d ms, and the response follows after %d ms',
     async (_, allMs, endMs, answerMs) => {
       const ends: number[] = [];
       const w = world({ attemptTimeoutMs: MINUTE_MS }, async (__, { signal }) => {
@@ -249,7 +249,7 @@ describe('a batch', () => {
   test.each([
     ['keys', ['a1', 'b1', 'c1', 'd1', 'e1']],
     ['records of a key', ['a1', 'a2', 'a3', 'a4', 'a5']],
-  ])('stops in time: %s that have not begun come again, and are not parked', async (_, texts) => {
+  ])('stops in time, and %s that were not started are delivered again and are not parked', async (_, texts) => {
     const w = world({ concurrency: 1 }, () => w.clock.sleep(15_000));
     expect(await w.deliver(texts)).toEqual(['4']);
     expect(w.effects).toEqual(texts.slice(0, 3));
@@ -257,7 +257,7 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toEqual([]);
   });
 
-  test('answers in time while the parking table does not', async () => {
+  test('returns in time even if the parking table does not respond', async () => {
     const w = world();
     w.poison.add('a1');
     jest.spyOn(w.parking, 'save').mockReturnValue(new Promise(() => {}));
@@ -265,7 +265,7 @@ describe('a batch', () => {
     expect(w.clock.now()).toBeLessThan(MINUTE_MS);
   });
 
-  test('parks a record that begins as an aggregate and is none under its own key', async () => {
+  test('parks a corrupt aggregate under the key of its record', async () => {
     const w = world();
     const [first, second] = shardOf(['a1', 'b1']);
     const corrupt = { ...first!, data: Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc(30)]) };
@@ -273,11 +273,11 @@ describe('a batch', () => {
     const answer = await w.clock.runUntil(w.consumer.handler(event, { getRemainingTimeInMillis: () => MINUTE_MS }));
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(w.effects).toEqual(['b1']);
-    // It would be none the next time, too.
+    // A second attempt would also find it corrupt.
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 1, tries: 1 }]);
   });
 
-  test('handles the changes of a table, each item in order', async () => {
+  test('processes the changes of a table with the changes of each item in order', async () => {
     const texts: string[] = [];
     const consumer = new OrderedConsumer(
       (record) => {
@@ -299,7 +299,7 @@ describe('a batch', () => {
   });
 });
 
-describe('a batch tells why it is slow', () => {
+describe('the log line about a slow batch', () => {
   const takes = (ms: number, options: Partial<OrderedConsumerOptions> = {}) => {
     const w: World = world(options, () => w.clock.sleep(ms));
     w.clock.nowMs = MINUTE_MS;
@@ -307,12 +307,12 @@ describe('a batch tells why it is slow', () => {
   };
   const line = () => JSON.parse(log.mock.lastCall![0]);
 
-  test('where its handlers are slow', async () => {
+  test('shows that the handlers are busy if they are slow', async () => {
     await takes(100, { concurrency: 2 }).deliver(['a1', 'b1', 'c1', 'd1']);
     expect(line()).toMatchObject({ ConsumerName: 'memory', BusyHandlers: 100, LongestKey: 50 });
   });
 
-  test('where one key has most of it', async () => {
+  test('shows that one key has mostRunning of the records', async () => {
     await takes(100, { concurrency: 10 }).deliver(['a1', 'a2', 'a3', 'a4', 'b1']);
     expect(line()).toMatchObject({ BusyHandlers: 13, LongestKey: 100 });
   });
@@ -320,14 +320,14 @@ describe('a batch tells why it is slow', () => {
   test.each([
     [99, 0],
     [100, 1],
-  ])('and says nothing where it takes less than 100 ms: after %d ms there are %d lines', async (ms, lines) => {
+  ])('does not appear below 100 ms: after %d ms there are %d lines', async (ms, lines) => {
     await takes(ms).deliver(['a1', 'b1']);
     expect(log).toHaveBeenCalledTimes(lines);
   });
 });
 
 describe('the signal of a handler', () => {
-  test('has aborted where a handler asks for it when its time is over', async () => {
+  test('is aborted after the time limit, also when a handler first reads it then', async () => {
     const aborted: boolean[] = [];
     const w: World = world({ attempts: 2, attemptTimeoutMs: 1_000 }, async (_, context) => {
       await w.clock.sleep(1_050);
@@ -339,7 +339,7 @@ describe('the signal of a handler', () => {
   });
 });
 
-test('the signal of a handler that has ended aborts no more', async () => {
+test('does not abort after its handler has ended', async () => {
   const signals: AbortSignal[] = [];
   const w = world({ concurrency: 1, attemptTimeoutMs: 1_000 }, async (_, { signal }) => {
     signals.push(signal);
@@ -349,22 +349,22 @@ test('the signal of a handler that has ended aborts no more', async () => {
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false]);
 });
 
-describe('whatever a handler throws', () => {
+describe('a handler that throws an unusual value', () => {
   const revoked = Proxy.revocable(new Error('gone'), {});
   revoked.revoke();
   const cyclic = new Error('a circle');
   cyclic.cause = cyclic;
   test.each([
-    ['nothing', undefined, 'undefined: not an Error'],
-    ['a text', 'no way there', 'no way there'],
+    ['undefined', undefined, 'undefined: not an Error'],
+    ['a string', 'no connection', 'no connection'],
     [
-      'an error that quotes data',
-      new EvenShardsError('CODE', 'it holds a secret', { summary: 'it holds something' }),
-      'EvenShardsError: it holds something',
+      'an error with data in its message',
+      new EvenShardsError('CODE', 'it contains a secret', { summary: 'it contains something' }),
+      'EvenShardsError: it contains something',
     ],
-    ['a long text', 'x'.repeat(400), 'x'.repeat(300)],
-    ['what cannot be read', revoked.proxy, 'an error that cannot be read'],
-  ])('%s sets its key aside alone', async (_, thrown, lastError) => {
+    ['a long string', 'x'.repeat(400), 'x'.repeat(300)],
+    ['an object whose properties cannot be read', revoked.proxy, 'an error that cannot be read'],
+  ])('parks only the key of the record if it throws %s', async (_, thrown, lastError) => {
     const w = world({ attempts: 2 }, async (record) => {
       if (textOf(record) === 'a1') throw thrown;
     });
@@ -374,8 +374,8 @@ describe('whatever a handler throws', () => {
   });
 });
 
-describe('a listener', () => {
-  test.each(['throws', 'rejects'])('that %s holds up no record', async (how) => {
+describe('a callback', () => {
+  test.each(['throws', 'rejects'])('that %s does not stop the processing of records', async (how) => {
     const error = jest.spyOn(console, 'error').mockImplementation(() => {});
     error.mockClear();
     const fail = (): void | Promise<void> => {
@@ -393,7 +393,7 @@ describe('a listener', () => {
   });
 });
 
-test('a handler may end its own work', async () => {
+test('a handler may abort the signal of process', async () => {
   const time = new AbortController();
   const w = world({ concurrency: 1 }, async () => time.abort());
   const batch = shardOf(['a1', 'b1', 'c1']);
@@ -405,8 +405,8 @@ test('a handler may end its own work', async () => {
   expect(getEventListeners(time.signal, 'abort')).toEqual([]);
 });
 
-describe('an attempt that goes on when its invocation has answered', () => {
-  /** The first attempt at a1 takes three times as long as its invocation. */
+describe('an attempt that continues after its invocation has ended', () => {
+  /** A handler whose first attempt at a1 takes this time. */
   const slow = (ms: number) => {
     const ends: string[] = [];
     const w: World = world({ attempts: 2, attemptTimeoutMs: MINUTE_MS }, async (record, { attempt }) => {
@@ -416,14 +416,14 @@ describe('an attempt that goes on when its invocation has answered', () => {
     return { w, ends };
   };
 
-  test('has ended before the next one of its key begins', async () => {
+  test('ends before the next attempt of its key starts', async () => {
     const { w } = slow(30_000);
     expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
     expect(await w.deliver(['a1', 'b1', 'a2'])).toEqual([]);
     expect(w.effects).toEqual(['b1', 'a1', 'a1', 'a2']);
   });
 
-  test('parks its key if it does not end, and no other waits', async () => {
+  test('parks its key if it does not end, and other keys do not wait', async () => {
     const { w } = slow(100 * MINUTE_MS);
     expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
     expect(await w.deliver(['a1', 'b1', 'a2'], { remainingMs: 5 * MINUTE_MS })).toEqual([]);
@@ -432,10 +432,10 @@ describe('an attempt that goes on when its invocation has answered', () => {
   });
 });
 
-describe('a key that moves', () => {
+describe('a key that moves to another shard', () => {
   const end = () => ({ ...shardOf(['a'])[0]!, sequenceNumber: '2', data: fenceData({ moveId: 'm', side: 'end' }) });
 
-  test('has its batch come again from the fence until it is known that the move has ended', async () => {
+  test('its batch is delivered again from the end fence until the end of the move is stored', async () => {
     const w = world();
     jest.spyOn(console, 'error').mockImplementation(() => {});
     const ends = jest.spyOn(w.parking, 'endMove').mockRejectedValueOnce(new Error('no table'));
@@ -448,7 +448,7 @@ describe('a key that moves', () => {
     expect(w.effects).toEqual(['a1']);
   });
 
-  test('goes past its end fence, and handles nothing that its producer wrote before and that comes behind', async () => {
+  test('after its end fence, no record with a lower number of its producer is processed', async () => {
     const w = world();
     const pass = jest.spyOn(w.parking, 'markHandled');
     const fence = sequenced('a3', fenceData({ moveId: 'm', side: 'end' }));
@@ -466,7 +466,7 @@ describe('a key that moves', () => {
     ]);
   });
 
-  test('waits behind its start fence for the shard that it comes from, and is appended if it was parked there', async () => {
+  test('waits after its start fence for the old shard, and is appended if it was parked there', async () => {
     const w = world();
     w.poison.add('a1');
     const start = { ...end(), shardId: 'shard 2', data: fenceData({ moveId: 'm', side: 'start' }) };
@@ -482,7 +482,7 @@ describe('a key that moves', () => {
     ...{ shardId, partitionKey: 'a', sequenceNumber, data: fenceData({ moveId, side }) },
   });
 
-  test('keeps its order if it leaves a shard and comes back within a batch', async () => {
+  test('keeps its order if it leaves a shard and returns within one batch', async () => {
     const w = world();
     const here = [
       ...shardOf(['a1'], { shardId: 'shard 1' }),
@@ -500,7 +500,7 @@ describe('a key that moves', () => {
     expect(w.effects).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('is handled once maxMoveWaitMs is over in all, if its end fence does not come, and onLetGo is called once', async () => {
+  test('is processed after maxMoveWaitMs in total if its end fence does not arrive, and onLetGo is called once', async () => {
     const onLetGo = jest.fn();
     const w = world({ maxMoveWaitMs: MINUTE_MS, onLetGo });
     const records = [fenceIn('shard 2', '1', 'm', 'start'), ...shardOf(['a1', 'b1'], { shardId: 'shard 2', from: 2 })];
@@ -523,8 +523,8 @@ describe('a key that moves', () => {
   });
 });
 
-describe('the retrier', () => {
-  test('takes a key up again in order when its time has come', async () => {
+describe('retryParked', () => {
+  test('processes a due key in order', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1', 'a2', 'a3']);
@@ -536,7 +536,7 @@ describe('the retrier', () => {
     expect(await parkedKeys(w)).toEqual([]);
   });
 
-  test('ends at the first record that fails again', async () => {
+  test('stops at the first record that fails again', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1', 'a2', 'a3']);
@@ -546,7 +546,7 @@ describe('the retrier', () => {
     expect(await w.retry()).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
     expect(w.effects).toEqual(['a1']);
     expect(await parkedKeys(w)).toMatchObject([{ records: 2, tries: 1 }]);
-    // This one waits as long as the first did after its first retry.
+    // The delay is the same as after the first retry of a1.
     expect((await w.parking.find(['a'])).get('a')!.dueAt - w.clock.now()).toBe(0.75 * MINUTE_MS);
     w.poison.delete('a2');
     w.poison.add('a3');
@@ -554,7 +554,7 @@ describe('the retrier', () => {
     expect(await w.retry()).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
   });
 
-  /** Parks so many records of a key, whose handler does this when they are tried again. */
+  /** Parks this number of records of a key. Their handler then calls `again`. */
   const parkedWorld = async (count: number, again: (w: World, text: string) => Promise<void>) => {
     let isAgain = false;
     const failures: RecordFailure[] = [];
@@ -572,7 +572,7 @@ describe('the retrier', () => {
     return { w, key, failures };
   };
 
-  test('leaves the rest of a key to the next when its time is over', async () => {
+  test('leaves the rest of a key to the next run when its signal is aborted', async () => {
     const stop = new AbortController();
     const { w, key } = await parkedWorld(3, async (_, text) => {
       if (text === 'a2' && !stop.signal.aborted) stop.abort();
@@ -583,7 +583,7 @@ describe('the retrier', () => {
     expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
   });
 
-  test('goes on with a record that comes while it ends', async () => {
+  test('continues with a record that is appended at the end', async () => {
     const { w } = await parkedWorld(1, async () => {});
     jest.spyOn(w.parking, 'remove').mockImplementationOnce(async () => {
       await w.consumer.process(shardOf(['a2'], { from: 2 }), { source: SOURCE });
@@ -593,9 +593,9 @@ describe('the retrier', () => {
   });
 
   test.each([
-    ['a hundred records', 0, 120, 100],
-    ['five seconds', 2_500, 3, 2],
-  ])('saves how far it came after %s', async (_, recordMs, hangsAt, saved) => {
+    ['100 records', 0, 120, 100],
+    ['5 seconds', 2_500, 3, 2],
+  ])('saves its progress after %s', async (_, recordMs, hangsAt, saved) => {
     const { w, key } = await parkedWorld(150, async (__, text) => {
       await w.clock.sleep(text === `a${hangsAt}` ? 10 * MINUTE_MS : recordMs);
     });
@@ -605,9 +605,9 @@ describe('the retrier', () => {
   });
 
   test.each([
-    ['a record', 3, 3],
-    ['a hundred records, and handles no more', 150, 100],
-  ])('changes nothing of a key that another has begun with meanwhile, behind %s', async (_, count, handled) => {
+    ['3 records', 3, 3],
+    ['100 records, and stops', 150, 100],
+  ])('changes nothing for a key that another process has taken over, after %s', async (_, count, handled) => {
     const lease = { holder: 'another', until: Number.MAX_SAFE_INTEGER };
     const { w, key } = await parkedWorld(count, async (__, text) => {
       if (text === 'a1') await w.parking.save({ ...(await key())!, lease });
@@ -620,7 +620,7 @@ describe('the retrier', () => {
   test.each([
     ['skips', 1, 1],
     ['drops', 0, 0],
-  ] as const)('counts no try where a person %s what fails at this moment', async (verb, stillParked, records) => {
+  ] as const)('counts no try if an operator %s the record while it fails', async (verb, stillParked, records) => {
     const { w } = await parkedWorld(2, async () => {
       await (verb === 'skips' ? w.parking.skip('a') : w.parking.drop('a'));
       throw new Error('too late');
@@ -629,7 +629,7 @@ describe('the retrier', () => {
     expect(await parkedKeys(w)).toEqual(records === 0 ? [] : [expect.objectContaining({ records, tries: 0 })]);
   });
 
-  test('does not handle again what it has handled, nor does the batch that brings it again', async () => {
+  test('processes no record again that has been processed, nor does a batch that contains it', async () => {
     const w = world();
     await w.deliver(['a1']);
     const other = world({ parking: w.parking });
@@ -645,7 +645,7 @@ describe('the retrier', () => {
     [10_000, MINUTE_MS],
     [MINUTE_MS, 2 * MINUTE_MS],
   ])(
-    'leaves a key to another that has begun with it, where an attempt has %d ms, for %d ms',
+    'leaves a key to the process that has its lease; with attempts of %d ms the lease lasts %d ms',
     async (attemptTimeoutMs, leaseMs) => {
       const w = world({ attemptTimeoutMs });
       w.poison.add('a1');
@@ -667,7 +667,7 @@ describe('the retrier', () => {
     },
   );
 
-  test('passes a fence that was parked, and does not handle it', async () => {
+  test('skips a parked fence and does not pass it to the handler', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1']);
@@ -682,7 +682,7 @@ describe('the retrier', () => {
     expect(pass).toHaveBeenCalledWith('a', { series: 's', number: '7' });
   });
 
-  test('counts no try while an earlier call of the handler has not settled, and says so in the error', async () => {
+  test('counts no try while an earlier call of the handler is not settled, and names the reason in lastError', async () => {
     let calls = 0;
     const w = world({ maxTries: 3, attemptTimeoutMs: 1_000 }, () => {
       calls += 1;
@@ -703,16 +703,16 @@ describe('the retrier', () => {
     expect(calls).toBe(1);
   });
 
-  test('counts no try of a batch whose handler cannot be called because its call in the invocation before goes on', async () => {
+  test('a batch counts no try if the call from the previous invocation is not settled', async () => {
     const w = world({ attemptTimeoutMs: 10_000 }, () => new Promise<void>(() => {}));
-    // The first invocation ends before the attempt does, which says nothing about the record.
+    // The invocation ends before the attempt, so the record has not failed.
     expect(await w.deliver(['a1'], { remainingMs: 3_000 })).toEqual(['1']);
     expect(await w.deliver(['a1'])).toEqual([]);
     const lastError = expect.stringContaining('was not called');
     expect(await parkedKeys(w)).toMatchObject([{ tries: 0, dead: false, lastError }]);
   });
 
-  test('retries a key to which records are appended between its listing and its turn', async () => {
+  test('processes a key with records that were appended after it was listed', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1']);
@@ -730,7 +730,7 @@ describe('the retrier', () => {
     expect(w.effects).toEqual(['a1', 'a2']);
   });
 
-  test('has tried the keys that it was told of when it throws what it could not read', async () => {
+  test('processes all listed keys before it throws an error of the listing', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1', 'a2']);
@@ -739,14 +739,14 @@ describe('the retrier', () => {
     const keys = w.parking.keys.bind(w.parking);
     jest.spyOn(w.parking, 'keys').mockImplementation(async function* () {
       yield* keys();
-      throw new Error('no way there');
+      throw new Error('no connection');
     });
-    await expect(w.retry()).rejects.toThrow('no way there');
+    await expect(w.retry()).rejects.toThrow('no connection');
     expect(w.effects).toEqual(['a1', 'a2']);
     jest.restoreAllMocks();
   });
 
-  test('is an event of the same handler, which writes what is parked to its log as metrics', async () => {
+  test('runs for an event with retryParked in the handler, which logs metrics about parked keys', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1']);
@@ -760,10 +760,10 @@ describe('the retrier', () => {
   });
 
   test.each([
-    ['least', 0, 0.5],
-    ['longest', 1, 1],
+    ['minimum', 0, 0.5],
+    ['maximum', 1, 1],
   ])(
-    'waits from 30 seconds to 15 minutes between tries, twice as long each time, but for chance: the %s',
+    'waits from 30 seconds to 15 minutes between tries and doubles the delay each time; %s jitter',
     async (_, random, part) => {
       const w = world({ random: () => random });
       w.poison.add('a1');
@@ -780,23 +780,26 @@ describe('the retrier', () => {
   test.each([
     [3, 'its batch', ['a1 1', 'a1 2', 'a1 3']],
     [4, 'a retry', ['a1 1', 'a1 2', 'a1 3', 'a1 4']],
-  ])('calls a key dead after so many tries, and leaves it: after %d, in %s', async (maxTries, _, attempts) => {
-    const dead: string[] = [];
-    const w = world({ maxTries, onDead: ({ partitionKey }) => dead.push(partitionKey) });
-    w.poison.add('a1');
-    await w.deliver(['a1']);
-    w.clock.nowMs += MINUTE_MS;
-    expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
-    w.clock.nowMs += 10 * MINUTE_MS;
-    await w.retry();
-    expect(w.attempts).toEqual(attempts);
-    expect(dead).toEqual(['a']);
-  });
+  ])(
+    'makes a key dead after maxTries and does not try it again: after %d tries, in %s',
+    async (maxTries, _, attempts) => {
+      const dead: string[] = [];
+      const w = world({ maxTries, onDead: ({ partitionKey }) => dead.push(partitionKey) });
+      w.poison.add('a1');
+      await w.deliver(['a1']);
+      w.clock.nowMs += MINUTE_MS;
+      expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
+      w.clock.nowMs += 10 * MINUTE_MS;
+      await w.retry();
+      expect(w.attempts).toEqual(attempts);
+      expect(dead).toEqual(['a']);
+    },
+  );
 
   test.each([
     [5 * MINUTE_MS - 1, 0],
     [5 * MINUTE_MS, 1],
-  ])('calls a key dead when its first record has held it up for five minutes: of %d ms, %d keys', async (ms, dead) => {
+  ])('makes a key dead after maxAgeMs of 5 minutes: after %d ms, %d dead keys', async (ms, dead) => {
     const w = world({ maxAgeMs: 5 * MINUTE_MS });
     w.poison.add('a1');
     await w.deliver(['a1']);
@@ -805,7 +808,7 @@ describe('the retrier', () => {
   });
 });
 
-describe('a person', () => {
+describe('an operator', () => {
   const deadKey = async () => {
     const w = world({ maxTries: 3 });
     w.poison.add('a1');
@@ -816,7 +819,7 @@ describe('a person', () => {
   };
   afterEach(() => jest.restoreAllMocks());
 
-  test('resumes a key', async () => {
+  test('can resume a key', async () => {
     const w = await deadKey();
     w.poison.clear();
     expect(await w.parking.resume('a')).toBe(true);
@@ -824,14 +827,14 @@ describe('a person', () => {
     expect(w.effects).toEqual(['a1', 'a2']);
   });
 
-  test('resumes a key that fails again: it has as many tries as one that was just parked', async () => {
+  test('can resume a key that fails again, and it has as many tries as a new parked key', async () => {
     const w = await deadKey();
     expect(await w.parking.resume('a')).toBe(true);
     expect(await parkedKeys(w)).toMatchObject([{ tries: 0, lastError: 'Error: poison' }]);
     let tries = 0;
     for (const dead of [0, 0, 1]) {
       expect(await w.retry()).toMatchObject({ stillParked: 1, dead });
-      // The waits begin anew, too.
+      // The delays also start again at the minimum.
       const { dueAt, retries } = (await w.parking.find(['a'])).get('a')!;
       expect(dueAt - w.clock.now()).toBe(0.75 * 30_000 * 2 ** retries);
       expect(retries).toBe(++tries);
@@ -839,16 +842,16 @@ describe('a person', () => {
     }
   });
 
-  test('skips the record that holds a key up, and its error with it', async () => {
+  test('can skip the first record of a key together with its error', async () => {
     const w = await deadKey();
     expect(await w.parking.skip('a')).toBe(true);
-    const [left] = await parkedKeys(w);
-    expect(left).toStrictEqual({ partitionKey: 'a', records: 1, since: expect.any(Date), tries: 0, dead: false });
+    const [remaining] = await parkedKeys(w);
+    expect(remaining).toStrictEqual({ partitionKey: 'a', records: 1, since: expect.any(Date), tries: 0, dead: false });
     await w.retry();
     expect(w.effects).toEqual(['a2']);
   });
 
-  test('drops a key, and its later records are handled as they come', async () => {
+  test('can drop a key, and its later records are processed normally', async () => {
     const w = await deadKey();
     expect(await w.parking.drop('a')).toBe(true);
     expect(await parkedKeys(w)).toEqual([]);
@@ -856,7 +859,7 @@ describe('a person', () => {
     expect(w.effects).toEqual(['a3']);
   });
 
-  test('is told that a key is not parked', async () => {
+  test('receives false if a key is not parked', async () => {
     const { parking } = world();
     expect(await parking.resume('a')).toBe(false);
     expect(await parking.skip('a')).toBe(false);
@@ -868,19 +871,19 @@ test.each([
   ['onCorrupt', { onCorrupt: 'skip' as never }],
   ['parking', { parking: {} as never }],
   ['parking', { parking: { find: () => {} } as never }],
-])('refuses a wrong %s', (field, options) => {
+])('rejects the wrong option %s', (field, options) => {
   expect(() => world(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
-test('refuses what handles no record, a context that does not tell the time that is left, and data that is no bytes', async () => {
-  const refused = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
+test('rejects a handler that is not a function, a context without the remaining time, and data that are not bytes', async () => {
+  const invalidField = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
   expect(() => new OrderedConsumer('handle' as never, { parking: new MemoryParkingStore() })).toThrow(
-    refused('handle'),
+    invalidField('handle'),
   );
   const { consumer } = world();
-  await expect(consumer.handler(kinesisEvent(shardOf(['a1'])), {} as never)).rejects.toEqual(refused('context'));
+  await expect(consumer.handler(kinesisEvent(shardOf(['a1'])), {} as never)).rejects.toEqual(invalidField('context'));
   const text = { ...shardOf(['a1'])[0]!, data: 'a1' as never };
-  await expect(consumer.process([text], { source: SOURCE })).rejects.toEqual(refused('data'));
+  await expect(consumer.process([text], { source: SOURCE })).rejects.toEqual(invalidField('data'));
 });
 
 const KINESIS = { partitionKey: 'a', sequenceNumber: '1', data: 'YQ==' };
@@ -894,7 +897,7 @@ test.each<[string, object]>([
   ['event.Records[0].kinesis.data', { Records: [ofKinesis({ data: [97] })] }],
   ['event.Records[0].kinesis.sequenceNumber', { Records: [ofKinesis({ sequenceNumber: 'one' })] }],
   ['event.Records[0].dynamodb.SequenceNumber', { Records: [ofTable(undefined)] }],
-])('names %s, and handles nothing, of the event %j', async (field, event) => {
+])('rejects the wrong field %s and processes nothing of the event %j', async (field, event) => {
   const { consumer, attempts } = world();
   await expect(consumer.handler(event as never, { getRemainingTimeInMillis: () => 1 })).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',

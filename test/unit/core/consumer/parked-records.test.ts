@@ -10,7 +10,7 @@ const recordsFrom = (start: number, count: number, bytes: number): ParkedRecord[
     positions: [{ series: 's', number: String(start + index) }],
   }));
 
-/** A table that answers a query in pages, and the queries that it was sent. */
+/** A table that returns pages, and the queries that it has received. */
 function pagedRows(itemsOfAPage = 10) {
   const table = new ParkingTable();
   const queries: Parameters<ParkingTableClient['query']>[0][] = [];
@@ -39,7 +39,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 
 const steps = fc.array(
   fc.oneof(
-    // A process can end after any transaction of a write but its last one.
+    // A process can stop after any transaction of a write except the last one.
     {
       weight: 3,
       arbitrary: fc.record({ count: fc.integer({ min: 1, max: 3 }), ended: fc.option(fc.double({ max: 1, min: 0 })) }),
@@ -49,7 +49,7 @@ const steps = fc.array(
   { maxLength: 10 },
 );
 
-test('records – after writes that ended early and deletions that ended early – returns what counts, in order', async () => {
+test('records – after several interrupted writes and deletions – returns the valid records in order', async () => {
   const sizes = fc.constantFrom(1, 20_000, 400_000, 4_000_000);
   const play = fc.asyncProperty(steps, sizes, fc.integer({ min: 1, max: 3 }), async (drawn, bytes, itemsOfAPage) => {
     const { rows, write, read } = pagedRows(itemsOfAPage);
@@ -77,7 +77,7 @@ test('records – after writes that ended early and deletions that ended early �
   await fc.assert(play, { numRuns: 40 });
 });
 
-test('records – a record fills its items to the last byte – reads it', async () => {
+test('records – a record that fills its items completely – reads it', async () => {
   const { rows, table, write, read } = pagedRows();
   const ITEM_BYTES = 380_000;
   const head = segmentBytes(recordsFrom(0, 1, 100_000)).length - 100_000;

@@ -6,7 +6,7 @@ import { SOURCE, shardOf } from '../../../support/fakes/stream-events';
 const BATCHES = 50;
 const KEYS_OF_BATCH = 100;
 
-/** Items that were read, and requests that were sent, by method. */
+/** The number of items that were read, and of requests by method. */
 interface Cost {
   itemsRead: number;
   requests: Record<string, number>;
@@ -19,7 +19,7 @@ function countedStore(): { store: DynamoDbParkingStore; cost: Cost } {
     const call = async (input: never): Promise<unknown> => {
       cost.requests[method] = (cost.requests[method] ?? 0) + 1;
       if (method === 'getItem') cost.itemsRead += 1;
-      // What is not there costs as much as what is.
+      // A missing item costs as much as an existing item.
       if (method === 'batchGetItem')
         cost.itemsRead += (input as Parameters<ParkingTable['batchGetItem']>[0]).RequestItems.Parked!.Keys.length;
       return table[method](input);
@@ -37,16 +37,16 @@ const record = (partitionKey: string) => ({
   ...{ partitionKey, data: Buffer.from('x'), subSequenceNumber: 0, positions: [{ series: 's', number: '1' }] },
 });
 
-/** What the guide says that a batch of a hundred keys reads. */
-const saidByGuide = [
+/** The reads of a batch of 100 keys in the guide. */
+const readsInGuide = [
   ...readFileSync('docs/guides/consuming.md', 'utf8').matchAll(/^\| (none|[\d,]+) \| (\d+) \|/gm),
 ].map(([, keys, reads]) => [keys === 'none' ? 0 : Number(keys!.replace(',', '')), Number(reads)] as const);
 
-test('the guide says what 0, 1, 100 and 10,000 parked keys cost', () => {
-  expect(saidByGuide.map(([keys]) => keys)).toEqual([0, 1, 100, 10_000]);
+test('the guide contains the cost of 0, 1, 100 and 10,000 parked keys', () => {
+  expect(readsInGuide.map(([keys]) => keys)).toEqual([0, 1, 100, 10_000]);
 });
 
-test.each(saidByGuide)('with %d parked keys, a batch of 100 keys reads %d items', async (keys, reads) => {
+test.each(readsInGuide)('with %d parked keys, a batch of 100 keys reads %d items', async (keys, reads) => {
   const { store, cost } = countedStore();
   for (let key = 0; key < keys; key++) await store.save(parkedKey(`parked ${key}`), [record(`parked ${key}`)]);
   cost.itemsRead = 0;
@@ -59,7 +59,7 @@ test.each(saidByGuide)('with %d parked keys, a batch of 100 keys reads %d items'
   if (keys === 0) expect(cost.requests).toEqual({ getItem: BATCHES });
 });
 
-test('to park a key takes two writes of its mark and a transaction of two items; to append takes the transaction', async () => {
+test('to park a key takes two writes of its mark and one transaction, and to append a record takes one transaction', async () => {
   const { store, cost } = countedStore();
   const key = await store.save(parkedKey('a'), [record('a')]);
   expect(cost.requests).toEqual({ updateItem: 2, transactWriteItems: 1 });
@@ -68,7 +68,7 @@ test('to park a key takes two writes of its mark and a transaction of two items;
   expect(cost.requests).toEqual({ transactWriteItems: 1 });
 });
 
-test('what is parked is found by a query for each part that has any, and costs as before when none is left', async () => {
+test('a listing sends one query for each part with parked keys, and none after the last key is removed', async () => {
   const { store, cost } = countedStore();
   const key = await store.save(parkedKey('a'), [record('a')]);
   cost.requests = {};
@@ -80,7 +80,7 @@ test('what is parked is found by a query for each part that has any, and costs a
   expect(cost.requests).toEqual({ getItem: 1 });
 });
 
-test('a batch whose keys are not parked writes nothing', async () => {
+test('a batch without parked keys writes nothing', async () => {
   const { store, cost } = countedStore();
   await store.save(parkedKey('p'), [record('p')]);
   cost.requests = {};

@@ -14,11 +14,11 @@ interface Account {
   version: number;
 }
 
-describe('the example of the guide for any other store', () => {
+describe('the example for other stores in the guide', () => {
   const guide = readFileSync(join(__dirname, '../../../../docs/guides/consuming.md'), 'utf8');
   const example = /### Any other store.*?^```ts\n(.*?)^```$/ms.exec(guide)![1]!;
 
-  /** A store of documents, which outlives the processes of the consumer. */
+  /** A document store for all processes of the consumer. */
   class Accounts {
     readonly stored = new Map<string, Account>();
 
@@ -27,7 +27,7 @@ describe('the example of the guide for any other store', () => {
     }
 
     async save(id: string, account: Account): Promise<void> {
-      if ((this.stored.get(id)?.version ?? 0) !== account.version) throw new Error('another process has saved it');
+      if ((this.stored.get(id)?.version ?? 0) !== account.version) throw new Error('another process has changed it');
       this.stored.set(id, { ...account, version: account.version + 1 });
     }
   }
@@ -46,7 +46,7 @@ describe('the example of the guide for any other store', () => {
     return module.exports.handler;
   }
 
-  test('applies a batch once that comes again to another process', async () => {
+  test('applies a batch once if it is delivered again to another process', async () => {
     const accounts = new Accounts();
     const event = kinesisEvent(shardOf(['a1', 'b1', 'a2']));
     for (let process = 0; process < 3; process++) await handlerOf(accounts)(event, context);
@@ -58,7 +58,7 @@ describe('the example of the guide for any other store', () => {
 });
 
 describe('the positions of a record', () => {
-  /** The texts and the positions that the handler of a new process gets, in their order. */
+  /** The records and positions that the handler of a new process receives, in order. */
   async function handled(records: Parameters<typeof kinesisEvent>[0], source?: string) {
     const all: { text: string; positions: SequencePosition[] }[] = [];
     const consumer = new OrderedConsumer(
@@ -84,7 +84,7 @@ describe('the positions of a record', () => {
   test.each([
     ['a shard', (numbers: bigint[]) => numbers.map((number) => inShard('shard-0', `${number}`, Buffer.from('a')))],
     ['a producer', (numbers: bigint[]) => [inShard('shard-0', '7', sequenced('a', numbers))]],
-  ])('have numbers that compare as text in the order of %s', async (_, recordsOf) => {
+  ])('have numbers whose string order is the order of %s', async (_, recordsOf) => {
     const numbers = [0n, 9n, 10n, 99n, 100n, 10n ** 39n - 1n, 10n ** 39n, 10n ** 40n - 1n];
     const positions = (await handled(recordsOf(numbers))).flatMap((record) => record.positions);
     expect(positions).toHaveLength(numbers.length);
@@ -94,7 +94,7 @@ describe('the positions of a record', () => {
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  test('have numbers that compare as text in the order of an aggregate that is not sequenced', async () => {
+  test('have numbers whose string order is the order in an aggregate without a sequence', async () => {
     const builder = new AggregateBuilder({ maxBytes: 2 ** 20 });
     for (let index = 0; index < 12; index++) builder.tryAdd({ partitionKey: 'a', data: Buffer.from([index]) });
     const numbers = (await handled([inShard('shard-0', '7', builder.build().data)])).map(
@@ -104,13 +104,13 @@ describe('the positions of a record', () => {
     expect(new Set(numbers).size).toBe(12);
   });
 
-  test('are the same for a record that a producer has written again to another shard', async () => {
+  test('are the same for a record that a producer has sent again to another shard', async () => {
     const [first] = await handled([inShard('shard-0', '7', sequenced('a', [3n]))]);
     const [again] = await handled([inShard('shard-9', '1', sequenced('a', [3n]))]);
     expect(again).toEqual(first);
   });
 
-  test('have a series of 43 ASCII characters, which no other key, hash key, shard or source has', async () => {
+  test('have a series of 43 ASCII characters that is unique for each key, hash key, shard and source', async () => {
     const keys = ['a', 'b', '\0', 'é'.repeat(256)];
     const all = [
       ...(await handled(keys.map((partitionKey) => ({ ...inShard('shard-0', '1', Buffer.from('x')), partitionKey })))),

@@ -13,7 +13,7 @@ const streamArn = (name: string) => `arn:aws:kinesis:us-east-1:111122223333:stre
 const tableArn = (name: string, label = '2026-01-01T00:00:00.000') =>
   `arn:aws:dynamodb:us-east-1:111122223333:table/${name}/stream/${label}`;
 
-/** A change of the item x. Lambda does not name the shard of a table's stream. */
+/** A change of the item x. Lambda does not send the shard of a table stream. */
 function change(source: string, number: number, text: string): StreamEvent {
   const Keys = { id: { S: 'x' } };
   const dynamodb = { Keys, NewImage: { ...Keys, text: { S: text } }, SequenceNumber: String(number) };
@@ -27,7 +27,7 @@ const recordOf = (number: number, text: string): ShardRecord => ({
 });
 const put = (source: string, number: number, text: string) => kinesisEvent([recordOf(number, text)], source);
 
-/** The same, as an outbox sends it: each row has the number of its outbox. */
+/** A record of the key a from an outbox, with the number of its row. */
 function row(source: string, shardNumber: number, number: number, text: string): StreamEvent {
   const aggregate = new AggregateBuilder({ maxBytes: 1_000 });
   const sequence = { producerId: 'outbox', sequenceNumber: BigInt(number) };
@@ -81,7 +81,7 @@ const TWO_SOURCES: [
 ];
 
 describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
-  test('handles every record of the source with the lower numbers, and each once', async () => {
+  test('processes every record of the source with the lower numbers once', async () => {
     const { deliver, effects, positions } = world();
     for (let turn = 0; turn < 2; turn++) {
       for (const event of [
@@ -94,11 +94,11 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
       }
     }
     expect(effects).toEqual(['young 900', 'old 100', 'young 901', 'old 101']);
-    // What once remembers is apart, too.
+    // The numbers for `once` are also separate.
     expect(new Set(positions.map(({ series }) => series)).size).toBe(2);
   });
 
-  test('has one parked key for both, whose records come in the order in which they arrived', async () => {
+  test('has one parked key for both sources, with the records in the order of their arrival', async () => {
     const { deliver, effects, poison, consumer } = world();
     poison.add('young 900');
     for (let turn = 0; turn < 2; turn++) {
@@ -127,15 +127,15 @@ describe('one source', () => {
   test.each([
     ['a stream that is read with enhanced fan-out, and by polling', put(streamArn('S'), 1, 'a1'), put(fanOut, 1, 'a1')],
     ['two registered consumers of a stream', put(fanOut, 1, 'a1'), put(`${streamArn('S')}/consumer/D:1`, 1, 'a1')],
-    ['that of every event that names none', unnamed, unnamed],
-  ])('is %s', async (_, first, second) => {
+    ['every event without a source', unnamed, unnamed],
+  ])('includes %s', async (_, first, second) => {
     const { deliver, effects } = world();
     await deliver(first as StreamEvent);
     await deliver(second as StreamEvent);
     expect(effects).toEqual(['a1']);
   });
 
-  test('is that of a function, and of a process that reads the same stream', async () => {
+  test('includes a function and a process that read the same stream', async () => {
     const { deliver, consumer, effects } = world();
     await deliver(put(streamArn('S'), 1, 'a1'));
     await consumer.process([recordOf(1, 'a1')], { source: fanOut });
@@ -144,7 +144,7 @@ describe('one source', () => {
   });
 });
 
-test('a stream into which another one is copied waits for the end of a move on its own shard', async () => {
+test('a copy of a stream waits for the end of a move on its own shard', async () => {
   const w = world();
   const fence = (side: 'start' | 'end') => ({ ...recordOf(5, ''), data: fenceData({ moveId: 'm', side }) });
   await w.deliver(kinesisEvent([fence('end')], streamArn('Original')));
@@ -175,7 +175,7 @@ describe('process', () => {
     ['records[1].sequenceNumber', { sequenceNumber: 2 }],
     ['records[1].shardId', { shardId: undefined }],
     ['records[1].partitionKey', { partitionKey: null }],
-  ])('rejects a record with a wrong %s, and handles nothing', async (field, damage) => {
+  ])('rejects a record with a wrong %s and processes nothing', async (field, damage) => {
     const { consumer, effects } = world();
     const records = [recordOf(1, 'a1'), { ...recordOf(2, 'a2'), ...damage } as never];
     await expect(consumer.process(records, { source: 's' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
@@ -187,14 +187,14 @@ test.each([
   ['event.Records[0].eventSourceARN', '', ''],
   ['event.Records[1].eventSourceARN', streamArn('S'), streamArn('T')],
   ['event.Records[1].eventSourceARN', streamArn('S'), undefined],
-])('an event is rejected for %s if its records have the sources %j and %j', async (field, first, second) => {
+])('rejects the field %s if the records have the sources %j and %j', async (field, first, second) => {
   const { deliver, effects } = world();
   const event = { Records: [put(first as never, 1, 'a1').Records[0]!, put(second as never, 2, 'a2').Records[0]!] };
   await expect(deliver(event)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
   expect(effects).toEqual([]);
 });
 
-test('a record that has taken effect is not appended to its key, which another source has parked meanwhile', async () => {
+test('a processed record is not appended to its key, which another source has parked since', async () => {
   const parking = new MemoryParkingStore();
   const { deliver, effects, poison } = world(parking);
   const otherProcess = world(parking);
@@ -202,14 +202,14 @@ test('a record that has taken effect is not appended to its key, which another s
   await deliver(put(ours, 1, 'ours 1'));
   poison.add('other 1');
   await deliver(put(other, 1, 'other 1'));
-  // Another key of the batch was not done, so the batch comes again.
+  // Another key of the batch has failed, so the batch is delivered again.
   await deliver(put(ours, 1, 'ours 1'));
   await new Promise((resolve) => setTimeout(resolve, 5));
   await otherProcess.consumer.retryParked();
   expect([effects, otherProcess.effects]).toEqual([['ours 1'], ['other 1']]);
 });
 
-test('a consumer whose parking store fails leaves no listener on the signal of its caller', async () => {
+test('a consumer with a failing parking store leaves no listener on the signal of its caller', async () => {
   const parking = new MemoryParkingStore();
   const { signal } = new AbortController();
   const consumer = new OrderedConsumer(async () => {}, { parking });

@@ -19,7 +19,7 @@ function builderOf(records: readonly AggregatableRecord[], maxBytes = MIB): Aggr
 
 const hex = (data: Uint8Array): string => Buffer.from(data).toString('hex');
 
-/** Bytes as the format's description has them, in the order they stand. */
+/** The bytes of a message in the order of the format description. */
 const bytes = (...lines: string[]): string => lines.join('').replaceAll(' ', '');
 
 describe('AggregateBuilder', () => {
@@ -35,7 +35,7 @@ describe('AggregateBuilder', () => {
     );
   });
 
-  test('names the explicit hash key of each record, or KCL would take the MD5 of its partition key for it', () => {
+  test('writes the explicit hash key of each record, because the KCL would otherwise use the MD5 of its partition key', () => {
     const explicitHashKey = 2n ** 127n;
     expect(hex(builderOf([record('a', { explicitHashKey }), record('b', { explicitHashKey })]).build().data)).toBe(
       bytes(
@@ -62,7 +62,7 @@ describe('AggregateBuilder', () => {
     );
   });
 
-  test('puts a sequence into a tag of the first record, and of the next where numbers were skipped', () => {
+  test('writes a sequence tag for the first record, and for each record after a gap in the numbers', () => {
     const records = [7n, 8n, 10n].map((sequenceNumber) =>
       record('a', { sequence: { producerId: 'p', sequenceNumber } }),
     );
@@ -78,7 +78,7 @@ describe('AggregateBuilder', () => {
     );
   });
 
-  describe('for any records of a key', () => {
+  describe('with any records of one key', () => {
     const anyData = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.uint8Array({ maxLength: 30 }).map((data) => Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2, ...data)),
@@ -105,7 +105,7 @@ describe('AggregateBuilder', () => {
     const asPut = (records: readonly AggregatableRecord[]): UserRecord[] =>
       records.map((each, subSequenceNumber) => ({ ...each, subSequenceNumber }));
 
-    test('deaggregate restores what was put', () => {
+    test('deaggregate returns the same records', () => {
       fc.assert(
         fc.property(anyRecords, (records) => {
           expect(deaggregate(builderOf(records).build())).toEqual(asPut(records));
@@ -114,7 +114,7 @@ describe('AggregateBuilder', () => {
       );
     });
 
-    test('the limit is met to the byte', () => {
+    test('the size limit is exact to the byte', () => {
       fc.assert(
         fc.property(anyRecords, (records) => {
           const { byteLength } = builderOf(records);

@@ -90,7 +90,7 @@ describe("put – with aggregation: 'packed'", () => {
     expect(await placesWith(false)).toEqual(places);
   });
 
-  test('sends the records of a key together at each attempt, perhaps in another aggregate', async () => {
+  test('sends the records of a key together at each attempt, even if the aggregate contains other records', async () => {
     let throttles = 1;
     const { clock, producer, aggregates } = packedProducer({
       entryFate: () => (throttles-- > 0 ? 'throttled' : 'stored'),
@@ -160,7 +160,7 @@ describe("put – with aggregation: 'packed'", () => {
   });
 
   describe('with linger', () => {
-    test('sends an aggregate after that time', async () => {
+    test('sends an aggregate after the linger time', async () => {
       const { clock, producer, aggregates } = packedProducer({}, { lingerMs: 5 });
       const puts = [producer.put(record(A))];
       clock.schedule(() => puts.push(producer.put(record(B))), 4);
@@ -180,7 +180,7 @@ describe("put – with aggregation: 'packed'", () => {
       expect(kinesis.records().length).toBeLessThanOrEqual(2);
     });
 
-    test('sends an aggregate at once that a waiting key fills', async () => {
+    test('sends an aggregate at once if the records of a waiting key fill it', async () => {
       const { clock, kinesis, producer } = packedProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
       const first = producer.put(record(A, 'x'.repeat(100)));
       await clock.runUntil(clock.sleep(10));
@@ -191,7 +191,7 @@ describe("put – with aggregation: 'packed'", () => {
       expect(kinesis.records().length).toBeLessThanOrEqual(2);
     });
 
-    test('close waits for an aggregate that lingers', async () => {
+    test('close waits for an aggregate that has not been sent', async () => {
       const { clock, producer } = packedProducer({}, { lingerMs: 5 });
       const put = producer.put(record(A));
       await clock.runUntil(producer.close());
@@ -199,7 +199,7 @@ describe("put – with aggregation: 'packed'", () => {
       expect(clock.nowMs).toBe(25);
     });
 
-    test('an abort cancels the timer', async () => {
+    test('an abort cancels the linger timer', async () => {
       const abort = new AbortController();
       const { clock, producer } = packedProducer({}, { lingerMs: 50, signal: abort.signal });
       const put = producer.put(record(A));

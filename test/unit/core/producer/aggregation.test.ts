@@ -10,7 +10,7 @@ function setUp(kinesisOptions?: Partial<FakeKinesisOptions>, options?: Partial<O
 }
 
 describe('OrderedProducer with aggregation', () => {
-  test('packs what waits of a key into one record, and tells each record its place in it', async () => {
+  test('aggregates the waiting records of a key into one record, and returns the position of each in its receipt', async () => {
     const { clock, kinesis, producer, texts } = setUp();
     const receipts = await clock.runUntil(Promise.all(['1', '2', '3'].map((data) => producer.put(record('a', data)))));
     expect(kinesis.records()).toHaveLength(1);
@@ -25,13 +25,13 @@ describe('OrderedProducer with aggregation', () => {
     );
   });
 
-  test('leaves a record alone as it is', async () => {
+  test('does not aggregate a single record', async () => {
     const { clock, kinesis, producer } = setUp();
     expect(await clock.runUntil(producer.put(record('a', 'alone')))).not.toHaveProperty('subSequenceNumber');
     expect(kinesis.allData()).toEqual(['alone']);
   });
 
-  test('wraps a lone record whose data are an aggregate: a consumer would read the records inside', async () => {
+  test('aggregates a single record whose data are an aggregate, because a consumer would deaggregate it', async () => {
     const earlier = setUp();
     await earlier.clock.runUntil(Promise.all(['1', '2'].map((data) => earlier.producer.put(record('a', data)))));
     const { data } = earlier.kinesis.records()[0]!;
@@ -41,7 +41,7 @@ describe('OrderedProducer with aggregation', () => {
     expect(userRecords().map((each) => Buffer.from(each.data))).toEqual([Buffer.from(data)]);
   });
 
-  test('aggregates no record with one of another key or another explicit hash key', async () => {
+  test('does not aggregate records of different keys or explicit hash keys', async () => {
     const { clock, kinesis, producer, userRecords } = setUp();
     const keys = [1n, 1n, 2n, 1n, undefined];
     const puts = keys.map((explicitHashKey) => producer.put({ ...record('a'), explicitHashKey }));
@@ -56,8 +56,8 @@ describe('OrderedProducer with aggregation', () => {
     expect(userRecords()).toHaveLength(6);
   });
 
-  test('leaves each record where it belongs on its own, though they are put fast enough to travel together', async () => {
-    // Of four shards, the first holds the key a and the third the explicit hash key.
+  test('stores each record in its own shard even if records of several shards are put at the same time', async () => {
+    // Of four shards, the first contains the key a and the third contains the explicit hash key.
     const explicitHashKey = HASH_KEY_SPACE / 2n;
     for (const [feed, shards] of [
       [
@@ -76,7 +76,7 @@ describe('OrderedProducer with aggregation', () => {
     }
   });
 
-  test('fills an aggregate to its size limit, and sends a larger record alone', async () => {
+  test('fills an aggregate to its size limit and sends a larger record alone', async () => {
     const { clock, kinesis, producer, userRecords } = setUp({}, { maxAggregateBytes: 1_000 });
     const sizes = [300, 300, 300, 300, 5_000, 300, 300];
     const puts = sizes.map((size) => producer.put(record('a', 'x'.repeat(size))));
@@ -88,7 +88,7 @@ describe('OrderedProducer with aggregation', () => {
     expect(userRecords().map(({ data }) => data.length)).toEqual(sizes);
   });
 
-  test('sends an aggregate that failed again as it was, whatever was put meanwhile', async () => {
+  test('sends a failed aggregate again without changes, even if other records were put in between', async () => {
     let throttles = 2;
     const { clock, kinesis, producer, texts } = setUp({
       entryFate: () => (throttles-- > 0 ? 'throttled' : 'stored'),
@@ -103,7 +103,7 @@ describe('OrderedProducer with aggregation', () => {
     expect(texts()).toEqual(['1', '2', '3']);
   });
 
-  test('rejects all records of a refused aggregate with what it was refused for', async () => {
+  test('rejects all records of a rejected aggregate with the error of the aggregate', async () => {
     const { clock, producer } = setUp({ entryFate: () => 'refused' });
     const puts = [1, 2].map(() => producer.put(record('a')));
     clock.schedule(() => puts.push(producer.put(record('a'))), 5);
@@ -116,7 +116,7 @@ describe('OrderedProducer with aggregation', () => {
     ]);
   });
 
-  test('counts user records and Kinesis records apart', async () => {
+  test('counts user records and Kinesis records separately', async () => {
     const { clock, kinesis, producer } = setUp({
       entryFate: ({ PartitionKey }) => (PartitionKey === 'b' ? 'refused' : 'stored'),
     });
@@ -139,19 +139,22 @@ describe('OrderedProducer with aggregation', () => {
 });
 
 describe('OrderedProducer with a sequence', () => {
-  test.each([true, false])('numbers the records of each key upwards (aggregation: %s)', async (aggregation) => {
-    const { clock, producer, userRecords } = setUp({}, { aggregation, sequence: true });
-    const keys = ['a', 'b', 'a', 'a', 'b'];
-    await clock.runUntil(Promise.all(keys.map((key, index) => producer.put(record(key, String(index))))));
-    for (const key of ['a', 'b']) {
-      const numbers = userRecords().flatMap(({ partitionKey, sequence }) =>
-        partitionKey === key ? [sequence!.sequenceNumber] : [],
-      );
-      expect(numbers.every((number, index) => index === 0 || number > numbers[index - 1]!)).toBe(true);
-      expect(numbers).toHaveLength(key === 'a' ? 3 : 2);
-    }
-    expect(new Set(userRecords().map(({ sequence }) => sequence!.producerId)).size).toBe(1);
-  });
+  test.each([true, false])(
+    'numbers the records of each key in ascending order (aggregation: %s)',
+    async (aggregation) => {
+      const { clock, producer, userRecords } = setUp({}, { aggregation, sequence: true });
+      const keys = ['a', 'b', 'a', 'a', 'b'];
+      await clock.runUntil(Promise.all(keys.map((key, index) => producer.put(record(key, String(index))))));
+      for (const key of ['a', 'b']) {
+        const numbers = userRecords().flatMap(({ partitionKey, sequence }) =>
+          partitionKey === key ? [sequence!.sequenceNumber] : [],
+        );
+        expect(numbers.every((number, index) => index === 0 || number > numbers[index - 1]!)).toBe(true);
+        expect(numbers).toHaveLength(key === 'a' ? 3 : 2);
+      }
+      expect(new Set(userRecords().map(({ sequence }) => sequence!.producerId)).size).toBe(1);
+    },
+  );
 
   test.each(['per-key', 'packed'] as const)('gives every copy of a record the same number: %s', async (aggregation) => {
     let lost = 1;
@@ -164,31 +167,34 @@ describe('OrderedProducer with a sequence', () => {
     expect(userRecords().map(({ sequence }) => sequence!.sequenceNumber)).toEqual([0n, 1n, 0n, 1n]);
   });
 
-  test('refuses a record that its number makes too large, before it is sent', async () => {
+  test('rejects a record that is too large with its number, without a request', async () => {
     const { kinesis, producer } = setUp({}, { sequence: true, maxRecordBytes: 10_000 });
     const put = producer.put(record('a', 'x'.repeat(9_990)));
     await expect(put).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
     expect(kinesis.requests).toHaveLength(0);
   });
 
-  describe('that a source gave', () => {
-    const given = (number: bigint, data = 'x'): ProducerRecord => ({
+  describe('with sequences from the caller', () => {
+    const withSequence = (number: bigint, data = 'x'): ProducerRecord => ({
       ...record('a', data),
       sequence: { producerId: 'queue', sequenceNumber: number },
     });
 
-    test.each([{}, { aggregation: false }, { sequence: true }])('carries it, with %j', async (options) => {
-      const { clock, producer, userRecords } = setUp({}, options);
-      const numbers = [0n, 1n, 20n];
-      await clock.runUntil(Promise.all(numbers.map((number) => producer.put(given(number)))));
-      expect(userRecords().map(({ sequence }) => sequence)).toEqual(
-        numbers.map((sequenceNumber) => ({ producerId: 'queue', sequenceNumber })),
-      );
-    });
+    test.each([{}, { aggregation: false }, { sequence: true }])(
+      'writes the sequence of the record with %j',
+      async (options) => {
+        const { clock, producer, userRecords } = setUp({}, options);
+        const numbers = [0n, 1n, 20n];
+        await clock.runUntil(Promise.all(numbers.map((number) => producer.put(withSequence(number)))));
+        expect(userRecords().map(({ sequence }) => sequence)).toEqual(
+          numbers.map((sequenceNumber) => ({ producerId: 'queue', sequenceNumber })),
+        );
+      },
+    );
 
-    test('keeps records without one apart', async () => {
+    test('keeps records without a sequence separate', async () => {
       const { clock, kinesis, producer, userRecords } = setUp();
-      const records = [given(7n), record('a'), record('a'), given(8n)];
+      const records = [withSequence(7n), record('a'), record('a'), withSequence(8n)];
       await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
       expect(kinesis.records()).toHaveLength(3);
       expect(userRecords().map(({ sequence }) => sequence?.sequenceNumber)).toEqual([7n, undefined, undefined, 8n]);
@@ -202,7 +208,7 @@ describe('OrderedProducer with a sequence', () => {
         'sequence.sequenceNumber must be a bigint from 0 to 10^40 - 1, got -1',
       ],
       [{ producerId: 'p', sequenceNumber: 10n ** 40n }, 'sequence.sequenceNumber must be a bigint from 0 to 10^40 - 1'],
-    ])('is refused if it is none: %p', async (sequence, message) => {
+    ])('rejects %p as a sequence', async (sequence, message) => {
       const { producer } = setUp();
       await expect(producer.put({ ...record('a'), sequence })).rejects.toThrow(message);
     });

@@ -16,7 +16,7 @@ function clients(config: KinesisClientConfig = {}): { wire: Wire; sdk: Kinesis; 
   });
   const requestHandler = wire as unknown as KinesisClientConfig['requestHandler'];
   const sdk = new Kinesis({ region: 'eu-west-3', credentials: CREDENTIALS, maxAttempts: 1, requestHandler, ...config });
-  /** The compiler's part of the test: the SDK's client is what the light one asks for, without a cast. */
+  /** Checks at compile time that the SDK client has the required type without a cast. */
   const required: SdkPutClient = sdk;
   return { wire, sdk, light: lightPutClient(required) };
 }
@@ -34,7 +34,7 @@ const INPUT: PutRecordsInput = {
 };
 
 describe('lightPutClient', () => {
-  test('lets the SDK send the first PutRecords of a stream, and sends the others itself', async () => {
+  test('sends the first PutRecords request of a stream with the SDK, and later requests without it', async () => {
     const { wire, light } = clients();
     const arn = 'arn:aws:kinesis:eu-west-3:123456789012:stream/payments';
     const streams = ['orders', 'orders', 'payments', 'payments'].map((StreamName) => ({ StreamName }));
@@ -44,7 +44,7 @@ describe('lightPutClient', () => {
     expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'SDK', 'light']);
   });
 
-  test('sends what the SDK sends, to the same place, whatever the records', async () => {
+  test('sends the same request to the same endpoint as the SDK, for any records', async () => {
     const { wire, light, sdk } = clients();
     await light.putRecords(INPUT);
     const entry = fc.record(
@@ -84,7 +84,7 @@ describe('lightPutClient', () => {
   test.each([
     ['http/1.1', 'host'],
     ['h2', ':authority'],
-  ])('signs over %s in which header the host stands: %s', async (handlerProtocol, name) => {
+  ])('over %s signs the host in the header %s', async (handlerProtocol, name) => {
     const { wire, light } = clients();
     wire.metadata = { handlerProtocol };
     for (let put = 0; put < 2; put++) await light.putRecords(INPUT);
@@ -107,17 +107,20 @@ describe('lightPutClient', () => {
     ['an internal error', { statusCode: 500, body: { __type: 'InternalFailure' } }, { again: true, mayBeThere: true }],
     ['a bad gateway', { statusCode: 502, body: '<html>' }, { again: true, mayBeThere: true }],
     ['a lost connection', brokenConnection, { again: true, mayBeThere: true }],
-    ['an answer that is cut off', { statusCode: 200, body: '{"Records":[{"Sh' }, { again: true, mayBeThere: true }],
-  ])('leaves %s to the producer, and sends nothing again', async (_, failure, { again, mayBeThere }) => {
-    const { wire, light } = clients();
-    await light.putRecords(INPUT);
-    wire.answer = () => failure;
-    const error = await light.putRecords(INPUT).catch((thrown) => thrown);
-    expect(wire.senders).toEqual(['SDK', 'light']);
-    expect([isRetryableRequestError(error), mayHaveBeenApplied(error)]).toEqual([again, mayBeThere]);
-  });
+    ['a truncated response', { statusCode: 200, body: '{"Records":[{"Sh' }, { again: true, mayBeThere: true }],
+  ])(
+    'after %s throws an error for the producer and does not send the request again',
+    async (_, failure, { again, mayBeThere }) => {
+      const { wire, light } = clients();
+      await light.putRecords(INPUT);
+      wire.answer = () => failure;
+      const error = await light.putRecords(INPUT).catch((thrown) => thrown);
+      expect(wire.senders).toEqual(['SDK', 'light']);
+      expect([isRetryableRequestError(error), mayHaveBeenApplied(error)]).toEqual([again, mayBeThere]);
+    },
+  );
 
-  test('tells the producer of a failure what the SDK would', async () => {
+  test('throws the same error as the SDK', async () => {
     const failures: Answer[] = [400, 429, 500, 503].flatMap((statusCode) =>
       [
         'ProvisionedThroughputExceededException',
@@ -142,7 +145,7 @@ describe('lightPutClient', () => {
   });
 
   test.each(['InvalidSignatureException', 'RequestExpired', 'AccessDeniedException', 'ResourceNotFoundException'])(
-    'hands a request that was refused with %s to the SDK, which has the last word',
+    'sends a request again with the SDK after %s',
     async (__type) => {
       const { wire, light } = clients();
       await light.putRecords(INPUT);
@@ -152,7 +155,7 @@ describe('lightPutClient', () => {
     },
   );
 
-  test('has the other requests of a producer sent by the SDK', async () => {
+  test('sends the other requests of a producer with the SDK', async () => {
     const { wire, light } = clients();
     wire.answer = () => ({ statusCode: 200, body: {} });
     await light.listShards!({ StreamName: 'orders' });
@@ -161,7 +164,7 @@ describe('lightPutClient', () => {
     expect(wire.senders).toEqual(['SDK', 'SDK', 'SDK']);
   });
 
-  test('carries a producer through a wrong clock, which the SDK corrects', async () => {
+  test('keeps a producer working with a wrong clock, which the SDK corrects', async () => {
     const { wire, light } = clients();
     const { answer } = wire;
     const skewMs = 3_600_000;

@@ -22,7 +22,7 @@ async function* asyncSource<T>(items: readonly T[]): AsyncGenerator<T> {
 }
 
 describe('OrderedProducer', () => {
-  test('returns where each record landed', async () => {
+  test('returns the shard and the sequence number of each record', async () => {
     const { clock, producer } = producerOnFakeStream({ shardCount: 2 });
     const receipts = await clock.runUntil(Promise.all([producer.put(record('6')), producer.put(record('1'))]));
     expect(receipts).toEqual([
@@ -41,13 +41,13 @@ describe('OrderedProducer', () => {
   test.each([
     [{ streamName: 'Events' }, { StreamName: 'Events' }],
     [{ streamName: undefined, streamArn: 'arn:stream' }, { StreamARN: 'arn:stream' }],
-  ])('names the stream %j as %j', async (options, expected) => {
+  ])('sends the stream %j as %j', async (options, expected) => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, options);
     await clock.runUntil(producer.put(record('a')));
     expect(kinesis.requests[0]).toMatchObject(expected);
   });
 
-  test('golden: posts the five rows of the seed as three requests, the first row of each key in each', async () => {
+  test('sends the five rows of the article in three requests, with the first row of each key in each request', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     const [first, second, third] = [
       '8a9e7a19-9fe1-49b2-9b42-591520784449',
@@ -77,7 +77,7 @@ describe('OrderedProducer', () => {
     ]);
   });
 
-  test('never has two records of one key, nor too many requests, in flight', async () => {
+  test('never has two records of one key or too many requests in flight', async () => {
     const { clock, kinesis } = producerOnFakeStream();
     const client = { putRecords: (input: PutRecordsInput) => kinesis.putRecords(input) };
     const producer = new OrderedProducer(client, { streamName: 'Events', clock, maxRequestsInFlight: 3 });
@@ -90,14 +90,14 @@ describe('OrderedProducer', () => {
     }
   });
 
-  test('fills a request to 500 records', async () => {
+  test('fills a request with 500 records', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     const records = Array.from({ length: 501 }, (_, index) => record(String(index)));
     await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
     expect(kinesis.requests.map(({ Records }) => Records.length)).toEqual([500, 1]);
   });
 
-  test('fills a request to 10 MiB, partition keys in UTF-8 included', async () => {
+  test('fills a request with 10 MiB, including partition keys in UTF-8', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     const tenOfThem = (lastKey: string) =>
       [...'012345678', lastKey].map((partitionKey) => ({
@@ -113,7 +113,7 @@ describe('OrderedProducer', () => {
     expect(kinesis.requests.slice(1).map(({ Records }) => Records.length)).toEqual([10, 1]);
   });
 
-  test('fills a request to no more than 10 MiB with the numbers of its records', async () => {
+  test('limits a request to 10 MiB including the sequence numbers of its records', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true, maxRecordBytes: 1024 * 1024 });
     // The last one would still fit without its number, but not with it.
     const sizes = [...Array<number>(10).fill(1024 * 1024 - 1_000), 9_070];
@@ -122,8 +122,8 @@ describe('OrderedProducer', () => {
     expect(kinesis.requests.map(({ Records }) => Records.length)).toEqual([10, 1]);
   });
 
-  describe('when records fail', () => {
-    test('sends a throttled record again before the next one of its key', async () => {
+  describe('failed records', () => {
+    test('sends a throttled record again before the next record of its key', async () => {
       let throttles = 2;
       const { clock, kinesis, producer } = producerOnFakeStream({
         entryFate: ({ Data }) => (String(Data) === 'one' && throttles-- > 0 ? 'throttled' : 'stored'),
@@ -133,7 +133,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['one', 'two', 'three']);
     });
 
-    test('golden: keeps record1, record2 and record3 of the seed in order, which its own retry of record2 does not', async () => {
+    test('keeps record1, record2 and record3 of the article in order, although record2 fails once', async () => {
       const onceFailed = () => {
         let failures = 1;
         return producerOnFakeStream({
@@ -156,7 +156,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(names);
     });
 
-    test('lets other keys pass a key that is held up', async () => {
+    test('sends other keys while one key waits for a retry', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: ({ PartitionKey }) => (PartitionKey === 'hot' ? 'throttled' : 'stored') },
         { maxAttempts: 5 },
@@ -181,7 +181,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.allData()).toHaveLength(2);
     });
 
-    test('backs off exponentially, with full jitter and a cap', async () => {
+    test('increases the delay exponentially, with full jitter and a maximum', async () => {
       const { clock, producer } = producerOnFakeStream(
         { entryFate: () => 'throttled', roundTripMs: () => 0 },
         { maxAttempts: 5, backoffBaseMs: 100, backoffCapMs: 300, random: () => 0.5 },
@@ -190,7 +190,7 @@ describe('OrderedProducer', () => {
       expect(clock.nowMs).toBe(50 + 100 + 150 + 150);
     });
 
-    test('rejects a refused record and the later ones of its key, and nothing else', async () => {
+    test('rejects an invalid record and the later records of its key, and no other record', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({
         entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : 'stored'),
       });
@@ -209,16 +209,16 @@ describe('OrderedProducer', () => {
     });
 
     test.each([
-      ['an invalid record, which it refuses at once', { partitionKey: 'a', data: 'text' as never }, 'fulfilled'],
+      ['an invalid record', { partitionKey: 'a', data: 'text' as never }, 'fulfilled'],
       ['a record that waits for the limit of its stream', record('a', 'x'.repeat(1024 * 1024)), 'rejected'],
-    ])('does with what is put behind %s what the guide says', async (_, refused, status) => {
+    ])('a record that is put after %s ends as the guide describes', async (_, refused, status) => {
       const { clock, producer } = producerOnFakeStream();
       const puts = [refused, record('a', 'behind')].map((each) => producer.put(each));
       expect((await clock.runUntil(Promise.allSettled(puts))).map((put) => put.status)).toEqual(['rejected', status]);
       expect(await clock.runUntil(producer.put(record('a', 'later')))).toMatchObject({ attempts: 1 });
     });
 
-    test('takes a key up again after its rejection was reported', async () => {
+    test('accepts records of a key again after its rejection was reported', async () => {
       let refusals = 1;
       const { clock, kinesis, producer } = producerOnFakeStream({
         entryFate: () => (refusals-- > 0 ? 'refused' : 'stored'),
@@ -228,7 +228,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['good']);
     });
 
-    test.each([false, true])('rejects at once what repetition cannot fix; by PutRecord: %s', async (sequentialPuts) => {
+    test.each([false, true])('rejects at once if a retry cannot help; with PutRecord: %s', async (sequentialPuts) => {
       const { clock, producer } = producerOnFakeStream({ requestFate: () => 'denied' }, { sequentialPuts });
       await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
         serviceCode: 'AccessDeniedException',
@@ -239,7 +239,7 @@ describe('OrderedProducer', () => {
   });
 
   describe('flush, close and abort', () => {
-    test('flush waits for what was put', async () => {
+    test('flush waits for the records that were put before it', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream();
       void producer.put(record('a', '1'));
       void producer.put(record('a', '2'));
@@ -247,7 +247,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['1', '2']);
     });
 
-    test('close delivers what was put and takes nothing more', async () => {
+    test('close sends the records that were put before it and rejects later records', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream();
       void producer.put(record('a'));
       const closed = producer.close();
@@ -256,14 +256,14 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['x']);
     });
 
-    test('close lets go of the signal', async () => {
+    test('close removes the listener of the signal', async () => {
       const { signal } = new AbortController();
       const { producer } = producerOnFakeStream({}, { signal });
       await producer.close();
       expect(getEventListeners(signal, 'abort')).toEqual([]);
     });
 
-    test('abort rejects what waits and keeps the answer of what is in flight', async () => {
+    test('abort rejects the waiting records and returns the results of the records in flight', async () => {
       const abort = new AbortController();
       const { clock, kinesis, producer } = producerOnFakeStream({}, { signal: abort.signal });
       const puts = ['1', '2', '3'].map((data) => producer.put(record('a', data)));
@@ -278,7 +278,7 @@ describe('OrderedProducer', () => {
       await expect(producer.put(record('b'))).rejects.toThrow(ProducerAbortedError);
     });
 
-    test('abort while a request is in flight tells what the request failed of', async () => {
+    test('after an abort during a request, the error contains the failure of the request', async () => {
       const abort = new AbortController();
       const { clock, producer } = producerOnFakeStream({ requestFate: () => 'answer lost' }, { signal: abort.signal });
       const puts = [producer.put(record('a', '1')), producer.put(record('a', '2'))];
@@ -288,14 +288,14 @@ describe('OrderedProducer', () => {
       expect(second).toMatchObject({ reason: { code: 'PRODUCER_ABORTED' } });
     });
 
-    test('a signal that has aborted before lets nothing in', async () => {
+    test('with a signal that is already aborted, every put is rejected', async () => {
       const { kinesis, producer } = producerOnFakeStream({}, { signal: AbortSignal.abort() });
       await expect(producer.put(record('a'))).rejects.toThrow(ProducerAbortedError);
       await expect(producer.putAll([record('a')])).rejects.toThrow(ProducerAbortedError);
       expect(kinesis.requests).toHaveLength(0);
     });
 
-    test('flush does not wait for what is put after it', async () => {
+    test('flush does not wait for records that are put after it', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream();
       void producer.put(record('a', '1'));
       const flushed = producer.flush();
@@ -306,7 +306,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['1', '2']);
     });
 
-    test('abort ends a back-off, and tells what the record failed of', async () => {
+    test('abort ends a retry delay, and the error contains the last failure of the record', async () => {
       const abort = new AbortController();
       const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: () => 'throttled' },
@@ -324,7 +324,7 @@ describe('OrderedProducer', () => {
     });
   });
 
-  describe('bad input', () => {
+  describe('invalid input', () => {
     test.each<[string, unknown, new (...args: never[]) => Error, string]>([
       [
         'an empty partition key',
@@ -352,7 +352,7 @@ describe('OrderedProducer', () => {
         RecordTooLargeError,
         'at most 10485760 bytes together with the partition key, got 10485761',
       ],
-      ['no record', null, InvalidArgumentError, 'record must be an object'],
+      ['null instead of a record', null, InvalidArgumentError, 'record must be an object'],
     ])('rejects %s and sends nothing', async (_, bad, error, message) => {
       const { kinesis, producer } = producerOnFakeStream();
       const put = producer.put(bad as ProducerRecord);
@@ -366,7 +366,7 @@ describe('OrderedProducer', () => {
       await expect(clock.runUntil(producer.put(record('k'.repeat(256))))).resolves.toMatchObject({ attempts: 1 });
     });
 
-    test('accepts larger records on a stream that was given a larger limit', async () => {
+    test('accepts larger records if the stream has a larger size limit', async () => {
       const { clock, producer } = producerOnFakeStream({ maxRecordKiB: 10_240 }, { maxRecordBytes: 10 * 1024 * 1024 });
       await clock.runUntil(producer.put(record('a', 'x'.repeat(2 * 1024 * 1024))));
     });
@@ -389,7 +389,7 @@ describe('OrderedProducer', () => {
       [{ maxRecordAgeMs: -1 }, 'maxRecordAgeMs must be a number from 0 to 2147483647, got -1'],
       [{ maxAggregateBytes: 1024 * 1024 + 1 }, 'maxAggregateBytes must be a whole number from 1 to 1048576'],
       [{ maxRecordBytes: 1_000, maxAggregateBytes: 1_001 }, 'maxAggregateBytes must be a whole number from 1 to 1000'],
-    ])('refuses the options %j', (options, message) => {
+    ])('rejects the options %j', (options, message) => {
       expect(() => producerOnFakeStream({}, options)).toThrow(InvalidArgumentError);
       expect(() => producerOnFakeStream({}, options)).toThrow(message);
     });
@@ -399,16 +399,16 @@ describe('OrderedProducer', () => {
     { backoffCapMs: 2 ** 31 - 1 },
     { maxRecordAgeMs: 0 },
     { maxAggregateBytes: 1024 * 1024 },
-  ])('takes the options %j', (options) => {
+  ])('accepts the options %j', (options) => {
     expect(() => producerOnFakeStream({}, options)).not.toThrow();
   });
 
-  test.each([undefined])('refuses %j in place of options', (options) => {
+  test.each([undefined])('rejects %j instead of options', (options) => {
     const make = () => new OrderedProducer({ putRecords: async () => ({}) }, options as never);
     expect(make).toThrow('options must be an object with streamName or streamArn');
   });
 
-  test('has the defaults that the reference names', () => {
+  test('has the defaults of the reference', () => {
     expect(producerSettings({ streamName: 'Events' })).toMatchObject({
       aggregation: 'none',
       hashBuckets: undefined,
@@ -427,7 +427,7 @@ describe('OrderedProducer', () => {
     expect(producerSettings({ streamName: 'Events', sequentialPuts: true })).toMatchObject({ maxRequestsInFlight: 50 });
   });
 
-  test('keeps every key in order, loses nothing and delivers nothing twice, under random failures', async () => {
+  test('keeps the order of every key without a loss or a duplicate under random failures', async () => {
     const schedule = fc.record({
       seed: fc.integer(),
       keys: fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 120 }),
@@ -480,7 +480,7 @@ describe('OrderedProducer', () => {
     );
   });
 
-  test('repeats a record whose answer was lost, right behind its first copy', async () => {
+  test('stores a record twice in succession if its response is lost', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
         const random = seededRandom(seed);

@@ -9,7 +9,7 @@ import {
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
 describe('putAll – its source and its observer', () => {
-  test('names the rejection that is first in the source, whichever came first', async () => {
+  test('throws the rejection of the first rejected record in the order of the source', async () => {
     const { clock, producer } = producerOnFakeStream({ entryFate: () => 'refused' });
     const summary = await clock.runUntil(producer.putAll([record('a'), record('')]));
     expect(summary).toMatchObject({ delivered: 0, rejected: 2, firstRejection: { index: 0 } });
@@ -18,8 +18,8 @@ describe('putAll – its source and its observer', () => {
   test.each<[string, unknown]>([
     ['a number', 42],
     ['null', null],
-    ['an iterator whose steps are none', { [Symbol.asyncIterator]: () => ({ next: async () => undefined }) }],
-  ])('refuses %s for a source, by a code', async (_, source) => {
+    ['an iterator with an invalid result', { [Symbol.asyncIterator]: () => ({ next: async () => undefined }) }],
+  ])('rejects %s as a source', async (_, source) => {
     const { clock, producer } = producerOnFakeStream();
     await expect(clock.runUntil(producer.putAll(source as ProducerRecord[]))).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -27,27 +27,27 @@ describe('putAll – its source and its observer', () => {
     });
   });
 
-  test('refuses an observer that is none', async () => {
+  test('rejects an observer that is not a function', async () => {
     const { producer } = producerOnFakeStream();
     await expect(producer.putAll([], null as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 
-  test('waits for an observer that is asynchronous, and fails with its error when every record has ended', async () => {
+  test('waits for an asynchronous observer, and throws its error after every record has ended', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
-    const told: number[] = [];
+    const calls: number[] = [];
     const delivered = async (index: number): Promise<void> => {
       await clock.sleep(100);
-      told.push(index);
-      if (index === 0) throw new Error('the observer is at fault');
+      calls.push(index);
+      if (index === 0) throw new Error('observer failed');
     };
     await expect(clock.runUntil(producer.putAll([record('a'), record('b')], { delivered }))).rejects.toThrow(
-      'the observer is at fault',
+      'observer failed',
     );
-    expect(told).toEqual([0, 1]);
+    expect(calls).toEqual([0, 1]);
     expect(kinesis.allData()).toHaveLength(2);
   });
 
-  test('gives the observer each result with its position, its record and its receipt or error', async () => {
+  test('calls the observer with the position, the record, and the receipt or error of each result', async () => {
     const { clock, producer } = producerOnFakeStream({
       entryFate: ({ PartitionKey }) => (PartitionKey === 'a' ? 'refused' : 'stored'),
     });
@@ -58,7 +58,7 @@ describe('putAll – its source and its observer', () => {
     expect(observer.rejected.mock.calls).toEqual([[0, records[0], expect.any(RecordRejectedError)]]);
   });
 
-  test('yields to the event loop after a thousand records', async () => {
+  test('yields to the event loop after 1,000 records', async () => {
     const { producer } = producerOnFakeStream();
     let pulled = 0;
     function* source() {
@@ -69,7 +69,7 @@ describe('putAll – its source and its observer', () => {
     expect(await all).toMatchObject({ rejected: 1_500 });
   });
 
-  test('closes a source from which a closed producer pulls nothing', async () => {
+  test('closes the source of a closed producer without reading it', async () => {
     const { producer } = producerOnFakeStream();
     await producer.close();
     const source = { next: jest.fn(), return: jest.fn() };
@@ -78,7 +78,7 @@ describe('putAll – its source and its observer', () => {
     expect(source.next).not.toHaveBeenCalled();
   });
 
-  test('does not put a record whose source closes the producer', async () => {
+  test('does not put a record if its source closes the producer', async () => {
     const { kinesis, producer } = producerOnFakeStream();
     function* source() {
       void producer.close();
@@ -90,7 +90,7 @@ describe('putAll – its source and its observer', () => {
 });
 
 describe('OrderedProducer.putAll', () => {
-  test('delivers every record of a source and counts them', async () => {
+  test('sends every record of a source and counts them', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 4 });
     async function* source() {
       for (let index = 0; index < 1_000; index++) yield record(String(index % 7), String(index));
@@ -102,7 +102,7 @@ describe('OrderedProducer.putAll', () => {
   test.each([
     ['records', { maxBufferedRecords: 10 }, 10],
     ['bytes', { maxBufferedBytes: 1_000 }, 10],
-  ])('pulls no further than its buffer of %s reaches', async (_, options, most) => {
+  ])('reads at most as many records as its buffer of %s can hold', async (_, options, most) => {
     const { clock, producer } = producerOnFakeStream({}, options);
     let pulled = 0;
     let delivered = 0;
@@ -119,7 +119,7 @@ describe('OrderedProducer.putAll', () => {
     expect(furthestAhead).toBe(most);
   });
 
-  test('serves two sources at once through one small buffer', async () => {
+  test('sends two sources at the same time through one small buffer', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 1 });
     const source = (key: string, length: number) => Array.from({ length }, (_, index) => record(key, String(index)));
     await clock.runUntil(Promise.all([producer.putAll(source('a', 3)), producer.putAll(source('b', 30))]));
@@ -127,7 +127,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('b')).toHaveLength(30);
   });
 
-  test('sends nothing more of a key once one of its records failed, however late it is pulled', async () => {
+  test('sends no other record of a key after one of them was rejected, even if it is read much later', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { entryFate: ({ Data }) => (String(Data) === 'a1' ? 'refused' : 'stored') },
       { maxBufferedRecords: 1 },
@@ -159,7 +159,7 @@ describe('OrderedProducer.putAll', () => {
     ['null', null, 'INVALID_ARGUMENT'],
     ['undefined', undefined, 'INVALID_ARGUMENT'],
     ['an empty object', {}, 'INVALID_PARTITION_KEY'],
-  ])('refuses %s as often as it comes, each for what it is', async (_, nothing, code) => {
+  ])('rejects every occurrence of %s with the same code', async (_, nothing, code) => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     const codes: string[] = [];
     const observer = {
@@ -171,7 +171,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['x']);
   });
 
-  test("takes Node's own streams, and steps that are promises of another make", async () => {
+  test('accepts Node.js streams, and thenables as iterator results', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     await clock.runUntil(producer.putAll(Readable.from([record('a', '1'), record('a', '2')])));
     let step = 0;
@@ -180,7 +180,7 @@ describe('OrderedProducer.putAll', () => {
         next: () => {
           step += 1;
           const result = step > 1 ? { done: true } : { done: false, value: record('a', '3') };
-          // biome-ignore lint/suspicious/noThenProperty: a promise of another make is what is tested
+          // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable that is not a promise
           return { then: (resolve: (result: unknown) => void) => resolve(result) };
         },
       }),
@@ -189,7 +189,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['1', '2', '3']);
   });
 
-  test('lets an observer put again what was rejected: it starts anew, in a later request', async () => {
+  test('lets an observer put a rejected record again in a later request', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({
       entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : 'stored'),
     });
@@ -205,7 +205,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['again 0', 'again 1', 'again 2']);
   });
 
-  test('hears an abort that happens inside its source', async () => {
+  test('stops for an abort that happens inside its source', async () => {
     const abort = new AbortController();
     const { clock, producer } = producerOnFakeStream({}, { signal: abort.signal });
     const source = {
@@ -219,20 +219,20 @@ describe('OrderedProducer.putAll', () => {
     await expect(clock.runUntil(producer.putAll(source))).rejects.toThrow(ProducerAbortedError);
   });
 
-  test('throws what its source throws, after the records before it have ended', async () => {
+  test('throws the error of its source after the earlier records have ended', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     function* source() {
       yield record('a');
-      throw new Error('source broke');
+      throw new Error('source failed');
     }
-    await expect(clock.runUntil(producer.putAll(source()))).rejects.toThrow('source broke');
+    await expect(clock.runUntil(producer.putAll(source()))).rejects.toThrow('source failed');
     expect(kinesis.dataOf('a')).toEqual(['x']);
   });
 
   test.each([
     ['abort', (abort: AbortController) => abort.abort(), ProducerAbortedError],
     ['close', (_: AbortController, producer: OrderedProducer) => void producer.close(), ProducerClosedError],
-  ])('ends on %s even while its source keeps it waiting', async (_, end, error) => {
+  ])('ends on %s even if its source does not return a record', async (_, end, error) => {
     const abort = new AbortController();
     const { clock, kinesis, producer } = producerOnFakeStream({}, { signal: abort.signal });
     async function* idle() {
@@ -245,7 +245,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['x']);
   });
 
-  test('throws what its observer throws, after the records pulled so far have ended', async () => {
+  test('throws the error of its observer after the records that were read have ended', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 2 });
     let pulled = 0;
     function* source() {
@@ -253,16 +253,16 @@ describe('OrderedProducer.putAll', () => {
     }
     const observer = {
       delivered: () => {
-        throw new Error('observer broke');
+        throw new Error('observer failed');
       },
     };
-    await expect(clock.runUntil(producer.putAll(source(), observer))).rejects.toThrow('observer broke');
+    await expect(clock.runUntil(producer.putAll(source(), observer))).rejects.toThrow('observer failed');
     expect(pulled).toBeLessThan(10);
     expect(kinesis.allData()).toHaveLength(pulled + 1);
     await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
   });
 
-  test('stops pulling when the signal aborts', async () => {
+  test('stops reading when the signal is aborted', async () => {
     const abort = new AbortController();
     const { clock, producer } = producerOnFakeStream({}, { signal: abort.signal, maxBufferedRecords: 5 });
     let pulled = 0;
@@ -277,12 +277,12 @@ describe('OrderedProducer.putAll', () => {
   });
 });
 
-describe('putAll – a source without end', () => {
+describe('putAll – an endless source', () => {
   const MAX_REJECTED_KEYS = 100_000;
   const others = [...Array(MAX_REJECTED_KEYS).keys()];
   const rejected = (key: number | string) => ({ partitionKey: String(key), data: null as unknown as Uint8Array });
 
-  /** How many records are stored if the first records of these keys are rejected, and the key `a` comes again. */
+  /** The number of stored records if the first record of each key is rejected and the key `a` is put again. */
   async function storedAfter(...keys: (number | string)[]): Promise<number> {
     const putRecords = async () => ({ Records: [{ ShardId: 's', SequenceNumber: '1' }] });
     const producer = new OrderedProducer({ putRecords }, { streamName: 'Events' });

@@ -17,8 +17,8 @@ const roundTrips = (...timesMs: number[]) => ({ roundTripMs: () => timesMs.shift
 const codesOf = (results: PromiseSettledResult<unknown>[]) =>
   results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));
 
-describe('put – a record expires while it waits for its turn', () => {
-  test('the next record of its key keeps the turn', async () => {
+describe('put – a record expires before it is sent', () => {
+  test('the next record of its key is sent instead', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(roundTrips(35), { ...BUSY, sequentialPuts: true });
     const puts = [producer.put(record('busy'))];
     await clock.runUntil(clock.sleep(1));
@@ -86,7 +86,7 @@ describe('put – a record expires while it waits for its turn', () => {
     expect(clock.nowMs).toBe(40);
   });
 
-  test('a new shard map sends only the records that are left', async () => {
+  test('a new shard map sends only the remaining records', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock, shardCount: 2, ...roundTrips(1, 50) });
     const client: PutRecordsClient = {
@@ -128,7 +128,7 @@ describe('put – the size of a request', () => {
     expect(sizesOf(kinesis)).toEqual([1, 1]);
   });
 
-  test('is one record that is larger than a request with the bytes of an aggregate', async () => {
+  test('is one record if this record is larger than a request with the aggregation overhead', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { maxRecordKiB: 10_240 },
       { maxRecordBytes: 10 * MIB, aggregation: 'per-key' },

@@ -11,18 +11,21 @@ const refuse =
   ({ Data }) =>
     String(Data) === bad ? 'refused' : 'stored';
 
-describe('a rejection', () => {
+describe('rejected records', () => {
   test.each<[string, Partial<FakeKinesisOptions>, boolean]>([
-    ['throttled to the end', { entryFate: () => 'throttled' }, false],
-    ['refused', { entryFate: () => 'refused' }, false],
-    ['denied with its request', { requestFate: () => 'denied' }, false],
-    ['in requests without an answer', { requestFate: () => 'answer lost' }, true],
-  ])('of a record that was %s says whether it may have been written: %#', async (_, script, expected) => {
-    const { clock, producer } = producerOnFakeStream(script, { maxAttempts: 2 });
-    await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({ mayHaveBeenWritten: expected });
-  });
+    ['throttled at every attempt', { entryFate: () => 'throttled' }, false],
+    ['rejected', { entryFate: () => 'refused' }, false],
+    ['in a request that was denied', { requestFate: () => 'denied' }, false],
+    ['in requests without a response', { requestFate: () => 'answer lost' }, true],
+  ])(
+    'RecordRejectedError – the record was %s – the field mayHaveBeenWritten is correct: %#',
+    async (_, script, expected) => {
+      const { clock, producer } = producerOnFakeStream(script, { maxAttempts: 2 });
+      await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({ mayHaveBeenWritten: expected });
+    },
+  );
 
-  test('remembers an attempt without an answer, whatever the last one failed of', async () => {
+  test('RecordRejectedError – one of several attempts had no response – the record may have been written', async () => {
     let requests = 0;
     const { clock, producer } = producerOnFakeStream({
       requestFate: () => (requests++ === 0 ? 'answer lost' : 'denied'),
@@ -34,7 +37,7 @@ describe('a rejection', () => {
   });
 
   describe('with skipRejected', () => {
-    test('leaves out the rejected record and goes on with its key', async () => {
+    test('skips the rejected record and continues with its key', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({ entryFate: refuse('2') }, { skipRejected: true });
       const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
       const results = await clock.runUntil(Promise.allSettled(puts));
@@ -42,7 +45,7 @@ describe('a rejection', () => {
       expect(kinesis.dataOf('a')).toEqual(['1', '3', '4']);
     });
 
-    test('goes on with what is pulled later, too', async () => {
+    test('continues with records that are read later', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: refuse('1') },
         { skipRejected: true, maxBufferedRecords: 1 },
@@ -52,7 +55,7 @@ describe('a rejection', () => {
       expect(kinesis.dataOf('a')).toEqual(['2', '3']);
     });
 
-    test('stops for an abort all the same', async () => {
+    test('still stops for an abort', async () => {
       const abort = new AbortController();
       const { clock, producer } = producerOnFakeStream(
         { entryFate: refuse('1') },
@@ -67,7 +70,7 @@ describe('a rejection', () => {
   });
 
   describe('with maxRecordAgeMs', () => {
-    test('comes at the age, for records that were not sent', async () => {
+    test('rejects records that were not sent before this age', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 50 });
       const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
       const results = await clock.runUntil(Promise.allSettled(puts));
@@ -77,7 +80,7 @@ describe('a rejection', () => {
       expect(clock.nowMs).toBe(60);
     });
 
-    test('ends a back-off at the age, and tells what the record failed of', async () => {
+    test('ends a retry delay at this age, and the error contains the last failure', async () => {
       const { clock, producer } = producerOnFakeStream(
         { entryFate: () => 'throttled' },
         { maxRecordAgeMs: 100, backoffBaseMs: 1_000 },
@@ -88,7 +91,7 @@ describe('a rejection', () => {
       expect(clock.nowMs).toBe(100);
     });
 
-    test('takes the records of a key one after the other with skipRejected', async () => {
+    test('ends the records of a key one after the other with skipRejected', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: ({ Data }) => (String(Data) === '1' ? 'throttled' : 'stored') },
         { maxRecordAgeMs: 100, backoffBaseMs: 1_000, skipRejected: true },
@@ -102,8 +105,8 @@ describe('a rejection', () => {
 
     test.each<[string, Partial<FakeKinesisOptions>]>([
       ['is in flight', { roundTripMs: () => 200 }],
-      ['backs off', { entryFate: () => 'throttled' }],
-    ])('comes to any number of records of a key at once, behind one that %s', async (_, script) => {
+      ['waits for a retry', { entryFate: () => 'throttled' }],
+    ])('rejects 10,000 records of one key at the same time if the record before them %s', async (_, script) => {
       const { clock, producer } = producerOnFakeStream(script, {
         maxRecordAgeMs: 100,
         backoffBaseMs: 1_000,
@@ -116,7 +119,7 @@ describe('a rejection', () => {
       await clock.runUntil(Promise.allSettled(puts));
     });
 
-    test('comes at its age to a record that backs off, though the record before it was older', async () => {
+    test('rejects a record in a retry delay at its own age, although the record before it was older', async () => {
       const roundTripsMs = [20, 85];
       const { clock, producer } = producerOnFakeStream(
         {
@@ -141,7 +144,7 @@ describe('a rejection', () => {
       expect(clock.nowMs).toBe(110);
     });
 
-    test('comes at the age to records whose shard has no room for them', async () => {
+    test('rejects records at this age if their shard is at its limit', async () => {
       const { clock, producer } = producerOnFakeStream(
         { shardLimits: SERVICE_SHARD_LIMITS },
         { maxRecordAgeMs: 1_000 },
@@ -152,7 +155,7 @@ describe('a rejection', () => {
       expect(clock.nowMs).toBeLessThanOrEqual(1_020);
     });
 
-    test('frees the place of a record in the buffer', async () => {
+    test('an expired record frees its place in the buffer', async () => {
       const { clock, producer } = producerOnFakeStream(
         { requestFate: ({ Records }) => (Records[0]!.PartitionKey === 'a' ? 'silent' : 'answered') },
         { maxRecordAgeMs: 1_000, maxBufferedRecords: 2 },
@@ -164,7 +167,7 @@ describe('a rejection', () => {
       await clock.runUntil(Promise.allSettled(puts));
     });
 
-    test('comes once to a record that waits for the limit of its stream, and not to the one behind it', async () => {
+    test('rejects only the record that waits for the size limit of the stream, and sends the next record', async () => {
       const { clock, producer } = producerOnFakeStream(
         { callFate: () => 'silent', roundTripMs: () => 9_500 },
         { maxRecordAgeMs: 1_000, skipRejected: true },
@@ -175,7 +178,7 @@ describe('a rejection', () => {
       expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_EXPIRED', 'delivered']);
     });
 
-    test('is not the end of a record that is in flight', async () => {
+    test('does not reject a record that is in flight', async () => {
       const { clock, producer } = producerOnFakeStream({ roundTripMs: () => 200 }, { maxRecordAgeMs: 100 });
       await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
     });
@@ -183,7 +186,7 @@ describe('a rejection', () => {
 });
 
 describe('flush of one key', () => {
-  test('waits for what was put of it, and for nothing else', async () => {
+  test('waits for the records of this key and for no other record', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({
       entryFate: ({ PartitionKey }) => (PartitionKey === 'b' ? 'throttled' : 'stored'),
     });
@@ -198,7 +201,7 @@ describe('flush of one key', () => {
 });
 
 describe('sequential puts', () => {
-  test('are retried, and rejected, as bulk puts are', async () => {
+  test('are retried and rejected like bulk puts', async () => {
     let throttles = 1;
     const { clock, kinesis, producer } = producerOnFakeStream(
       { entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : throttles-- > 0 ? 'throttled' : 'stored') },
@@ -211,7 +214,7 @@ describe('sequential puts', () => {
     expect(kinesis.dataOf('a')).toEqual(['1', '2']);
   });
 
-  test('need a client that has them', () => {
+  test('reject a client without putRecord', () => {
     const client = { putRecords: async () => ({}) };
     const make = () => new OrderedProducer(client, { streamName: 'Events', sequentialPuts: true });
     expect(make).toThrow(InvalidArgumentError);

@@ -8,23 +8,23 @@ describe('isRetryableRequestError', () => {
     ['a lost connection', Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })],
     ['a time-out', serviceError('TimeoutError')],
     ['an aborted request', serviceError('AbortError')],
-    ['an answer that broke off', serviceError('Error', 200)],
-    ['a redirect on the way', serviceError('Unknown', 307)],
+    ['a truncated response', serviceError('Error', 200)],
+    ['a redirect', serviceError('Unknown', 307)],
     ['an internal failure', serviceError('InternalFailure', 500)],
     ['an unavailable service', serviceError('ServiceUnavailable', 503)],
     ['too many requests', serviceError('Unknown', 429)],
     ['a request time-out', serviceError('Unknown', 408)],
-    ['a throttle of the stream', serviceError('ProvisionedThroughputExceededException', 400)],
-    ['a throttle of the account', serviceError('Throttling', 400)],
-    ['a throttle of the key', serviceError('KMSThrottlingException', 400)],
+    ['throttling of the stream', serviceError('ProvisionedThroughputExceededException', 400)],
+    ['throttling of the account', serviceError('Throttling', 400)],
+    ['throttling of the KMS key', serviceError('KMSThrottlingException', 400)],
     ['an expired token', serviceError('ExpiredTokenException', 400)],
     [
-      'a clock that was off',
+      'a wrong clock that the SDK has corrected',
       serviceError('InvalidSignatureException', 403, { $metadata: { httpStatusCode: 403, clockSkewCorrected: true } }),
     ],
-    ['what the SDK calls retryable', serviceError('Anything', 400, { $retryable: {} })],
+    ['an error with $retryable', serviceError('Anything', 400, { $retryable: {} })],
     ['a network error of fetch', new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })],
-    ['no error object at all', null],
+    ['null', null],
   ])('is true for %s', (_, error) => {
     expect(isRetryableRequestError(error)).toBe(true);
   });
@@ -35,13 +35,13 @@ describe('isRetryableRequestError', () => {
     ['an invalid argument', serviceError('InvalidArgumentException', 400)],
     ['a wrong signature', serviceError('InvalidSignatureException', 403)],
     ['missing credentials', serviceError('CredentialsProviderError')],
-    ['a mistake in the code', new TypeError('client.putRecords is not a function')],
+    ['a programming error', new TypeError('client.putRecords is not a function')],
   ])('is false for %s', (_, error) => {
     expect(isRetryableRequestError(error)).toBe(false);
   });
 });
 
-describe('an answer with a name that says nothing', () => {
+describe('a response with an unknown error name', () => {
   test.each([
     [200, true, true],
     [399, true, true],
@@ -53,30 +53,33 @@ describe('an answer with a name that says nothing', () => {
     [499, false, false],
     [500, true, true],
     [599, true, true],
-  ])('and the status %d: worth another attempt, %s; may have been applied, %s', (status, retryable, applied) => {
-    const error = serviceError('Unknown', status);
-    expect(isRetryableRequestError(error)).toBe(retryable);
-    expect(mayHaveBeenApplied(error)).toBe(applied);
-  });
+  ])(
+    'with status %d – isRetryableRequestError returns %s and mayHaveBeenApplied returns %s',
+    (status, retryable, applied) => {
+      const error = serviceError('Unknown', status);
+      expect(isRetryableRequestError(error)).toBe(retryable);
+      expect(mayHaveBeenApplied(error)).toBe(applied);
+    },
+  );
 });
 
 test.each([
   ['ThrottlingException', 400, true],
   ['Unknown', 429, true],
   ['Unknown', 503, false],
-])('%s with the status %d says that the service was asked too much: %s', (name, status, expected) => {
+])('isThrottle – %s with status %d – returns %s', (name, status, expected) => {
   expect(isThrottle(serviceError(name, status))).toBe(expected);
 });
 
 describe('mayHaveBeenApplied', () => {
   test.each<[string, unknown, boolean]>([
     ['a lost connection', Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }), true],
-    ['an answer that the SDK could not read', Object.assign(new TypeError('json'), { $response: {} }), true],
+    ['a response that the SDK could not parse', Object.assign(new TypeError('json'), { $response: {} }), true],
     ['a network error of fetch', new TypeError('fetch failed', { cause: new Error('ECONNRESET') }), true],
-    ['a throttle', serviceError('Throttling'), false],
+    ['throttling', serviceError('Throttling'), false],
     ['missing credentials', serviceError('CredentialsProviderError'), false],
-    ['a mistake in the code', new TypeError('client.putRecords is not a function'), false],
-  ])('%s: %#', (_, error, expected) => {
+    ['a programming error', new TypeError('client.putRecords is not a function'), false],
+  ])('returns the correct result for %s', (_, error, expected) => {
     expect(mayHaveBeenApplied(error)).toBe(expected);
   });
 });

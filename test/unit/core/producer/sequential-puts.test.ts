@@ -3,7 +3,7 @@ import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { record } from './producer-on-fake-stream';
 
 describe('put – with sequentialPuts', () => {
-  test('names the sequence number of the last record of the key, and forgets the key that was written least recently', async () => {
+  test('sends the sequence number of the last record of the key, for the 10,000 keys that were written last', async () => {
     const inputs: PutRecordInput[] = [];
     const client: PutRecordsClient = {
       putRecords: async () => ({}),

@@ -1,6 +1,6 @@
 import { ShardLimiter } from '../../../../lib/core/producer/shard-limiter';
 
-/** Sends records, each of one byte, while the limiter allows it, and counts them. */
+/** Sends records of one byte while the limiter allows it, and returns their number. */
 function sendAll(limiter: ShardLimiter, nowMs: number): number {
   let sent = 0;
   for (; limiter.allows(1, nowMs); sent++) limiter.spend(1);
@@ -8,7 +8,7 @@ function sendAll(limiter: ShardLimiter, nowMs: number): number {
 }
 
 describe('ShardLimiter', () => {
-  test('cuts its share once for all that was sent before the cut could show', () => {
+  test('reduces the share only once for throttles of requests that were sent before the reduction', () => {
     const limiter = new ShardLimiter(0);
     limiter.throttled(0, 20);
     const cut = limiter.share(20);
@@ -18,12 +18,12 @@ describe('ShardLimiter', () => {
     expect(limiter.share(20)).toBe(cut);
   });
 
-  test('sends the records of a second at once, and then as many as the time since allows, a second of them at most', () => {
+  test('allows the records of one second at once, and then records at the limit per second', () => {
     const limiter = new ShardLimiter(500);
     expect([500, 501, 511, 10_000, 10_000].map((nowMs) => sendAll(limiter, nowMs))).toEqual([1_000, 1, 10, 1_000, 0]);
   });
 
-  test('sends the bytes of a second at once, and then as many as the time since allows', () => {
+  test('allows the bytes of one second at once, and then bytes at the limit per second', () => {
     const limiter = new ShardLimiter(0);
     expect(limiter.allows(1_000_000, 0)).toBe(true);
     limiter.spend(1_000_000);
@@ -33,14 +33,14 @@ describe('ShardLimiter', () => {
     expect(limiter.bytesLeft).toBe(1_000_000);
   });
 
-  test('sends a record that is larger than the bucket when the bucket is full', () => {
+  test('allows a record larger than one second of bytes if the bucket is full', () => {
     const limiter = new ShardLimiter(0);
     expect(limiter.allows(3_000_000, 0)).toBe(true);
     limiter.spend(3_000_000);
     expect([2_000, 2_999, 3_000].map((nowMs) => limiter.allows(3_000_000, nowMs))).toEqual([false, false, true]);
   });
 
-  test('sends nothing at once after a cut, and then only its share', () => {
+  test('allows nothing directly after a reduction, and then only the reduced share', () => {
     const limiter = new ShardLimiter(0);
     limiter.throttled(0, 0);
     expect(limiter.bytesLeft).toBe(0);
@@ -50,7 +50,7 @@ describe('ShardLimiter', () => {
     expect(sendAll(limiter, 100)).toBe(85);
   });
 
-  test('lets its share grow twice as fast each second after a cut, up to all of the shard', () => {
+  test('doubles the growth of the share each second after a reduction, up to the full limit', () => {
     const limiter = new ShardLimiter(0);
     limiter.throttled(0, 2_000);
     const shares = [2_000, 3_000, 4_000, 5_000].map((nowMs) => limiter.share(nowMs));
@@ -61,15 +61,15 @@ describe('ShardLimiter', () => {
     expect(limiter.share(60_000)).toBe(1);
   });
 
-  test('keeps a hundredth of the shard, however often it cuts', () => {
+  test('never reduces the share below 1 % of the shard', () => {
     const limiter = new ShardLimiter(0);
     for (let nowMs = 0; nowMs < 100; nowMs++) limiter.throttled(nowMs, nowMs);
     expect(limiter.share(99)).toBe(0.01);
   });
 
-  describe('after throttles that a cut had made room for', () => {
-    /** The part of its share that a limiter keeps after so many throttles, once it has sent so many records. */
-    function keptOf(limiter: ShardLimiter, records: number, throttles: number, nowMs: number): number {
+  describe('after several throttles in succession', () => {
+    /** The part of its share that a limiter keeps after this number of records and throttles. */
+    function keptShare(limiter: ShardLimiter, records: number, throttles: number, nowMs: number): number {
       for (let record = 0; record < records; record++) {
         limiter.allows(1, nowMs);
         limiter.spend(1);
@@ -86,32 +86,32 @@ describe('ShardLimiter', () => {
     }
 
     test.each([
-      ['while it is far below what it cut', 2, 177],
-      ['later', 4_000, 127],
+      ['at a share far below the previous reduction', 2, 177],
+      ['at a later time', 4_000, 127],
     ])(
-      'lets one pass for twice as many records as chance throttled: %s, at %d ms, behind %d it does not yet',
+      'one throttle is ignored for twice as many records as the rate of random throttles: %s, at %d ms, not yet after %d records',
       (_, nowMs, records) => {
-        expect(keptOf(throttledAt(0, 1), records, 1, nowMs)).toBeLessThan(0.9);
-        expect(keptOf(throttledAt(0, 1), records + 1, 1, nowMs)).toBe(1);
+        expect(keptShare(throttledAt(0, 1), records, 1, nowMs)).toBeLessThan(0.9);
+        expect(keptShare(throttledAt(0, 1), records + 1, 1, nowMs)).toBe(1);
       },
     );
 
-    test('lets five pass at once, and no more', () => {
-      const often = Array.from({ length: 20 }, (_, nowMs) => nowMs);
-      expect(keptOf(throttledAt(...often), 1_000, 5, 20)).toBe(1);
-      expect(keptOf(throttledAt(...often), 1_000, 6, 20)).toBeCloseTo(0.85, 3);
+    test('five throttles are ignored at once, and the sixth is not', () => {
+      const manyTimes = Array.from({ length: 20 }, (_, nowMs) => nowMs);
+      expect(keptShare(throttledAt(...manyTimes), 1_000, 5, 20)).toBe(1);
+      expect(keptShare(throttledAt(...manyTimes), 1_000, 6, 20)).toBeCloseTo(0.85, 3);
     });
 
-    test('takes for chance no more than a twentieth, times the root of its share, and lets twice that pass', () => {
-      const often = Array.from({ length: 200 }, (_, nowMs) => nowMs);
-      expect(keptOf(throttledAt(...often), 99, 1, 200)).toBeLessThan(1);
-      expect(keptOf(throttledAt(...often), 100, 1, 200)).toBe(1);
+    test('the rate of random throttles is at most 5 % times the square root of the share', () => {
+      const manyTimes = Array.from({ length: 200 }, (_, nowMs) => nowMs);
+      expect(keptShare(throttledAt(...manyTimes), 99, 1, 200)).toBeLessThan(1);
+      expect(keptShare(throttledAt(...manyTimes), 100, 1, 200)).toBe(1);
     });
 
     test.each([[[0, 3_000]], [[0, 3_000, 5_500]]])(
-      'learns nothing from one of as much as was cut before: %j',
+      'throttles at the same share as the previous reduction do not change the rate: %j',
       (times) => {
-        expect(keptOf(throttledAt(...times), 1_000, 1, times.at(-1)! + 1)).toBeLessThan(0.9);
+        expect(keptShare(throttledAt(...times), 1_000, 1, times.at(-1)! + 1)).toBeLessThan(0.9);
       },
     );
   });

@@ -12,10 +12,10 @@ import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
-/** Of two shards, keys 6 and 1 are in the first and the second. */
+/** Two keys: 6 is in the first of two shards, and 1 is in the second. */
 const [FIRST, SECOND] = ['6', '1'];
 
-/** Many keys of one shard: explicit hash keys spread over it. */
+/** Records with explicit hash keys that are distributed over one shard. */
 function* recordsOfShard(kinesis: FakeKinesis, shard: number, count: number): Generator<ProducerRecord> {
   const { startingHashKey } = kinesis.openShards[shard]!.range;
   for (let index = 0; index < count; index++) {
@@ -24,25 +24,25 @@ function* recordsOfShard(kinesis: FakeKinesis, shard: number, count: number): Ge
 }
 
 describe('OrderedProducer and the shards of its stream', () => {
-  test('a single request asks for no shard map', async () => {
+  test('reads no shard map for a single request', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     await clock.runUntil(Promise.all([producer.put(record('a')), producer.put(record('b'))]));
     expect(kinesis.calls).toEqual([]);
   });
 
-  test('reads all pages of the shard map, once, when a second request is due', async () => {
+  test('reads all pages of the shard map once, before the second request', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 1_200 });
     const listShards = jest.spyOn(kinesis, 'listShards');
     for (let index = 0; index < 5; index++) await clock.runUntil(producer.put(record(String(index))));
     await clock.runUntil(clock.sleep(100));
-    // Kinesis refuses a token together with the name of the stream.
+    // Kinesis rejects a token together with a stream name.
     expect(listShards.mock.calls.map(([input]) => input)).toEqual([
       { StreamName: 'Events', ShardFilter: { Type: 'AT_LATEST' } },
       { NextToken: expect.any(String) },
     ]);
   });
 
-  test('sends one request at a time while the map is on its way, and then as many as it may', async () => {
+  test('sends one request at a time while it reads the map, and then up to the maximum in parallel', async () => {
     const roundTripsMs = [100];
     const { clock, kinesis, producer } = producerOnFakeStream({
       shardCount: 64,
@@ -56,14 +56,14 @@ describe('OrderedProducer and the shards of its stream', () => {
     await clock.runUntil(Promise.all(puts));
   });
 
-  test('goes on without a map that it is not allowed to read', async () => {
+  test('continues without a map if it has no permission to read it', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed' });
     await clock.runUntil(producer.putAll(Array.from({ length: 2_000 }, (_, index) => record(String(index)))));
     expect(kinesis.allData()).toHaveLength(2_000);
     expect(kinesis.calls).toEqual(['listShards']);
   });
 
-  test('sends a shard what it takes, so that next to nothing is throttled', async () => {
+  test('stays within the limits of each shard, so that almost no record is throttled', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { shardCount: 4, shardLimits: SERVICE_SHARD_LIMITS },
       { maxBufferedRecords: 100_000 },
@@ -71,11 +71,11 @@ describe('OrderedProducer and the shards of its stream', () => {
     const records = Array.from({ length: 20_000 }, (_, index) => record(String(index)));
     await clock.runUntil(producer.putAll(records));
     expect(kinesis.entries.throttled).toBeLessThan(100);
-    // 5,000 records a shard: the first 1,000 from the full bucket, 4 s for the rest; MD5 is not quite even.
+    // 5,000 records per shard: 1,000 at once and the others in 4 s. MD5 does not distribute keys exactly evenly.
     expect(clock.nowMs).toBeLessThan(4_600);
   });
 
-  test('counts for a shard what it was sent before anybody knew the shards', async () => {
+  test('counts records that were sent before the shards were known', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS });
     for (const bytes of [900_000, 1]) await clock.runUntil(producer.put(record('a', 'x'.repeat(bytes))));
     await clock.runUntil(clock.sleep(100));
@@ -83,7 +83,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(kinesis.entries.throttled).toBe(0);
   });
 
-  test('waits 20 ms with a shard that has had its share, so that its next records go together', async () => {
+  test('waits 20 ms for a shard at its limit, so that its next records are in one request', async () => {
     const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS, roundTripMs: () => 0 });
     await clock.runUntil(producer.put(record('a')));
     await clock.runUntil(producer.put(record('b')));
@@ -95,8 +95,8 @@ describe('OrderedProducer and the shards of its stream', () => {
   });
 
   test.each([
-    ['waits 20 ms with a shard that throttled a record', 'throttled', 40],
-    ['waits no time with a shard for a record that was refused', 'refused', 20],
+    ['waits 20 ms for a shard that throttled a record', 'throttled', 40],
+    ['does not wait for a shard that rejected a record', 'refused', 20],
   ] as const)('%s', async (_, fate, latencyMs) => {
     let fates: EntryFate[] = [];
     const { clock, kinesis, producer } = producerOnFakeStream({
@@ -114,7 +114,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs - before).toBe(latencyMs);
   });
 
-  test('lets a hot shard slow no other', async () => {
+  test('sends other shards at full speed while one shard is at its limit', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
     const hot = [...recordsOfShard(kinesis, 0, 9_000)].map((each) => producer.put(each));
     await clock.runUntil(clock.sleep(1_000));
@@ -127,7 +127,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs).toBeGreaterThan(7_000);
   });
 
-  test('lets a key with many records hold up no other key of its shard', async () => {
+  test('sends other keys of a shard although one key has many records', async () => {
     const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS });
     for (let index = 0; index < 5_000; index++) producer.put(record('busy')).catch(() => {});
     await clock.runUntil(clock.sleep(1_000));
@@ -135,7 +135,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs).toBeLessThan(1_100);
   });
 
-  test('takes up no more than a quarter of the buffer for one key, so that another source goes on', async () => {
+  test('limits one key to a quarter of the buffer, so that another source continues', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 100 });
     const busy = producer.putAll(Array.from({ length: 1_000 }, () => record('busy')));
     await clock.runUntil(producer.putAll(Array.from({ length: 1_000 }, (_, index) => record(`other ${index}`))));
@@ -143,7 +143,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     await clock.runUntil(busy);
   });
 
-  test('follows the stream through a reshard: no record is sent again, none is lost, each key stays in order', async () => {
+  test('during a reshard sends each record once, loses none and keeps the order of each key', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
     const records = Array.from({ length: 12_000 }, (_, index) => record(String(index % 300), String(index)));
     const summary = producer.putAll(records);
@@ -160,7 +160,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(kinesis.calls.filter((call) => call === 'listShards').length).toBeLessThanOrEqual(6);
   });
 
-  test('asks for the shards no more than once a second while Kinesis lists them as they were', async () => {
+  test('reads the shards at most once per second while Kinesis returns an outdated list', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ listShardsAgeMs: () => 5_000 });
     for (const key of [FIRST, FIRST]) await clock.runUntil(producer.put(record(key)));
     const input = { StreamName: 'Events', TargetShardCount: 2, ScalingType: 'UNIFORM_SCALING' as const };
@@ -171,7 +171,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(kinesis.calls).toEqual(['listShards']);
   });
 
-  test('asks for the shards no more than once a second while parents take the records of those that Kinesis lists', async () => {
+  test('reads the shards at most once per second while records still arrive in parent shards', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ parentsTakeMs: 1_500 });
     await clock.runUntil(
       kinesis.updateShardCount({ StreamName: 'Events', TargetShardCount: 2, ScalingType: 'UNIFORM_SCALING' }),
@@ -186,10 +186,10 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(kinesis.calls).toEqual(['listShards', 'listShards']);
   });
 
-  describe('that ignore keys (AUTO distribution)', () => {
+  describe('with AUTO distribution', () => {
     const AUTO = { shardCount: 2, streamMode: 'ON_DEMAND', distribution: 'AUTO' } as const;
 
-    test('stops when a record lands in a shard that cannot hold its key, and a new map says the same', async () => {
+    test('stops if a record arrives in a shard that does not contain its hash key, and the new map confirms it', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({ ...AUTO, random: () => 0 });
       await clock.runUntil(producer.put(record(FIRST)));
       await clock.runUntil(producer.put(record(FIRST)));
@@ -201,7 +201,7 @@ describe('OrderedProducer and the shards of its stream', () => {
       await expect(producer.putAll([record('c')])).rejects.toThrow(StreamDistributionError);
     });
 
-    test('stops when the stream says so', async () => {
+    test('stops if the stream summary says so', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream(AUTO);
       const large = producer.put({ ...record('a'), data: Buffer.alloc(1024 * 1024) });
       await expect(clock.runUntil(large)).rejects.toThrow(StreamDistributionError);
@@ -212,7 +212,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     });
   });
 
-  test('goes on when the stream was deleted and made again: the same shard ids, other ranges', async () => {
+  test('continues if the stream was deleted and created again with other ranges of the same shard ids', async () => {
     const clock = new VirtualClock();
     const [before, after] = [new FakeKinesis({ clock, shardCount: 2 }), new FakeKinesis({ clock, shardCount: 1 })];
     let kinesis = before;
@@ -234,7 +234,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect([before.calls, after.calls]).toEqual([['listShards'], ['listShards']]);
   });
 
-  test('keeps nothing of what it sent while nobody tells it the shards', async () => {
+  test('keeps no counts of sent records while the shards are not known', async () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed', keepRecords: false });
@@ -249,11 +249,11 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(kinesis.entries.stored).toBe(10);
   });
 
-  describe('and their record size limit', () => {
+  describe('the record size limit of the stream', () => {
     const large = (bytes: number) => ({ partitionKey: 'a', data: Buffer.alloc(bytes - 1) });
     const MIB = 1024 * 1024;
 
-    test('takes 1 MiB for the limit where the client cannot ask, and sends nothing larger', async () => {
+    test('is 1 MiB for a client that cannot read it, and larger records are rejected', async () => {
       const { clock, kinesis } = producerOnFakeStream();
       const client = { putRecords: (input: Parameters<typeof kinesis.putRecords>[0]) => kinesis.putRecords(input) };
       const producer = new OrderedProducer(client, { streamName: 'Events', clock });
@@ -261,7 +261,7 @@ describe('OrderedProducer and the shards of its stream', () => {
       expect(kinesis.requests).toHaveLength(0);
     });
 
-    test('asks the stream when a record is larger than 1 MiB, and not again', async () => {
+    test('is read once, for the first record larger than 1 MiB', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({ maxRecordKiB: 2_048 });
       await clock.runUntil(producer.put(large(MIB)));
       expect(kinesis.calls).toEqual([]);
@@ -276,21 +276,18 @@ describe('OrderedProducer and the shards of its stream', () => {
     test.each([
       [false, 'EARLIER_RECORD_FAILED'],
       [true, 'delivered'],
-    ])(
-      'rejects the record that the stream does not take; with skipRejected %s, the one behind it: %s',
-      async (skipRejected, behind) => {
-        const { clock, producer } = producerOnFakeStream({}, { skipRejected });
-        const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
-        const results = await clock.runUntil(Promise.allSettled(puts));
-        expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
-          'delivered',
-          'RECORD_TOO_LARGE',
-          behind,
-        ]);
-      },
-    );
+    ])('rejects a record above it; with skipRejected %s, the next record: %s', async (skipRejected, behind) => {
+      const { clock, producer } = producerOnFakeStream({}, { skipRejected });
+      const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
+        'delivered',
+        'RECORD_TOO_LARGE',
+        behind,
+      ]);
+    });
 
-    test('asks too when it is the number of a record that makes it larger', async () => {
+    test('is also read if only the sequence number makes the record too large', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true });
       const puts = [producer.put(large(MIB)), producer.put(record('b'))];
       const results = await clock.runUntil(Promise.allSettled(puts));

@@ -10,14 +10,14 @@ import { producerOnFakeStream, record } from './producer-on-fake-stream';
 const codes = (results: PromiseSettledResult<unknown>[]) =>
   results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));
 
-/** The fates of the first requests; those after them are answered. */
+/** The fates of the first requests. Later requests get a response. */
 const firstRequests =
   (...fates: RequestFate[]) =>
   (): RequestFate =>
     fates.shift() ?? 'answered';
 
-describe('a request that is not answered', () => {
-  test.each<RequestFate>(['silent', 'swallowed'])('and %s is given up in its time, and sent again', async (fate) => {
+describe('a request without a response', () => {
+  test.each<RequestFate>(['silent', 'swallowed'])('ends at its timeout and is sent again: %s', async (fate) => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { requestFate: firstRequests(fate) },
       { requestTimeoutMs: 1_000, backoffBaseMs: 0 },
@@ -37,7 +37,7 @@ describe('a request that is not answered', () => {
     });
   });
 
-  test('ends even if its client never hears of the abort', async () => {
+  test('ends even if its client ignores the abort signal', async () => {
     const clock = new VirtualClock();
     const client: PutRecordsClient = { putRecords: () => new Promise(() => {}) };
     const producer = new OrderedProducer(client, { streamName: 'Events', clock, maxAttempts: 1 });
@@ -45,7 +45,7 @@ describe('a request that is not answered', () => {
     await clock.runUntil(producer.close());
   });
 
-  test('is given up in its time when sent by PutRecord, too', async () => {
+  test('ends at its timeout if it is a PutRecord request', async () => {
     const { clock, producer } = producerOnFakeStream(
       { requestFate: firstRequests('silent') },
       { sequentialPuts: true, requestTimeoutMs: 500 },
@@ -53,7 +53,7 @@ describe('a request that is not answered', () => {
     await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 2 });
   });
 
-  test('for the shard map holds up nothing', async () => {
+  test('does not delay records if it is for the shard map', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 8, callFate: () => 'silent' });
     await clock.runUntil(producer.putAll(Array.from({ length: 20_000 }, (_, index) => record(String(index)))));
     await clock.runUntil(clock.sleep(10_000));
@@ -62,14 +62,14 @@ describe('a request that is not answered', () => {
     expect(kinesis.mostInFlight).toBeGreaterThan(1);
   });
 
-  test('for the size limit leaves that of every stream', async () => {
+  test('leaves the default size limit if it is for the size limit', async () => {
     const { clock, producer } = producerOnFakeStream({ callFate: () => 'silent' });
     const tooLarge = { partitionKey: 'a', data: Buffer.alloc(1024 * 1024) };
     await expect(clock.runUntil(producer.put(tooLarge))).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
     expect(clock.nowMs).toBe(10_000);
   });
 
-  test('of the SDK is aborted, and its connection closed', async () => {
+  test('is aborted in the SDK, which closes its connection', async () => {
     const silentServer = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     const connected = once(silentServer, 'connection');
     await once(silentServer, 'listening');
@@ -96,13 +96,13 @@ describe('a request that is not answered', () => {
   });
 });
 
-describe('what waits behind a unit in flight', () => {
+describe('records that wait for a unit in flight', () => {
   const silence = { requestFate: () => 'silent' as const };
 
   test.each([
     [false, 1],
     [true, 2],
-  ])('is rejected at once by an abort, with aggregation: %s', async (aggregation, inFlight) => {
+  ])('are rejected at once by an abort, with aggregation: %s', async (aggregation, inFlight) => {
     const abort = new AbortController();
     const { clock, producer } = producerOnFakeStream(silence, { signal: abort.signal, aggregation });
     const puts = ['1', '2'].slice(0, inFlight).map((data) => producer.put(record('a', data)));
@@ -121,7 +121,7 @@ describe('what waits behind a unit in flight', () => {
     expect(clock.nowMs).toBe(10_000);
   });
 
-  test('is rejected at its age, and the records behind it with it', async () => {
+  test('are rejected at their maximum age, together with the records after them', async () => {
     const { clock, producer } = producerOnFakeStream(silence, { maxRecordAgeMs: 1_000, maxAttempts: 1 });
     const puts = [producer.put(record('a'))];
     clock.schedule(() => puts.push(producer.put(record('a')), producer.put(record('a'))), 100);
@@ -134,7 +134,7 @@ describe('what waits behind a unit in flight', () => {
     expect(producer.statistics()).toMatchObject({ userRecordsFailed: 2 });
   });
 
-  test('is rejected at its age record by record with skipRejected', async () => {
+  test('are rejected one by one at their maximum age with skipRejected', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { requestFate: firstRequests('silent') },
       { maxRecordAgeMs: 1_000, requestTimeoutMs: 1_500, maxAttempts: 1, skipRejected: true },
@@ -160,7 +160,7 @@ describe('what waits behind a unit in flight', () => {
     expect(kinesis.dataOf('a')).toEqual(['0', '900']);
   });
 
-  test('is waited for by a flush, as is the unit, whichever ends first', async () => {
+  test('a flush waits for them and for the unit', async () => {
     const { clock, producer } = producerOnFakeStream(silence, { maxRecordAgeMs: 1_000, maxAttempts: 1 });
     const puts = ['1', '2'].map((data) => producer.put(record('a', data)));
     const flush = producer.flush('a').then(() => clock.nowMs);
@@ -168,7 +168,7 @@ describe('what waits behind a unit in flight', () => {
     expect(await clock.runUntil(flush)).toBe(10_000);
   });
 
-  test('and is put after a rejection waits for the unit', async () => {
+  test('a record that is put after a rejection waits for the unit', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { requestFate: firstRequests({ appliedLateByMs: 0 }), roundTripMs: () => 2_000 },
       { maxRecordAgeMs: 1_500 },
@@ -185,7 +185,7 @@ describe('what waits behind a unit in flight', () => {
   });
 });
 
-describe('a malformed answer', () => {
+describe('malformed responses', () => {
   const ANSWERS: MalformedAnswer[] = [
     'nothing',
     'no results',
@@ -200,8 +200,8 @@ describe('a malformed answer', () => {
   describe.each([
     ['PutRecords', false],
     ['PutRecord', true],
-  ])('of %s', (_, sequentialPuts) => {
-    test.each(ANSWERS)('with %s acknowledges nothing: its records are sent again', async (malformed) => {
+  ])('to %s', (_, sequentialPuts) => {
+    test.each(ANSWERS)('the records are sent again after a response with %s', async (malformed) => {
       const { clock, kinesis, producer } = producerOnFakeStream(
         { requestFate: firstRequests({ malformed }) },
         { sequentialPuts },
@@ -218,12 +218,12 @@ describe('a malformed answer', () => {
   test.each([
     ['too many results', 'expected 1 results, got 2'],
     ['no results', 'expected 1 results, got none'],
-  ] as const)('with %s is told of: %s', async (malformed, message) => {
+  ] as const)('the error after a response with %s contains "%s"', async (malformed, message) => {
     const { clock, producer } = producerOnFakeStream({ requestFate: () => ({ malformed }) }, { maxAttempts: 1 });
     await expect(clock.runUntil(producer.put(record('a')))).rejects.toThrow(message);
   });
 
-  test('for one record leaves the others their receipts', async () => {
+  test('a malformed result of one record does not affect the other records', async () => {
     const clock = new VirtualClock();
     let requests = 0;
     const client: PutRecordsClient = {
@@ -236,7 +236,7 @@ describe('a malformed answer', () => {
     expect(receipts.map(({ attempts }) => attempts)).toEqual([2, 1]);
   });
 
-  test('with an error and a sequence number leaves open which is true', async () => {
+  test('after an error with a sequence number, the record may have been written', async () => {
     const clock = new VirtualClock();
     const client: PutRecordsClient = {
       putRecords: async () => ({ Records: [{ ErrorCode: 'InternalFailure', ShardId: 's', SequenceNumber: '1' }] }),
@@ -245,7 +245,7 @@ describe('a malformed answer', () => {
     await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({ mayHaveBeenWritten: true });
   });
 
-  test('that the SDK cannot read leaves open whether its records were written', async () => {
+  test('after a response that the SDK cannot parse, the records may have been written', async () => {
     const clock = new VirtualClock();
     const unreadable = Object.assign(new TypeError("Cannot read properties of null (reading 'ShardId')"), {
       $response: {},
@@ -265,7 +265,7 @@ describe('a record of nearly 1 MiB', () => {
   test.each([
     [{ aggregation: true }, MIB - 4_096 + 1],
     [{ sequence: true }, MIB - 4_096 + 1],
-  ])('goes with %j, whether or not the stream can be asked for its limit: %i bytes', async (options, bytes) => {
+  ])('is sent with %j and %i bytes, even if the size limit of the stream cannot be read', async (options, bytes) => {
     const { clock, kinesis } = producerOnFakeStream();
     const large = { partitionKey: 'a', data: Buffer.alloc(bytes) };
     const client = { putRecords: (input: Parameters<typeof kinesis.putRecords>[0]) => kinesis.putRecords(input) };
@@ -275,7 +275,7 @@ describe('a record of nearly 1 MiB', () => {
     }
   });
 
-  test('goes as it is without aggregation, though it begins as an aggregate does', async () => {
+  test('is sent unchanged without aggregation, even if it starts with the prefix of an aggregate', async () => {
     const { clock, producer } = producerOnFakeStream();
     const data = Buffer.alloc(MIB - 1);
     data.set([0xf3, 0x89, 0x9a, 0xc2]);
@@ -283,7 +283,7 @@ describe('a record of nearly 1 MiB', () => {
   });
 
   test.each([[undefined], [{ StreamDescriptionSummary: { MaxRecordSizeInKiB: null } }]])(
-    'goes when the answer about the limit is malformed: %j',
+    'is sent if the response with the size limit is malformed: %j',
     async (answer) => {
       const { clock, kinesis } = producerOnFakeStream();
       const client = {
