@@ -10,14 +10,14 @@ import {
 } from '../../../../lib/core';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
-/** Writers go on with the initial counts whatever happens to their copy, so a client that never answers would not be noticed. */
+/** Writers use the initial counts if no counts can be read. Without these checks, nobody notices a wrong client. */
 
 const plain = new DynamoDB({ region: 'eu-west-1' });
-test.each([undefined, {}, plain])('an AdaptiveIndex refuses what reads no counts: %p', (store) => {
+test.each([undefined, {}, plain])('AdaptiveIndex rejects %p as a store', (store) => {
   expect(() => new AdaptiveIndex(adaptiveConfig, store as never)).toThrow(/store must be an object with readCounts/);
 });
 
-describe('the counts of another index', () => {
+describe('a store of the counts of another index', () => {
   const byTime = { ...adaptiveConfig, indexName: 'byTime' };
   const client = { query: async () => ({ Items: [] }), putItem: async () => ({}) };
   const store = new DynamoDbShardCountStore(client, byTime);
@@ -25,20 +25,20 @@ describe('the counts of another index', () => {
   const message =
     'store must be a reader of the counts of the index byStatus of the table orders, got "a reader of byTime of orders"';
 
-  test('are refused by an AdaptiveIndex', () => {
+  test('is rejected by AdaptiveIndex', () => {
     expect(() => new AdaptiveIndex(adaptiveConfig, store)).toThrow(InvalidArgumentError);
     expect(() => new AdaptiveIndex(adaptiveConfig, store)).toThrow(message);
     const ofTable = new DynamoDbShardCountReader(client, { ...adaptiveConfig, tableName: 'jobs' });
     expect(() => new AdaptiveIndex(adaptiveConfig, ofTable)).toThrow('got "a reader of byStatus of jobs"');
   });
 
-  test('are not changed', async () => {
+  test('is rejected by every function that changes counts', async () => {
     await expect(increaseShardCount(adaptiveConfig, store, { ...why, to: 2 })).rejects.toThrow(message);
     await expect(decreaseShardCount(adaptiveConfig, store, { ...why, to: 1 })).rejects.toThrow(message);
     await expect(endDrain(adaptiveConfig, store, { ...why, version: 1 })).rejects.toThrow(message);
   });
 
-  test('are not looked for in a reader that does not say whose it has', () => {
+  test('is accepted if the reader has no name of an index', () => {
     expect(() => new AdaptiveIndex(adaptiveConfig, { readCounts: async () => [] })).not.toThrow();
   });
 });

@@ -5,7 +5,7 @@ import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
-const known = (value: string | undefined, ...wanted: number[]): ValueMinutes => ({
+const valueWith = (value: string | undefined, ...wanted: number[]): ValueMinutes => ({
   value,
   minutes: wanted.map((units, at) => ({
     start: NOON - (wanted.length - at) * 60_000,
@@ -14,7 +14,7 @@ const known = (value: string | undefined, ...wanted: number[]): ValueMinutes => 
   })),
 });
 
-const grown = (value: string, write: number, changedAt: number): GrownCount => ({
+const storedCount = (value: string, write: number, changedAt: number): GrownCount => ({
   value,
   write,
   read: write,
@@ -26,32 +26,32 @@ const grown = (value: string, write: number, changedAt: number): GrownCount => (
 });
 
 describe('decideCounts', () => {
-  test('decides about each value, the busiest first', () => {
+  test('returns a decision for each value, with the busiest value first', () => {
     expect(
-      decideCounts(adaptiveConfig, [], [known('paid', 1_600, 1_600), known('open', 8_000, 8_000)], NOON),
+      decideCounts(adaptiveConfig, [], [valueWith('paid', 1_600, 1_600), valueWith('open', 8_000, 8_000)], NOON),
     ).toMatchObject([
       { value: 'open', from: 1, decision: 'increase', shards: 10 },
       { value: 'paid', from: 1, decision: 'increase', shards: 2 },
     ]);
   });
 
-  test('begins with what a value has grown to, or with what the configuration gives it', () => {
+  test('starts from the stored count of a value, or from its count in the configuration', () => {
     const config = {
       ...adaptiveConfig,
       shards: { default: { write: 2, read: 2 }, byValue: { paid: { write: 9, read: 9 } } },
     };
     const old = NOON - 3_600_000;
-    const values = [known('open', 8_000, 8_000), known('paid', 8_000, 8_000), known('new', 8_000, 8_000)];
-    const found = decideCounts(config, [grown('open', 5, old), grown('paid', 3, old)], values, NOON);
+    const values = [valueWith('open', 8_000, 8_000), valueWith('paid', 8_000, 8_000), valueWith('new', 8_000, 8_000)];
+    const found = decideCounts(config, [storedCount('open', 5, old), storedCount('paid', 3, old)], values, NOON);
     expect(Object.fromEntries(found.map(({ value, from }) => [value, from]))).toEqual({ open: 5, paid: 9, new: 2 });
   });
 
-  test('waits after a change until every copy of the count before it is gone, and two minutes more', () => {
+  test('after a change waits until no process uses the old count, and two more minutes', () => {
     const decideAt = (changedSecondsAgo: number) =>
       decideCounts(
         adaptiveConfig,
-        [grown('open', 2, NOON - changedSecondsAgo * 1_000)],
-        [known('open', 8_000, 8_000)],
+        [storedCount('open', 2, NOON - changedSecondsAgo * 1_000)],
+        [valueWith('open', 8_000, 8_000)],
         NOON,
       )[0]!.decision;
     expect(decideAt(0)).not.toBe('increase');
@@ -62,30 +62,30 @@ describe('decideCounts', () => {
   test.each([
     ['before', -1],
     ['after', 1],
-  ])('goes on with a value whose count was increased by a clock that was a day %s the time', (_, days) => {
-    const minutes = [known('open', 8_000, 8_000)];
+  ])('decides about a value whose count was increased by a clock one day %s the current time', (_, days) => {
+    const minutes = [valueWith('open', 8_000, 8_000)];
     const raisedAt = NOON - 300_000 + days * 86_400_000;
-    expect(decideCounts(adaptiveConfig, [grown('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
+    expect(decideCounts(adaptiveConfig, [storedCount('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
       { decision: 'increase', shards: 10 },
     ]);
-    // The minutes of the increase itself count again, and still the count stays below twice the need.
-    const again = decideCounts(adaptiveConfig, [grown('open', 10, NOON + days * 86_400_000)], minutes, NOON);
+    // The minutes before the increase are used again, but the count stays below twice the necessary count.
+    const again = decideCounts(adaptiveConfig, [storedCount('open', 10, NOON + days * 86_400_000)], minutes, NOON);
     expect(again).toMatchObject([{ decision: 'too early', shards: 10 }]);
   });
 
-  test.each([-1, 1])('decides nothing by a clock that is %d days from what writers report', (days) => {
-    const minutes = [known('open', 8_000, 8_000)];
+  test.each([-1, 1])('increases no count with a clock that is %d days from the times of the reports', (days) => {
+    const minutes = [valueWith('open', 8_000, 8_000)];
     const decided = decideCounts(adaptiveConfig, [], minutes, NOON + days * 86_400_000);
     expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'increase' : 'at maximum');
   });
 
-  test('believes the source that tells of more writes, minute by minute', () => {
-    const sources = [known('open', 100, 8_000), known('open', 8_000, 100)];
+  test('uses for each minute the source with the most writes', () => {
+    const sources = [valueWith('open', 100, 8_000), valueWith('open', 8_000, 100)];
     expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'increase', shards: 10 }]);
-    const accepted = known('open', 200, 200).minutes.map((minute) => ({ ...minute, throttled: 60 }));
+    const accepted = valueWith('open', 200, 200).minutes.map((minute) => ({ ...minute, throttled: 60 }));
     for (const both of [
-      [known('open', 8_000, 8_000), { value: 'open', minutes: accepted }],
-      known('open', 8_000, 8_000)
+      [valueWith('open', 8_000, 8_000), { value: 'open', minutes: accepted }],
+      valueWith('open', 8_000, 8_000)
         .minutes.map((minute) => ({ value: 'open', minutes: [minute] }))
         .reverse(),
     ]) {
@@ -95,10 +95,10 @@ describe('decideCounts', () => {
 
   test('never exceeds the maximum of the configuration', () => {
     const config = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 4 } };
-    expect(decideCounts(config, [], [known('open', 8_000, 8_000)], NOON)).toMatchObject([
+    expect(decideCounts(config, [], [valueWith('open', 8_000, 8_000)], NOON)).toMatchObject([
       { decision: 'increase', shards: 4 },
     ]);
-    expect(decideCounts(config, [grown('open', 4, 0)], [known('open', 8_000, 8_000)], NOON)).toMatchObject([
+    expect(decideCounts(config, [storedCount('open', 4, 0)], [valueWith('open', 8_000, 8_000)], NOON)).toMatchObject([
       { decision: 'at maximum', shards: 4 },
     ]);
   });

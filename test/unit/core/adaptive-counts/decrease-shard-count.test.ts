@@ -23,7 +23,7 @@ beforeEach(async () => {
   clock = new VirtualClock();
 });
 
-const lower = (to: number, fate: Fate = 'answered') =>
+const decrease = (to: number, fate: Fate = 'answered') =>
   decreaseShardCount(
     adaptiveConfig,
     table.store(undefined, () => fate),
@@ -37,19 +37,19 @@ const end = (version: number, fate: Fate = 'answered') =>
     { version, ...why },
   );
 
-describe('decrease a shard count', () => {
-  test('takes writers first, waits until no write of before is under way, and readers when all is drained', async () => {
-    const decreased = await clock.runUntil(lower(2));
+describe('decreaseShardCount and endDrain', () => {
+  test('decrease the count of writers, wait for the writes in flight, and then decrease the count of readers', async () => {
+    const decreased = await clock.runUntil(decrease(2));
     expect(countText(decreased)).toBe('2/8');
     expect(clock.now()).toBe(90 * 60_000 + 45_000);
     expect(countText(await end(decreased.version))).toBe('2/2');
   });
 
   test.each<[string, Partial<ShardedIndexConfig>, DecreaseShardCountOptions, number]>([
-    ['without the longest write of its writers – waits 90 minutes', {}, {}, 90 * 60],
+    ['without the longest write – waits 90 minutes', {}, {}, 90 * 60],
     ['with the longest write in the configuration – waits for it', { longestWriteSeconds: 30 }, {}, 30],
     [
-      'with longestWriteMs – prefers it to the configuration',
+      'with longestWriteMs – uses it instead of the configuration',
       { longestWriteSeconds: 30 },
       { longestWriteMs: 5_000 },
       5,
@@ -82,48 +82,48 @@ describe('decrease a shard count', () => {
       const items = Array.from({ length: 100 }, (_, id) => ({ orderId: `o${id}`, status: 'open', createdAt: id }));
       shards = items.map((item) => shardAttributes(earlier, item).byStatusShard as string);
     }, 80 * 60_000);
-    const { version } = await clock.runUntil(lower(2));
+    const { version } = await clock.runUntil(decrease(2));
     const drained = new Set(shards);
     await end(version);
     await clock.runUntil(clock.sleep(120 * 60_000));
     expect(shards.filter((shard) => !drained.has(shard) && !['open#0', 'open#1'].includes(shard))).toEqual([]);
   });
 
-  test('says so if the count is changed between its read and its write', async () => {
+  test('throw ShardCountChangedError if the count changes between read and write', async () => {
     const store = { ...table.store(), writeCount: async () => false };
     const decreased = decreaseShardCount(adaptiveConfig, store, { to: 2, ...why }, { clock });
     await expect(clock.runUntil(decreased)).rejects.toThrow(ShardCountChangedError);
   });
 
-  test('is refused for an index with fixed counts', async () => {
+  test('reject an index with fixed counts', async () => {
     const fixed = { ...adaptiveConfig, version: 1 as const, adaptive: undefined };
     await expect(decreaseShardCount(fixed, table.store(), { to: 2, ...why })).rejects.toThrow(InvalidIndexConfigError);
     await expect(endDrain(fixed, table.store(), { version: 2, ...why })).rejects.toThrow(InvalidIndexConfigError);
   });
 
-  test('waits all of the time again when it is repeated', async () => {
-    lower(2).catch(() => {});
+  test('wait for the full time again after a restart', async () => {
+    decrease(2).catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 60_000)));
     clock = new VirtualClock();
-    const decreased = await clock.runUntil(lower(2));
+    const decreased = await clock.runUntil(decrease(2));
     expect(clock.now()).toBe(90 * 60_000 + 45_000);
     expect(decreased.version).toBe(3);
   });
 
-  test.each<Fate>(['lost', 'sent twice'])('recognises its own writes when an answer is %s', async (fate) => {
-    const decreased = await clock.runUntil(lower(2, fate));
+  test.each<Fate>(['lost', 'sent twice'])('recognise their own write if the response is %s', async (fate) => {
+    const decreased = await clock.runUntil(decrease(2, fate));
     expect(countText(await end(decreased.version, fate))).toBe('2/2');
     expect(table.written.map(countText)).toEqual(['1/8', '8/8', '2/8', '2/2']);
   });
 
-  test('changes nothing at a second end', async () => {
-    const { version } = await clock.runUntil(lower(2));
+  test('change nothing when endDrain is called again', async () => {
+    const { version } = await clock.runUntil(decrease(2));
     await end(version);
     expect(countText(await end(version))).toBe('2/2');
     expect(table.written).toHaveLength(4);
   });
 
-  test('ends no drain of a value that has not grown, and none without a version', async () => {
+  test('reject a value without a stored count, and a missing version', async () => {
     const drain = { ...why, version: 1 };
     await expect(endDrain(adaptiveConfig, table.store(), { ...drain, value: 'paid' })).rejects.toThrow(
       'value must be a value that has grown, got "paid"',
@@ -133,29 +133,29 @@ describe('decrease a shard count', () => {
     );
   });
 
-  test('does not end a drain if writers were increased again since', async () => {
-    const { version } = await clock.runUntil(lower(2));
+  test('do not end a drain if the count of writers was increased since then', async () => {
+    const { version } = await clock.runUntil(decrease(2));
     await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
     await expect(end(version)).rejects.toThrow(ShardCountChangedError);
     expect(countText(table.of('open'))).toBe('4/8');
   });
 
-  test('says so if the count was changed while it waited', async () => {
-    const decreased = lower(2);
+  test('throw ShardCountChangedError if the count changes during the wait', async () => {
+    const decreased = decrease(2);
     decreased.catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 1_000)));
     await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
     await expect(clock.runUntil(decreased)).rejects.toThrow(ShardCountChangedError);
   });
 
-  test('refuses more shards than writers use, a value that has not grown, a wait that is none, and no reason', async () => {
-    await expect(lower(9)).rejects.toThrow('to must be a whole number from 1 to 8, got 9');
+  test('reject a higher count, a value without a stored count, a negative wait and an empty reason', async () => {
+    await expect(decrease(9)).rejects.toThrow('to must be a whole number from 1 to 8, got 9');
     const other = decreaseShardCount(adaptiveConfig, table.store(), { ...why, value: 'paid', to: 1 });
     await expect(other).rejects.toThrow('value must be a value that has grown, got "paid"');
     const negative = decreaseShardCount(adaptiveConfig, table.store(), { ...why, to: 1 }, { longestWriteMs: -1 });
     await expect(negative).rejects.toThrow('longestWriteMs must be');
-    const unsaid = decreaseShardCount(adaptiveConfig, table.store(), { ...why, reason: '', to: 1 }, { clock });
-    await expect(clock.runUntil(unsaid)).rejects.toThrow('reason must be a text of 1 to 500 characters');
+    const withoutReason = decreaseShardCount(adaptiveConfig, table.store(), { ...why, reason: '', to: 1 }, { clock });
+    await expect(clock.runUntil(withoutReason)).rejects.toThrow('reason must be a text of 1 to 500 characters');
     expect(table.written.map(countText)).toEqual(['1/8', '8/8']);
   });
 });

@@ -11,8 +11,6 @@ import {
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
-/** A table of counts that something else has written to. */
-
 const GOOD = {
   index: { S: 'orders/byStatus' },
   value: { S: '=open' },
@@ -31,7 +29,7 @@ const storeOf = (...pages: unknown[]) => {
   const query = async () => (pages.length > 1 ? pages.shift() : pages[0]) as IndexQueryOutput;
   return new DynamoDbShardCountStore({ query, putItem: async () => ({}) }, adaptiveConfig);
 };
-const answering = (...items: unknown[]) => storeOf({ Items: items });
+const storeWith = (...items: unknown[]) => storeOf({ Items: items });
 
 const damaged: [string, unknown][] = [
   ['null in place of an item', null],
@@ -47,30 +45,30 @@ const damaged: [string, unknown][] = [
     .map((name): [string, unknown] => [`no ${name}`, { ...GOOD, [name]: undefined }]),
 ];
 
-test('reads counts as they were written', async () => {
-  expect(await answering(GOOD).readCount('open')).toMatchObject({ value: 'open', write: 4, read: 6, version: 3 });
-  expect(await answering({ ...GOOD, read: { N: '10000' } }).readCount('open')).toMatchObject({ read: 10_000 });
-  expect(await answering({ ...GOOD, value: { S: '*' } }).readCounts()).toMatchObject([{ value: undefined }]);
+test('readCount returns the stored counts', async () => {
+  expect(await storeWith(GOOD).readCount('open')).toMatchObject({ value: 'open', write: 4, read: 6, version: 3 });
+  expect(await storeWith({ ...GOOD, read: { N: '10000' } }).readCount('open')).toMatchObject({ read: 10_000 });
+  expect(await storeWith({ ...GOOD, value: { S: '*' } }).readCounts()).toMatchObject([{ value: undefined }]);
 });
 
-test.each(damaged)('says that counts are damaged: %s', async (_, item) => {
-  await expect(answering(item).readCount('open')).rejects.toThrow(CorruptShardCountError);
+test.each(damaged)('readCount throws CorruptShardCountError for %s', async (_, item) => {
+  await expect(storeWith(item).readCount('open')).rejects.toThrow(CorruptShardCountError);
 });
 
-test('an index with damaged counts refuses to read, and writes by the counts of the configuration', async () => {
+test('an index with damaged counts rejects reads, and writes with the initial counts', async () => {
   const clock = new VirtualClock();
   const reader = new DynamoDbShardCountReader(
     { query: async () => ({ Items: [GOOD, null] }) } as never,
     adaptiveConfig,
   );
   const index = new AdaptiveIndex(adaptiveConfig, reader, { clock, timeOfDay: () => 0 });
-  const refusal = await clock.runUntil(index.forReading().catch((error) => error));
-  expect(refusal).toBeInstanceOf(ShardCountsUnavailableError);
-  expect(refusal.cause).toBeInstanceOf(CorruptShardCountError);
+  const failure = await clock.runUntil(index.forReading().catch((error) => error));
+  expect(failure).toBeInstanceOf(ShardCountsUnavailableError);
+  expect(failure.cause).toBeInstanceOf(CorruptShardCountError);
   expect(await index.forWriting()).toBe(index.initial);
 });
 
-test('reads all pages, and refuses one that leads back, which it would read for ever', async () => {
+test('readCounts reads all pages and rejects pages that repeat', async () => {
   const key = (name: string) => ({ index: { S: name } });
   const pages = [
     { Items: [GOOD], LastEvaluatedKey: key('a') },
@@ -80,11 +78,11 @@ test('reads all pages, and refuses one that leads back, which it would read for 
   await expect(storeOf(...pages, pages[0]).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });
 
-test.each([[null], [{}]])('refuses an answer without items: %j', async (answer) => {
+test.each([[null], [{}]])('readCounts rejects the response %j without items', async (answer) => {
   await expect(storeOf(answer).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });
 
-test('a first count is written where there is none, and each other one in place of the version before', async () => {
+test('writeCount writes a first count only if there is none, and a later count only in place of the previous version', async () => {
   const sent: object[] = [];
   const failures: (Error | undefined)[] = [
     undefined,
@@ -109,7 +107,7 @@ test('a first count is written where there is none, and each other one in place 
   ]);
 });
 
-test('counts are read strongly consistent, from page to page', async () => {
+test('readCounts reads every page with strong consistency', async () => {
   const starts: unknown[] = [];
   const query = async ({ ConsistentRead, ...input }: IndexQueryInput) => {
     starts.push([ConsistentRead, 'ExclusiveStartKey' in input ? input.ExclusiveStartKey : 'none']);
@@ -122,7 +120,7 @@ test('counts are read strongly consistent, from page to page', async () => {
   ]);
 });
 
-test('damaged counts are named by their item, where it is known', () => {
+test('CorruptShardCountError names the item if it is known', () => {
   expect(new CorruptShardCountError('the count', '=open').message).toMatch(
     /invalid value in the count, in the item "=open"$/,
   );
@@ -134,7 +132,7 @@ test.each([
   ['*', '=*'],
   ['', '='],
   [undefined, '*'],
-])('keeps the count of %j under %j, so that no value is taken for the whole table', async (value, key) => {
+])('the item key of the value %j is %j, so that no value has the key of the whole table', async (value, key) => {
   const keys: unknown[] = [];
   const client = {
     query: async ({ ExpressionAttributeValues: values }: IndexQueryInput) => {

@@ -33,8 +33,8 @@ const increase = (
     },
   );
 
-describe('increasing a shard count', () => {
-  test('takes readers first, and writers 45 seconds later', async () => {
+describe('increaseShardCount', () => {
+  test('increases the count of readers, and the count of writers 45 seconds later', async () => {
     const done = increase(4);
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 44_999)));
     expect(countText(table.of('open'))).toBe('1/4');
@@ -42,12 +42,12 @@ describe('increasing a shard count', () => {
     expect(clock.now()).toBe(45_000);
   });
 
-  test('says who did it and why', async () => {
+  test('stores who changed the count and why', async () => {
     await clock.runUntil(increase(4));
     expect(table.of('open')).toMatchObject({ value: 'open', version: 2, changedAt: expect.any(String), ...why });
   });
 
-  test('changes nothing if the value has so many shards, by itself or by the configuration', async () => {
+  test('changes nothing if the value already has enough shards, stored or in the configuration', async () => {
     const shards = { default: { write: 1, read: 1 }, byValue: { open: { write: 8, read: 8 } } };
     expect(await increase(8, { config: { ...adaptiveConfig, shards } })).toBeUndefined();
     await clock.runUntil(increase(4));
@@ -55,7 +55,7 @@ describe('increasing a shard count', () => {
     expect(table.written).toHaveLength(2);
   });
 
-  test('waits all of the time itself when it takes up what another process has begun', async () => {
+  test('waits for the full time if it continues the work of another process', async () => {
     const crashed = increase(4);
     crashed.catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 40_000)));
@@ -71,7 +71,7 @@ describe('increasing a shard count', () => {
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 
-  test('watches anew when somebody else changes the count meanwhile', async () => {
+  test('starts the wait again if another process changes the count', async () => {
     const first = increase(4);
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 30_000)));
     const second = increase(8);
@@ -80,12 +80,12 @@ describe('increasing a shard count', () => {
     expect(clock.now()).toBe(90_000);
   });
 
-  test.each<Fate>(['lost', 'sent twice'])('recognises its own writes when an answer is %s', async (fate) => {
+  test.each<Fate>(['lost', 'sent twice'])('recognises its own write if the response is %s', async (fate) => {
     expect(countText(await clock.runUntil(increase(4, { store: table.store(undefined, () => fate) })))).toBe('4/4');
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 
-  test('throws what the store throws if a write fails, and nobody can look whether it was made', async () => {
+  test('throws the error of a failed write if it cannot read the count afterwards', async () => {
     const store = table.store();
     let isDown = false;
     const writeCount = () => {
@@ -97,23 +97,30 @@ describe('increasing a shard count', () => {
     await expect(increase(4, { store: { ...store, writeCount, readCount } })).rejects.toThrow('no answer');
   });
 
-  test('gives up when others change the count all the time', async () => {
+  test('throws ShardCountChangedError if other processes change the count each time', async () => {
     const store = { ...table.store(), writeCount: async () => false };
     await expect(clock.runUntil(increase(4, { store }))).rejects.toThrow(ShardCountChangedError);
-    // It knows at once that its write was refused.
+    // A rejected write needs no wait.
     expect(clock.now()).toBe(0);
   });
 
   test.each<[string, number, string | undefined, ShardedIndexConfig, new (...args: never[]) => Error, string]>([
     [
-      'more than the maximum',
+      'a count above the maximum',
       65,
       'open',
       adaptiveConfig,
       InvalidShardCountError,
       'to must be a whole number from 1 to 64',
     ],
-    ['no value', 4, undefined, adaptiveConfig, InvalidIndexValueError, 'value must be a non-empty string or a finite'],
+    [
+      'a missing value',
+      4,
+      undefined,
+      adaptiveConfig,
+      InvalidIndexValueError,
+      'value must be a non-empty string or a finite',
+    ],
     [
       'a value that is too long',
       4,
@@ -131,17 +138,17 @@ describe('increasing a shard count', () => {
       'config.adaptive must be',
     ],
     [
-      'a table that is sharded by its own key',
+      'the configuration of a sharded table',
       4,
       'open',
       { ...adaptiveConfig, indexName: undefined as never },
       InvalidIndexConfigError,
       'config.indexName must be the name of an index',
     ],
-  ])('refuses %s', async (_, to, value, config, error, message) => {
-    const refused = increaseShardCount(config, table.store(), { ...(value && { value }), to, ...why });
-    await expect(refused).rejects.toThrow(error);
-    await expect(refused).rejects.toThrow(message);
+  ])('rejects %s', async (_, to, value, config, error, message) => {
+    const increased = increaseShardCount(config, table.store(), { ...(value && { value }), to, ...why });
+    await expect(increased).rejects.toThrow(error);
+    await expect(increased).rejects.toThrow(message);
     expect(table.written).toEqual([]);
   });
 
@@ -149,33 +156,33 @@ describe('increasing a shard count', () => {
     ['reason', { reason: '' }],
     ['reason', { reason: 'x'.repeat(501) }],
     ['changedBy', { changedBy: 'x'.repeat(101) }],
-  ])('refuses a wrong %s', async (field, wrong) => {
-    const refused = increaseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why, ...wrong });
-    await expect(refused).rejects.toThrow(`${field} must be a text`);
+  ])('rejects an invalid %s', async (field, wrong) => {
+    const increased = increaseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why, ...wrong });
+    await expect(increased).rejects.toThrow(`${field} must be a text`);
   });
 
   test.each([
     [1, 1],
     [500, 100],
-  ])('takes a reason of %d characters and a name of %d, and a value of 1,023 bytes', async (reason, name) => {
+  ])('accepts a reason of %d characters, a name of %d characters and a value of 1,023 bytes', async (reason, name) => {
     const change = { value: 'v'.repeat(1_023), to: 2, reason: 'x'.repeat(reason), changedBy: 'x'.repeat(name) };
     expect(countText(await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), change, { clock })))).toBe(
       '2/2',
     );
   });
 
-  test.each([[null]])('refuses %j in place of a change', async (change) => {
+  test.each([[null]])('and decreaseShardCount and endDrain reject %j as a change', async (change) => {
     const config = adaptiveConfig;
-    for (const refused of [
+    for (const increased of [
       increaseShardCount(config, table.store(), change as never),
       decreaseShardCount(config, table.store(), change as never),
       endDrain(config, table.store(), change as never),
     ]) {
-      await expect(refused).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+      await expect(increased).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     }
   });
 
-  test('increases the one count of an index that covers the whole table', async () => {
+  test('increases the single count of an index of the whole table', async () => {
     const { valueAttribute: _, ...config } = adaptiveConfig;
     const increased = increaseShardCount(config, table.store(), { to: 2, ...why }, { clock });
     expect(await clock.runUntil(increased)).toMatchObject({ value: undefined, write: 2 });

@@ -4,7 +4,7 @@ import { type InsightContributor, insightMinutes } from '../../../../lib/core/ad
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-/** What a partition takes in a minute, in the units of Contributor Insights. */
+/** The capacity of a partition per minute, in the units of Contributor Insights. */
 const FULL = 180_000;
 
 const key = (keys: string[], ...values: number[]): InsightContributor => ({
@@ -19,7 +19,7 @@ const minutesOf = (
 ) => insightMinutes(config, { accessed: [], throttled: [], ...reports }, () => shards);
 
 describe('insightMinutes', () => {
-  test('takes a key that has used all that a partition takes for throttled, and half as much again for wanted', () => {
+  test('treats a key at the limit of a partition as throttled, and adds half of its writes as not admitted', () => {
     expect(minutesOf({ accessed: [key(['open#0'], FULL, 0.94 * FULL, 0.96 * FULL), key(['paid#0'], 100)] })).toEqual([
       {
         value: 'open',
@@ -32,26 +32,26 @@ describe('insightMinutes', () => {
     ]);
   });
 
-  test('lets the shards that a report names stand for the others of the value', () => {
+  test('uses the reported shards of a value as a sample of its other shards', () => {
     const [open] = minutesOf({ accessed: [key(['open#0'], FULL), key(['open#7'], FULL)] }, adaptiveConfig, 10);
     expect(open).toEqual({ value: 'open', minutes: [{ start: NOON, admitted: 600_000, throttled: 300_000 }] });
   });
 
-  test('takes the shards of a value together, of which one is not used', () => {
+  test('uses the mean of all shards of a value, including unused shards', () => {
     const keys = [key(['open#0'], 0), key(['open#7'], FULL)];
     expect(minutesOf({ accessed: keys }, adaptiveConfig, 10)).toEqual([{ value: 'open', minutes: [] }]);
   });
 
-  test('counts refused attempts where a report has them: 8,000 wanted a second, of which one shard takes 1,000', () => {
+  test('uses the throttled attempts if they are reported: 8,000 writes per second of which one shard admits 1,000', () => {
     const p = (7 / 8) ** (1 / 3);
-    const refused = 480_000 * (p + p ** 2 + p ** 3);
-    const [open] = minutesOf({ accessed: [key(['open#0'], FULL)], throttled: [key(['open#0'], refused)] });
+    const throttledAttempts = 480_000 * (p + p ** 2 + p ** 3);
+    const [open] = minutesOf({ accessed: [key(['open#0'], FULL)], throttled: [key(['open#0'], throttledAttempts)] });
     expect(open!.minutes).toEqual([
       { start: NOON, admitted: expect.closeTo(480_000 * (1 - p)), throttled: expect.closeTo(480_000 * p) },
     ]);
   });
 
-  test('assumes a full partition where only refused attempts are counted, and many of them', () => {
+  test('assumes a full partition if many throttled attempts but no admitted writes are reported', () => {
     const [open, paid] = minutesOf({ throttled: [key(['open#0'], 60_000), key(['paid#0'], 100)] });
     expect(open!.minutes[0]!.admitted + open!.minutes[0]!.throttled).toBeGreaterThan(60_000);
     expect(paid!.minutes).toEqual([]);
@@ -63,7 +63,7 @@ describe('insightMinutes', () => {
     ['multi-attribute', undefined],
     ['single-attribute', undefined],
     ['single-attribute', 'a'],
-  ] as const)('finds the value in a key that a writer has made: %s, %s', (keyLayout, value) => {
+  ] as const)('returns the value of a key that shardAttributes has written: %s, %s', (keyLayout, value) => {
     const { adaptive: _adaptive, version: _version, ...fixed } = adaptiveConfig;
     const config = { ...fixed, keyLayout, valueAttribute: value === undefined ? undefined : 'status' };
     const written = shardAttributes(config, { orderId: '1', status: value, createdAt: '1' });
@@ -74,25 +74,25 @@ describe('insightMinutes', () => {
 
   test.each<[string, unknown]>([
     ['null', null],
-    ['keys that are no list', { Keys: 'open#0', Datapoints: [] }],
+    ['keys that are not an array', { Keys: 'open#0', Datapoints: [] }],
     [
-      'a time that is none',
+      'an invalid time',
       { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(Number.NaN), ApproximateValue: FULL }] },
     ],
-    ['an amount below 0', { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: -1 }] }],
-  ])('leaves out what no service should say: %s', (_, contributor) => {
+    ['a negative value', { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: -1 }] }],
+  ])('ignores an invalid contributor: %s', (_, contributor) => {
     const reports = { accessed: [contributor as InsightContributor, key(['paid#0'], FULL)] };
     expect(minutesOf(reports)).toMatchObject([{ value: 'paid' }]);
   });
 
-  test('finds the value behind the shard where that comes first, and leaves out what has no shard or no value', () => {
+  test('reads the value after a shard prefix, and ignores keys without a shard or a value', () => {
     const config: ShardedIndexConfig = { ...adaptiveConfig, keyLayout: 'single-attribute', shardPlacement: 'prefix' };
     const keys = ['0#open', 'open', '0#', '#paid'].map((each) => key([each], FULL));
     expect(minutesOf({ accessed: keys }, config).map(({ value }) => value)).toEqual(['open']);
   });
 
-  test('leaves out what is no key of the index', () => {
-    const strange = [
+  test('ignores keys that are not keys of the index', () => {
+    const otherKeys = [
       key([], FULL),
       key(['open'], FULL),
       key(['#3'], FULL),
@@ -100,6 +100,6 @@ describe('insightMinutes', () => {
       { Keys: ['open#1'] },
       {},
     ];
-    expect(minutesOf({ accessed: [...strange, { Keys: ['x#1'], Datapoints: [{}] }] })).toEqual([]);
+    expect(minutesOf({ accessed: [...otherKeys, { Keys: ['x#1'], Datapoints: [{}] }] })).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import {
 const NOON = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
 
-/** A minute that began so long before noon: write units a second that were wanted, and the part that was throttled. */
+/** A minute before noon, with its write units per second and the part of them that was throttled. */
 const minute = (minutesAgo: number, wanted: number, throttledPart = 0.5): WriteMinute => ({
   start: NOON - minutesAgo * MINUTE,
   admitted: 60 * wanted * (1 - throttledPart),
@@ -26,63 +26,105 @@ const situation = (shards: number, minutes: WriteMinute[], more: Partial<ValueSi
   ...more,
 });
 
-/** So many throttled minutes in a row, the last of which is just over. */
-const run = (length: number, wanted: number): WriteMinute[] =>
+/** Consecutive throttled minutes until noon. */
+const throttledMinutes = (length: number, wanted: number): WriteMinute[] =>
   Array.from({ length }, (_, at) => minute(length - at, wanted));
 
 describe('nextShardCount', () => {
   test.each([
-    ['gives a value the shards that its writes need, a fifth being left free', situation(1, run(2, 8_000)), 10],
-    ['rounded up', situation(1, run(2, 8_001)), 11],
-    ['counts what was accepted and what was not', situation(1, [minute(2, 8_000, 0.9), minute(1, 8_000, 0.1)]), 10],
-    ['goes by the busier of two minutes', situation(1, [minute(2, 8_000), minute(1, 1_000)]), 10],
-    ['not by minutes before them', situation(1, [minute(3, 8_000), ...run(2, 1_600)]), 2],
-    ['grows at least by half', situation(4, run(2, 3_300)), 6],
-    ['but stays below twice the need', situation(3, run(10, 1_700)), 4],
-    ['also where that is a whole number', situation(3, run(10, 1_600)), 3],
-    ['and one shard is left alone that its writes fill as far as they may', situation(1, run(10, 800)), 1],
-    ['nor beyond the maximum', situation(1, run(2, 8_000), { maximum: 7 }), 7],
-    ['leaves a value alone that is not throttled', situation(1, []), 1],
-    ['or hardly', situation(1, [minute(2, 8_000, 0.001), minute(1, 8_000, 0.001)]), 1],
-    ['or for one minute only', situation(1, [minute(1, 8_000)]), 1],
-    ['or in two minutes that do not follow each other', situation(1, [minute(3, 8_000), minute(1, 8_000)]), 1],
+    ['8,000 units per second – returns 10 shards, of which 20 % is free', situation(1, throttledMinutes(2, 8_000)), 10],
+    ['8,001 units per second – rounds up', situation(1, throttledMinutes(2, 8_001)), 11],
     [
-      'or no longer, as metrics show that are a few minutes late',
+      'minutes with different throttled parts – adds admitted and throttled writes',
+      situation(1, [minute(2, 8_000, 0.9), minute(1, 8_000, 0.1)]),
+      10,
+    ],
+    ['a busy and a calm minute – uses the busy minute', situation(1, [minute(2, 8_000), minute(1, 1_000)]), 10],
+    [
+      'a busy minute before the last two minutes – ignores it',
+      situation(1, [minute(3, 8_000), ...throttledMinutes(2, 1_600)]),
+      2,
+    ],
+    ['a small increase – adds at least half of the shards', situation(4, throttledMinutes(2, 3_300)), 6],
+    [
+      'three shards and 1,700 units per second – stays below twice the necessary count',
+      situation(3, throttledMinutes(10, 1_700)),
+      4,
+    ],
+    [
+      'three shards and 1,600 units per second – stays below twice the necessary count',
+      situation(3, throttledMinutes(10, 1_600)),
+      3,
+    ],
+    ['one shard at its target utilization – keeps it', situation(1, throttledMinutes(10, 800)), 1],
+    [
+      'more writes than the maximum allows – returns the maximum',
+      situation(1, throttledMinutes(2, 8_000), { maximum: 7 }),
+      7,
+    ],
+    ['no throttled writes – keeps the count', situation(1, []), 1],
+    ['a few throttled writes – keeps the count', situation(1, [minute(2, 8_000, 0.001), minute(1, 8_000, 0.001)]), 1],
+    ['one throttled minute – keeps the count', situation(1, [minute(1, 8_000)]), 1],
+    [
+      'two throttled minutes that are not consecutive – keeps the count',
+      situation(1, [minute(3, 8_000), minute(1, 8_000)]),
+      1,
+    ],
+    [
+      'no throttled writes in the last minute – keeps the count',
       situation(1, [minute(3, 8_000), minute(2, 8_000), minute(1, 8_000, 0)]),
       1,
     ],
-    ['looks at metrics that are three minutes late', situation(1, [minute(5, 8_000), minute(4, 8_000)]), 10],
-    ['or five', situation(1, [minute(7, 8_000), minute(6, 8_000)]), 10],
-    ['but not at old ones', situation(1, [minute(8, 8_000), minute(7, 8_000)]), 1],
-    ['waits until all writers know the count', situation(1, run(2, 8_000), { since: NOON - MINUTE }), 1],
-    ['but not longer', situation(1, run(2, 8_000), { since: NOON - 2 * MINUTE }), 10],
-    ['lets DynamoDB split partitions if the shards are enough', situation(10, run(9, 8_000)), 10],
-    ['but not for ever', situation(10, run(10, 8_000)), 15],
-    ['and not to twice the need', situation(20, run(30, 8_000)), 20],
-    ['leaves a rare value alone that shares a hot partition', situation(1, run(30, 700)), 1],
-    ['never decreases a count', situation(200, run(30, 8_000)), 200],
+    [
+      'metrics with a delay of three minutes – increases the count',
+      situation(1, [minute(5, 8_000), minute(4, 8_000)]),
+      10,
+    ],
+    [
+      'metrics with a delay of five minutes – increases the count',
+      situation(1, [minute(7, 8_000), minute(6, 8_000)]),
+      10,
+    ],
+    ['older metrics – keeps the count', situation(1, [minute(8, 8_000), minute(7, 8_000)]), 1],
+    ['a change one minute ago – waits', situation(1, throttledMinutes(2, 8_000), { since: NOON - MINUTE }), 1],
+    [
+      'a change two minutes ago – increases the count',
+      situation(1, throttledMinutes(2, 8_000), { since: NOON - 2 * MINUTE }),
+      10,
+    ],
+    [
+      'enough shards and 9 throttled minutes – waits for DynamoDB to split partitions',
+      situation(10, throttledMinutes(9, 8_000)),
+      10,
+    ],
+    ['enough shards and 10 throttled minutes – increases the count', situation(10, throttledMinutes(10, 8_000)), 15],
+    ['twice the necessary count – keeps the count', situation(20, throttledMinutes(30, 8_000)), 20],
+    ['few writes in a hot partition – keeps the count', situation(1, throttledMinutes(30, 700)), 1],
+    ['more shards than necessary – does not decrease the count', situation(200, throttledMinutes(30, 8_000)), 200],
   ])('%s', (_, given, shards) => {
     expect(nextShardCount(given).shards).toBe(shards);
   });
 
   test.each([
-    ['increase', situation(1, run(2, 8_000))],
+    ['increase', situation(1, throttledMinutes(2, 8_000))],
     ['calm', situation(1, [])],
-    ['too early', situation(1, run(1, 8_000))],
-    ['too early', situation(10, run(9, 8_000))],
-    ['enough shards', situation(20, run(30, 8_000))],
-    ['enough shards', situation(3, run(10, 1_600))],
-    ['at maximum', situation(10, run(2, 80_000), { maximum: 10 })],
-  ] as const)('names what it has decided: %s', (decision, given) => {
+    ['too early', situation(1, throttledMinutes(1, 8_000))],
+    ['too early', situation(10, throttledMinutes(9, 8_000))],
+    ['enough shards', situation(20, throttledMinutes(30, 8_000))],
+    ['enough shards', situation(3, throttledMinutes(10, 1_600))],
+    ['at maximum', situation(10, throttledMinutes(2, 80_000), { maximum: 10 })],
+  ] as const)('returns the decision %s', (decision, given) => {
     expect(nextShardCount(given).decision).toBe(decision);
   });
 
-  test('says why', () => {
-    expect(nextShardCount(situation(1, run(2, 8_000))).reason).toBe(
+  test('returns a reason', () => {
+    expect(nextShardCount(situation(1, throttledMinutes(2, 8_000))).reason).toBe(
       '8000 write units a second at 11:58, 50 % throttled, 8000 write units a second at 11:59, 50 % throttled, which needs 10 shards',
     );
-    expect(nextShardCount(situation(10, run(2, 80_000), { maximum: 10 })).reason).toMatch(/but the maximum is 10$/);
-    expect(nextShardCount(situation(20, run(30, 8_000))).reason).toMatch(/such as one hot item$/);
+    expect(nextShardCount(situation(10, throttledMinutes(2, 80_000), { maximum: 10 })).reason).toMatch(
+      /but the maximum is 10$/,
+    );
+    expect(nextShardCount(situation(20, throttledMinutes(30, 8_000))).reason).toMatch(/such as one hot item$/);
   });
 });
 
@@ -112,15 +154,15 @@ const situations = fc.record({
   now: fc.constantFrom(NOON, NOON + 3 * MINUTE, NOON + 9 * MINUTE),
 });
 
-/** The most shards that are less than twice the need. */
+/** The largest shard count below twice the necessary count. */
 const belowTwice = (needed: number): number => Math.ceil(MOST_OF_NEED * needed) - 1;
 
-/** Of any two minutes. */
+/** The write units per second of the busiest minute. */
 const mostWanted = (given: ValueSituation): number =>
   Math.max(0, ...given.minutes.map(({ admitted, throttled }) => (admitted + throttled) / 60));
 
-describe('whatever it knows, nextShardCount', () => {
-  test('increases by half at least, unless the maximum or twice the need is near, and stays below twice the need', () => {
+describe('nextShardCount in any situation', () => {
+  test('increases by at least half, except near the maximum or near twice the necessary count, and stays below twice the necessary count', () => {
     let increased = 0;
     fc.assert(
       fc.property(situations, (given) => {
@@ -141,7 +183,7 @@ describe('whatever it knows, nextShardCount', () => {
     expect(increased).toBeGreaterThan(100);
   });
 
-  test('increases only if the two newest minutes were throttled, since all writers know the count', () => {
+  test('increases only if the last two minutes were throttled after all writers received the current count', () => {
     fc.assert(
       fc.property(situations, (given) => {
         if (nextShardCount(given).decision !== 'increase') return;
@@ -155,7 +197,7 @@ describe('whatever it knows, nextShardCount', () => {
     );
   });
 
-  test('gives more writes no fewer shards, and a higher maximum no fewer either', () => {
+  test('returns no lower count for more writes or for a higher maximum', () => {
     const more = fc.integer({ min: 100, max: 500 }).map((percent) => percent / 100);
     fc.assert(
       fc.property(situations, more, fc.nat(50), (given, factor, higher) => {
@@ -172,14 +214,14 @@ describe('whatever it knows, nextShardCount', () => {
     );
   });
 
-  test('comes to rest when the load does, below twice the need', () => {
+  test('reaches a stable count below twice the necessary count if the load is constant', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 90_000 }), fc.integer({ min: 1, max: 3 }), (wanted, initial) => {
         let shards = initial;
         let steps = 0;
         for (let next = 0; next !== shards; steps += 1) {
           if (next !== 0) shards = next;
-          next = nextShardCount(situation(shards, run(30, wanted), { maximum: 10_000 })).shards;
+          next = nextShardCount(situation(shards, throttledMinutes(30, wanted), { maximum: 10_000 })).shards;
         }
         const needed = wanted / 1_000 / TARGET_UTILISATION;
         expect(shards).toBeGreaterThanOrEqual(Math.min(needed, Math.max(initial, belowTwice(needed))));

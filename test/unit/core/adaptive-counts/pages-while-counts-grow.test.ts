@@ -24,7 +24,7 @@ import { randomRuns } from '../../../support/random-runs';
 const why = { reason: 'throttled', changedBy: 'a test' };
 const VALUES = ['open', 'paid'];
 
-/** An index, a table of counts, and applications on one clock. */
+/** An index, a table of counts and several applications with the same clock. */
 class Play {
   readonly clock = new VirtualClock();
   readonly counts = new FakeCountTable();
@@ -58,10 +58,10 @@ class Play {
 
 const idOf = (item: DynamoDbItem) => (item.orderId as { S: string }).S;
 
-describe('pages that are read while counts grow', () => {
+describe('reads while counts increase', () => {
   const CASES = randomRuns(60);
 
-  test(`pages of an index whose counts grow return each item once, in ${CASES} random cases`, async () => {
+  test(`the pages of an index with increasing counts return each item once, in ${CASES} random cases`, async () => {
     for (let seed = 0; seed < CASES; seed++) await checkPages(seed);
   });
 
@@ -96,7 +96,7 @@ describe('pages that are read while counts grow', () => {
     const sorted = order === 'descending' ? times.toSorted().reverse() : times.toSorted();
     if (order !== 'unordered') expect(times).toEqual(sorted);
 
-    // What is read after all that was acknowledged has it all.
+    // A read after all writes returns every item.
     const all = play.index.all().map(idOf).sort();
     const options = { clock: play.clock };
     const streamed: string[] = [];
@@ -112,7 +112,7 @@ describe('pages that are read while counts grow', () => {
     expect(stream.stats.shards).toBeGreaterThanOrEqual(VALUES.length);
   }
 
-  test('a stream that stopped goes on in the shards that came since', async () => {
+  test('a stream that was stopped continues with the new shards', async () => {
     const play = new Play();
     const reader = play.application();
     const ids: string[] = [];
@@ -131,7 +131,7 @@ describe('pages that are read while counts grow', () => {
 });
 
 const never = async (): Promise<never> => {
-  throw new Error('nothing is sent');
+  throw new Error('unexpected request');
 };
 const TABLE = { scan: never, getItem: never, updateItem: never };
 
@@ -146,7 +146,7 @@ describe('a configuration with adaptive counts', () => {
     ['reshardItems', (config) => reshardItems(TABLE, config as never)],
   ];
 
-  test.each(unresolved)('is refused by %s, for its counts are not those of the moment', async (_, use) => {
+  test.each(unresolved)('is rejected by %s, because its counts may be outdated', async (_, use) => {
     await expect(use(adaptiveConfig)).rejects.toThrow(InvalidIndexConfigError);
     await expect(use(adaptiveConfig)).rejects.toThrow('config.version must be 1 or absent');
   });
@@ -157,14 +157,14 @@ describe('a configuration with adaptive counts', () => {
     ['shardUpdate', (config) => shardUpdate([config], { orderId: 'a' }, { set: { status: 'open' } })],
   ];
 
-  test.each(given)('is awaited before %s, which says so', (_, use) => {
+  test.each(given)('is rejected by %s with a message that says to await it', (_, use) => {
     const application = new Play().application();
     const message = 'config must be a configuration: await forWriting() of an AdaptiveIndex, got';
     expect(() => use(application as never)).toThrow(`${message} "an AdaptiveIndex"`);
     expect(() => use(application.forWriting() as never)).toThrow(`${message} "a Promise"`);
   });
 
-  test('gives an item the shard of the count that its value has grown to', async () => {
+  test('contains the current count, which determines the shard of an item', async () => {
     const play = new Play();
     play.increase('open', 8);
     await play.pass(60_000);

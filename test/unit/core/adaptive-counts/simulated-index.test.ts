@@ -10,14 +10,14 @@ function throttledShare(minutes: readonly { wanted: number; throttled: number }[
   return throttled / wanted;
 }
 
-describe('a value whose writes step to 8,000 a second', () => {
-  test('has as many shards as it needs soon after, which writers report, and is throttled no longer', () => {
+describe('a value whose writes increase to 8,000 per second', () => {
+  test('soon has enough shards from the reports of its writers, and is not throttled after that', () => {
     const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'reports' });
     expect(minutes[9]!.asked).toEqual({ hot: 11 });
     expect(throttledShare(minutes.slice(25))).toBeLessThan(0.001);
   });
 
-  test('leaves values at one shard that share its hot partitions', () => {
+  test('does not change other values in its hot partitions, which stay at one shard', () => {
     const rare = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`rare ${at}`, () => 2.5]));
     const { minutes } = simulateAdaptiveIndex({
       ...index,
@@ -31,7 +31,7 @@ describe('a value whose writes step to 8,000 a second', () => {
   });
 });
 
-test('bursts of two minutes increase a count to what they need, and no further', () => {
+test('bursts of two minutes increase a count only to the necessary count', () => {
   const demand = { hot: (minute: number): number => (minute % 30 < 2 ? 4_000 : 200) };
   const { minutes, increases } = simulateAdaptiveIndex({
     ...index,

@@ -5,8 +5,8 @@ import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 const NOON = Date.UTC(2026, 10, 21, 12);
 const INDEX_ARN = 'arn:aws:dynamodb:eu-west-1:111111111111:table/orders/index/byStatus';
 
-/** What DynamoDB throws for a write that it refuses, as the SDK passes it on. */
-const refusal = (reason = 'IndexWriteKeyRangeThroughputExceeded', resource = INDEX_ARN): Error =>
+/** The error of the SDK for a write that DynamoDB throttles. */
+const throttling = (reason = 'IndexWriteKeyRangeThroughputExceeded', resource = INDEX_ARN): Error =>
   Object.assign(new Error('refused'), {
     name: 'ProvisionedThroughputExceededException',
     ThrottlingReasons: [{ reason, resource }],
@@ -33,7 +33,7 @@ function reporterAt(config = adaptiveConfig, fails = false) {
   });
   const succeed = (value: string | undefined, attempts = 1, units = 1) =>
     reporter.watch(value, async () => ({ $metadata: { attempts } }), units);
-  const fail = (value: string | undefined, error = refusal()) =>
+  const fail = (value: string | undefined, error = throttling()) =>
     reporter
       .watch(value, async () => {
         throw error;
@@ -42,8 +42,8 @@ function reporterAt(config = adaptiveConfig, fails = false) {
   return { reporter, reports, problems, clock, succeed, fail };
 }
 
-describe('a WriteReporter', () => {
-  test('reports a minute in which the index has refused writes of a value, with those that it took', async () => {
+describe('WriteReporter', () => {
+  test('reports a minute with throttled writes of a value, together with its admitted writes', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     await succeed('open');
     await succeed('open', 2);
@@ -62,11 +62,14 @@ describe('a WriteReporter', () => {
   });
 
   test.each([
-    ['of another index', refusal(undefined, INDEX_ARN.replace('byStatus', 'byDay'))],
-    ['of the table', refusal('TableWriteKeyRangeThroughputExceeded', INDEX_ARN.replace('/index/byStatus', ''))],
-    ['of what is provisioned', refusal('IndexWriteProvisionedThroughputExceeded')],
-    ['without reasons', new Error('no')],
-  ])('reports no refusal %s', async (_, error) => {
+    ['throttling of another index', throttling(undefined, INDEX_ARN.replace('byStatus', 'byDay'))],
+    [
+      'throttling of the table',
+      throttling('TableWriteKeyRangeThroughputExceeded', INDEX_ARN.replace('/index/byStatus', '')),
+    ],
+    ['throttling by the provisioned capacity', throttling('IndexWriteProvisionedThroughputExceeded')],
+    ['an error without throttling reasons', new Error('no')],
+  ])('does not report %s', async (_, error) => {
     const { reports, clock, succeed, fail } = reporterAt();
     await fail('open', error);
     await succeed('open', 3);
@@ -75,7 +78,7 @@ describe('a WriteReporter', () => {
     expect(reports).toEqual([]);
   });
 
-  test('reports each value by itself, and each minute once', async () => {
+  test('reports each value separately, and each minute once', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     await fail('open');
     await fail('paid');
@@ -90,7 +93,7 @@ describe('a WriteReporter', () => {
     ]);
   });
 
-  test('counts each minute by itself after the time of day was set back', async () => {
+  test('counts each minute separately after the time of day was set back', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     await fail('open');
     clock.now -= 30 * 60_000;
@@ -105,7 +108,7 @@ describe('a WriteReporter', () => {
     ]);
   });
 
-  test('reports the hundred values that were refused most, however many were', async () => {
+  test('reports at most 100 values per minute, those with the most throttled writes', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     for (let tenant = 0; tenant < 300; tenant++) await fail(`tenant-${tenant}`);
     await fail('tenant-299');
@@ -123,7 +126,7 @@ describe('a WriteReporter', () => {
     expect(reports).toMatchObject([{ key: '2026-11-21T12:00*', throttled: 1 }]);
   });
 
-  test('takes no value for an index over the whole table', async () => {
+  test('rejects a value for an index of the whole table', async () => {
     const { reporter } = reporterAt({ ...adaptiveConfig, valueAttribute: undefined });
     let sent = 0;
     const send = async () => {
@@ -133,9 +136,9 @@ describe('a WriteReporter', () => {
     expect(sent).toBe(0);
   });
 
-  test('passes on what the write returns and throws, also if a report cannot be written', async () => {
+  test('passes on the result and the error of the write, also if a report cannot be written', async () => {
     const { reporter, problems, clock, fail } = reporterAt(adaptiveConfig, true);
-    const error = refusal();
+    const error = throttling();
     await expect(reporter.watch('open', () => Promise.reject(error))).rejects.toBe(error);
     const other = new Error('another');
     await expect(reporter.watch('open', () => Promise.reject(other))).rejects.toBe(other);
@@ -145,7 +148,7 @@ describe('a WriteReporter', () => {
     expect(problems).toEqual([new Error('not allowed')]);
   });
 
-  test('does not hold a write up for longer than a second while a report is not answered', async () => {
+  test('delays a write by at most one second if a report gets no response', async () => {
     const clock = new VirtualClock();
     const problems: unknown[] = [];
     const reporter = new WriteReporter({ updateItem: () => new Promise(() => {}) }, adaptiveConfig, {
@@ -153,14 +156,14 @@ describe('a WriteReporter', () => {
       timeOfDay: () => NOON + clock.nowMs,
       onUnreported: (error) => problems.push(error),
     });
-    await reporter.watch('open', () => Promise.reject(refusal())).catch(() => {});
+    await reporter.watch('open', () => Promise.reject(throttling())).catch(() => {});
     clock.nowMs = 60_000;
     expect(await clock.runUntil(reporter.watch('open', async () => 'written'))).toBe('written');
     expect(clock.nowMs).toBe(61_000);
     expect(problems).toMatchObject([{ name: 'TimeoutError', message: 'no response within 1000 ms' }]);
   });
 
-  test('refuses a value that the index cannot have, and units that are none, before it sends anything', async () => {
+  test('rejects an invalid value and invalid units before it sends a request', async () => {
     const { reporter } = reporterAt();
     const send = jest.fn();
     for (const value of ['', Number.NaN]) {
@@ -171,7 +174,7 @@ describe('a WriteReporter', () => {
     expect(() => reporterAt({ ...adaptiveConfig, adaptive: undefined } as never)).toThrow('config.adaptive');
   });
 
-  test('writes, and does not report, a value that is too long for a key with a minute before it', async () => {
+  test('writes a value that is too long for a report key without a report', async () => {
     const { reporter, reports, problems, clock, succeed, fail } = reporterAt();
     await fail('x'.repeat(1_008));
     expect(await reporter.watch('x'.repeat(2_000), async () => 'written')).toBe('written');

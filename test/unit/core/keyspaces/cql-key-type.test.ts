@@ -6,13 +6,13 @@ import { CQL_KEY_TYPES, type CqlKeyType, keyTypeOf } from '../../../../lib/core/
 import { MODEL_VALUES } from '../../../support/fakes/fan-out-select-model';
 import { randomRuns } from '../../../support/random-runs';
 
-// The driver's declaration knows numbers alone.
+// The type declaration of the driver accepts only numbers.
 const decimal = (unscaled: bigint, scale: number) =>
   new types.BigDecimal(types.Integer.fromString(String(unscaled)) as never, scale);
 
 const dayOf = (days: number) => types.LocalDate.fromString(String(days));
 
-/** Further values of a type, from the least to the greatest as Cassandra has them. */
+/** More values of each type in the ascending order of Cassandra. */
 const SORTED: [CqlKeyType, unknown[]][] = [
   ['decimal', ['-1.5', '-1.25', '-1', '-0.5', '.5', 1, '1.25', '1.5', '1E3']],
   ['double', [Number.NEGATIVE_INFINITY, -2, -1, -0, 0, 1, Number.POSITIVE_INFINITY, Number.NaN]],
@@ -46,7 +46,7 @@ const SORTED: [CqlKeyType, unknown[]][] = [
 ];
 
 test.each([...Object.entries(MODEL_VALUES), ...SORTED] as typeof SORTED)(
-  'values of the type %s sort as Cassandra keeps them: %p',
+  'values of the type %s have the same order as in Cassandra: %p',
   (type, values) => {
     const { textOf, rank, compare } = keyTypeOf(type);
     const ranks = values.map((value) => rank(textOf(value)!));
@@ -55,7 +55,7 @@ test.each([...Object.entries(MODEL_VALUES), ...SORTED] as typeof SORTED)(
   },
 );
 
-test('a decimal has one text, whatever its scale, and sorts by its value', () => {
+test('a decimal has the same string for every scale and is ordered by its value', () => {
   const { textOf, rank, compare } = keyTypeOf('decimal');
   const parts = fc.record({
     unscaled: fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
@@ -79,7 +79,7 @@ test('a decimal has one text, whatever its scale, and sorts by its value', () =>
   );
 });
 
-test('what the driver cannot send stands in the statement as the bytes that the driver reads it from', () => {
+test('a value that the driver cannot send is in the statement as the bytes that the driver reads it from', () => {
   fc.assert(
     fc.property(fc.bigInt(), fc.constantFrom(-(2 ** 31) + 400, -5_000, 5_000, 400_000_000), (unscaled, scale) => {
       const { textOf } = keyTypeOf('decimal');
@@ -95,24 +95,24 @@ test('what the driver cannot send stands in the statement as the bytes that the 
 });
 
 test.each([1_032n, 1_033n, 1_039n, 1_040n])(
-  'a varint of about %d bits stands in the statement in the fewest bytes: those of a partition key tell its place',
+  'a varint of about %d bits is in the statement with the minimum number of bytes, because the bytes of a partition key determine its token',
   (bits) => {
     const power = 2n ** bits;
     for (const number of [power - 1n, power, -power, -power - 1n]) {
       const operand = operandOf({ name: 'c', type: 'varint' }, { text: String(number), rank: number });
       const bytes = Buffer.from((operand as { literal: string }).literal.slice('blobAsVarint(0x'.length, -1), 'hex');
       expect(keyTypeOf('varint').textOf(types.Integer.fromBuffer(bytes))).toBe(String(number));
-      // In fewer bytes, the first of these nine bits would say another sign.
+      // With one byte less, the sign would change.
       expect(['000000000', '111111111']).not.toContain(bytes.readUInt16BE().toString(2).padStart(16, '0').slice(0, 9));
     }
   },
 );
 
-test.each(['varint', 'decimal'] as const)('a %s of more digits than a key has room for is none', (type) => {
+test.each(['varint', 'decimal'] as const)('a %s with more digits than a key can contain is rejected', (type) => {
   expect(keyTypeOf(type).textOf('1'.repeat(200_000))).toBeUndefined();
 });
 
-test('every day that CQL has is read, and sorts by its day', () => {
+test('every CQL date can be read and is ordered by its day', () => {
   const { textOf, rank } = keyTypeOf('date');
   fc.assert(
     fc.property(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), (days) => {
@@ -137,7 +137,7 @@ test.each<[CqlKeyType, bigint]>([
 });
 
 test.each(CQL_KEY_TYPES)(
-  'whatever a value is, it is none of the type %s, or has one text that stays the same',
+  'any value is either invalid for the type %s or has one string that does not change when it is read again',
   (type) => {
     const keyType = keyTypeOf(type);
     const { textOf, parameter, bytes } = keyType;
@@ -145,7 +145,7 @@ test.each(CQL_KEY_TYPES)(
       fc.property(fc.anything({ withDate: true, withBigInt: true, withTypedArray: true }), (value) => {
         const text = textOf(value);
         if (text === undefined) return;
-        // What the driver cannot send has no parameter.
+        // A value that the driver cannot send is not a parameter.
         expect(textOf(bytes?.(text) === undefined ? parameter(text) : text)).toBe(text);
         if (keyType.textOfWritten !== undefined) expect(keyType.textOfWritten(text)).toBe(text);
       }),
@@ -154,7 +154,7 @@ test.each(CQL_KEY_TYPES)(
   },
 );
 
-test('time UUIDs of one time sort by each of their other bytes, as signed numbers', () => {
+test('time UUIDs of the same time are ordered by each of their other bytes as signed numbers', () => {
   const { rank, compare } = keyTypeOf('timeuuid');
   const zeros = '00000000-0000-1000-0000-000000000000';
   for (let at = 19; at < zeros.length; at += zeros[at + 2] === '-' ? 3 : 2) {
@@ -170,15 +170,15 @@ test.each<[unknown, string | undefined]>([
   ['1594283400000', undefined],
   ['-9223372036854775808', '-9223372036854775808'],
   [2n ** 63n, undefined],
-])('%p is the timestamp %p', (value, text) => {
+])('%p as a timestamp is %p', (value, text) => {
   expect(keyTypeOf('timestamp').textOf(value)).toBe(text);
 });
 
-test.each<[unknown]>([[['7']], [{ toString: 7 }]])('%j is no int', (value) => {
+test.each<[unknown]>([[['7']], [{ toString: 7 }]])('%j is not a valid int', (value) => {
   expect(keyTypeOf('int').textOf(value)).toBeUndefined();
 });
 
-test('a blob is bytes, and no text', () => {
+test('a blob must be bytes, not a string', () => {
   const { textOf } = keyTypeOf('blob');
   expect(textOf(Uint8Array.of(255, 0))).toBe('/wA=');
   expect(textOf('/wA=')).toBeUndefined();
@@ -204,14 +204,14 @@ test.each<[CqlKeyType, string, string | undefined]>([
   ['date', '-2147483648', '-2147483648'],
   ['date', '2147483648', undefined],
   ['double', 'one', undefined],
-])('a %s that a person has written as %j is the text %j', (type, written, text) => {
+])('in a configuration, the %s %j is the string %j', (type, written, text) => {
   const keyType = keyTypeOf(type);
   expect(keyType.textOfWritten === undefined ? keyType.textOf(written) : keyType.textOfWritten(written)).toBe(text);
 });
 
 test.each([
-  ['the driver’s number with four hundred million zeros', decimal(1n, 400_000_000)],
-  ['a whole number of a million digits', 10n ** 1_000_000n],
-])('an error message shows no more than a line of %s', (_, value) => {
+  ['a BigDecimal with 400 million zeros', decimal(1n, 400_000_000)],
+  ['an integer of a million digits', 10n ** 1_000_000n],
+])('an error message shows at most one line of %s', (_, value) => {
   expect(describeValue(value).length).toBeLessThan(200);
 });

@@ -5,7 +5,7 @@ import { randomRuns } from '../../../support/random-runs';
 
 const numRuns = randomRuns(300);
 
-/** As the protocol has whole numbers: two's complement in the fewest bytes. */
+/** The bytes of a varint in the protocol: two's complement with the minimum length. */
 function bytesOf(value: bigint): Buffer {
   const most = 8 * Math.ceil((value.toString(2).length + 2) / 8);
   for (let bits = 8; ; bits += 8) {
@@ -27,7 +27,7 @@ function decimalOf(unscaled: bigint, scale: number): types.BigDecimal {
 
 const wholeNumbers = fc.oneof(fc.bigInt(), fc.bigInt({ min: -(2n ** 4_096n), max: 2n ** 4_096n }));
 
-test('an Integer of the driver is the bigint that it stands for, however many digits it has', () => {
+test('driverInteger returns the exact bigint of an Integer with any number of digits', () => {
   fc.assert(
     fc.property(wholeNumbers, (value) => {
       expect(driverInteger(types.Integer.fromBuffer(bytesOf(value)))).toBe(value);
@@ -36,7 +36,7 @@ test('an Integer of the driver is the bigint that it stands for, however many di
   );
 });
 
-test('a BigDecimal of the driver is its digits and its point, or an exponent where there would be only zeros', () => {
+test('driverDecimal returns the digits of a BigDecimal, with an exponent instead of many zeros', () => {
   const scales = fc.oneof(fc.integer({ min: -5, max: 1_000 }), fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }));
   fc.assert(
     fc.property(wholeNumbers, scales, (unscaled, scale) => {
@@ -55,10 +55,10 @@ test.each([
   [5n, -2, '5E2'],
   [-5n, 3, '-0.005'],
   [1n, 400_000_000, '1E-400000000'],
-])('%p with the scale %p is %p', (unscaled, scale, text) => {
+])('driverDecimal for %p with the scale %p returns %p', (unscaled, scale, text) => {
   expect(driverDecimal(decimalOf(unscaled, scale))).toBe(text);
 });
 
-test.each([undefined, 'x', {}, types.Long.ONE])('%p is neither', (value) => {
+test.each([undefined, 'x', {}, types.Long.ONE])('%p is neither an Integer nor a BigDecimal', (value) => {
   expect([driverInteger(value), driverDecimal(value)]).toEqual([undefined, undefined]);
 });

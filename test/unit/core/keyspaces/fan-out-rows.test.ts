@@ -23,20 +23,20 @@ async function idsOf(rows: AsyncIterable<Record<string, unknown>>): Promise<unkn
 }
 
 describe('fanOutRows', () => {
-  test('has all rows in one order, page by page', async () => {
+  test('returns all rows in one order, page by page', async () => {
     expect(await idsOf(fanOutRows(events(50), config, { ...request, limit: 7 }))).toEqual([...Array(50).keys()]);
   });
 
-  test('reads a page only when the consumer has taken the one before', async () => {
+  test('reads a page only after the consumer has taken all rows of the previous page', async () => {
     const table = events(100);
     const rows = fanOutRows(table, config, { ...request, limit: 10 });
     for (let taken = 0; taken < 10; taken++) await rows.next();
-    const asked = table.sent.length;
+    const before = table.sent.length;
     await rows.next();
-    expect([asked, table.sent.length > asked]).toEqual([expect.any(Number), true]);
+    expect([before, table.sent.length > before]).toEqual([expect.any(Number), true]);
   });
 
-  test('gives the rows of the other shards, and then names the missing one', async () => {
+  test('returns the rows of the other shards and then throws an error with the missing shard', async () => {
     const table = events(20);
     const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
       statement[1][1] === 2
@@ -44,17 +44,17 @@ describe('fanOutRows', () => {
         : table.execute(...statement);
     const options = { onShardFailure: 'partial', attempts: 1 } as const;
     const rows = fanOutRows({ execute }, config, request, options);
-    const seen: unknown[] = [];
+    const ids: unknown[] = [];
     const all = async () => {
-      for await (const { id } of rows) seen.push(id);
+      for await (const { id } of rows) ids.push(id);
     };
     await expect(all()).rejects.toMatchObject({ code: 'SHARDS_UNAVAILABLE', shards: [2] });
-    expect(seen).toHaveLength(15);
+    expect(ids).toHaveLength(15);
   });
 });
 
 describe('fanOutSelectCount', () => {
-  test('counts all rows, or those that meet a condition, and reads their keys alone', async () => {
+  test('counts all rows or the rows that meet a condition, and reads only their keys', async () => {
     const table = events(130);
     expect(await fanOutSelectCount(table, config, request)).toMatchObject({
       count: 130,
@@ -66,7 +66,7 @@ describe('fanOutSelectCount', () => {
     expect(table.sent.every(({ query }) => query.startsWith('SELECT "id" FROM'))).toBe(true);
   });
 
-  test('counts the rows of the other shards, and names the missing one', async () => {
+  test('counts the rows of the other shards and returns the missing shard', async () => {
     const table = events(20);
     const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
       statement[1][1] === 2
@@ -78,7 +78,7 @@ describe('fanOutSelectCount', () => {
     expect(await fanOutSelectCount(table, config, request)).not.toHaveProperty('missingShards');
   });
 
-  test('ends at its deadline with what is counted, and goes on from its cursor', async () => {
+  test('ends at its deadline with the rows counted so far, and continues from its cursor', async () => {
     const clock = new VirtualClock();
     const table = events(40);
     const execute = async (...statement: Parameters<FakeCassandra['execute']>) => {

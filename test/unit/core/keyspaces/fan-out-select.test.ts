@@ -34,7 +34,7 @@ const config = keyspacesConfig({
 const day = '2020-07-09';
 const byNumber = (a: string, b: string) => Number(a) - Number(b);
 
-/** Events 0 to 39, number n in shard n modulo 4, `perMinute` of them in each minute. */
+/** A table with the events 0 to 39. Event n is in shard n modulo 4. Each minute has `perMinute` events. */
 function events(perMinute: number): FakeCassandra {
   const table = new FakeCassandra({
     partitionKey: ['day', 'shard'],
@@ -65,8 +65,8 @@ async function pagesOf(
   return pages;
 }
 
-describe('the statements', () => {
-  test('are prepared, idempotent, at LOCAL_ONE, for no more rows than a page is likely to need', async () => {
+describe('the statements of fanOutSelect', () => {
+  test('are prepared and idempotent, use LOCAL_ONE, and request only as many rows as a page probably needs', async () => {
     const [first] = await pagesOf(events(1), { limit: 4 });
     const { statements } = first!;
     expect(statements).toHaveLength(SHARDS);
@@ -77,7 +77,7 @@ describe('the statements', () => {
     });
   });
 
-  test('read at LOCAL_QUORUM if asked to', async () => {
+  test('use LOCAL_QUORUM if the request says so', async () => {
     const [first] = await pagesOf(events(1), { consistency: 'LOCAL_QUORUM' });
     const { statements } = first!;
     expect(statements.every(({ options }) => options.consistency === 6)).toBe(true);
@@ -86,7 +86,7 @@ describe('the statements', () => {
   test.each<[ClusteringCondition, string]>([
     [{ between: [3, 3] }, '"minute" >= ? AND "minute" <= ?'],
     [{ gt: 3, lt: 3 }, '"minute" > ? AND "minute" < ?'],
-  ])('have the bounds of %j', async (minute, bounds) => {
+  ])('contain the bounds of %j', async (minute, bounds) => {
     const table = events(1);
     await pagesOf(table, { where: { minute } });
     expect(table.sent[0]).toMatchObject({
@@ -95,7 +95,7 @@ describe('the statements', () => {
     });
   });
 
-  test('have the whole reverse of the table’s order, and what its columns order', async () => {
+  test('reverse the order of all clustering columns, and select the columns that the order needs', async () => {
     const table = events(1);
     const where = { minute: { eq: 7 }, id: { gt: 3, lte: 9 } };
     await pagesOf(table, { order: 'ascending', where, projection: ['body'] });
@@ -107,9 +107,9 @@ describe('the statements', () => {
   });
 });
 
-describe('the cost of going on', () => {
+describe('the cost of the next pages', () => {
   test.each([1, 8])(
-    'is one request for a shard where each row has a first column of its own: pages of %d',
+    'is one request per shard if no two rows have the same first clustering column: pages of %d',
     async (limit) => {
       const pages = await pagesOf(events(1), { limit });
       expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
@@ -125,7 +125,7 @@ describe('the cost of going on', () => {
     [40, 1, 160],
     [2, 2, 160],
   ])(
-    'is never a row before the cursor, where a minute has %d rows: pages of %d',
+    'does not include rows before the cursor, with %d rows per minute and pages of %d',
     async (perMinute, limit, mostRead) => {
       const pages = await pagesOf(events(perMinute), { limit });
       expect(pages.flatMap(({ ids }) => ids).sort((a, b) => a - b)).toEqual([...Array(40).keys()]);
@@ -137,7 +137,7 @@ describe('the cost of going on', () => {
     },
   );
 
-  test('is no row twice where one shard comes after the other', async () => {
+  test('does not include any row twice with unordered pages', async () => {
     const pages = await pagesOf(events(1), { limit: 4, order: 'unordered' });
     const ofShards = [0, 1, 2, 3].map((shard) => Array.from({ length: 10 }, (_, row) => 36 + shard - 4 * row));
     expect(pages.flatMap(({ ids }) => ids)).toEqual(ofShards.flat());
@@ -149,7 +149,7 @@ describe('a cursor', () => {
     ['another value', { value: { day: '2020-07-10' } }],
     ['another order', { order: 'ascending' }],
     ['other conditions', { where: { minute: { lt: 30 } } }],
-  ])('of a query is refused by one with %s', async (_, other) => {
+  ])('is rejected by a query with %s', async (_, other) => {
     const table = events(1);
     const { cursor } = await fanOutSelect(table, config, { value: { day }, limit: 5 });
     const sent = table.sent.length;
@@ -163,7 +163,7 @@ describe('a cursor', () => {
 });
 
 describe('the next page', () => {
-  test('has the row of the next shard with the key of the cursor', async () => {
+  test('contains the row of the next shard with the same key as the cursor', async () => {
     const table = events(1);
     for (let shard = 0; shard < SHARDS; shard++) table.insert({ day, shard, minute: 40, id: 40, body: shard });
     const { page } = (await pagesOf(table, { limit: 1 }))[1]!;
@@ -171,16 +171,16 @@ describe('the next page', () => {
   });
 });
 
-test('a shard with static columns alone has no row', async () => {
+test('a shard with only static columns has no rows', async () => {
   const table = events(1);
   table.insertStatic({ day: '2020-07-10', shard: 0 });
   expect((await fanOutSelect(table, config, { value: { day: '2020-07-10' } })).rows).toEqual([]);
 });
 
-describe('several values', () => {
+describe('fanOutSelect with several values', () => {
   const days = ['2020-07-09', '2020-07-10', '2020-07-11'];
   const values = days.map((each) => ({ day: each }));
-  /** The first day has four shards, the second two, the third one; each minute has a row of each day. */
+  /** The days have 4, 2 and 1 shards. Each minute has one row of each day. */
   const counted: ShardedKeyspacesConfig = {
     ...config,
     firstShard: 1,
@@ -201,7 +201,7 @@ describe('several values', () => {
   };
 
   test.each(['descending', 'ascending'] as const)(
-    'come in one order, equal keys in the order of the values, in pages that go on in the midst of them: %s',
+    'returns the rows in one order, with equal keys in the order of the values and with pages of any size: %s',
     async (order) => {
       const bodies: string[] = [];
       let cursor: string | undefined;
@@ -216,7 +216,7 @@ describe('several values', () => {
     },
   );
 
-  test('have the shards of the n-th value n times 10,000 behind those of the first where some are missing', async () => {
+  test('numbers missing shards with 10,000 more for each value after the first', async () => {
     const filled = table();
     const execute: FakeCassandra['execute'] = (query, parameters, options) =>
       parameters[0] === days[1] && parameters[1] === 2
@@ -228,14 +228,14 @@ describe('several values', () => {
     expect(page.rows).toHaveLength(30);
   });
 
-  test('are one query with the value alone, if there is one, and another if their order is another', async () => {
+  test('accepts a cursor of the same single value, and rejects a cursor of another order of values', async () => {
     const { cursor } = await fanOutSelect(table(), counted, { value: values[0]!, limit: 1 });
     expect((await fanOutSelect(table(), counted, { values: values.slice(0, 1), limit: 1, cursor })).rows).toHaveLength(
       1,
     );
     const both = await fanOutSelect(table(), counted, { values, limit: 1 });
-    const turned = fanOutSelect(table(), counted, { values: values.toReversed(), limit: 1, cursor: both.cursor });
-    await expect(turned).rejects.toThrow(InvalidCursorError);
+    const reversed = fanOutSelect(table(), counted, { values: values.toReversed(), limit: 1, cursor: both.cursor });
+    await expect(reversed).rejects.toThrow(InvalidCursorError);
   });
 
   test.each<[object, string]>([
@@ -246,17 +246,17 @@ describe('several values', () => {
       'values[0] must be made of the columns of the partition key except the shard: day',
     ],
     [{ values: [day] }, 'values[0] must be an object with the columns day, got "2020-07-09"'],
-  ])('%j are refused before anything is sent', async (request, message) => {
-    const asked = table();
-    await expect(fanOutSelect(asked, counted, request)).rejects.toThrow(message);
-    expect(asked.sent).toHaveLength(0);
+  ])('rejects %j before it sends a request', async (request, message) => {
+    const client = table();
+    await expect(fanOutSelect(client, counted, request)).rejects.toThrow(message);
+    expect(client.sent).toHaveLength(0);
   });
 });
 
 describe('selectRow', () => {
   const key = { day, minute: 3, id: 3 };
 
-  test('is one SELECT of the row’s shard', async () => {
+  test('sends one SELECT to the shard of the row', async () => {
     const table = events(1);
     await selectRow(table, config, key, { projection: ['body'], consistency: 'LOCAL_QUORUM' });
     expect(table.sent).toHaveLength(1);
@@ -266,36 +266,36 @@ describe('selectRow', () => {
     });
   });
 
-  test('is none where shards are random: nobody knows where the row is', async () => {
+  test('rejects a table with random shards, because the shard of a row is not known', async () => {
     const random: ShardedKeyspacesConfig = { ...config, strategy: 'random' };
     await expect(selectRow(events(1), random, key)).rejects.toThrow(
       'use fanOutSelect with eq on every clustering column',
     );
   });
 
-  test('finds a row that others have placed by the product of the code points, if it is told so, and asks there last', async () => {
-    const asked: unknown[] = [];
+  test('also reads the shard of the product of the code points if the options say so, after the calculated shard', async () => {
+    const shards: unknown[] = [];
     const placed = config.firstShard + productOfCodePoints('3#3', 200);
     const execute: FakeCassandra['execute'] = async (_query, parameters) => {
-      asked.push(parameters[1]);
+      shards.push(parameters[1]);
       return { rows: parameters[1] === placed ? [key] : [] };
     };
     const of = shardColumns(config, key).shard;
     expect(await selectRow({ execute }, config, key, { productShardCounts: [200] })).toEqual(key);
-    expect(asked).toEqual([of, placed]);
-    asked.length = 0;
+    expect(shards).toEqual([of, placed]);
+    shards.length = 0;
     expect(await selectRow({ execute }, config, key)).toBeUndefined();
-    expect(asked).toEqual([of]);
+    expect(shards).toEqual([of]);
   });
 
-  test('is one SELECT of the product where others have placed the rows so', async () => {
+  test('sends one SELECT to the product shard if the strategy is "product"', async () => {
     const table = events(1);
     await selectRow(table, { ...config, strategy: 'product' }, key);
     const shard = config.firstShard + productOfCodePoints('3#3', SHARDS);
     expect(table.sent.map(({ parameters }) => parameters[1])).toEqual([shard]);
   });
 
-  test('finds a row behind an empty page', async () => {
+  test('returns a row after an empty page', async () => {
     const execute: FakeCassandra['execute'] = async (_query, _parameters, { pageState }) =>
       pageState === undefined ? { rows: [], pageState: 'on' } : { rows: [key] };
     expect(await selectRow({ execute }, config, key)).toEqual(key);
@@ -305,7 +305,7 @@ describe('selectRow', () => {
     [{ projection: ['nope'] }, 'projection must be made of day, shard, minute, id, body, got "nope"'],
     [{ formerShardCounts: 5 }, 'formerShardCounts must be an array of shard counts, got 5'],
     [{ productShardCounts: [0] }, 'productShardCounts must be a whole number from 1 to 10000, got 0'],
-  ])('refuses the options %j', async (options, message) => {
+  ])('rejects the options %j', async (options, message) => {
     const table = events(1);
     await expect(selectRow(table, config, key, options as never)).rejects.toThrow(message);
     expect(table.sent).toHaveLength(0);
@@ -315,16 +315,16 @@ describe('selectRow', () => {
     [{ day, minute: 3 }, 'key.id must be set'],
     [null as never, 'key must be an object, got null'],
     [{ ...key, id: 2 ** 31 }, 'key.id must be a whole number from -2147483648 to 2147483647 (int), got 2147483648'],
-  ])('refuses the key %j', async (bad, message) => {
+  ])('rejects the key %j', async (invalid, message) => {
     const table = events(1);
-    await expect(selectRow(table, config, bad)).rejects.toThrow(message);
+    await expect(selectRow(table, config, invalid)).rejects.toThrow(message);
     expect(table.sent).toHaveLength(0);
   });
 });
 
-describe('bad input', () => {
+describe('invalid requests', () => {
   type ErrorClass = new (...all: never[]) => Error;
-  test.each([null])('the request %j is refused', async (request) => {
+  test.each([null])('fanOutSelect rejects the request %j', async (request) => {
     const page = fanOutSelect(events(1), config, request as never);
     await expect(page).rejects.toThrow(`request must be an object, got ${JSON.stringify(request)}`);
   });
@@ -373,9 +373,9 @@ describe('bad input', () => {
     ],
     [{ filter: 'x' } as never, InvalidArgumentError, 'request must be made of value, values, where'],
     [{ cursor: 'x' }, InvalidCursorError, 'cursor must be the unaltered cursor'],
-  ])('%j is refused before anything is sent', async (bad, kind, message) => {
+  ])('fanOutSelect rejects %j before it sends a request', async (invalid, kind, message) => {
     const table = events(1);
-    const page = fanOutSelect(table, config, { value: { day }, ...bad });
+    const page = fanOutSelect(table, config, { value: { day }, ...invalid });
     await expect(page).rejects.toThrow(kind);
     await expect(page).rejects.toThrow(message);
     expect(table.sent).toHaveLength(0);
@@ -399,20 +399,20 @@ describe('a failed read', () => {
     ['final', named('ResponseError', { code: 0x2100 })],
     ['final', named('NoHostAvailableError', { innerErrors: { a: named('AuthenticationError') } })],
     ['final', new TypeError('x')],
-  ])('is %s: %p', (failure, error) => {
+  ])('is classified as %s: %p', (failure, error) => {
     expect(cqlFailure(error)).toBe(failure);
   });
 
   test.each<[string, (pageState: string | undefined) => unknown]>([
-    ['nothing', () => undefined],
-    ['rows without what they are ordered by', () => ({ rows: [{ shard: 0, minute: 1 }] })],
-    ['a page that leads on to itself', (pageState) => ({ rows: [], pageState: pageState ?? 'on' })],
-    ['pages that lead to one another', (pageState) => ({ rows: [], pageState: pageState === 'a' ? 'b' : 'a' })],
-    ['what the driver cannot read', () => Promise.reject(new TypeError('cannot read properties of undefined'))],
-  ])('is sent again when the answer is %s, and ends in a typed error', async (_, answer) => {
-    let asked = 0;
+    ['no content', () => undefined],
+    ['rows without their clustering columns', () => ({ rows: [{ shard: 0, minute: 1 }] })],
+    ['a page that links to itself', (pageState) => ({ rows: [], pageState: pageState ?? 'on' })],
+    ['pages that link to each other', (pageState) => ({ rows: [], pageState: pageState === 'a' ? 'b' : 'a' })],
+    ['bytes that the driver cannot parse', () => Promise.reject(new TypeError('cannot read properties of undefined'))],
+  ])('is sent again after a response with %s, and then ends with a typed error', async (_, answer) => {
+    let requests = 0;
     const execute = async (_query: string, _parameters: unknown[], { pageState }: { pageState?: string }) => {
-      asked += 1;
+      requests += 1;
       return answer(pageState) as never;
     };
     const options = { attempts: 2, backoffBaseMs: 1, backoffCapMs: 1 };
@@ -421,13 +421,13 @@ describe('a failed read', () => {
       code: 'INCOMPLETE_ANSWER',
       message: expect.not.stringContaining('one'),
     });
-    expect(asked).toBeGreaterThan(SHARDS);
+    expect(requests).toBeGreaterThan(SHARDS);
   });
 
-  test('is not sent again when a row has a value of another type, and ends with where the row is', async () => {
-    let asked = 0;
+  test('is not sent again after a value of another type, and ends with an error that describes the row', async () => {
+    let requests = 0;
     const execute = async () => {
-      asked += 1;
+      requests += 1;
       return { rows: [{ shard: 0, minute: 1, id: 'one' }] } as never;
     };
     await expect(fanOutSelect({ execute }, config, { value: { day } })).rejects.toMatchObject({
@@ -436,22 +436,22 @@ describe('a failed read', () => {
         /a row of shard \d+ of \w+\.\w+ has a value in column id that is not a valid \w+$/,
       ),
     });
-    expect(asked).toBeLessThanOrEqual(SHARDS);
+    expect(requests).toBeLessThanOrEqual(SHARDS);
   });
 
-  test('is sent again while the driver has no connection, and ends in a typed error', async () => {
-    let asked = 0;
+  test('is sent again while the driver has no connection, and then ends with a typed error', async () => {
+    let requests = 0;
     const execute = async () => {
-      asked += 1;
+      requests += 1;
       throw new Error('No connection available');
     };
     const options = { attempts: 2, backoffBaseMs: 1, backoffCapMs: 1 };
     const page = fanOutSelect({ execute }, config, { value: { day } }, options);
     await expect(page).rejects.toMatchObject({ code: 'NO_CONNECTION' });
-    expect(asked).toBeGreaterThan(SHARDS);
+    expect(requests).toBeGreaterThan(SHARDS);
   });
 
-  test('is sent again when it is a throttle, and counted', async () => {
+  test('is sent again and counted after throttling', async () => {
     const table = events(1);
     let failed = 0;
     const client: FakeCassandra['execute'] = async (query, parameters, options) => {
@@ -469,8 +469,8 @@ describe('a failed read', () => {
   });
 });
 
-describe('a page with a bound of bytes', () => {
-  test('ends before the row whose JSON would exceed it, and has one row at least', async () => {
+describe('fanOutSelect with maxPageBytes', () => {
+  test('ends a page before the row whose JSON exceeds the limit, but returns at least one row', async () => {
     const { rows } = await fanOutSelect(events(1), config, { value: { day } });
     const bytes = rows.slice(0, 3).reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
     for (const [maxPageBytes, length] of [
@@ -485,7 +485,7 @@ describe('a page with a bound of bytes', () => {
 });
 
 test.each([['text', 'x'.repeat(10_000)]])(
-  'a page goes on with no more rows than fit by the sizes of the page before: %s',
+  'the next page requests only as many rows as probably fit, from the row sizes of the previous page: %s',
   async (_, body) => {
     const table = events(1);
     for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body });
@@ -495,7 +495,7 @@ test.each([['text', 'x'.repeat(10_000)]])(
   },
 );
 
-test('bigints of a row take as many bytes of a page as their digits', async () => {
+test('a bigint counts as many bytes of a page as its digits', async () => {
   const table = events(1);
   for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body: [10n, 2n ** 64n] });
   const bytes = Buffer.byteLength(
@@ -506,11 +506,11 @@ test('bigints of a row take as many bytes of a page as their digits', async () =
   expect([await sized(2 * bytes), await sized(2 * bytes - 1)]).toEqual([2, 1]);
 });
 
-test('rows are written with prepared statements that can be sent twice, at LOCAL_QUORUM', () => {
+test('KEYSPACES_WRITE_OPTIONS are prepared, idempotent and LOCAL_QUORUM', () => {
   expect(KEYSPACES_WRITE_OPTIONS).toEqual({ prepare: true, consistency: 6, isIdempotent: true });
 });
 
-describe('times of the key that a Date cannot hold', () => {
+describe('timestamps in a key that a Date cannot represent', () => {
   const timed: ShardedKeyspacesConfig = {
     ...config,
     shards: { default: { write: 1, read: 1 } },
@@ -532,7 +532,7 @@ describe('times of the key that a Date cannot hold', () => {
     return queries;
   };
 
-  test('cost one more request, of the page that has one', async () => {
+  test('cost one more request for the page that contains one', async () => {
     expect(await queriesOf(new Date(0))).toHaveLength(1);
     expect(await queriesOf(new Date(Number.NaN))).toEqual([
       expect.stringMatching(/^SELECT "shard"/),
@@ -541,24 +541,24 @@ describe('times of the key that a Date cannot hold', () => {
   });
 });
 
-describe('options and clients that are none', () => {
+describe('invalid options and clients', () => {
   test.each<[unknown, string]>([
     [null, 'options must be an object, got null'],
     [{ maxPageBytes: 'x' }, 'maxPageBytes must be a number of bytes of at least 1, got "x"'],
-  ])('%j is refused before anything is sent', async (options, message) => {
+  ])('fanOutSelect rejects %j before it sends a request', async (options, message) => {
     const table = events(1);
     await expect(fanOutSelect(table, config, { value: { day } }, options as never)).rejects.toThrow(message);
     expect(table.sent).toHaveLength(0);
   });
 
-  test.each([undefined, {}])('%j is no client', async (client) => {
+  test.each([undefined, {}])('fanOutSelect and selectRow reject the client %j', async (client) => {
     const message = 'client must be a client with execute, such as the Client of cassandra-driver';
     await expect(fanOutSelect(client as never, config, { value: { day } })).rejects.toThrow(message);
     await expect(selectRow(client as never, config, { day, minute: 3, id: 3 })).rejects.toThrow(message);
   });
 });
 
-describe('a prefix', () => {
+describe('beginsWith', () => {
   const titles: ShardedKeyspacesConfig = {
     ...config,
     clusteringColumns: [{ name: 'title', type: 'text', order: 'ASC' }],
@@ -571,25 +571,22 @@ describe('a prefix', () => {
     ['text', 'a\x7f', 'a\x80'],
     ['ascii', 'a\x7f', 'b'],
     ['text', '\u{10ffff}', undefined],
-  ] as const)(
-    'of a column of type %s ends before the first text behind it: %j before %j',
-    async (type, prefix, behind) => {
-      const sent: unknown[][] = [];
-      const execute = async (query: string, parameters: unknown[]) => {
-        sent.push([query.split('"shard" = ? AND ')[1], ...parameters.slice(2)]);
-        return { rows: [] };
-      };
-      const typed: ShardedKeyspacesConfig = { ...titles, clusteringColumns: [{ name: 'title', type, order: 'ASC' }] };
-      const where = { title: { beginsWith: prefix } };
-      await fanOutSelect({ execute }, typed, { value: { day }, where, order: 'ascending' });
-      expect(sent[0]).toEqual(
-        behind === undefined ? ['"title" >= ?', prefix] : ['"title" >= ? AND "title" < ?', prefix, behind],
-      );
-    },
-  );
+  ] as const)('on a column of type %s, the prefix %j ends before %j', async (type, prefix, end) => {
+    const sent: unknown[][] = [];
+    const execute = async (query: string, parameters: unknown[]) => {
+      sent.push([query.split('"shard" = ? AND ')[1], ...parameters.slice(2)]);
+      return { rows: [] };
+    };
+    const typed: ShardedKeyspacesConfig = { ...titles, clusteringColumns: [{ name: 'title', type, order: 'ASC' }] };
+    const where = { title: { beginsWith: prefix } };
+    await fanOutSelect({ execute }, typed, { value: { day }, where, order: 'ascending' });
+    expect(sent[0]).toEqual(
+      end === undefined ? ['"title" >= ?', prefix] : ['"title" >= ? AND "title" < ?', prefix, end],
+    );
+  });
 });
 
-describe('keys that are numbers of the driver’s classes', () => {
+describe('keys with number classes of the driver', () => {
   const decimals: ShardedKeyspacesConfig = {
     ...config,
     shards: { default: { write: 2, read: 2 } },
@@ -603,7 +600,7 @@ describe('keys that are numbers of the driver’s classes', () => {
     );
   };
 
-  test('are ordered by what they are: the driver writes 5E+2 as "5.", and 400 digits for ever', async () => {
+  test('are ordered by their value, even if the driver cannot print them', async () => {
     const shards = [
       [decimal('1', 0), decimal('5', -2)],
       [decimal('40', 0), decimal('7', -400)],
@@ -616,7 +613,7 @@ describe('keys that are numbers of the driver’s classes', () => {
     expect(page.rows.map(({ shard }) => shard)).toEqual([0, 1, 0, 1]);
   });
 
-  test('stand in the statement, and not among its parameters, where the driver cannot send them', async () => {
+  test('are literals in the statement if the driver cannot send them as parameters', async () => {
     const execute = async (query: string, parameters: unknown[]) => {
       expect(query).toMatch(/ AND "amount" > blobAsDecimal\(0x[0-9a-f]+\)$/);
       expect(parameters).toHaveLength(2);

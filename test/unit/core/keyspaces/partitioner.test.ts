@@ -5,7 +5,7 @@ import { keyspacesConfig } from '../../../support/keyspaces-config';
 
 const config = keyspacesConfig();
 
-/** The first and the last token of each partitioner, by the name that the database tells. */
+/** The name, the first token and the last token of each partitioner. */
 const TOKENS: [name: string, first: bigint, last: bigint][] = [
   ['org.apache.cassandra.dht.Murmur3Partitioner', -(2n ** 63n), 2n ** 63n - 1n],
   ['org.apache.cassandra.dht.RandomPartitioner', 0n, 2n ** 127n],
@@ -49,7 +49,7 @@ function tableOf(partitioner: string): FakeRowTable {
 }
 
 test.each(['org.apache.cassandra.dht.ByteOrderedPartitioner', ''])(
-  'reshardRows – the partitioner %j – is refused before a row is read',
+  'reshardRows – the partitioner %j – is rejected before a row is read',
   async (partitioner) => {
     const table = tableOf(partitioner);
     const moving = reshardRows(table, config);
@@ -59,7 +59,7 @@ test.each(['org.apache.cassandra.dht.ByteOrderedPartitioner', ''])(
   },
 );
 
-test('findStrayRows – a role that may not read system.local – is refused with the permission that it lacks', async () => {
+test('findStrayRows – a role without permission to read system.local – throws an error with the missing permission', async () => {
   const table = tableOf('any');
   table.before = () => {
     throw Object.assign(new Error('User has no SELECT permission'), { name: 'ResponseError', code: 0x2100 });
@@ -93,7 +93,7 @@ describe('a resume point', () => {
   });
 
   test.each(TOKENS.flatMap(([from]) => TOKENS.filter(([to]) => to !== from).map(([to]) => [from, to] as const)))(
-    'of %s – an account that now uses %s – is refused before a row is read',
+    'of %s – an account that now uses %s – is rejected before a row is read',
     async (from, to) => {
       const { table, resumeFrom } = await stoppedAfterOnePage(from);
       table.partitioner = to;
@@ -106,7 +106,7 @@ describe('a resume point', () => {
     },
   );
 
-  test('of a scan that was stopped before its first page – any partitioner – begins the scan', async () => {
+  test('of a scan that was stopped before its first page – any partitioner – starts the scan', async () => {
     const table = tableOf(TOKENS[1]![0]);
     const { resumePoint } = await findStrayRows(table, config, { signal: AbortSignal.abort() });
     const again = await findStrayRows(table, config, { resumeFrom: resumePoint, signal: AbortSignal.abort() });

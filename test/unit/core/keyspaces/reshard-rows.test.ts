@@ -17,7 +17,7 @@ const five = keyspacesConfig({ shards: { default: { write: 5, read: 20 } } });
 const twenty: ShardedKeyspacesConfig = { ...five, shards: { default: { write: 20, read: 20 } } };
 const ROWS = 100;
 
-/** A client that answers the statements on the table by itself, and the question for the partitioner as the database does. */
+/** A client with this `execute`, which also returns the partitioner. */
 function clientOf(execute: CqlClient['execute']): CqlClient {
   const partitioner = 'org.apache.cassandra.dht.Murmur3Partitioner';
   return {
@@ -26,7 +26,7 @@ function clientOf(execute: CqlClient['execute']): CqlClient {
   };
 }
 
-/** A table that keeps no write times, such as one of Amazon Keyspaces without client-side timestamps. */
+/** A table without write times, such as a table in Amazon Keyspaces without client-side timestamps. */
 function withoutWriteTimes(table: FakeRowTable): FakeRowTable {
   table.hasWriteTime = () => false;
   return table;
@@ -47,7 +47,7 @@ function expectMoved(table: FakeRowTable): void {
   for (const row of table.all) expect(row.shard).toBe(shardColumns(twenty, row).shard);
 }
 
-test('rows that others have placed by the product of the code points move to calculated shards, and none is a stray before', async () => {
+test('reshardRows moves rows with product shards to calculated shards, and findStrayRows finds no stray before', async () => {
   const product: ShardedKeyspacesConfig = { ...twenty, strategy: 'product' };
   const table = new FakeRowTable(twenty);
   for (let id = 0; id < ROWS; id++) {
@@ -63,7 +63,7 @@ test('rows that others have placed by the product of the code points move to cal
 
 const throttled = () => Object.assign(new Error('timed out'), { name: 'ResponseError', code: 0x1100 });
 
-test('a request that is throttled again and again ends the move after as many attempts as are allowed', async () => {
+test('reshardRows ends after the given number of attempts if a request is always throttled', async () => {
   const clock = new VirtualClock();
   const table = filled();
   table.before = () => {
@@ -73,7 +73,7 @@ test('a request that is throttled again and again ends the move after as many at
   expect(table.sent).toHaveLength(3);
 });
 
-test('the ten attempts of a request wait for 16 seconds on average', async () => {
+test('ten attempts of a request wait for 16 seconds on average', async () => {
   const clock = new VirtualClock();
   const table = filled();
   table.before = () => {
@@ -91,19 +91,19 @@ test.each([
 ] as const)('a stray is hidden if no query for its value reads its shard: %s', async (strategy, visible, strays) => {
   const two = keyspacesConfig({ strategy, shards: { default: { write: 2, read: 3 } } });
   const table = new FakeRowTable(two);
-  // The number of the shard is one of those that are read, one more of these, or none. A calculated shard is the second.
+  // Shards 1 to 3 are read. The calculated shard of the row is 2.
   for (let shard = 0; shard < 6; shard++) table.insert({ day: 'd', id: 2, body: '', shard });
   const hidden: number[] = [];
-  const seen: number[] = [];
+  const notHidden: number[] = [];
   const report = await findStrayRows(table, two, {
-    onStray: ({ shard, isHidden }) => void (isHidden ? hidden : seen).push(shard),
+    onStray: ({ shard, isHidden }) => void (isHidden ? hidden : notHidden).push(shard),
   });
   expect(hidden).toEqual([0, 4, 5]);
-  expect(seen).toEqual(visible);
+  expect(notHidden).toEqual(visible);
   expect(report).toMatchObject({ strays, hidden: 3 });
 });
 
-test('a move that is aborted ends with the row that is being moved, and goes on from the begin of its page', async () => {
+test('an aborted reshardRows completes the current row and continues from the start of its page', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const abort = new AbortController();
@@ -127,7 +127,7 @@ test('a move that is aborted ends with the row that is being moved, and goes on 
   expectMoved(table);
 });
 
-test('a scan tells with each page where it can be gone on from, and with the last one nothing', async () => {
+test('a scan reports a resume point with each page, but not with the last page', async () => {
   const points: (string | undefined)[] = [];
   const onProgress = ({ resumePoint }: StrayRowsReport): void => void points.push(resumePoint);
   const { resumePoint, rowsScanned } = await findStrayRows(filled(), five, { onProgress });
@@ -139,7 +139,7 @@ test('a scan tells with each page where it can be gone on from, and with the las
   expect(rest.map((report) => report.rowsScanned)).toEqual([90, 80, 70, 60, 50, 40, 30, 20, 10]);
 });
 
-test('an abort wakes a move that waits for its budget', async () => {
+test('an abort ends the wait for the move budget', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const abort = new AbortController();
@@ -151,7 +151,7 @@ test('an abort wakes a move that waits for its budget', async () => {
   expect(clock.now() - before).toBe(1_500);
 });
 
-test('moves keep to their budget', async () => {
+test('reshardRows moves at most movesPerSecond rows per second', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const before = clock.now();
@@ -159,15 +159,15 @@ test('moves keep to their budget', async () => {
   expect(clock.now() - before).toBeCloseTo((outcomes.moved - 1) * 100, 5);
 });
 
-test('a row that its writer deletes where the former count put it, and then where it belongs, stays deleted when the mover is lost', async () => {
+test('a row that its writer deletes in the old and the new shard stays deleted if the mover fails in between', async () => {
   const table = filled();
   const row = table.all.find((each) => each.shard !== shardColumns(twenty, each).shard)!;
   const copy = { ...row, ...shardColumns(twenty, row) };
   table.after = (query) => {
     if (!query.startsWith('INSERT')) return;
-    throw new Error('lost');
+    throw new Error('connection lost');
   };
-  await expect(reshardRows(table, twenty)).rejects.toThrow('lost');
+  await expect(reshardRows(table, twenty)).rejects.toThrow('connection lost');
   table.after = () => {};
   table.delete(row);
   table.delete(copy);
@@ -175,7 +175,7 @@ test('a row that its writer deletes where the former count put it, and then wher
   expect(table.all.filter(({ id }) => id === row.id)).toEqual([]);
 });
 
-test.each(['row', null])('a row whose body is %j, deleted while it is copied, stays deleted', async (body) => {
+test.each(['row', null])('a row with the body %j that is deleted while it is copied stays deleted', async (body) => {
   const table = new FakeRowTable(five);
   const [row] = [0, 1, 2, 3]
     .map((id) => ({ day: 'd', id, body }))
@@ -191,10 +191,10 @@ test.each(['row', null])('a row whose body is %j, deleted while it is copied, st
 
 test.each([
   ['a list', [new Date(Number.NaN)]],
-  ['a type of the table', { at: new Date(Number.NaN) }],
+  ['a user-defined type', { at: new Date(Number.NaN) }],
   ['a tuple', new types.Tuple(1, new Date(Number.NaN))],
 ])(
-  'a time in %s that the driver has lost ends the move with where it is, before anything is written',
+  'a timestamp in %s that the driver cannot represent ends the move before any write, with an error that describes the row',
   async (_, body) => {
     const table = filled();
     const stray = table.all.find((row) => row.shard !== shardColumns(twenty, row).shard)!;
@@ -207,7 +207,7 @@ test.each([
   },
 );
 
-test('a far day moves: its class tells it, although a Date cannot hold it', async () => {
+test('a row with a date beyond the range of Date is moved', async () => {
   const table = filled();
   const stray = table.all.find((row) => row.shard !== shardColumns(twenty, row).shard)!;
   const body = types.LocalDate.fromString('100000001');
@@ -225,7 +225,7 @@ function ofOneStray(columns: CqlRow, config = twenty) {
   return { table, row, copy: { ...row, ...shardColumns(config, row) } };
 }
 
-test('a stray that its writer changes while it is moved is moved as it is then', async () => {
+test('a stray that its writer changes during the move is moved with the changed value', async () => {
   const { table, row, copy } = ofOneStray({ body: 'old' });
   let changed = false;
   table.before = (query) => {
@@ -233,19 +233,19 @@ test('a stray that its writer changes while it is moved is moved as it is then',
     changed = true;
     table.insert({ ...row, body: 'new' });
   };
-  const looks: unknown[] = [];
+  const readOptions: unknown[] = [];
   const execute: CqlClient['execute'] = (query, parameters, options) => {
-    if (query.includes('"shard" = ?') && query.startsWith('SELECT')) looks.push(options);
+    if (query.includes('"shard" = ?') && query.startsWith('SELECT')) readOptions.push(options);
     return table.execute(query, parameters, options);
   };
   const { outcomes } = await reshardRows({ execute }, twenty);
   expect([table.all, outcomes]).toEqual([[{ ...copy, body: 'new' }], { moved: 1, settled: 0, refused: 0 }]);
-  expect(new Set(looks.map((options) => JSON.stringify(options)))).toEqual(
+  expect(new Set(readOptions.map((options) => JSON.stringify(options)))).toEqual(
     new Set([JSON.stringify({ prepare: true, consistency: 6, isIdempotent: true })]),
   );
 });
 
-test('a static column belongs to no row, so no move takes it along', async () => {
+test('a static column is not moved, because it does not belong to a row', async () => {
   const more = { ...twenty, columns: ['body', 'motto'] };
   const { table, copy } = ofOneStray({ body: 'row', motto: 'of the day' }, more);
   await reshardRows(table, more, { staticColumns: ['motto'] });
@@ -253,14 +253,14 @@ test('a static column belongs to no row, so no move takes it along', async () =>
   expect(table.all).toEqual([moved]);
 });
 
-test('a row of the writers’ shard is newer than the stray with its key, which is deleted', async () => {
+test('if a row with the same key is in the correct shard, the stray is older and is deleted', async () => {
   const { table, copy } = ofOneStray({ body: 'old' });
   table.insert({ ...copy, body: 'new' });
   const { outcomes } = await reshardRows(table, twenty);
   expect([table.all, outcomes]).toEqual([[{ ...copy, body: 'new' }], { moved: 0, settled: 1, refused: 0 }]);
 });
 
-test('a row that its writer deletes after a move of which the answer was lost stays deleted', async () => {
+test('a row that its writer deletes after a move with a lost response stays deleted', async () => {
   const clock = new VirtualClock();
   const { table, copy } = ofOneStray({ body: 'row' });
   table.after = (query) => {
@@ -271,11 +271,11 @@ test('a row that its writer deletes after a move of which the answer was lost st
   };
   const { outcomes } = await clock.runUntil(reshardRows(table, twenty, { clock }));
   expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
-  // Nobody sees it come back either: it is looked at again before anything is written.
+  // The row is read again before a write, so that no reader sees it again.
   expect(table.sent.map((query) => query.split(' ')[0]).join(' ')).toMatch(/^SELECT [^I]*INSERT SELECT DELETE SELECT$/);
 });
 
-test('a move without write times is two conditional statements, which no driver sends twice, and waits for nothing without a budget', async () => {
+test('a move without write times uses two conditional statements that are not retried by the driver, and no pause without a budget', async () => {
   const clock = new VirtualClock();
   const table = withoutWriteTimes(ofOneStray({ body: 'row' }).table);
   const sent: unknown[] = [];
@@ -295,7 +295,7 @@ test('a move without write times is two conditional statements, which no driver 
   expect(clock.now()).toBe(before);
 });
 
-test('a time that a Date cannot hold moves as it is, and others of its page stay as they are', async () => {
+test('a timestamp that a Date cannot represent is moved exactly, and other timestamps of the page do not change', async () => {
   const { row } = ofOneStray({});
   const lost = { ...row, body: new Date(Number.NaN) };
   const usual = { ...row, id: row.id + 1, body: new Date(0) };
@@ -326,7 +326,7 @@ test('a time that a Date cannot hold moves as it is, and others of its page stay
   expect(sent[2]![1]).toContainEqual(new Date(0));
 });
 
-test('a row whose key its column cannot have ends the scan with where it is', async () => {
+test('a row with an invalid key ends the scan with an error that describes the row', async () => {
   const byPerson = keyspacesConfig({
     clusteringColumns: [
       { name: 'id', type: 'int', order: 'ASC' },
@@ -346,7 +346,7 @@ test('a row whose key its column cannot have ends the scan with where it is', as
   await expect(findStrayRows(clientOf(unwritable), byPerson)).rejects.toThrow('unwritable');
 });
 
-test('a scan keeps to its budget of rows, of which requests use the time, and ends with its last page', async () => {
+test('a scan reads at most rowsPerSecond rows per second, including the time of its requests', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const { execute } = clientOf(async (...statement) => {
@@ -361,7 +361,7 @@ test('a scan keeps to its budget of rows, of which requests use the time, and en
 test.each([
   [{ movesPerSecond: 0 }, 'movesPerSecond must be a number above 0'],
   [{ staticColumns: ['title'] }, 'staticColumns must be made of body, got "title"'],
-])('a move with %j is refused', async (options, message) => {
+])('reshardRows rejects %j', async (options, message) => {
   const table = filled();
   await expect(reshardRows(table, twenty, options)).rejects.toThrow(message);
   expect(table.sent).toEqual([]);
@@ -374,7 +374,7 @@ test.each<[unknown, string]>([
   [{ rowsPerSecond: 0 }, 'rowsPerSecond must be a number above 0'],
   [{ totalSegments: 0 }, 'totalSegments must be a whole number from 1'],
   [{ totalSegments: 2, segment: 2 }, 'segment must be a whole number from 0 to 1'],
-])('refuses %j', async (options, message) => {
+])('findStrayRows rejects %j', async (options, message) => {
   const table = filled();
   await expect(findStrayRows(table, twenty, options as never)).rejects.toThrow(message);
   expect(table.sent).toEqual([]);

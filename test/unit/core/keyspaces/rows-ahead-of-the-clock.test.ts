@@ -13,15 +13,15 @@ const columns = ['body', 'version'];
 const five = keyspacesConfig({ columns, shards: { default: { write: 5, read: 20 } } });
 const twenty = { ...five, shards: { default: { write: 20, read: 20 } } };
 
-/** A row where the former count put it, and what clients did to it with timestamps of the future. */
+/** A row in its old shard, and the changes of clients with future timestamps. */
 interface DrawnRow {
   body: string | null;
   version: number | null;
   isInsertedAhead: boolean;
   updatedAhead: 'body' | 'version' | undefined;
-  /** A writer of the new count has written the row again, without this value. */
+  /** A writer with the new count has written the row again without this value. */
   rewrittenWithout: 'body' | 'version' | undefined;
-  /** A client deleted this where the new count puts the row. */
+  /** A client has deleted this in the new shard of the row. */
   deletedAhead: 'row' | 'body' | 'version' | undefined;
 }
 
@@ -53,7 +53,7 @@ function filled(rows: readonly DrawnRow[]): FakeRowTable {
 
 const throttle = () => Object.assign(new Error('timed out'), { code: 0x1100 });
 
-test('reshardRows – rows and deletes ahead of the server, throttled and lost movers – loses no value and leaves a row twice only if it is refused', async () => {
+test('reshardRows – rows and deletes with future timestamps, throttling and lost movers – loses no value, and leaves a row twice only if it rejects it', async () => {
   const property = fc.asyncProperty(
     fc.array(drawnRow, { minLength: 1, maxLength: 5 }),
     fc.constantFrom(columns, ['body'], ['version']),
@@ -88,7 +88,7 @@ test('reshardRows – rows and deletes ahead of the server, throttled and lost m
         const belongs = ({ shard }: CqlRow) => shard === shardColumns(twenty, { day: 'd', id }).shard;
         const rowsOf = (all: readonly CqlRow[]) => all.filter((each) => each.id === id);
         const found = rowsOf(table.all);
-        // The row of a writer of the new count is newer.
+        // The row from a writer with the new count is newer.
         const newest = rowsOf(before).find(belongs) ?? rowsOf(before)[0]!;
         const { shard: _, ...values } = newest;
         expect([id, found.some((each) => isDeepStrictEqual({ ...each, ...values }, each))]).toEqual([id, true]);
@@ -100,7 +100,7 @@ test('reshardRows – rows and deletes ahead of the server, throttled and lost m
   await fc.assert(property, { numRuns: randomRuns(150) });
 });
 
-/** A table with one stray, the place of its writers, and the statements that write. */
+/** A table with one stray, its correct row, and the write statements. */
 function oneStray(row: CqlRow, at?: number) {
   const table = new FakeRowTable(twenty);
   const key = { day: 'd', id: [0, 1, 2, 3].find((id) => shardColumns(twenty, { day: 'd', id }).shard !== 7)! };
@@ -111,7 +111,7 @@ function oneStray(row: CqlRow, at?: number) {
   return { table, stray, place, writes };
 }
 
-test('reshardRows – a row ahead of the server – writes nothing, and moves the row when the clock has passed it', async () => {
+test('reshardRows – a row with a future timestamp – writes nothing, and moves the row when the clock has passed the timestamp', async () => {
   const { table, stray, place, writes } = oneStray({ body: 'x' }, HOUR);
   expect((await reshardRows(table, twenty)).outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
   expect([writes(), table.all]).toEqual([[], [{ ...stray, body: 'x' }]]);
@@ -120,13 +120,13 @@ test('reshardRows – a row ahead of the server – writes nothing, and moves th
   expect(table.all).toEqual([{ ...place, body: 'x' }]);
 });
 
-test('reshardRows – a row has only key columns and a timestamp ahead of the server – refuses the row and leaves no copy', async () => {
+test('reshardRows – a row with only key columns and a future timestamp – rejects the row and leaves no copy', async () => {
   const { table, stray } = oneStray({}, HOUR);
   expect((await reshardRows(table, twenty)).outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
   expect(table.all).toEqual([stray]);
 });
 
-test('reshardRows – a writer that sets a value to null as soon as the row is copied – keeps the null', async () => {
+test('reshardRows – a writer that sets a value to null directly after the copy – keeps the null', async () => {
   const { table, place } = oneStray({ body: 'x', version: 1 });
   table.after = (query) => {
     if (query.startsWith('INSERT')) table.update({ ...place, body: null });
@@ -135,14 +135,14 @@ test('reshardRows – a writer that sets a value to null as soon as the row is c
   expect(table.all).toEqual([{ ...place, version: 1 }]);
 });
 
-describe('reshardRows – a delete of one value ahead of the server, where the row belongs', () => {
+describe('reshardRows – a delete of one value with a future timestamp in the correct shard', () => {
   function hiddenBody() {
     const { table, stray, place } = oneStray({ body: 'x', version: 1 });
     table.update({ ...place, body: null }, table.now + HOUR);
     return { table, stray: { ...stray, body: 'x', version: 1 }, partial: { ...place, version: 1 } };
   }
 
-  test('leaves the stray alone, and no copy without the value', async () => {
+  test('does not move the stray, and leaves no copy without the value', async () => {
     const { table, stray } = hiddenBody();
     expect((await reshardRows(table, twenty)).outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
     expect(table.all).toEqual([stray]);
@@ -160,7 +160,7 @@ describe('reshardRows – a delete of one value ahead of the server, where the r
   });
 });
 
-test('reshardRows – a newer row without a value of the stray – never shows the value of the stray', async () => {
+test('reshardRows – a newer row without a value of the stray – never returns the value of the stray', async () => {
   const { table, place } = oneStray({ body: 'x', version: 1 });
   table.insert({ ...place, version: 2 });
   const seen = new Set<unknown>();
@@ -174,14 +174,17 @@ test.each<[string, CqlRow, string[], number]>([
   ['a value with a write time and one without', { body: 'x', version: 1 }, ['body'], 1],
   ['a value with a write time and null without', { body: 'x', version: null }, ['body'], 0],
   ['no write time, as in a table without client-side timestamps', { body: 'x' }, [], 1],
-])('reshardRows – a row with %s – moves and tells how many are unverified', async (_, row, withTimes, unverified) => {
-  const { table, place } = oneStray(row);
-  table.hasWriteTime = (column) => withTimes.includes(column);
-  expect(await reshardRows(table, twenty)).toMatchObject({ outcomes: { moved: 1 }, unverified });
-  expect(table.all).toMatchObject([place]);
-});
+])(
+  'reshardRows – a row with %s – moves and reports the number of unverified rows',
+  async (_, row, withTimes, unverified) => {
+    const { table, place } = oneStray(row);
+    table.hasWriteTime = (column) => withTimes.includes(column);
+    expect(await reshardRows(table, twenty)).toMatchObject({ outcomes: { moved: 1 }, unverified });
+    expect(table.all).toMatchObject([place]);
+  },
+);
 
-test('reshardRows – write times that no answer tells – reads them again', async () => {
+test('reshardRows – write times that a response does not contain – reads them again', async () => {
   const { table, place } = oneStray({ body: 'x' });
   let isLost = true;
   const execute: FakeRowTable['execute'] = async (query, ...statement) => {

@@ -40,7 +40,7 @@ describe('shardColumns', () => {
     ['int', '07', 7],
     ['boolean', 'True', true],
     ['date', '2020-7-9', new Date('2020-07-09')],
-  ])('takes the count of a %s that is written as %s for its value', (type, written, publish_date) => {
+  ])('uses the count of a %s that is written as %s in the configuration', (type, written, publish_date) => {
     const counted: ShardedKeyspacesConfig = {
       ...config,
       partitionKey: [{ name: 'publish_date', type }],
@@ -55,7 +55,7 @@ describe('shardColumns', () => {
     [['int', 'text', 'int'], '07#a##b#8', [7, 'a##b', 8]],
     [['int', 'text'], '7#a', [7, 'a']],
   ])(
-    'takes the count of %j that are written as %s for the values %j, of which one may have the separator',
+    'uses the count of %j with the text %s for the values %j, where a value may contain the separator',
     (types, written, values) => {
       const partitionKey = types.map((type, index) => ({ name: `part${index}`, type }));
       const byValue = { [written]: { write: 1, read: 1 } };
@@ -66,7 +66,7 @@ describe('shardColumns', () => {
     },
   );
 
-  test('spreads a table whose partition key is the shard alone, which has no value to count', () => {
+  test('accepts a table without partition key columns, and rejects counts by value for it', () => {
     const alone: ShardedKeyspacesConfig = { ...config, partitionKey: [], shards: { default: config.shards.default } };
     expect(shardColumns(alone, { title: 'a' })).toEqual(shardColumns(config, { publish_date, title: 'a' }));
     const counted = { ...alone, shards: { ...alone.shards, byValue: { '': { write: 2, read: 2 } } } };
@@ -75,7 +75,7 @@ describe('shardColumns', () => {
     );
   });
 
-  test('refuses a count for fewer values than the partition key has columns', () => {
+  test('rejects a count whose text has fewer values than the partition key has columns', () => {
     const partitionKey = ['a', 'b'].map((name) => ({ name, type: 'text' as const }));
     const wrong = { ...config, partitionKey, shards: { ...config.shards, byValue: { x: { write: 2, read: 2 } } } };
     expect(() => shardColumns(wrong, { a: '', b: 'x', title: 'a' })).toThrow(
@@ -84,16 +84,16 @@ describe('shardColumns', () => {
   });
 
   test.each([
-    ['a value that its column does not have', { '2020-02-30': { write: 2, read: 2 } }, '2020-02-30'],
-    ['a value twice', { '2020-07-09': { write: 2, read: 2 }, '2020-7-9': { write: 3, read: 3 } }, '2020-7-9'],
-  ])('refuses a configuration that counts %s', (_, byValue, value) => {
+    ['a value that is invalid for its column', { '2020-02-30': { write: 2, read: 2 } }, '2020-02-30'],
+    ['the same value twice', { '2020-07-09': { write: 2, read: 2 }, '2020-7-9': { write: 3, read: 3 } }, '2020-7-9'],
+  ])('rejects counts for %s', (_, byValue, value) => {
     const wrong = { ...config, shards: { ...config.shards, byValue } };
     expect(() => shardColumns(wrong, { publish_date, title: 'a', version: 1 })).toThrow(
       expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field: 'config.shards.byValue', value }),
     );
   });
 
-  test('writes to the shards of the row’s value', () => {
+  test('uses the write shards of the value of the row', () => {
     const shards = new Set(
       Array.from(
         { length: 200 },
@@ -103,7 +103,7 @@ describe('shardColumns', () => {
     expect([...shards].sort()).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('places a value alike, whichever of its notations or of the driver’s classes it comes in', () => {
+  test('returns the same shard for every notation and driver class of a value', () => {
     const byVersion: ShardedKeyspacesConfig = { ...config, calculatedFrom: ['version', 'title'] };
     const versions = [12345678901234567890n % 2n ** 62n, 10n].map((version) => [
       version,
@@ -120,14 +120,14 @@ describe('shardColumns', () => {
       expect(shardColumns(config, { publish_date: day, title: 'a' }).shard).toBeLessThanOrEqual(5);
   });
 
-  test('draws the shard of a row where it is random', () => {
+  test('returns a random shard if the strategy is "random"', () => {
     const random: ShardedKeyspacesConfig = { ...config, strategy: 'random', calculatedFrom: undefined };
     const drawn = Array.from({ length: 2_000 }, () => shardColumns(random, { publish_date }).shard!);
     expect(Math.min(...drawn)).toBe(1);
     expect(Math.max(...drawn)).toBe(200);
   });
 
-  test('is the product of the code points where others have placed the rows so, of the columns that it follows from', () => {
+  test('returns the shard of the product of the code points of the given columns if the strategy is "product"', () => {
     const product: ShardedKeyspacesConfig = { ...config, strategy: 'product' };
     const row = { publish_date, title: 'Notes', version: 7 };
     expect(shardColumns(product, row)).toEqual({ shard: shardOfTheDocument('Notes') });
@@ -139,7 +139,7 @@ describe('shardColumns', () => {
     [{ publish_date }, 'row.title must be set (the shard is calculated from it), got undefined'],
     [{ publish_date, title: 7 }, 'row.title must be text without half a surrogate pair (text), got 7'],
     [{ publish_date, title: '\ud800' }, 'row.title must be text without half a surrogate pair'],
-  ])('refuses %j', (row, message) => {
+  ])('rejects %j', (row, message) => {
     expect(() => shardColumns(config, row)).toThrow(InvalidColumnValueError);
     expect(() => shardColumns(config, row)).toThrow(message);
   });
@@ -163,32 +163,32 @@ test.each<[object, string, unknown]>([
   [{ shards: { default: { write: 2, read: 1 } } }, 'config.shards.default.read', 1],
   [{ shards: { default: { write: 2, read: 2, since: 5 } } }, 'config.shards.default.since', 5],
   [{ shards: { default: { write: 2, read: 2 }, byTitle: {} } }, 'config.shards', 'byTitle'],
-])('a configuration with %j is refused by its field', (changes, field, value) => {
+])('shardColumns rejects a configuration with %j and names the field', (changes, field, value) => {
   const shardOf = () => shardColumns({ ...config, ...changes } as ShardedKeyspacesConfig, { publish_date, title: 'a' });
   expect(shardOf).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field, value }));
 });
 
 test.each<[unknown, string]>([
   [{ default: { read: 2 } }, 'config.shards.default.write must be a whole number from 1 to 10000, got undefined'],
-])('a configuration with the shard counts %j is refused by its count', (shards, message) => {
+])('shardColumns rejects a configuration with the shard counts %j and names the count', (shards, message) => {
   const shardOf = () => shardColumns({ ...config, shards } as never, { publish_date, title: 'a' });
   expect(shardOf).toThrow(message);
 });
 
-test.each([null, 5])('%j is no configuration', (none) => {
+test.each([null, 5])('shardColumns rejects %j as a configuration', (none) => {
   const shardOf = () => shardColumns(none as never, { publish_date, title: 'a' });
   expect(shardOf).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field: 'config', value: none }));
 });
 
-test('the last shard of a table may have the largest number that its column holds', () => {
+test('the last shard of a table may have the largest int', () => {
   const highest = { ...config, firstShard: 2 ** 31 - 1 - 10_000 };
   expect(shardColumns(highest, { publish_date, title: 'a' }).shard).toBeGreaterThan(2 ** 31 - 1 - 10_000);
 });
 
-/** The document's own calculation: the product of the code points of a title, modulo 200, plus 1. */
+/** The calculation of the document: the product of the code points of a title, modulo 200, plus 1. */
 const shardOfTheDocument = (title: string): number => 1 + productOfCodePoints(title, 200);
 
-test.each(['Notes', 'é', 'a😀b', ''])('productOfCodePoints is the product, whatever its size: %s', (title) => {
+test.each(['Notes', 'é', 'a😀b', ''])('productOfCodePoints returns the exact product for any length: %s', (title) => {
   const product = [...title].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);
   expect(productOfCodePoints(title, 200)).toBe(Number(product % 200n));
 });
@@ -196,7 +196,7 @@ test.each(['Notes', 'é', 'a😀b', ''])('productOfCodePoints is the product, wh
 test.each<[unknown, unknown, string]>([
   ['Notes', 0, 'shardCount must be a whole number from 1 to 10000, got 0'],
   [7, 200, 'text must be a string, got 7'],
-])('productOfCodePoints refuses %j over %j shards', (text, count, message) => {
+])('productOfCodePoints rejects %j over %j shards', (text, count, message) => {
   expect(() => productOfCodePoints(text as string, count as number)).toThrow(message);
 });
 
@@ -214,7 +214,7 @@ describe('100,000 rows of a day over 200 shards', () => {
     ['titles', (number) => `Notes on partition keys, part ${number}`],
   ];
 
-  /** Pearson's chi-square: for even shards, 199 give or take 20. */
+  /** The chi-squared statistic of the shards, about 199 ± 20 for an even distribution. */
   function spread(shardOf: (title: string) => number, titleOf: (number: number) => string) {
     const held = new Map<number, number>();
     for (let number = 0; number < COUNT; number++) {
@@ -228,15 +228,15 @@ describe('100,000 rows of a day over 200 shards', () => {
   }
 
   test.each(SETS)(
-    '%s: the product of the code points crowds a few, shardColumns uses all of them evenly',
+    'with %s, the product of the code points fills only a few shards, and shardColumns fills all shards evenly',
     (name, titleOf) => {
       const product = spread(shardOfTheDocument, titleOf);
       const counted = { ...config, shards: { default: { write: SHARDS, read: SHARDS } } };
-      const ours = spread((title) => shardColumns(counted, { publish_date, title }).shard!, titleOf);
-      expect(ours.used).toBe(SHARDS);
-      // The probability that even shards give more is below 1 in 100,000.
-      expect(ours.chiSquare).toBeLessThan(295);
-      expect(product.chiSquare).toBeGreaterThan(100 * ours.chiSquare);
+      const calculated = spread((title) => shardColumns(counted, { publish_date, title }).shard!, titleOf);
+      expect(calculated.used).toBe(SHARDS);
+      // An even distribution exceeds this with a probability below 1 in 100,000.
+      expect(calculated.chiSquare).toBeLessThan(295);
+      expect(product.chiSquare).toBeGreaterThan(100 * calculated.chiSquare);
       if (name === 'UUIDs') expect(product).toEqual({ used: 1, chiSquare: COUNT * (SHARDS - 1) });
     },
   );

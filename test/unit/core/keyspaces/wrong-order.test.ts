@@ -42,7 +42,7 @@ function tableOf(config: ShardedKeyspacesConfig, count: number, random: () => nu
   return table;
 }
 
-/** A change of the rows of a response by a proxy. It returns whether they are in a wrong order now. */
+/** A change to the rows of a response. It returns whether their order is now wrong. */
 const TAMPERINGS: Record<string, (rows: CqlRow[], before: CqlRow | undefined) => boolean> = {
   reverse: (rows) => rows.reverse().length > 1,
   swap(rows) {
@@ -87,7 +87,7 @@ function proxy(table: FakeCassandra, change: (rows: CqlRow[], shard: unknown) =>
   };
 }
 
-describe.each(Object.entries(TAMPERINGS))('responses in a wrong order – %s', (_, tamper) => {
+describe.each(Object.entries(TAMPERINGS))('responses with rows in a wrong order – %s', (_, tamper) => {
   test('a read of all rows throws WrongOrderError, or returns each row once if no response changed', async () => {
     let wrongs = 0;
     await assert(

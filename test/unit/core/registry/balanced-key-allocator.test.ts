@@ -14,14 +14,20 @@ import {
 } from '../../../../lib/core';
 import { mostOwners } from './most-owners';
 
-const SEED_SPACE = 128n;
+const ARTICLE_SPACE = 128n;
 
 function take(allocator: BalancedKeyAllocator, count: number): number[] {
   return Array.from({ length: count }, () => Number(allocator.allocate()));
 }
 
-/** The article's nextBalancedAvailableKey, said over a plain list of keys; it takes the other side where one is full. */
-function seedKey(keys: readonly [bigint, number][], low: bigint, high: bigint, lowTaken: boolean, up: boolean): bigint {
+/** nextBalancedAvailableKey of the article for a list of keys. If one side is full, it uses the other side. */
+function articleKey(
+  keys: readonly [bigint, number][],
+  low: bigint,
+  high: bigint,
+  lowTaken: boolean,
+  up: boolean,
+): bigint {
   const middle = up && high - low > 1n ? (low + high + 1n) / 2n : (low + high) / 2n;
   if (!keys.some(([key]) => key === middle)) return middle;
   const left = keys.filter(([key]) => low <= key && key < middle && !(lowTaken && key === low));
@@ -29,14 +35,14 @@ function seedKey(keys: readonly [bigint, number][], low: bigint, high: bigint, l
   const leftFull = BigInt(left.length) === middle - low - (lowTaken ? 1n : 0n);
   const rightFull = BigInt(right.length) === high - middle - 1n;
   const goesLeft = rightFull || (!leftFull && weight(left) <= weight(right));
-  return goesLeft ? seedKey(left, low, middle, lowTaken, up) : seedKey(right, middle, high, true, up);
+  return goesLeft ? articleKey(left, low, middle, lowTaken, up) : articleKey(right, middle, high, true, up);
 }
 
 function weight(keys: readonly [bigint, number][]): number {
   return keys.reduce((sum, [, each]) => sum + each, 0);
 }
 
-/** What the allocator promises, in the plainest words. */
+/** A simple model of the allocator. */
 class Model {
   readonly keys = new Map<string, number>();
 
@@ -62,11 +68,11 @@ class Model {
     const lightest = Math.min(...this.open.map((other) => weight(this.keysOf(other))));
     expect(weight(this.keysOf(range))).toBe(lightest);
     const { startingHashKey: low, endingHashKey } = range;
-    expect(key).toBe(seedKey(this.keysOf(range), low, endingHashKey + 1n, false, this.sharded));
+    expect(key).toBe(articleKey(this.keysOf(range), low, endingHashKey + 1n, false, this.sharded));
   }
 }
 
-/** Any contiguous ranges of a space: they end at these keys. */
+/** Any contiguous ranges of a space. */
 function shardMaps(space: bigint): fc.Arbitrary<HashKeyRange[]> {
   return fc.uniqueArray(fc.bigInt({ min: 0n, max: space - 2n }), { maxLength: 12 }).map((ends) => {
     const ascending = [...ends, space - 1n].sort((a, b) => (a < b ? -1 : 1));
@@ -116,30 +122,30 @@ function follow(model: Model, plan: typeof steps extends fc.Arbitrary<infer T> ?
 }
 
 describe('BalancedKeyAllocator without ranges', () => {
-  test('hands out the keys of the article tree in its order', () => {
-    expect(take(new BalancedKeyAllocator({ space: SEED_SPACE }), 7)).toEqual([64, 32, 96, 16, 80, 48, 112]);
+  test('allocates the keys of the tree in the article in the same order', () => {
+    expect(take(new BalancedKeyAllocator({ space: ARTICLE_SPACE }), 7)).toEqual([64, 32, 96, 16, 80, 48, 112]);
   });
 
-  test('goes on from the keys 0, 32, 9 and 57 as the article does', () => {
-    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [0n, 32n, 9n, 57n] });
+  test('continues from the keys 0, 32, 9 and 57 as in the article', () => {
+    const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [0n, 32n, 9n, 57n] });
     expect(take(allocator, 8)).toEqual([64, 96, 80, 112, 72, 48, 104, 16]);
   });
 
-  test('refills the right side of the severely skewed tree of the article first', () => {
-    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [64n, 32n, 16n, 8n, 4n] });
+  test('first fills the right side of the skewed tree in the article', () => {
+    const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [64n, 32n, 16n, 8n, 4n] });
     expect(take(allocator, 4).every((key) => key > 64)).toBe(true);
     expect(take(allocator, 1)[0]).toBeLessThan(64);
   });
 
-  test('hands out the balanced order, in the space of Kinesis too', () => {
-    for (const space of [SEED_SPACE, 100n, 77n, 1n, HASH_KEY_SPACE]) {
+  test('allocates the keys of balancedKey in order, also in the hash key space of Kinesis', () => {
+    for (const space of [ARTICLE_SPACE, 100n, 77n, 1n, HASH_KEY_SPACE]) {
       const allocator = new BalancedKeyAllocator({ space });
       const count = space < 1000n ? Number(space) : 1000;
       expect(take(allocator, count)).toEqual(Array.from({ length: count }, (_, n) => Number(balancedKey(n, space))));
     }
   });
 
-  test('hands out every key of a space of any size once, and then fails', () => {
+  test('allocates every key of a space of any size once, and then throws an error', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), (space) => {
         const allocator = new BalancedKeyAllocator({ space: BigInt(space) });
@@ -150,7 +156,7 @@ describe('BalancedKeyAllocator without ranges', () => {
     );
   });
 
-  test('follows the article at every step of allocations, releases and restarts', () => {
+  test('allocates the same keys as the algorithm of the article after any allocations, releases and restarts', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 40n }), steps, (space, plan) => {
         follow(new Model(uniformRanges(1, space), false), plan);
@@ -160,7 +166,7 @@ describe('BalancedKeyAllocator without ranges', () => {
 });
 
 describe('BalancedKeyAllocator with ranges', () => {
-  test('follows its promise at every step of allocations, releases and restarts', () => {
+  test('allocates the same keys as a simple model after any allocations, releases and restarts', () => {
     const shardMap = fc.bigInt({ min: 2n, max: 60n }).chain(shardMaps);
     fc.assert(
       fc.property(shardMap, steps, (ranges, plan) => {
@@ -169,7 +175,7 @@ describe('BalancedKeyAllocator with ranges', () => {
     );
   });
 
-  test('puts at most ceil(m/k) owners on each shard, whatever the shards are, and ceil(m/2k) once each is split', () => {
+  test('allocates at most ceil(m/k) of m owners to each of k shards, for any shards, and at most ceil(m/2k) after each is split', () => {
     fc.assert(
       fc.property(shardMaps(HASH_KEY_SPACE), fc.integer({ min: 1, max: 200 }), fc.boolean(), (ranges, owners, up) => {
         fc.pre(ranges.every(isWide));
@@ -204,7 +210,7 @@ describe('BalancedKeyAllocator with ranges', () => {
     expect(mostOwners(owners, shards / 2)).toEqual(owners.map((_, index) => Math.ceil((2 * (index + 1)) / shards)));
   });
 
-  test('is as even again after any releases, once enough owners have come', () => {
+  test('is even again after any releases if enough new owners follow', () => {
     fc.assert(
       fc.property(shardMaps(HASH_KEY_SPACE), fc.array(fc.nat(), { maxLength: 50 }), (ranges, releases) => {
         fc.pre(ranges.every(isWide));
@@ -225,15 +231,15 @@ describe('BalancedKeyAllocator with ranges', () => {
     );
   });
 
-  test('takes ranges in any order, as ListShards lists those of a resharded stream', () => {
-    const ranges = uniformRanges(5, SEED_SPACE);
+  test('accepts ranges in any order, as ListShards returns them after a reshard', () => {
+    const ranges = uniformRanges(5, ARTICLE_SPACE);
     const shuffled = [3, 0, 4, 1, 2].map((index) => ranges[index]!);
     expect(take(new BalancedKeyAllocator({ ranges: shuffled }), 128)).toEqual(
       take(new BalancedKeyAllocator({ ranges }), 128),
     );
   });
 
-  test('passes over a shard that has no key left', () => {
+  test('skips a shard without a free key', () => {
     const ranges = [
       { startingHashKey: 0n, endingHashKey: 0n },
       { startingHashKey: 1n, endingHashKey: 127n },
@@ -255,7 +261,7 @@ describe('BalancedKeyAllocator with weights', () => {
     return Math.max(...loads);
   }
 
-  /** The load that the heaviest shard has at best, found by trying every placement that could be better. */
+  /** The minimum load of the heaviest shard, from a search over all placements. */
   function leastPossible(owners: readonly number[], shards: number): number {
     const descending = owners.toSorted((a, b) => b - a);
     const place = (index: number, loads: number[], best: number): number => {
@@ -270,8 +276,8 @@ describe('BalancedKeyAllocator with weights', () => {
     return place(0, new Array(shards).fill(0), heaviest(descending, shards) + 1);
   }
 
-  test('counts an owner of weight 3 as three', () => {
-    const ranges = uniformRanges(2, SEED_SPACE);
+  test('counts an owner of weight 3 as three owners', () => {
+    const ranges = uniformRanges(2, ARTICLE_SPACE);
     const allocator = new BalancedKeyAllocator({ ranges });
     const heavy = shardIndexOf(allocator.allocate(3), ranges);
     expect(Array.from({ length: 3 }, () => shardIndexOf(allocator.allocate(), ranges))).toEqual(
@@ -279,10 +285,10 @@ describe('BalancedKeyAllocator with weights', () => {
     );
   });
 
-  test('forgets a weight with its owner', () => {
+  test('removes the weight of an owner when its key is released', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 1e-9, max: 1e9, noNaN: true }), { maxLength: 30 }), (owners) => {
-        const ranges = uniformRanges(2, SEED_SPACE);
+        const ranges = uniformRanges(2, ARTICLE_SPACE);
         const allocator = new BalancedKeyAllocator({ ranges });
         for (const key of owners.map((owner) => allocator.allocate(owner))) allocator.release(key);
         expect(take(allocator, 20)).toEqual(take(new BalancedKeyAllocator({ ranges }), 20));
@@ -290,7 +296,7 @@ describe('BalancedKeyAllocator with weights', () => {
     );
   });
 
-  test('keeps the heaviest shard within 2 - 1/k of the least possible, and within 4/3 if the heaviest come first', () => {
+  test('keeps the heaviest shard within 2 − 1/k of the minimum, and within 4/3 if the heaviest owners come first', () => {
     fc.assert(
       fc.property(weights, shardCounts, (owners, shards) => {
         const least = leastPossible(owners, shards);
@@ -303,13 +309,13 @@ describe('BalancedKeyAllocator with weights', () => {
 });
 
 describe('BalancedKeyAllocator', () => {
-  test('knows which keys are allocated', () => {
-    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [3n, 5n, 127n] });
+  test('contains the allocated keys', () => {
+    const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [3n, 5n, 127n] });
     expect([3n, 4n, 5n, 127n].map((key) => allocator.has(key))).toEqual([true, false, true, true]);
     expect(allocator.size).toBe(3);
   });
 
-  test('takes a given key once, with the weight of one owner', () => {
+  test('claims a given key once, with the default weight of 1', () => {
     const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(2) });
     allocator.claim(0n);
     expect(() => allocator.claim(0n, 9)).toThrow('hashKey must be a key that is not allocated, got 0');
@@ -317,17 +323,17 @@ describe('BalancedKeyAllocator', () => {
     expect(shards).toEqual([1, 1, 0]);
   });
 
-  test('fails for allocated keys that are no list', () => {
+  test('rejects allocated keys that are not iterable', () => {
     const restore = () => new BalancedKeyAllocator({ allocated: 5 as never });
     expect(restore).toThrow('allocated must be an iterable of hash keys, got 5');
   });
 
-  test.each([1e-9, 2 ** 53 - 1])('has room for the weight %p', (weight) => {
+  test.each([1e-9, 2 ** 53 - 1])('accepts the weight %p', (weight) => {
     expect(new BalancedKeyAllocator().allocate(weight)).toBe(2n ** 127n);
   });
 
-  test.each([128n, 4n, 64n, 3])('has not allocated %p, and cannot release it', (key) => {
-    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [3n, 5n, 100n] });
+  test.each([128n, 4n, 64n, 3])('does not contain %p and does not release it', (key) => {
+    const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [3n, 5n, 100n] });
     expect(allocator.has(key as bigint)).toBe(false);
     expect(allocator.release(key as bigint)).toBe(false);
     expect(allocator.size).toBe(3);
@@ -337,38 +343,38 @@ describe('BalancedKeyAllocator', () => {
     ({ startingHashKey, endingHashKey }) as HashKeyRange;
 
   test.each<[string, HashKeyRange[]]>([
-    ['no range', []],
+    ['no ranges', []],
     ['a gap', [range(0n, 62n), range(64n, 127n)]],
     ['an overlap', [range(0n, 64n), range(64n, 127n)]],
-    ['nothing at the start', [range(1n, 127n)]],
-    ['nothing at the end', [range(0n, 126n)]],
+    ['a missing range at the start', [range(1n, 127n)]],
+    ['a missing range at the end', [range(0n, 126n)]],
     ['a range that ends before it starts', [range(0n, 63n), range(64n, 62n), range(63n, 127n)]],
-    ['an object in place of ranges', range(0n, 127n) as unknown as HashKeyRange[]],
-  ])('fails for ranges with %s', (_, ranges) => {
-    expect(() => new BalancedKeyAllocator({ space: SEED_SPACE, ranges })).toThrow(InvalidHashKeyRangesError);
+    ['an object instead of an array', range(0n, 127n) as unknown as HashKeyRange[]],
+  ])('rejects ranges with %s', (_, ranges) => {
+    expect(() => new BalancedKeyAllocator({ space: ARTICLE_SPACE, ranges })).toThrow(InvalidHashKeyRangesError);
   });
 
-  test.each([0n, -1n, HASH_KEY_SPACE + 1n, 128])('fails for the space %p', (space) => {
+  test.each([0n, -1n, HASH_KEY_SPACE + 1n, 128])('rejects the space %p', (space) => {
     expect(() => new BalancedKeyAllocator({ space: space as bigint })).toThrow(InvalidArgumentError);
   });
 
   test.each([[-1n], [128n], [{ hashKey: 128n, weight: 1 }]])(
-    'fails for the allocated key %p outside every range',
+    'rejects the allocated key %p outside every range',
     (key) => {
       const restore = () =>
-        new BalancedKeyAllocator({ ranges: uniformRanges(2, SEED_SPACE), allocated: [1n, key as bigint] });
+        new BalancedKeyAllocator({ ranges: uniformRanges(2, ARTICLE_SPACE), allocated: [1n, key as bigint] });
       expect(restore).toThrow(InvalidHashKeyError);
       expect(restore).toThrow('allocated[1] must be a hash key of one of the ranges, from 0 to 127, got ');
     },
   );
 
-  test('fails for an allocated key that is listed twice', () => {
+  test('rejects an allocated key that is listed twice', () => {
     const restore = () => new BalancedKeyAllocator({ allocated: [1n, 2n, { hashKey: 1n, weight: 2 }] });
     expect(restore).toThrow(InvalidHashKeyError);
     expect(restore).toThrow('allocated[2] must be listed once, got 1');
   });
 
-  test.each([0, Number.NaN, 2 ** 53, null])('fails for the weight %p', (weight) => {
+  test.each([0, Number.NaN, 2 ** 53, null])('rejects the weight %p', (weight) => {
     const allocator = new BalancedKeyAllocator();
     expect(() => allocator.allocate(weight as number)).toThrow(InvalidWeightError);
     expect(allocator.size).toBe(0);

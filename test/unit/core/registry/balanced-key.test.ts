@@ -11,13 +11,13 @@ import {
 } from '../../../../lib/core';
 import { mostOwners } from './most-owners';
 
-const SEED_SPACE = 128n;
+const ARTICLE_SPACE = 128n;
 
-function firstKeys(count: number, keyOf: typeof balancedKey, space = SEED_SPACE): number[] {
+function firstKeys(count: number, keyOf: typeof balancedKey, space = ARTICLE_SPACE): number[] {
   return Array.from({ length: count }, (_, n) => Number(keyOf(n, space)));
 }
 
-/** Levels of the tree that the article's halving makes of a space: its keys from left to right. */
+/** The keys on each level of the tree in the article, from left to right. */
 function levels(space: bigint): bigint[][] {
   let intervals = [{ low: 0n, high: space, lowTaken: false }];
   const keys: bigint[][] = [];
@@ -41,32 +41,32 @@ function reversedBits(n: number): bigint {
 }
 
 describe('leftToRightKey', () => {
-  test('gives the order of the article', () => {
+  test('returns the keys in the order of the article', () => {
     expect(firstKeys(10, leftToRightKey)).toEqual([64, 32, 96, 16, 48, 80, 112, 8, 24, 40]);
   });
 
-  test('skews 23 keys of the seed, 15 on one side of the first key and 8 from it on', () => {
+  test('puts 15 of the 23 keys in the article below the first key, and 8 at or above it', () => {
     const keys = firstKeys(23, leftToRightKey);
     expect(keys.filter((key) => key < 64)).toHaveLength(15);
     expect(keys.filter((key) => key >= 64)).toHaveLength(8);
     expect(keys.slice(15)).toEqual([4, 12, 20, 28, 36, 44, 52, 60]);
   });
 
-  test('golden: is at worst n against 2n - 1, so worse the deeper the tree, and never as uneven as MD5 with 3 and 11', () => {
+  test('has at worst 2n − 1 keys on one side and n on the other, which is never as uneven as MD5 with 3 and 11', () => {
     const sides = { left: 0, right: 0 };
     const skews = firstKeys(127, leftToRightKey).map((key) => {
       sides[key < 64 ? 'left' : 'right'] += 1;
       return { ...sides, skew: Math.max(sides.left, sides.right) / Math.min(sides.left, sides.right) };
     });
     for (const n of [4, 8, 16, 32]) {
-      // From a full tree of 2n - 1 keys to the next one.
+      // From a full tree of 2n - 1 keys to the next full tree.
       const [worst] = skews.slice(2 * n - 2, 4 * n - 2).toSorted((a, b) => b.skew - a.skew);
       expect(worst).toEqual({ left: 2 * n - 1, right: n, skew: (2 * n - 1) / n });
       expect(worst!.skew).toBeLessThan(11 / 3);
     }
   });
 
-  test('fills level by level from left to right, in a space of any size', () => {
+  test('fills the tree level by level from left to right, in a space of any size', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 300n }), (space) => {
         const keys = Array.from({ length: Number(space) }, (_, n) => leftToRightKey(n, space));
@@ -77,23 +77,23 @@ describe('leftToRightKey', () => {
 });
 
 describe('alternatingKey', () => {
-  test('gives the order of the article', () => {
+  test('returns the keys in the order of the article', () => {
     const keys = [64, 32, 96, 16, 80, 48, 112, 8, 40, 72, 104, 24, 56, 88, 120];
     expect(firstKeys(15, alternatingKey)).toEqual(keys);
   });
 
-  test('gives the article tree of 23 keys', () => {
+  test('returns the 23 keys of the tree in the article', () => {
     const keys = [64, 32, 96, 16, 48, 80, 112, 8, 24, 40, 56, 72, 88, 104, 120, 4, 20, 36, 52, 68, 84, 100, 116];
     expect(new Set(firstKeys(23, alternatingKey))).toEqual(new Set(keys));
   });
 
-  test('golden: is the order of the article tree for eight keys and no longer, though the article takes them for the same', () => {
+  test('equals the tree order of the article only for the first eight keys, although the article treats them as the same', () => {
     const [keys, tree] = [firstKeys(15, alternatingKey), firstKeys(15, balancedKey)];
     expect(keys.slice(0, 8)).toEqual(tree.slice(0, 8));
     expect([keys[8], tree[8]]).toEqual([40, 72]);
   });
 
-  test('golden: nine keys leave 5 and 3 in the halves of the root, though the document says that they never vary by more than 1', () => {
+  test('puts 5 of nine keys into one half and 3 into the other, although the document says that the difference is at most 1', () => {
     const halves = (keyOf: typeof balancedKey) => {
       const keys = firstKeys(9, keyOf).filter((key) => key !== 64);
       return [keys.filter((key) => key < 64).length, keys.filter((key) => key > 64).length];
@@ -102,7 +102,7 @@ describe('alternatingKey', () => {
     expect(halves(balancedKey)).toEqual([4, 4]);
   });
 
-  test('takes every second key of a level, then the others, in a space of any size', () => {
+  test('returns every second key of a level and then the others, in a space of any size', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 300n }), (space) => {
         const keys = Array.from({ length: Number(space) }, (_, n) => alternatingKey(n, space));
@@ -114,19 +114,19 @@ describe('alternatingKey', () => {
 });
 
 describe('balancedKey', () => {
-  test('gives the order of the article tree', () => {
+  test('returns the keys of the tree in the article in the same order', () => {
     expect(firstKeys(7, balancedKey)).toEqual([64, 32, 96, 16, 80, 48, 112]);
   });
 
-  test('is the middle of the space of Kinesis, then of its halves', () => {
+  test('starts with the middle of the hash key space, and then the middle of each half', () => {
     expect([0, 1, 2].map((n) => balancedKey(n))).toEqual([2n ** 127n, 2n ** 126n, 2n ** 127n + 2n ** 126n]);
   });
 
-  test('is the position within its level with the bits reversed', () => {
+  test('returns the position in its level with reversed bits', () => {
     fc.assert(fc.property(fc.maxSafeNat(), (n) => balancedKey(n) === reversedBits(n)));
   });
 
-  test('gives every key of a space of any size once', () => {
+  test('returns every key of a space of any size once', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), (space) => {
         expect(new Set(firstKeys(space, balancedKey, BigInt(space))).size).toBe(space);
@@ -134,7 +134,7 @@ describe('balancedKey', () => {
     );
   });
 
-  test.each([1, 2, 4, 8, 16, 32, 64])('puts ceil(m/k) of any m owners on each of %d shards', (shards) => {
+  test.each([1, 2, 4, 8, 16, 32, 64])('puts at most ceil(m/k) of any m owners on each of %d shards', (shards) => {
     const ranges = uniformRanges(shards);
     const owners = Array.from({ length: 1000 }, (_, n) => shardIndexOf(balancedKey(n), ranges));
     mostOwners(owners, shards).forEach((most, index) => {
@@ -142,7 +142,7 @@ describe('balancedKey', () => {
     });
   });
 
-  test('puts the 14 owners of the article on two shards, 7 and 7, where MD5 puts 3 and 11', () => {
+  test('puts the 14 owners of the article on two shards as 7 and 7, where MD5 puts 3 and 11', () => {
     const perShard = (keyOf: (n: number) => bigint) => {
       const shards = Array.from({ length: 14 }, (_, n) => shardIndexOf(keyOf(n), uniformRanges(2)));
       return [0, 1].map((shard) => shards.filter((other) => other === shard).length);
@@ -157,14 +157,14 @@ describe.each([
   ['leftToRightKey', leftToRightKey],
   ['alternatingKey', alternatingKey],
 ])('%s', (_, keyOf) => {
-  test.each([-1, 0.5, Number.POSITIVE_INFINITY, 128, '1'])('fails for the position %p in a space of 128', (n) => {
-    expect(() => keyOf(n as number, SEED_SPACE)).toThrow(InvalidArgumentError);
-    expect(() => keyOf(n as number, SEED_SPACE)).toThrow(
+  test.each([-1, 0.5, Number.POSITIVE_INFINITY, 128, '1'])('rejects the position %p in a space of 128', (n) => {
+    expect(() => keyOf(n as number, ARTICLE_SPACE)).toThrow(InvalidArgumentError);
+    expect(() => keyOf(n as number, ARTICLE_SPACE)).toThrow(
       'n must be a whole number from 0 to 127 and at most 2^53 - 1, ',
     );
   });
 
-  test.each([0n, -1n, HASH_KEY_SPACE + 1n, 128])('fails for the space %p', (space) => {
+  test.each([0n, -1n, HASH_KEY_SPACE + 1n, 128])('rejects the space %p', (space) => {
     expect(() => keyOf(0, space as bigint)).toThrow('space must be a bigint from 1 to 2^128');
   });
 });

@@ -3,14 +3,14 @@ import { REGISTRY_TABLE_TIME_TO_LIVE } from '../../../../lib/core/registry/regis
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 
-/** A store whose client answers nothing but these calls. */
+/** A store whose client accepts only these calls. */
 function storeOf(calls: object): DynamoDbRegistryStore {
   const unexpected = async () => Promise.reject(new Error('unexpected call'));
   const client = { getItem: unexpected, putItem: unexpected, scan: unexpected, ...calls };
   return new DynamoDbRegistryStore(client as never, 'Keys');
 }
 
-/** What the store writes for an entry. */
+/** The item that the store writes for an entry. */
 async function written(entry: { hashKey?: bigint }): Promise<RegistryItem> {
   const items: RegistryItem[] = [];
   const client = {
@@ -24,13 +24,13 @@ async function written(entry: { hashKey?: bigint }): Promise<RegistryItem> {
   return items[0]!;
 }
 
-test('an entry that has a hash key stays', async () => {
+test('an entry with a hash key does not expire', async () => {
   const item = await written({ hashKey: 7n });
   expect(item).toMatchObject({ version: { N: '3' }, weight: { N: '2' }, hashKey: { S: '7' } });
   expect(item).not.toHaveProperty(REGISTRY_TABLE_TIME_TO_LIVE);
 });
 
-test('an entry that was released goes after a week, by the seconds of DynamoDB', async () => {
+test('a released entry expires after one week, in seconds for DynamoDB', async () => {
   const before = Math.floor(Date.now() / 1000);
   const item = await written({});
   expect(item).not.toHaveProperty('hashKey');
@@ -39,7 +39,7 @@ test('an entry that was released goes after a week, by the seconds of DynamoDB',
   expect(expiresAt).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + WEEK_SECONDS);
 });
 
-test('entries are read as they were written, strongly consistent, one by one or all, page by page, without the head', async () => {
+test('entries are read with strong consistency, one by one or all pages, without the head', async () => {
   const items: RegistryItem[] = [{ id: { S: 'head' } }];
   const client = {
     putItem: async ({ Item }: { Item: RegistryItem }) => void items.push(Item),
@@ -64,7 +64,7 @@ test('entries are read as they were written, strongly consistent, one by one or 
   expect(await store.readEntries()).toEqual([ann, bob]);
 });
 
-test('a write of the first head expects no value, and each other one the version before', async () => {
+test('a first head is written only if there is none, and a later head only in place of the previous version', async () => {
   const sent: RegistryItem[] = [];
   const store = storeOf({ putItem: async (input: RegistryItem) => void sent.push(input) });
   for (const version of [1, 2]) {
@@ -80,7 +80,7 @@ test('a write of the first head expects no value, and each other one the version
   ]);
 });
 
-describe('the head', () => {
+describe('the head of the registry', () => {
   const head = {
     version: 3,
     recent: [
@@ -97,20 +97,20 @@ describe('the head', () => {
     }).writeHead(head, 2),
   );
 
-  test('is read as it was written, with the owners that have no hash key', async () => {
+  test('is returned as it was written, including owners without a hash key', async () => {
     const store = storeOf({ getItem: async () => ({ Item: written }) });
     expect(await store.readHead()).toEqual(head);
   });
 
-  test('that stands there already comes back where a write is refused', async () => {
-    const refusal = Object.assign(new Error('refused'), { name: 'ConditionalCheckFailedException' });
+  test('is returned if a write is rejected because another head is stored', async () => {
+    const rejection = Object.assign(new Error('rejected'), { name: 'ConditionalCheckFailedException' });
     expect(await storeThat(async () => ({})).writeHead(head, 2)).toBe(true);
-    expect(await storeThat(() => Promise.reject({ ...refusal, Item: written })).writeHead(head, 2)).toEqual(head);
-    expect(await storeThat(() => Promise.reject(refusal)).writeHead(head, 2)).toBe(false);
+    expect(await storeThat(() => Promise.reject({ ...rejection, Item: written })).writeHead(head, 2)).toEqual(head);
+    expect(await storeThat(() => Promise.reject(rejection)).writeHead(head, 2)).toBe(false);
   });
 
-  test('of which nobody knows whether it was written is an error', async () => {
-    const noAnswer = Object.assign(new Error('no answer'), { name: 'TimeoutError' });
-    await expect(storeThat(() => Promise.reject(noAnswer)).writeHead(head, 2)).rejects.toBe(noAnswer);
+  test('may or may not be written if there is no response, and the error is thrown', async () => {
+    const noResponse = Object.assign(new Error('no response'), { name: 'TimeoutError' });
+    await expect(storeThat(() => Promise.reject(noResponse)).writeHead(head, 2)).rejects.toBe(noResponse);
   });
 });

@@ -3,7 +3,7 @@ import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
 describe('handOver', () => {
-  test('writes the fences behind what was put before, and switches when both are written', async () => {
+  test('writes the fences after the earlier records, and calls switchKey after both fences are written', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock, shardCount: 2 });
     const producer = new OrderedProducer(kinesis, { streamName: 'events', clock });
@@ -21,7 +21,7 @@ describe('handOver', () => {
     ]);
   });
 
-  test('switches nothing if a fence is rejected', async () => {
+  test('does not call switchKey if a fence is rejected', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock, requestFate: () => 'denied' });
     const producer = new OrderedProducer(kinesis, { streamName: 'events', clock });
@@ -34,7 +34,7 @@ describe('handOver', () => {
     expect(switched).toBe(false);
   });
 
-  test('fails for malformed moves, and writes nothing', async () => {
+  test('rejects invalid moves and writes nothing', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock });
     const producer = new OrderedProducer(kinesis, { streamName: 'events', clock });

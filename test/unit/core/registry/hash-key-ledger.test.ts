@@ -28,7 +28,7 @@ function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `owner-${index}`);
 }
 
-/** Does all the work of one process, as a new process after each crash. */
+/** Runs all jobs of one process, and starts a new process after each crash. */
 async function survive(start: () => HashKeyLedger, work: readonly ((ledger: HashKeyLedger) => Promise<unknown>)[]) {
   let ledger = start();
   for (const job of work) {
@@ -45,7 +45,7 @@ async function survive(start: () => HashKeyLedger, work: readonly ((ledger: Hash
   }
 }
 
-/** Follows the commits one by one: what each says of an owner, and on which state it was decided. */
+/** Applies the commits one by one, and checks each against the owners before it. */
 function replay(
   table: FakeRegistryTable,
   check: (owners: ReadonlyMap<string, HashKeyOwner>, commit: RegistryEntry[]) => void,
@@ -82,7 +82,7 @@ describe('HashKeyLedger', () => {
     ledger = restarted();
   });
 
-  test('allocates the keys that an allocator of the ranges does', async () => {
+  test('allocates the same keys as BalancedKeyAllocator with these ranges', async () => {
     const owners = await ledger.allocate(
       names(10).map((owner) => ({ owner })),
       ranges,
@@ -91,7 +91,7 @@ describe('HashKeyLedger', () => {
     expect(owners).toEqual(names(10).map((owner) => ({ owner, hashKey: allocator.allocate(), weight: 1 })));
   });
 
-  test('gives the same owner the same key, now and after a restart', async () => {
+  test('returns the same key for the same owner, also after a restart', async () => {
     const [first] = await ledger.allocate([{ owner: 'a' }], ranges);
     await ledger.allocate([{ owner: 'b' }], ranges);
     expect(await ledger.allocate([{ owner: 'a' }], ranges)).toEqual([first]);
@@ -99,7 +99,7 @@ describe('HashKeyLedger', () => {
     expect(table.heads).toHaveLength(2);
   });
 
-  test('golden: gives the accounts of the article 64, 32 and 96 of 128, and one key to the two users of account 1', async () => {
+  test('allocates 64, 32 and 96 of 128 to the accounts of the article, and one key to both users of account 1', async () => {
     const keys: bigint[] = [];
     for (const owner of ['Account: 1', 'Account: 1', 'Account: 2', 'Account: 3']) {
       keys.push((await ledger.allocate([{ owner }], uniformRanges(1)))[0]!.hashKey);
@@ -107,7 +107,7 @@ describe('HashKeyLedger', () => {
     expect(keys).toEqual([64n, 64n, 32n, 96n].map((key) => key << 121n));
   });
 
-  test('places the heaviest of several owners first', async () => {
+  test('allocates the heaviest of several owners first', async () => {
     const requests = [1, 1, 2, 2, 3, 3].map((weight, index) => ({ owner: `${index}`, weight }));
     const owners = await ledger.allocate(requests, uniformRanges(3));
     expect(owners.map(({ owner, weight }) => ({ owner, weight }))).toEqual(requests);
@@ -116,7 +116,7 @@ describe('HashKeyLedger', () => {
     expect(loads).toEqual([4, 4, 4]);
   });
 
-  test('places new owners by what the others in the same request weigh from now on', async () => {
+  test('allocates new owners by the new weights of other owners in the same request', async () => {
     const [heavy, light] = await ledger.allocate([{ owner: 'heavy' }, { owner: 'light' }], uniformRanges(2));
     const requests = [{ owner: 'heavy', weight: 100 }, { owner: 'new' }];
     const added = (await ledger.allocate(requests, uniformRanges(2)))[1]!;
@@ -124,7 +124,7 @@ describe('HashKeyLedger', () => {
     expect(shards).toEqual([1, 0, 0]);
   });
 
-  test('places new owners by the recorded weights of others in the same request', async () => {
+  test('allocates new owners by the stored weights of other owners in the same request', async () => {
     const two = uniformRanges(2);
     const [heavy] = await ledger.allocate([{ owner: 'heavy', weight: 100 }], two);
     const added = await ledger.allocate([{ owner: 'heavy' }, { owner: 'b' }, { owner: 'c' }], two);
@@ -133,7 +133,7 @@ describe('HashKeyLedger', () => {
     expect(added[0]).toEqual(heavy);
   });
 
-  test('reads all entries once, and then only the commits of others', async () => {
+  test('reads all entries once, and then only the commits of other processes', async () => {
     const store = table.store(schedule, 0);
     let reads = 0;
     const readEntries = () => {
@@ -146,7 +146,7 @@ describe('HashKeyLedger', () => {
     expect(reads).toBe(2);
   });
 
-  test('fails no other call where the head cannot be read', async () => {
+  test('fails only the call that could not read the head', async () => {
     const store = table.store(schedule, 0);
     let reads = 0;
     const readHead = () => (++reads === 1 ? Promise.reject(new Error('throttled')) : store.readHead());
@@ -155,19 +155,19 @@ describe('HashKeyLedger', () => {
     expect(calls.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
-  test.each(['x', '\u{1f600}'])('takes an owner of 256 characters like %s', async (character) => {
+  test.each(['x', '\u{1f600}'])('accepts an owner of 256 characters such as %s', async (character) => {
     await expect(ledger.release([character.repeat(256)])).resolves.toEqual([undefined]);
     await expect(ledger.release([character.repeat(257)])).rejects.toThrow('owners[0] must be a string of 1 to 256');
   });
 
-  test('records another weight, keeps the key, and plans with it', async () => {
+  test('stores a new weight, keeps the key, and uses the weight in plans', async () => {
     const [before] = await ledger.allocate([{ owner: 'a' }], ranges);
     expect(await ledger.allocate([{ owner: 'a', weight: 5 }], ranges)).toEqual([{ ...before, weight: 5 }]);
     expect(await ledger.allocate([{ owner: 'a' }], ranges)).toEqual([{ ...before, weight: 5 }]);
     expect((await restarted().plan(ranges)).heaviest).toBe(5);
   });
 
-  test('allocates more owners than one commit has room for', async () => {
+  test('allocates more owners than fit into one commit', async () => {
     const owners = await ledger.allocate(
       names(250).map((owner) => ({ owner })),
       ranges,
@@ -177,7 +177,7 @@ describe('HashKeyLedger', () => {
     expect(await restarted().list()).toHaveLength(250);
   });
 
-  test('releases owners, and gives their keys to others', async () => {
+  test('releases owners and allocates their keys to other owners', async () => {
     const [a, b] = await ledger.allocate([{ owner: 'a' }, { owner: 'b' }], ranges);
     expect(await ledger.release(['a', 'nobody'])).toEqual([a, undefined]);
     expect(await ledger.release(['a'])).toEqual([undefined]);
@@ -185,7 +185,7 @@ describe('HashKeyLedger', () => {
     expect((await restarted().allocate([{ owner: 'c' }], ranges))[0]!.hashKey).toBe(a!.hashKey);
   });
 
-  test('answers calls at once as if each had waited for the one before, in fewer commits', async () => {
+  test('returns the results of simultaneous calls as if each had waited for the previous call, with fewer commits', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer(), fc.integer({ min: 2, max: 8 }), async (seed, maxEntries) => {
         const random = seededRandom(seed);
@@ -224,13 +224,13 @@ describe('HashKeyLedger', () => {
     );
   });
 
-  test('gives 500 callers their owners in as many commits as have room for them', async () => {
+  test('allocates owners for 500 callers in as few commits as possible', async () => {
     const owners = await Promise.all(names(500).map((owner) => ledger.allocate([{ owner }], ranges)));
     expect(table.heads).toHaveLength(5);
     expect(ownersPerShard(owners.flat(), ranges)).toEqual([125, 125, 125, 125]);
   });
 
-  test('fails the calls of a commit that fails, and no others', async () => {
+  test('fails only the calls of a failed commit', async () => {
     const store = table.store(schedule, 0);
     let writes = 0;
     const writeHead: RegistryStore['writeHead'] = (head, expected) =>
@@ -245,7 +245,7 @@ describe('HashKeyLedger', () => {
     ['readHead', null, 'the response of readHead must contain a head or undefined'],
     ['writeHead', undefined, 'the response of writeHead must contain true, false or a head'],
     ['readEntries', undefined, 'the response of readEntries must contain an array of entries'],
-  ])('refuses a store whose %s answers %p', async (method, answer, message) => {
+  ])('rejects a store whose %s returns %p', async (method, answer, message) => {
     const store = { ...table.store(schedule, 0), [method]: async () => answer };
     await expect(new HashKeyLedger(store).allocate([{ owner: 'a' }], ranges)).rejects.toMatchObject({
       code: 'INCOMPLETE_ANSWER',
@@ -263,7 +263,7 @@ describe('HashKeyLedger', () => {
     },
   );
 
-  test('refuses a store that lacks a method, before it asks', () => {
+  test('rejects a store without a required method', () => {
     const { writeHead: _, ...store } = table.store(schedule, 0);
     expect(() => new HashKeyLedger(store as RegistryStore)).toThrow('store must be a registry store, with readHead');
   });
@@ -276,7 +276,7 @@ describe('HashKeyLedger', () => {
     expect((await ledger.list()).map(({ owner }) => owner)).toEqual(['a', 'b', 'c']);
   });
 
-  test('plans and makes the moves that new shards need, as many as asked for', async () => {
+  test('plans the moves that new shards need, and makes at most the given number of moves', async () => {
     await ledger.allocate(
       names(12).map((owner) => ({ owner })),
       uniformRanges(2),
@@ -289,7 +289,7 @@ describe('HashKeyLedger', () => {
     expect((await ledger.plan(uniformRanges(3))).moves).toEqual([]);
   });
 
-  test('reports the moves of the commits before the one that fails', async () => {
+  test('reports the moves before a failed commit', async () => {
     for (const owner of names(12)) await ledger.allocate([{ owner }], uniformRanges(2));
     await ledger.release(names(12).filter((_, index) => index % 2 === 0));
     const { moves } = await ledger.plan(uniformRanges(3));
@@ -313,7 +313,7 @@ describe('HashKeyLedger', () => {
       expect(made).toContainEqual({ owner, hashKey: toHashKey, weight: 1 });
   });
 
-  test('makes a single move of a plan, once', async () => {
+  test('makes a single move of a plan only once', async () => {
     const [owner] = await ledger.allocate([{ owner: 'a' }], ranges);
     const move = { owner: 'a', fromHashKey: owner!.hashKey, toHashKey: 7n };
     await ledger.move(move);
@@ -322,7 +322,7 @@ describe('HashKeyLedger', () => {
     expect(table.heads).toHaveLength(2);
   });
 
-  test('makes no move that others have overtaken', async () => {
+  test('rejects a move whose owner or target has changed', async () => {
     const [a, b] = await ledger.allocate([{ owner: 'a' }, { owner: 'b' }], ranges);
     const move = (owner: string, fromHashKey: bigint, toHashKey: bigint) =>
       ledger.move({ owner, fromHashKey, toHashKey });
@@ -334,7 +334,7 @@ describe('HashKeyLedger', () => {
     expect(await ledger.list()).toEqual([a, b]);
   });
 
-  test.each([-1n, 2n ** 128n, 7 as never])('moves no owner to %s, which is no key of a stream', async (toHashKey) => {
+  test.each([-1n, 2n ** 128n, 7 as never])('rejects a move to the invalid hash key %s', async (toHashKey) => {
     const [a] = await ledger.allocate([{ owner: 'a' }], ranges);
     const move = ledger.move({ owner: 'a', fromHashKey: a!.hashKey, toHashKey });
     await expect(move).rejects.toThrow(InvalidHashKeyError);
@@ -342,14 +342,14 @@ describe('HashKeyLedger', () => {
     expect(await restarted().allocate([{ owner: 'a' }], ranges)).toEqual([a]);
   });
 
-  test('is read without a ledger', async () => {
+  test('can be read with readOwners', async () => {
     const [a, b] = await ledger.allocate([{ owner: 'a' }, { owner: 'b' }], ranges);
     await ledger.release(['b']);
     expect(await readOwners(table.store(schedule, 0), ['b', 'a', 'c'])).toEqual([undefined, a, undefined]);
     expect(b).toBeDefined();
   });
 
-  test('is read as committed, even if the committer crashed before it wrote the entry', async () => {
+  test('returns a committed owner even if the process crashed before it wrote the entry', async () => {
     await ledger.allocate([{ owner: 'a' }], ranges);
     const [{ owner, hashKey }] = [{ owner: 'b', hashKey: 9n }];
     const { recent } = table.heads.at(-1)!;
@@ -360,7 +360,7 @@ describe('HashKeyLedger', () => {
     expect(table.entries.get('b')).toMatchObject({ hashKey: 9n, version: 2 });
   });
 
-  test('never reads an entry that was written late, after one that it does not know of', async () => {
+  test('readOwners ignores an outdated entry that is written late', async () => {
     const forgetful = new HashKeyLedger(table.store(schedule, 0), { maxEntries: 1 });
     await forgetful.allocate([{ owner: 'a' }], ranges);
     const late = table.entries.get('a')!;
@@ -370,9 +370,9 @@ describe('HashKeyLedger', () => {
     expect(await readOwners(table.store(schedule, 0), ['a'])).toEqual([undefined]);
   });
 
-  test('reads anew when a commit came between that it could not see in the entries nor in the head', async () => {
+  test('reads the entries again if a commit during the read is in neither the entries nor the head', async () => {
     const store = table.store(schedule, 0);
-    const withoutEntries = { ...store, writeEntry: () => Promise.reject(new Error('gone')) };
+    const withoutEntries = { ...store, writeEntry: () => Promise.reject(new Error('not written')) };
     await new HashKeyLedger(withoutEntries).allocate([{ owner: 'a' }], ranges);
     const other = new HashKeyLedger(store, { maxEntries: 1 });
     let reads = 0;
@@ -386,7 +386,7 @@ describe('HashKeyLedger', () => {
     expect(reads).toBe(2);
   });
 
-  test('gives up when others are always faster', async () => {
+  test('throws RegistryBusyError if other processes commit first 100 times', async () => {
     let writes = 0;
     const writeHead = async () => {
       writes += 1;
@@ -398,7 +398,7 @@ describe('HashKeyLedger', () => {
     expect(writes).toBe(100);
   });
 
-  test('starts anew when the table was replaced by an earlier state of it', async () => {
+  test('starts again if the table was replaced with an earlier backup', async () => {
     const earlier = new FakeRegistryTable();
     const stores = [table.store(schedule, 0), earlier.store(schedule, 0)];
     const replaced = { ...stores[0]! };
@@ -406,13 +406,13 @@ describe('HashKeyLedger', () => {
     await new HashKeyLedger(stores[1]!).allocate([{ owner: 'a' }], ranges);
     for (const owner of names(5)) await warm.allocate([{ owner }], ranges);
     Object.assign(replaced, stores[1]);
-    const [known] = await warm.allocate([{ owner: 'owner-3' }], ranges);
-    expect(await new HashKeyLedger(stores[1]!).allocate([{ owner: 'owner-3' }], ranges)).toEqual([known]);
+    const [ownerThree] = await warm.allocate([{ owner: 'owner-3' }], ranges);
+    expect(await new HashKeyLedger(stores[1]!).allocate([{ owner: 'owner-3' }], ranges)).toEqual([ownerThree]);
     expect((await warm.list()).map(({ owner }) => owner)).toEqual(['a', 'owner-3']);
     expect([...earlier.entries.keys()]).toEqual(['a', 'owner-3']);
   });
 
-  test('goes on after a failure of the store', async () => {
+  test('continues after an error of the store', async () => {
     const store = table.store(schedule, 0);
     const { writeEntry } = store;
     store.writeEntry = async () => {
@@ -440,12 +440,32 @@ describe('HashKeyLedger', () => {
       InvalidArgumentError,
       'owners[1]',
     ],
-    ['no weight', () => ledger.allocate([{ owner: 'a', weight: 0 }], ranges), InvalidWeightError, 'owners[0].weight'],
-    ['nobody to read', () => readOwners(table.store(schedule, 0), ['']), InvalidArgumentError, 'owners[0] must be'],
-    ['a gap', () => ledger.allocate([{ owner: 'a' }], ranges.slice(1)), InvalidHashKeyRangesError, 'ranges must be'],
-    ['a plan of a part', () => ledger.plan(ranges.slice(0, 3)), InvalidHashKeyRangesError, 'ranges must be'],
-    ['fewer moves than none', () => ledger.rebalance(ranges, -1), InvalidArgumentError, 'mostMoves must be'],
-  ])('fails for %s, and writes nothing', async (_, work, type, message) => {
+    [
+      'an invalid weight',
+      () => ledger.allocate([{ owner: 'a', weight: 0 }], ranges),
+      InvalidWeightError,
+      'owners[0].weight',
+    ],
+    [
+      'an empty owner to read',
+      () => readOwners(table.store(schedule, 0), ['']),
+      InvalidArgumentError,
+      'owners[0] must be',
+    ],
+    [
+      'ranges with a gap',
+      () => ledger.allocate([{ owner: 'a' }], ranges.slice(1)),
+      InvalidHashKeyRangesError,
+      'ranges must be',
+    ],
+    [
+      'a plan for a part of the ranges',
+      () => ledger.plan(ranges.slice(0, 3)),
+      InvalidHashKeyRangesError,
+      'ranges must be',
+    ],
+    ['a negative number of moves', () => ledger.rebalance(ranges, -1), InvalidArgumentError, 'mostMoves must be'],
+  ])('rejects %s and writes nothing', async (_, work, type, message) => {
     const error = await work().catch((reason: Error) => reason);
     expect(error).toBeInstanceOf(type);
     expect((error as Error).message).toContain(message);
@@ -453,10 +473,10 @@ describe('HashKeyLedger', () => {
   });
 });
 
-describe('HashKeyLedgers of many processes', () => {
+describe('HashKeyLedger in several processes', () => {
   const seeds = fc.integer();
 
-  test('lose no owner, give no key twice and hold ceil(m/k), wherever they crash', async () => {
+  test('loses no owner, allocates no key twice and keeps ceil(m/k), with crashes at any step', async () => {
     await fc.assert(
       fc.asyncProperty(
         seeds,
@@ -503,7 +523,7 @@ describe('HashKeyLedgers of many processes', () => {
     );
   });
 
-  test('agree on one history of allocations, releases, moves and changes of shards', async () => {
+  test('has one history of allocations, releases, moves and shard changes', async () => {
     await fc.assert(
       fc.asyncProperty(seeds, async (seed) => {
         const random = seededRandom(seed);

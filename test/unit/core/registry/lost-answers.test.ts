@@ -20,7 +20,7 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => ({ 
 
 type Fate = 'answered' | 'retried' | 'lost' | 'failed';
 
-/** A store behind an SDK that tries again: a head that was written is refused at the second attempt. */
+/** A store with an SDK that retries. The second attempt rejects a head that the first attempt has written. */
 function behindAnSdk(store: RegistryStore, fate: () => Fate, written: RegistryHead[]): RegistryStore {
   const writeHead: RegistryStore['writeHead'] = async (head, expected) => {
     const what = fate();
@@ -33,11 +33,11 @@ function behindAnSdk(store: RegistryStore, fate: () => Fate, written: RegistryHe
   return { ...store, writeHead };
 }
 
-/** What the heads that were written changed. */
+/** The changes in the written heads. */
 const changesOf = (written: readonly RegistryHead[]) =>
   written.flatMap(({ version, recent }) => recent.filter((entry) => entry.version === version));
 
-describe('a ledger whose commits are applied, their answers lost, and sent again', () => {
+describe('HashKeyLedger with lost responses', () => {
   let table: FakeRegistryTable;
   let written: RegistryHead[];
   let ledger: HashKeyLedger;
@@ -48,13 +48,13 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
   };
   beforeEach(async () => {
     table = new FakeRegistryTable();
-    // Twelve owners on two of four shards.
+    // Of four shards, two have twelve owners.
     const first = new HashKeyLedger(table.store(noSchedule, 0));
     const owners = await first.allocate(names(24), uniformRanges(4));
     await first.release(owners.filter(({ hashKey }) => hashKey < 2n ** 127n).map(({ owner }) => owner));
   });
 
-  test.each<Fate>(['retried', 'lost'])('makes as many moves as asked for, and reports them (%s)', async (fate) => {
+  test.each<Fate>(['retried', 'lost'])('makes as many moves as requested and reports them (%s)', async (fate) => {
     fates(fate);
     const moves = await ledger.rebalance(uniformRanges(4), 3);
     expect(moves).toHaveLength(3);
@@ -65,7 +65,7 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
     expect(changesOf(written).map(({ owner }) => owner)).toEqual(all.map(({ owner }) => owner));
   });
 
-  test('writes again where another of an earlier release was faster, whose heads hold no ids', async () => {
+  test('commits again after a commit of an earlier version, whose heads contain no ids', async () => {
     const store = table.store(noSchedule, 0);
     let writes = 0;
     const writeHead = async (head: RegistryHead, expected: number) => {
@@ -82,7 +82,7 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
     );
   });
 
-  test('says that it does not know when too many others followed', async () => {
+  test('throws UncertainCommitError after too many commits of other processes', async () => {
     const other = new HashKeyLedger(table.store(noSchedule, 0));
     const store = table.store(noSchedule, 0);
     const writeHead = async (head: RegistryHead, expected: number) => {
@@ -94,7 +94,7 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
     await expect(slow.allocate([{ owner: 'new' }], uniformRanges(4))).rejects.toThrow(UncertainCommitError);
   });
 
-  test('reports exactly what it changed, in random histories with rivals', async () => {
+  test('reports exactly its own changes in random histories with other processes', async () => {
     const totals = { reports: 0, changes: 0, errors: 0 };
     for (let seed = 0; seed < 300; seed++) {
       const random = seededRandom(seed);
@@ -147,7 +147,7 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
   });
 });
 
-describe('a registry that is damaged', () => {
+describe('a damaged registry', () => {
   const entry = { owner: 'a', version: 1, hashKey: 1n, weight: 1 };
   test.each<[string, RegistryHead]>([
     ['has an empty history', { version: 3, recent: [] }],
@@ -155,7 +155,7 @@ describe('a registry that is damaged', () => {
     ['has a history in descending order', { version: 1, recent: [{ ...entry, version: 2 }, entry] }],
     ['has no history', { version: 1, recent: undefined as never }],
     ['has more commits than versions', { version: 1, recent: [entry], commits: ['a', 'b'] }],
-  ])('is refused if its head %s', async (_, head) => {
+  ])('is rejected if its head %s', async (_, head) => {
     const table = new FakeRegistryTable();
     table.heads.push(head);
     await expect(new HashKeyLedger(table.store(noSchedule, 0)).list()).rejects.toThrow(CorruptRegistryError);
@@ -174,12 +174,12 @@ describe('a registry that is damaged', () => {
     { recent: { S: '[["a",1,"x",1]]' } },
     { version: undefined },
     { commits: { S: '7' } },
-  ])('is refused if the item of its head has %j', async (damage) => {
+  ])('is rejected if the item of its head contains %j', async (damage) => {
     const store = new DynamoDbRegistryStore(client({ ...head, ...damage }), 't');
     await expect(store.readHead()).rejects.toThrow(CorruptRegistryError);
   });
 
-  test('does not keep a ledger busy for ever if a scan comes to the same key again', async () => {
+  test('is rejected if a scan repeats its pages', async () => {
     const keys = [{ id: { S: 'x' } }, { id: { S: 'y' } }];
     let scans = 0;
     const scan = async () => ({ Items: [], LastEvaluatedKey: keys[scans++ % 2]! });
@@ -188,16 +188,13 @@ describe('a registry that is damaged', () => {
     expect(scans).toBe(4);
   });
 
-  test.each([[{}], [{ Items: null }]])(
-    'takes an answer without items for none, and not for a registry without owners: %j',
-    async (answer) => {
-      const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => answer as never }, 't');
-      await expect(new HashKeyLedger(store).list()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-    },
-  );
+  test.each([[{}], [{ Items: null }]])('is rejected if a scan returns %j without items', async (answer) => {
+    const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => answer as never }, 't');
+    await expect(new HashKeyLedger(store).list()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  });
 
   test.each([[null], [{}], [{ id: { S: 'owner/a' }, version: { N: '1e400' }, weight: { N: '1' } }]])(
-    'refuses an item that is no entry: %j',
+    'is rejected if it contains the invalid item %j',
     async (item) => {
       const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => ({ Items: [item] }) as never }, 't');
       await expect(new HashKeyLedger(store).list()).rejects.toThrow(CorruptRegistryError);

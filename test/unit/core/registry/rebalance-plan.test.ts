@@ -17,7 +17,7 @@ fc.configureGlobal({ numRuns: randomRuns(100) });
 
 const SPACE = 1_200n;
 
-/** Owners on these shards, of these weights. */
+/** Owners with these shards and weights. */
 function ownersOn(placement: readonly (readonly [shard: number, weight: number])[], shards: number): HashKeyOwner[] {
   const start = uniformRanges(shards, SPACE).map(({ startingHashKey }) => startingHashKey);
   return placement.map(([shard, weight], index) => {
@@ -40,7 +40,7 @@ function moved(
   return owners.map((owner) => ({ ...owner, hashKey: keys.get(owner.owner) ?? owner.hashKey }));
 }
 
-/** The fewest owners that must change their shard for every shard to be within the bound, by trying everything. */
+/** The minimum number of moves that brings every shard within the bound, from a search over all placements. */
 function fewestMoves(owners: readonly HashKeyOwner[], shards: number, bound: number): number {
   const ranges = uniformRanges(shards, SPACE);
   const home = owners.map(({ hashKey }) => shardIndexOf(hashKey, ranges));
@@ -56,7 +56,7 @@ function fewestMoves(owners: readonly HashKeyOwner[], shards: number, bound: num
   return place(0, new Array<number>(shards).fill(0), 0);
 }
 
-/** The load of the heaviest shard at best. */
+/** The minimum load of the heaviest shard. */
 function leastPossible(owners: readonly HashKeyOwner[], shards: number): number {
   const place = (index: number, sums: readonly number[]): number =>
     index === owners.length
@@ -72,7 +72,7 @@ function placements(weights: fc.Arbitrary<number>, maxLength: number) {
 }
 
 describe('rebalancePlan', () => {
-  test('moves nothing that an allocator has just handed out', () => {
+  test('contains no moves directly after an allocation', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 60 }), (shards, count) => {
         const ranges = uniformRanges(shards);
@@ -85,7 +85,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('brings equal owners down to ceil(m/k) on every shard', () => {
+  test('leaves at most ceil(m/k) of m equal owners on each of k shards', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), placements(fc.constant(1), 60), (shards, placement) => {
         const owners = ownersOn(placement, shards);
@@ -96,7 +96,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('moves the fewest of equal owners that any plan can', () => {
+  test('contains the minimum number of moves for equal owners', () => {
     fc.assert(
       fc.property(shardCounts, placements(fc.constant(1), 7), (shards, placement) => {
         const owners = ownersOn(placement, shards);
@@ -106,7 +106,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('brings owners of any weight down to the bound, which is at most 4/3 of the least possible', () => {
+  test('brings the load of every shard down to the bound for any weights, and the bound is at most 4/3 of the minimum', () => {
     fc.assert(
       fc.property(shardCounts, placements(fc.integer({ min: 1, max: 20 }), 7), (shards, placement) => {
         const owners = ownersOn(placement, shards);
@@ -118,7 +118,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('holds with weights that do not add up exactly', () => {
+  test('keeps the bound with weights that have rounding errors', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 8 }),
@@ -132,7 +132,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('gives each mover a key of its own that nobody has or had', () => {
+  test('gives each moved owner a new key that no owner has or had', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 8 }),
@@ -153,7 +153,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('gives a mover no key of an owner that stays on a shard which another leaves', () => {
+  test('does not give a moved owner the key of an owner that stays on the shard', () => {
     const placement = [5, 5, 4, 6].map((weight, index) => [index < 2 ? 1 : 0, weight] as const);
     const [stays, ...others] = ownersOn(placement, 3);
     const middle = 600n;
@@ -162,7 +162,7 @@ describe('rebalancePlan', () => {
     expect(moves[0]!.toHashKey).not.toBe(middle);
   });
 
-  test('relieves the heaviest shard first, and says what is left to relieve', () => {
+  test('starts with the heaviest shard, and reports the heaviest load after each move', () => {
     const owners = ownersOn([...new Array(3).fill([0, 1]), ...new Array(6).fill([1, 1])], 3);
     const { moves, heaviest } = rebalancePlan(owners, uniformRanges(3, SPACE));
     expect(heaviest).toBe(6);
@@ -174,7 +174,7 @@ describe('rebalancePlan', () => {
   });
 
   test.each([4, 5])(
-    'moves an owner of weight %d and no light ones, and says what the heaviest shard is then',
+    'moves one owner of weight %d instead of light owners, and reports the heaviest load after it',
     (heavy) => {
       for (let at = 0; at < 5; at++) {
         const placement = Array.from({ length: 5 }, (_, index) => [0, index === at ? heavy : 1] as const);
@@ -184,7 +184,7 @@ describe('rebalancePlan', () => {
     },
   );
 
-  test('leaves what stays on a shard even within the shard', () => {
+  test('keeps the remaining owners of a shard even within the shard', () => {
     const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(1) });
     const owners = Array.from({ length: 16 }, (_, index) => {
       return { owner: String(index), hashKey: allocator.allocate() / 2n, weight: 1 };
@@ -195,7 +195,7 @@ describe('rebalancePlan', () => {
     expect(perShard).toEqual([4, 4, 4, 4]);
   });
 
-  test('plans twenty thousand owners that are all on one of a hundred shards', () => {
+  test('plans 20,000 owners that are all on one of 100 shards', () => {
     const owners = Array.from({ length: 20_000 }, (_, index) => {
       return { owner: String(index), hashKey: BigInt(index), weight: 1 };
     });
@@ -205,15 +205,25 @@ describe('rebalancePlan', () => {
   const owner = { owner: 'a', hashKey: 1n, weight: 1 };
   test.each<[string, HashKeyOwner[], new (...args: never[]) => Error, string]>([
     [
-      'no name',
+      'an empty name',
       [{ ...owner, owner: '' }],
       InvalidArgumentError,
       'owners[0].owner must be a string of 1 to 256 characters',
     ],
-    ['the name of another', [owner, { ...owner, hashKey: 2n }], InvalidArgumentError, 'owners[1].owner must be listed'],
-    ['the key of another', [owner, { ...owner, owner: 'b' }], InvalidHashKeyError, 'owners[1].hashKey must be listed'],
     [
-      'a key outside',
+      'the name of another owner',
+      [owner, { ...owner, hashKey: 2n }],
+      InvalidArgumentError,
+      'owners[1].owner must be listed',
+    ],
+    [
+      'the key of another owner',
+      [owner, { ...owner, owner: 'b' }],
+      InvalidHashKeyError,
+      'owners[1].hashKey must be listed',
+    ],
+    [
+      'a key outside the ranges',
       [{ ...owner, hashKey: SPACE }],
       InvalidHashKeyError,
       'owners[0].hashKey must be a hash key of one of the ranges',
@@ -225,18 +235,18 @@ describe('rebalancePlan', () => {
       'owners[0].hashKey must be a hash key of one of the ranges',
     ]),
     [
-      'no weight',
+      'the weight 0',
       [{ ...owner, weight: 0 }],
       InvalidWeightError,
       'owners[0].weight must be a number from 1e-9 to 2^53 - 1',
     ],
-  ])('fails for an owner with %s', (_, owners, type, message) => {
+  ])('rejects an owner with %s', (_, owners, type, message) => {
     const plan = () => rebalancePlan(owners, uniformRanges(2, SPACE));
     expect(plan).toThrow(type);
     expect(plan).toThrow(message);
   });
 
-  test('fails if a shard has no key for an owner', () => {
+  test('throws KeySpaceExhaustedError if a shard has no free key for an owner', () => {
     const owners = [0n, 1n, 2n].map((hashKey) => ({ owner: `owner-${hashKey}`, hashKey, weight: 1 }));
     const ranges = [
       { startingHashKey: 0n, endingHashKey: 2n },
@@ -246,7 +256,7 @@ describe('rebalancePlan', () => {
     expect(() => rebalancePlan([...owners, last], ranges)).toThrow(KeySpaceExhaustedError);
   });
 
-  test('fails for ranges with a gap', () => {
+  test('rejects ranges with a gap', () => {
     expect(() => rebalancePlan([], uniformRanges(3).toSpliced(1, 1))).toThrow(InvalidHashKeyRangesError);
   });
 });
