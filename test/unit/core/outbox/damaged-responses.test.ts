@@ -31,7 +31,7 @@ test.each<[string, (statements: Statements) => Promise<unknown>]>([
   ['saves a position', (statements) => newRows(statements).save({ from: '3:3:', afterId: 0n }, [])],
   ['parks rows', (statements) => parkedTable(statements).park([])],
   ['reads the last number', (statements) => new SentRows(statements, ENVELOPE).lastNumber()],
-])('a relay that %s – the response has no row – gives the connection up', async (_, run) => {
+])('a relay that %s – the response contains no row – closes the connection', async (_, run) => {
   const { statements, ran } = fakeStatements({});
   await expect(run(statements)).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
   const before = ran.length;
@@ -43,7 +43,7 @@ test.each<[string, (statements: Statements) => Promise<unknown>]>([
   ['new rows', (statements) => newRows(statements).readBatch({ from: '3:3:', to: '5:5:', firstId: 1n }, LIMITS)],
   ['parked rows', (statements) => parkedTable(statements).read([], LIMITS)],
   ['sent rows', (statements) => new SentRows(statements, ENVELOPE).read({ lastId: 1n }, LIMITS, 'p')],
-])('a relay that reads %s – a column is missing or has another type – gives the connection up', async (_, run) => {
+])('a relay that reads %s – a column is missing or has another type – closes the connection', async (_, run) => {
   const returning = (row: object) =>
     fakeStatements({ readBatch: [row], readParkedRows: [row], readSentRows: [row] }).statements;
   await expect(run(returning(ROW))).resolves.toBeDefined();

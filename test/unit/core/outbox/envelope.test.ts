@@ -18,7 +18,7 @@ const ATTRIBUTES = {
   tenant: 'a',
 };
 
-test('an event has the type of its row, and no attribute if the row has no headers', () => {
+test('cloudEvents – a row with a type and without headers – writes the type and no attribute of a header', () => {
   const row = { ...ROW, type: 'created', headers: null, data: Buffer.from('1') };
   const { tenant: _, ...attributes } = { ...ATTRIBUTES, type: 'created', datacontenttype: 'application/json', data: 1 };
   const event = Buffer.from(cloudEvents({ source: '/shop' }).dataOf(row)).toString();
@@ -28,10 +28,10 @@ test('an event has the type of its row, and no attribute if the row has no heade
 const eventOf = (data: Uint8Array) => Buffer.from(cloudEvents({ source: '/shop' }).dataOf({ ...ROW, data })).toString();
 
 test.each<[string, Uint8Array, string]>([
-  ['JSON as it stands', Buffer.from('{"n":1.0}'), '"datacontenttype":"application/json","data":{"n":1.0}'],
+  ['JSON unchanged', Buffer.from('{"n":1.0}'), '"datacontenttype":"application/json","data":{"n":1.0}'],
   ['other text as a string', Buffer.from('{"n'), '"datacontenttype":"text/plain","data":"{\\"n"'],
-  ['text with a mark of its byte order', Buffer.from('\ufeffa'), '"datacontenttype":"text/plain","data":"\ufeffa"'],
-  ['no text as base64', Buffer.of(0xff), '"datacontenttype":"application/octet-stream","data_base64":"/w=="'],
-])('an event has %s', (_, data, members) => {
+  ['text with a byte order mark', Buffer.from('\ufeffa'), '"datacontenttype":"text/plain","data":"\ufeffa"'],
+  ['binary data as base64', Buffer.of(0xff), '"datacontenttype":"application/octet-stream","data_base64":"/w=="'],
+])('cloudEvents writes %s', (_, data, members) => {
   expect(eventOf(data)).toBe(`${JSON.stringify(ATTRIBUTES).slice(0, -1)},${members}}`);
 });

@@ -7,24 +7,24 @@ test.each([
   ['a missing table', { code: '42P01' }, true],
   ['a missing prepared statement', { code: '26000' }, true],
   ['a table without a replica identity', { code: '55000' }, true],
-  ['a lock that is held', { code: '55P03' }, false],
-  ['a limit of the program', { code: '54000' }, true],
+  ['a lock of another session', { code: '55P03' }, false],
+  ['a program limit', { code: '54000' }, true],
   ['a database that was dropped', { code: '57P04' }, true],
   ['a server that shuts down', { code: '57P01' }, false],
   ['a server that starts', { code: '57P03' }, false],
   ['too many connections', { code: '53300' }, false],
   ['a lost connection', { code: '08006' }, false],
-  ['a transaction that lost a race', { code: '40001' }, false],
+  ['a serialization failure', { code: '40001' }, false],
   ['a full disk', { code: '53100' }, false],
   ['corrupted data', { code: 'XX001' }, true],
   ['an internal error', { code: 'XX000' }, false],
   ['a timeout in a transaction', { code: '25P03' }, false],
-  ['a server that takes no writes', { code: '25006' }, false],
-  ['another wrong transaction', { code: '25001' }, true],
-  ['the system', { code: '42' }, false],
-  ['the system, in letters', { code: 'ECONNRESET' }, false],
-  ['no error', undefined, false],
-])('isLasting – %s, %j – is %s', (_, error, lasts) => {
+  ['a read-only server', { code: '25006' }, false],
+  ['another invalid transaction state', { code: '25001' }, true],
+  ['a number of the system', { code: '42' }, false],
+  ['a code of the system', { code: 'ECONNRESET' }, false],
+  ['a missing error', undefined, false],
+])('isLasting – %s, %j – returns %s', (_, error, lasts) => {
   expect([isLasting(error), isReadOnly(error)]).toEqual([lasts, error?.code === '25006']);
 });
 
@@ -33,10 +33,10 @@ test.each([
   ['a pooler', new OutboxPoolerError('no'), true],
   ['a wrong argument', new InvalidArgumentError('postgres', 1, '2'), true],
   ['a lost connection', new OutboxConnectionError(), false],
-  ['a producer whose time is up', new ProducerAbortedError(), false],
+  ['an aborted producer', new ProducerAbortedError(), false],
   ['an error of the system', { code: 'ECONNREFUSED' }, false],
-])('isRefusal – %s – is the same', (_, error, refuses) => {
-  expect(isRefusal(error)).toBe(refuses);
+])('isRefusal – %s – returns the correct result', (_, error, expected) => {
+  expect(isRefusal(error)).toBe(expected);
 });
 
 test.each([
@@ -49,6 +49,6 @@ test.each([
   ['25006', false],
   ['55P03', false],
   ['ECONNRESET', false],
-])('isRejection – %s – is %s', (code, rejects) => {
+])('isRejection – %s – returns %s', (code, rejects) => {
   expect(isRejection({ code })).toBe(rejects);
 });

@@ -1,25 +1,25 @@
 import { migrateOutbox, outboxMigrations, outboxMigrationsOf } from '../../../../lib/core/outbox/outbox-migrations';
 import { OUTBOX_SCHEMA_VERSION } from '../../../../lib/core/outbox/outbox-schema';
 
-test('outboxMigrations end with the version that the relay works with', () => {
+test('outboxMigrations end with the schema version of the relay', () => {
   expect(outboxMigrations.at(-1)!.version).toBe(OUTBOX_SCHEMA_VERSION);
 });
 
-test('outboxMigrationsOf – another schema – names that schema and no placeholder', () => {
+test('outboxMigrationsOf – another schema – contains that schema and no placeholder', () => {
   for (const { sql } of outboxMigrationsOf('events_1')) {
     expect(sql).toContain('CREATE TABLE events_1.message');
     expect(sql).not.toMatch(/outbox_schema|\boutbox\./);
   }
 });
 
-test('migrateOutbox changes nothing where it cannot tell whether there is a transaction', async () => {
-  const asked: string[] = [];
+test('migrateOutbox changes nothing if it cannot check whether a transaction is open', async () => {
+  const statements: string[] = [];
   const query = async ({ text }: { text: string }) => {
-    asked.push(text);
+    statements.push(text);
     throw Object.assign(new Error('failed'), { code: '53100' });
   };
   await expect(migrateOutbox({ query })).rejects.toMatchObject({ code: '53100' });
-  expect(asked).toEqual([expect.stringMatching(/^SAVEPOINT/)]);
+  expect(statements).toEqual([expect.stringMatching(/^SAVEPOINT/)]);
 });
 
 test.each(['outbox', '_1', 'x'.repeat(40)])('a schema may have the name %s', (name) => {
@@ -27,10 +27,10 @@ test.each(['outbox', '_1', 'x'.repeat(40)])('a schema may have the name %s', (na
 });
 
 test.each(['', 'Outbox', 'x'.repeat(41), 'pg_outbox', 'select', 'a"; DROP TABLE users; --'])(
-  'outboxMigrationsOf rejects the schema name %p, and tells which names are allowed',
+  'outboxMigrationsOf rejects the schema name %p and describes the allowed names',
   (name) => {
     const allowed = expect.stringMatching(/1 to 40 characters of a-z.* not a reserved word of SQL/);
-    const refused = { code: 'INVALID_ARGUMENT', field: 'schema', message: allowed };
-    expect(() => outboxMigrationsOf(name)).toThrow(expect.objectContaining(refused));
+    const expected = { code: 'INVALID_ARGUMENT', field: 'schema', message: allowed };
+    expect(() => outboxMigrationsOf(name)).toThrow(expect.objectContaining(expected));
   },
 );

@@ -12,7 +12,7 @@ const BROKEN = { message: 'Connection terminated unexpectedly' };
 
 const NOTHING_NEW = [{ snapshot: '3:3:', first_id: null, has_rows: false }];
 
-/** What an outbox of one range answers, in which nobody puts a row. */
+/** The responses of an empty outbox with one range. */
 const ANSWERS: Partial<Record<StatementName, FakeRows>> = {
   readSession: [{ lock_timeout: '0', is_first: true }],
   readSettings: ([names]) => (names as string[]).map((name) => ({ name, value: 'as it is' })),
@@ -45,21 +45,21 @@ const ANSWERS: Partial<Record<StatementName, FakeRows>> = {
 
 type Name = ReturnType<typeof statementName>;
 
-/** A pool of such connections, of which some statements fail. */
+/** A pool with these responses. Some statements can fail. */
 class StubPool extends EventEmitter implements PostgresPool {
   readonly totalCount = 1;
-  /** Without those that only the processes of two connections were compared with. */
+  /** All connections except those that were only opened to compare two server processes. */
   readonly connections: EventEmitter[] = [];
   readonly ran: Name[] = [];
-  /** How each connection was given back: whether as a broken one. */
+  /** For each released connection, whether it was released as broken. */
   readonly released: unknown[] = [];
-  /** What a statement returns instead. */
-  readonly answers = new Map<Name, object[]>();
+  /** Responses that replace those of the empty outbox. */
+  readonly responses = new Map<Name, object[]>();
   /** The statement that has no response. */
   silentOn?: Name;
-  /** Whether connections are made when they are asked for, which a pool tells, and not before. */
+  /** Whether a connection is new when it is requested, so that the pool emits `connect`. */
   areNew = true;
-  /** What each worker holds: nobody anything, but for what a test says. */
+  /** The number of ranges of each worker. */
   holdings: object[] = [{ is_mine: true, ranges: 0 }];
 
   constructor(private readonly failing: (name: Name) => object | undefined = () => undefined) {
@@ -71,8 +71,8 @@ class StubPool extends EventEmitter implements PostgresPool {
   async connect(): ReturnType<PostgresPool['connect']> {
     const pid = ++this.processes;
     let isForComparison = true;
-    const query = async (given: PostgresQuery) => {
-      const name = statementName(given);
+    const query = async (released: PostgresQuery) => {
+      const name = statementName(released);
       if (name === 'readProcess') return { rows: [{ pid }], rowCount: 1 };
       isForComparison = false;
       this.ran.push(name);
@@ -80,8 +80,8 @@ class StubPool extends EventEmitter implements PostgresPool {
       if (failure !== undefined) throw Object.assign(new Error(), failure);
       if (this.silentOn === name) return new Promise<never>(() => {});
       if (name === 'countHoldings') return { rows: this.holdings, rowCount: this.holdings.length };
-      const answer = this.answers.get(name) ?? ANSWERS[name as StatementName] ?? [];
-      const rows = typeof answer === 'function' ? answer(given.values ?? []) : answer;
+      const answer = this.responses.get(name) ?? ANSWERS[name as StatementName] ?? [];
+      const rows = typeof answer === 'function' ? answer(released.values ?? []) : answer;
       return { rows, rowCount: rows.length };
     };
     const release = (isBroken: unknown): void => {
@@ -99,7 +99,7 @@ const producer = { putAll: async () => ({ delivered: 0, rejected: 0 }) };
 const relayOn = (postgres: PostgresPool | PostgresClient, clock: VirtualClock, options: TunedRelayOptions = {}) =>
   new OutboxRelay(postgres, producer, { clock, onReconnect: () => {}, ...options });
 
-/** Runs a relay for so long, does something meanwhile, and returns how often each statement ran. */
+/** Runs a relay for this time, calls `meanwhile`, and returns how often each statement ran. */
 async function countsOf(pool: StubPool, forMs: number, options: TunedRelayOptions = {}, meanwhile = () => {}) {
   const clock = new VirtualClock();
   const relay = relayOn(pool, clock, { ...options, clock });
@@ -114,8 +114,8 @@ async function countsOf(pool: StubPool, forMs: number, options: TunedRelayOption
   return { count, relay, endedAt: clock.now() };
 }
 
-describe('a server that takes no writes', () => {
-  /** When a relay gives up, if to take a range fails like this; after an hour it is told to end. */
+describe('a relay on a read-only server', () => {
+  /** The time at which a relay ends with an error if a write fails like this. After an hour it is aborted. */
   async function endsAfterMs(failureAt: (ms: number) => object | undefined): Promise<number | undefined> {
     const clock = new VirtualClock();
     const writes: Name[] = ['takeOverRange', 'replaceLock', 'takeSnapshot'];
@@ -132,21 +132,21 @@ describe('a server that takes no writes', () => {
     }
   }
 
-  test('ends its relay after a minute, for it may have been a primary', async () => {
+  test('ends after one minute, because the server may have been a primary before', async () => {
     expect(await endsAfterMs(() => READ_ONLY)).toBe(60 * SECOND_MS);
   });
 
-  test('ends no relay when it takes writes within a minute', async () => {
+  test('does not end if the server accepts writes within one minute', async () => {
     expect(await endsAfterMs((ms) => (ms < 59 * SECOND_MS ? READ_ONLY : undefined))).toBeUndefined();
   });
 
-  test('has another minute when it was not there meanwhile', async () => {
+  test('starts the minute again after a lost connection', async () => {
     const failureAt = (ms: number) => (ms >= 50 * SECOND_MS && ms < 55 * SECOND_MS ? BROKEN : READ_ONLY);
     expect(await endsAfterMs(failureAt)).toBe(115 * SECOND_MS);
   });
 });
 
-test('a pool and its connections have no listener of a relay that has ended, nor of a verification', async () => {
+test('after a relay or a verification has ended, the pool and its connections have none of its listeners', async () => {
   const clock = new VirtualClock();
   const pool = new StubPool();
   const abort = new AbortController();
@@ -157,7 +157,7 @@ test('a pool and its connections have no listener of a relay that has ended, nor
   expect([getEventListeners(abort.signal, 'abort'), pool.released]).toEqual([[], [false, false]]);
   const emitters = [pool, ...pool.connections];
   expect(pool.connections).toHaveLength(2);
-  // What a pool hears of its connections from their beginning stays with them.
+  // Only the error listeners of the pool remain.
   const listeners = emitters.flatMap((emitter) => emitter.eventNames().map(String));
   expect(new Set(listeners)).toEqual(new Set(['error']));
   expect(pool.connections.map((connection) => connection.listenerCount('error'))).toEqual([1, 1]);
@@ -165,9 +165,9 @@ test('a pool and its connections have no listener of a relay that has ended, nor
 
 test.each<[string, Name, (relay: OutboxRelay) => Promise<unknown>]>([
   ['verifies', 'verify', (relay) => relay.verify()],
-  ['is checked', 'hasSettingsTable', (relay) => relay.run()],
+  ['starts', 'hasSettingsTable', (relay) => relay.run()],
 ])(
-  'a connection that breaks while it %s ends that, and not the process, whether it is new or not',
+  'a connection that is lost while a relay %s rejects this call and does not end the process, whether it is new or not',
   async (_, broken, use) => {
     for (const areNew of [true, false]) {
       const clock = new VirtualClock();
@@ -179,7 +179,7 @@ test.each<[string, Name, (relay: OutboxRelay) => Promise<unknown>]>([
   },
 );
 
-test('a relay runs once at a time, and again when it has ended', async () => {
+test('a relay cannot run twice at the same time, but can run again after it has ended', async () => {
   const clock = new VirtualClock();
   const relay = relayOn(new StubPool(), clock);
   for (const _ of [1, 2]) {
@@ -191,12 +191,12 @@ test('a relay runs once at a time, and again when it has ended', async () => {
   }
 });
 
-test('a relay that is told to end does so at once, however long it would have slept', async () => {
+test('an aborted relay ends at once, even with a long lease', async () => {
   const { endedAt } = await countsOf(new StubPool(), 5 * SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
   expect(endedAt).toBe(5 * SECOND_MS);
 });
 
-test('a relay that is told to end waits three seconds for a last answer', async () => {
+test('an aborted relay waits three seconds for the last response', async () => {
   const clock = new VirtualClock();
   const pool = Object.assign(new StubPool(), { silentOn: 'unlisten' as const });
   const abort = new AbortController();
@@ -207,14 +207,14 @@ test('a relay that is told to end waits three seconds for a last answer', async 
   expect([clock.now(), pool.released]).toEqual([4 * SECOND_MS, [true]]);
 });
 
-describe('a connection of a pool that is lost', () => {
+describe('a lost connection of a pool', () => {
   test.each([
     ['holds a range', true],
-    ['stands by', false],
-  ])('is given back at once by a worker that %s, however seldom that looks at the ranges', async (_, isFree) => {
+    ['has no range', false],
+  ])('is released at once by a worker that %s, even with a long lease', async (_, isFree) => {
     const clock = new VirtualClock();
     const pool = new StubPool();
-    if (!isFree) pool.answers.set('findFreeRanges', []);
+    if (!isFree) pool.responses.set('findFreeRanges', []);
     const abort = new AbortController();
     const relay = relayOn(pool, clock, { leaseMs: 3_600 * SECOND_MS });
     const running = relay.run({ signal: abort.signal });
@@ -229,37 +229,37 @@ describe('a connection of a pool that is lost', () => {
   });
 
   test.each(['error', 'end'])(
-    'with the event %s is replaced after a wait, which is counted and told',
+    'with the event %s is replaced after a wait, which is counted and reported',
     async (event) => {
       const pool = new StubPool();
-      const told: Error[] = [];
-      const options = { leaseMs: 2 * SECOND_MS, onReconnect: (error: Error) => void told.push(error) };
+      const errors: Error[] = [];
+      const options = { leaseMs: 2 * SECOND_MS, onReconnect: (error: Error) => void errors.push(error) };
       const { relay } = await countsOf(pool, 2 * SECOND_MS, options, () => pool.connections[0]!.emit(event));
       expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
       const again = await countsOf(pool, 4 * SECOND_MS, options, () => pool.connections[1]!.emit(event));
       expect(pool.connections).toHaveLength(3);
       expect([relay, again.relay].map((each) => each.summary().reconnects)).toEqual([1, 1]);
-      expect(told).toMatchObject([{ code: 'OUTBOX_CONNECTION' }, { code: 'OUTBOX_CONNECTION' }]);
+      expect(errors).toMatchObject([{ code: 'OUTBOX_CONNECTION' }, { code: 'OUTBOX_CONNECTION' }]);
     },
   );
 
-  test('over and over, by a statement that fails, is replaced once in each wait', async () => {
+  test('is replaced once per wait if a statement fails each time', async () => {
     const pool = new StubPool((name) => (name === 'takeSnapshot' ? { code: '53100' } : undefined));
     await countsOf(pool, 9.5 * SECOND_MS);
     expect(pool.connections).toHaveLength(10);
   });
 
   test.each<[string, Name, object, object]>([
-    ['it was to be checked', 'hasSettingsTable', BROKEN, { code: 'OUTBOX_CONNECTION' }],
-    ['Postgres says what comes again', 'takeSnapshot', { code: '42P01' }, { code: '42P01' }],
-  ])('ends the relay when %s', async (_, failing, failure, error) => {
+    ['the connection is lost before the check', 'hasSettingsTable', BROKEN, { code: 'OUTBOX_CONNECTION' }],
+    ['the error is permanent', 'takeSnapshot', { code: '42P01' }, { code: '42P01' }],
+  ])('ends the relay if %s', async (_, failing, failure, error) => {
     const clock = new VirtualClock();
     const pool = new StubPool((name) => (name === failing ? failure : undefined));
     await expect(clock.runUntil(relayOn(pool, clock).run())).rejects.toMatchObject(error);
     expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
   });
 
-  test('and is a client ends the relay, which has no other', async () => {
+  test('ends the relay if it is a single client instead of a pool', async () => {
     const clock = new VirtualClock();
     const pool = new StubPool();
     const relay = relayOn(await pool.connect(), clock);
@@ -272,18 +272,18 @@ describe('a connection of a pool that is lost', () => {
   });
 });
 
-describe('a pool that gives no connection', () => {
-  const REFUSED = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+describe('a pool without a connection', () => {
+  const REFUSED = Object.assign(new Error('rejected'), { code: 'ECONNREFUSED' });
   test.each<[string, Error, string]>([
-    ['as the system says', REFUSED, 'ECONNREFUSED'],
-    ['without a code', new Error('timeout'), 'OUTBOX_CONNECTION'],
-  ])('%s ends the relay', async (_, failure, code) => {
+    ['with the error of the system', REFUSED, 'ECONNREFUSED'],
+    ['with an error without a code', new Error('timeout'), 'OUTBOX_CONNECTION'],
+  ])('ends the relay %s', async (_, failure, code) => {
     const clock = new VirtualClock();
     const pool = Object.assign(new StubPool(), { connect: () => Promise.reject(failure) });
     await expect(clock.runUntil(relayOn(pool, clock).run())).rejects.toMatchObject({ code });
   });
 
-  test('in time ends the relay, and one that comes later is closed', async () => {
+  test('ends the relay after 30 seconds, and a later connection is closed', async () => {
     const clock = new VirtualClock();
     const [pool, slow] = [new StubPool(), new StubPool()];
     slow.connect = async () => {
@@ -297,10 +297,10 @@ describe('a pool that gives no connection', () => {
   });
 });
 
-describe('a pool', () => {
+describe('the connections of a pool', () => {
   const needsTwo = { code: 'INVALID_ARGUMENT', message: expect.stringContaining('needs two connections') };
 
-  /** A pool whose second connection comes so late, and that says so of itself. */
+  /** A pool with these properties, and with a delay for its second connection. */
   function poolWith(clock: VirtualClock, secondAfterMs: number, own: object): StubPool {
     const pool = Object.assign(new StubPool(), own);
     const connect = pool.connect.bind(pool);
@@ -319,9 +319,9 @@ describe('a pool', () => {
   }
 
   test.each<[string, object]>([
-    ['says that it has one', { options: { max: 1 } }],
-    ['has opened one, and gives no other', { totalCount: 1 }],
-  ])('of one connection, which %s, is refused', async (_, own) => {
+    ['has one connection by its options', { options: { max: 1 } }],
+    ['has opened one connection and returns no other', { totalCount: 1 }],
+  ])('a pool that %s is rejected', async (_, own) => {
     const clock = new VirtualClock();
     const pool = poolWith(clock, 20 * SECOND_MS, own);
     await expect(runOn(pool, clock)).rejects.toMatchObject(needsTwo);
@@ -329,9 +329,9 @@ describe('a pool', () => {
   });
 
   test.each<[string, number]>([
-    ['needs for a second', SECOND_MS],
-    ['needs for long', 20 * SECOND_MS],
-  ])('whose other connections the application %s relays', async (_, secondAfterMs) => {
+    ['for one second', SECOND_MS],
+    ['for 20 seconds', 20 * SECOND_MS],
+  ])('a relay starts if the application uses the other connections %s', async (_, secondAfterMs) => {
     const clock = new VirtualClock();
     const pool = poolWith(clock, secondAfterMs, { options: { max: 2 }, totalCount: 2 });
     await runOn(pool, clock);
@@ -341,11 +341,11 @@ describe('a pool', () => {
 });
 
 test.each([
-  ['one that holds a range', 3],
-  ['one that holds none', 0],
-])('slots are rotated every half a minute, by %s', async (_, rotations) => {
+  ['holds a range', 3],
+  ['holds no range', 0],
+])('a worker that %s rotates the slots %d times in 100 seconds', async (_, rotations) => {
   const pool = new StubPool();
-  if (rotations === 0) pool.answers.set('findFreeRanges', []);
+  if (rotations === 0) pool.responses.set('findFreeRanges', []);
   const { count } = await countsOf(pool, 100 * SECOND_MS);
   expect(count('rotate')).toBe(rotations);
 });
@@ -355,15 +355,15 @@ test.each([
   [2, 0, 1],
   [3, 2, 0],
   [4, 2, 1],
-])('a worker with %d ranges, where the one with the fewest has %d, gives %d back', async (mine, fewest, given) => {
+])('a worker with %d ranges, where the minimum is %d, releases %d ranges', async (ownRanges, fewest, released) => {
   const clock = new VirtualClock();
   const pool = new StubPool();
   const abort = new AbortController();
   const running = relayOn(pool, clock).run({ signal: abort.signal });
   await clock.runUntil(clock.sleep(SECOND_MS / 2));
-  pool.holdings = [{ is_mine: true, ranges: mine }, { ranges: fewest }, { ranges: 5 }];
+  pool.holdings = [{ is_mine: true, ranges: ownRanges }, { ranges: fewest }, { ranges: 5 }];
   await clock.runUntil(clock.sleep(SECOND_MS));
-  expect(pool.ran.filter((name) => name === 'unlockRange')).toHaveLength(given);
+  expect(pool.ran.filter((name) => name === 'unlockRange')).toHaveLength(released);
   abort.abort();
   await clock.runUntil(running);
 });

@@ -7,20 +7,20 @@ import { noRelaySummary, type RelaySummary } from '../../../../lib/core/outbox/r
 import { VirtualClock } from '../../../../lib/testing';
 
 interface TableOptions {
-  /** How many keys have a row in the table. The number of a key is the number of its row. */
+  /** The number of keys with a row in the table. The number of a key is the number of its row. */
   keys: number;
-  /** Which of them the stream rejects. */
+  /** The keys that the stream rejects. */
   isRejected?(key: number): boolean;
-  /** How often the rows were tried by an earlier worker. */
+  /** The tries of an earlier worker for each row. */
   tries?: number;
   rowBytes?: number;
   batchBytes?: number;
   mostParkedKeys?: number;
-  /** How long it takes to read parked rows. */
+  /** The time of a read of parked rows. */
   readMs?: number;
 }
 
-/** A table of parked rows, one row a key, behind a worker that remembers 10 keys. */
+/** A table with one parked row for each key, and a worker that remembers 10 keys. */
 function tableOf(options: TableOptions) {
   const { keys, isRejected = () => false, tries = 0, rowBytes = 1, batchBytes = 1_000, readMs = 1 } = options;
   const { mostParkedKeys = 10 } = options;
@@ -54,8 +54,8 @@ function tableOf(options: TableOptions) {
       bytesRead.push(rows.length * rowBytes);
       return { rows, unreadKeys: found.slice(rows.length).map(({ partitionKey }) => partitionKey) };
     },
-    remove: async (gone) => {
-      for (const { partitionKey } of gone) table.delete(partitionKey);
+    remove: async (removed) => {
+      for (const { partitionKey } of removed) table.delete(partitionKey);
     },
     countTries: async (rejected) => {
       for (const { partitionKey } of rejected.map(({ row }) => row)) {
@@ -69,7 +69,7 @@ function tableOf(options: TableOptions) {
     for (const row of rows) {
       const { partitionKey } = row;
       triedAtMs.set(partitionKey, [...(triedAtMs.get(partitionKey) ?? []), clock.now()]);
-      if (isRejected(Number(partitionKey))) ends.rejected(row, new Error('refused'));
+      if (isRejected(Number(partitionKey))) ends.rejected(row, new Error('rejected'));
       else ends.delivered(row);
     }
   };
@@ -80,7 +80,7 @@ function tableOf(options: TableOptions) {
     put,
     () => {},
   );
-  /** As the reader of a range does: between two batches keys may be forgotten. */
+  /** Between two batches keys can be forgotten, as in the reader of a range. */
   const runFor = async (ms: number): Promise<void> => {
     await parked.load();
     const running = parked.run();
@@ -103,7 +103,7 @@ test.each([
   expect([parked.hasAllKeys, parked.isFull]).toEqual([knowsAll, false]);
 });
 
-test('ParkedKeys – more keys have parked rows than it remembers – sends the rows of all of them', async () => {
+test('ParkedKeys – more keys have parked rows than it can remember – sends the rows of all of them', async () => {
   const { parked, table, runFor } = tableOf({ keys: 1_000 });
   await runFor(1_000);
   expect([table.size, parked.hasAllKeys]).toEqual([0, true]);
@@ -120,7 +120,7 @@ test('ParkedKeys – the stream rejects the rows of 100 keys – sends the rows 
   expect(Math.max(...triesOfEach)).toBeLessThanOrEqual(26);
 });
 
-test('ParkedKeys – all keys that it remembers wait for a retry – forgets them, and has room', async () => {
+test('ParkedKeys – all remembered keys wait for a retry – forgets them and has room again', async () => {
   const { parked, clock, rowOf } = tableOf({ keys: 0, isRejected: () => true });
   await parked.load();
   const running = parked.run();
@@ -132,7 +132,7 @@ test('ParkedKeys – all keys that it remembers wait for a retry – forgets the
   await clock.runUntil(running);
 });
 
-test('ParkedKeys – rejected keys come faster than they can be retried – forgets those that were not retried yet, and has room', async () => {
+test('ParkedKeys – more keys are rejected than can be retried – forgets keys that were not retried and has room again', async () => {
   const { parked, clock, rowOf } = tableOf({ keys: 0, mostParkedKeys: 200, readMs: 60_000 });
   await parked.load();
   const running = parked.run();
@@ -143,7 +143,7 @@ test('ParkedKeys – rejected keys come faster than they can be retried – forg
   await clock.runUntil(running);
 });
 
-test('ParkedKeys – one row fills what a put may read – reads the other keys next, and each row is sent', async () => {
+test('ParkedKeys – one row fills the limit of a put – reads the other keys next, and sends each row', async () => {
   const { table, bytesRead, triedAtMs, runFor } = tableOf({ keys: 9, rowBytes: 1_000, batchBytes: 1_000 });
   await runFor(1_000);
   expect(table.size).toBe(0);
@@ -151,7 +151,7 @@ test('ParkedKeys – one row fills what a put may read – reads the other keys 
   expect([...triedAtMs.values()].map((times) => times.length)).toEqual(Array(9).fill(1));
 });
 
-describe('the rows of a key that go to two streams', () => {
+describe('the parked rows of one key', () => {
   const rowOf = (id: bigint): ParkedRow => {
     const sequence = { producerId: 'outbox', sequenceNumber: id };
     const read = { id, hasEnded: false };
@@ -162,12 +162,12 @@ describe('the rows of a key that go to two streams', () => {
     [first, second] = [rowOf(1n), rowOf(2n)];
   });
 
-  /** Parked keys over a table, and what is put of them. */
-  function parkedOver(isRefused: (row: OutboxRow, put: number) => boolean) {
+  /** Parked keys with a table, and the rows that are put. */
+  function parkedOver(isRejected: (row: OutboxRow, put: number) => boolean) {
     let table: ParkedRow[] = [];
     const puts: bigint[][] = [];
-    const told: OutboxRowError[] = [];
-    const withoutRow = (gone: OutboxRow) => table.filter(({ id }) => id !== gone.id);
+    const errors: OutboxRowError[] = [];
+    const withoutRow = (removed: OutboxRow) => table.filter(({ id }) => id !== removed.id);
     const clock = new VirtualClock();
     const fake: Partial<ParkedTable> = {
       park: async (rows) => {
@@ -178,22 +178,22 @@ describe('the rows of a key that go to two streams', () => {
         await clock.sleep(1);
         return { rows: found, unreadKeys: [] };
       },
-      remove: async (gone) => {
-        for (const row of gone) table = withoutRow(row);
+      remove: async (removed) => {
+        for (const row of removed) table = withoutRow(row);
       },
       countTries: async ([{ row } = { row: first }]) => {
         table = table.map((each) => (each.id === row.id ? { ...each, tries: each.tries + 1 } : each));
       },
     };
     const put: PutRows = async (rows, ends) => {
-      const going = rows.filter((row) => ends.mayGo(row));
-      if (going.length > 0) puts.push(going.map(({ id }) => id));
-      for (const row of going) {
-        if (isRefused(row, puts.length)) ends.rejected(row, new Error('refused'));
+      const ready = rows.filter((row) => ends.mayGo(row));
+      if (ready.length > 0) puts.push(ready.map(({ id }) => id));
+      for (const row of ready) {
+        if (isRejected(row, puts.length)) ends.rejected(row, new Error('rejected'));
         else ends.delivered(row);
       }
     };
-    const onRejected = (error: OutboxRowError) => void told.push(error);
+    const onRejected = (error: OutboxRowError) => void errors.push(error);
     const settings = {
       clock,
       batchRows: 10,
@@ -220,47 +220,47 @@ describe('the rows of a key that go to two streams', () => {
       parked.stop();
       await clock.runUntil(running);
     };
-    const left = () => table.map(({ id }) => id);
-    return { parked, puts, clock, untilEmpty, all, left, told };
+    const remainingIds = () => table.map(({ id }) => id);
+    return { parked, puts, clock, untilEmpty, all, remainingIds, errors };
   }
 
-  test('are tried one by one until the one that was to blame is gone', async () => {
-    const { all, puts, told } = parkedOver((row, put) => put === 1 || (row.id === 2n && put === 3));
+  test('are tried one by one until the invalid row is removed', async () => {
+    const { all, puts, errors } = parkedOver((row, put) => put === 1 || (row.id === 2n && put === 3));
     await all([first, second, rowOf(3n), rowOf(4n)]);
     expect(puts).toEqual([[1n, 2n, 3n, 4n], [1n], [2n], [2n], [3n, 4n]]);
-    expect(told.map(({ id }) => id)).toEqual([2n]);
+    expect(errors.map(({ id }) => id)).toEqual([2n]);
   });
 
-  test('that are refused while their range ends are not counted: another worker may have them', async () => {
-    const { parked, clock, told, left } = parkedOver(() => true);
+  test('are not counted if they are rejected while their range ends, because another worker may process them', async () => {
+    const { parked, clock, errors, remainingIds } = parkedOver(() => true);
     parked.reject(first);
     const running = parked.run();
-    // To read takes a millisecond.
+    // A read takes one millisecond.
     await clock.runUntil(clock.sleep(0.5));
     parked.stop();
     await clock.runUntil(running);
-    expect([told, left()]).toEqual([[], [1n]]);
+    expect([errors, remainingIds()]).toEqual([[], [1n]]);
   });
 
-  test('are put in order, though one is refused when a later one has been read', async () => {
-    const { parked, puts, clock, untilEmpty, left } = parkedOver(() => false);
+  test('are put in order, even if an earlier row is rejected after a later row was read', async () => {
+    const { parked, puts, clock, untilEmpty, remainingIds } = parkedOver(() => false);
     parked.announce(second);
     await parked.park([second]);
     const running = parked.run();
-    // To read takes a millisecond.
+    // A read takes one millisecond.
     await clock.runUntil(clock.sleep(0.5));
     parked.reject(first);
     await clock.runUntil(untilEmpty());
     parked.stop();
     await clock.runUntil(running);
-    expect([puts.flat(), left()]).toEqual([[1n, 2n], []]);
+    expect([puts.flat(), remainingIds()]).toEqual([[1n, 2n], []]);
   });
 });
 
 describe('keys that an earlier worker has parked', () => {
   const SECOND_MS = 1_000;
 
-  /** When each key is read, and how much of it, where nothing but refusals comes of it. */
+  /** The time and the limits of each read if every row is rejected. */
   async function readsOf(
     keys: { partitionKey: string; tries: number }[],
     untilMs: number,
@@ -299,7 +299,7 @@ describe('keys that an earlier worker has parked', () => {
       } as unknown as RelaySettings,
       {} as RelaySummary,
       async (rows, ends) => {
-        for (const row of rows) ends.rejected(row, new Error('refused'));
+        for (const row of rows) ends.rejected(row, new Error('rejected'));
       },
       () => {},
     );
@@ -315,12 +315,15 @@ describe('keys that an earlier worker has parked', () => {
     [0, 0],
     [1, SECOND_MS],
     [12, SECOND_MS],
-  ])('after %d tries the first is read in %d ms: this worker may not live for a long wait', async (tries, atMs) => {
-    const [first] = await readsOf([{ partitionKey: 'key', tries }], 2 * SECOND_MS);
-    expect(first).toMatchObject({ atMs, behind: [0n] });
-  });
+  ])(
+    'after %d tries, the first key is read after %d ms, because this worker may not run for long',
+    async (tries, atMs) => {
+      const [first] = await readsOf([{ partitionKey: 'key', tries }], 2 * SECOND_MS);
+      expect(first).toMatchObject({ atMs, behind: [0n] });
+    },
+  );
 
-  test('are tried again in twice the time after each try, up to a minute', async () => {
+  test('are tried again after a delay that doubles with each try, up to one minute', async () => {
     const reads = await readsOf([{ partitionKey: 'key', tries: 1 }], 300 * SECOND_MS);
     const waits = reads.map(({ atMs }, index) => (atMs - (reads[index - 1]?.atMs ?? 0)) / SECOND_MS);
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
@@ -329,18 +332,21 @@ describe('keys that an earlier worker has parked', () => {
   test.each([
     [1, 0, 100, 1_000],
     [32, 0, 3, 31],
-  ])('%d keys with %d tries are read together, in shares of one batch', async (count, tries, maxRows, maxBytes) => {
-    const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
-    const [first] = await readsOf(keys, 2 * SECOND_MS, { batchRows: 100 });
-    expect(first).toMatchObject({ keys: keys.map(({ partitionKey }) => partitionKey), maxRows, maxBytes });
-  });
+  ])(
+    '%d keys with %d tries are read together, each with an equal share of one batch',
+    async (count, tries, maxRows, maxBytes) => {
+      const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
+      const [first] = await readsOf(keys, 2 * SECOND_MS, { batchRows: 100 });
+      expect(first).toMatchObject({ keys: keys.map(({ partitionKey }) => partitionKey), maxRows, maxBytes });
+    },
+  );
 
-  test('are read by 32 in a put, in four puts at once', async () => {
+  test('are read in four puts at the same time, with 32 keys in each', async () => {
     const keys = Array.from({ length: 200 }, (_, number) => ({ partitionKey: `key ${number}`, tries: 0 }));
     const reads = await readsOf(keys, 0);
     expect(reads.slice(0, 4).map((read) => read.keys.length)).toEqual([32, 32, 32, 32]);
     expect(new Set(reads.flatMap((read) => read.keys)).size).toBe(200);
-    // While all four are at work nothing more is read.
+    // During these four puts, nothing else is read.
     expect(await readsOf(keys, SECOND_MS - 1, { readMs: SECOND_MS })).toHaveLength(4);
   });
 });

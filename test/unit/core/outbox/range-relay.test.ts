@@ -21,7 +21,7 @@ const rowOf = (id: bigint): OutboxRow => ({
 
 type PutAll = RecordSink['putAll'];
 
-/** A relay of a span that is read in these batches. */
+/** A relay of a span of rows in these batches. */
 function relayOf(
   batches: OutboxRow[][],
   putAll: PutAll,
@@ -49,7 +49,7 @@ test('RangeRelay.stop – rows of a key were not sent – sends no later rows of
   const batches = [[rowOf(1n)], [rowOf(2n), rowOf(3n)]];
   const taken: bigint[] = [];
   let refuseFirst = (): void => {};
-  // The stream has room for two rows.
+  // The stream accepts two rows.
   const putAll = async <R extends ProducerRecord>(rows: Iterable<R> | AsyncIterable<R>, observer?: PutObserver<R>) => {
     const summary = { delivered: 0, rejected: 0 };
     for await (const row of rows) {
@@ -58,7 +58,7 @@ test('RangeRelay.stop – rows of a key were not sent – sends no later rows of
       const refused = new Promise<void>((resolve) => {
         if (id === 1n) refuseFirst = resolve;
       });
-      if (id === 1n) void refused.then(() => observer?.rejected?.(0, row, new Error('refused')));
+      if (id === 1n) void refused.then(() => observer?.rejected?.(0, row, new Error('rejected')));
       else {
         await clock.sleep(100);
         observer?.delivered?.(0, row, { shardId: 'shard', sequenceNumber: '1', attempts: 1 });
@@ -75,7 +75,7 @@ test('RangeRelay.stop – rows of a key were not sent – sends no later rows of
   expect(taken).toEqual([1n, 2n]);
 });
 
-test('RangeRelay – the producer is closed – ends with its error, and parks no row', async () => {
+test('RangeRelay – the producer is closed – ends with its error and parks no row', async () => {
   const closed = new ProducerClosedError();
   const putAll: PutAll = async (rows, observer) => {
     for await (const row of rows) observer?.rejected?.(0, row, closed);
@@ -85,7 +85,7 @@ test('RangeRelay – the producer is closed – ends with its error, and parks n
   await expect(clock.runUntil(relayOf([[rowOf(1n)]], putAll, { clock }).run())).rejects.toBe(closed);
 });
 
-test('RangeRelay – acknowledged rows – leave room for others before the next save', async () => {
+test('RangeRelay – acknowledged rows – make room for other rows before the next save', async () => {
   const clock = new VirtualClock();
   const ROWS = 100;
   let delivered = 0;
@@ -109,7 +109,7 @@ test('RangeRelay – acknowledged rows – leave room for others before the next
   await clock.runUntil(running);
 });
 
-test('RangeRelay – acknowledged rows behind a row in flight – keep no data in memory', async () => {
+test('RangeRelay – acknowledged rows after a row in flight – keep no data in memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const clock = new VirtualClock();
@@ -138,7 +138,7 @@ test('RangeRelay – acknowledged rows behind a row in flight – keep no data i
   await clock.runUntil(running);
 });
 
-/** Runs a relay for so long, and until it has ended. */
+/** Runs a relay for this time, and waits until it has ended. */
 async function runFor(ms: number, relay: RangeRelay, clock: VirtualClock): Promise<void> {
   const running = relay.run();
   await clock.runUntil(clock.sleep(ms));
@@ -148,7 +148,7 @@ async function runFor(ms: number, relay: RangeRelay, clock: VirtualClock): Promi
 
 const DELIVERED = { shardId: 'shard', sequenceNumber: '1', attempts: 1 };
 
-/** A stream that takes each row after so long, and notes it. */
+/** A stream that acknowledges each row after this time and records it. */
 function streamTaking(clock: VirtualClock, msOf: (row: OutboxRow) => number) {
   const taken: { id: bigint; atMs: number }[] = [];
   const putAll: PutAll = async (rows, observer) => {
@@ -179,7 +179,7 @@ test('RangeRelay – maxRowsInFlight rows are in flight – reads no batch until
   ]);
 });
 
-test('RangeRelay.stop – a batch that is read ahead fails – ends without an unhandled rejection', async () => {
+test('RangeRelay.stop – a batch that was read in advance fails – ends without an unhandled rejection', async () => {
   const clock = new VirtualClock();
   const putAll: PutAll = async (rows, observer) => {
     await clock.sleep(200);
@@ -193,7 +193,7 @@ test('RangeRelay.stop – a batch that is read ahead fails – ends without an u
     throw new Error('broken');
   };
   await runFor(50, relayOf([[]], putAll, { clock }, readBatch), clock);
-  // At the end of a turn Node.js tells of rejections that nobody has handled, and jest fails the test.
+  // Node.js reports unhandled rejections at the end of a turn, and jest then fails the test.
   await new Promise(setImmediate);
   expect(batches).toBe(2);
 });

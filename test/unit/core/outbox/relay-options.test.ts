@@ -5,7 +5,7 @@ const documented = [
   ...readFileSync('lib/core/outbox/relay-options.ts', 'utf8').matchAll(/@default (\d+).*\n\s+\*\/\s+(\w+)\?: number/g),
 ].map(([, value, name]) => ({ name: name as 'retryMs', value: Number(value) }));
 
-test.each(documented)('$name is $value by default, as its documentation says', ({ name, value }) => {
+test.each(documented)('the default of $name is $value, as documented', ({ name, value }) => {
   expect(relaySettings({})[name]).toBe(value);
 });
 
@@ -17,7 +17,7 @@ test.each([
   ['maxTries', Number.MAX_SAFE_INTEGER],
   ['retryMs', LONGEST_TIMER_MS],
   ['statementTimeoutMs', LONGEST_TIMER_MS],
-] as const)('%s is a whole number from 1 to %d', (name, most) => {
+] as const)('%s accepts whole numbers from 1 to %d', (name, most) => {
   for (const value of [1, most]) expect(relaySettings({ [name]: value })[name]).toBe(value);
   for (const value of [0, 1.5, most + 1, Number.NaN, '1' as never]) {
     expect(() => relaySettings({ [name]: value })).toThrow(expect.objectContaining({ field: name }));
@@ -31,11 +31,11 @@ test.each<[string, OutboxRelayOptions]>([
   ['source', { envelope: { cloudEvents: { source: '' } } }],
   ['source', { envelope: { cloudEvents: { source: 1 as never } } }],
   ['defaultType', { envelope: { cloudEvents: { source: '/', defaultType: '' } } }],
-])('refuses a wrong %s: %j', (field, options) => {
+])('rejects the wrong %s: %j', (field, options) => {
   expect(() => relaySettings(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
-test('a lost connection is a warning of the process, unless somebody listens', () => {
+test('a lost connection is a warning of the process if there is no onReconnect', () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   relaySettings({}).onReconnect(new Error('broken'));
   expect(warn.mock.calls).toEqual([['the relay of an outbox connects again: Error: broken']]);

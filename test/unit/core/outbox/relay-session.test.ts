@@ -8,7 +8,7 @@ import { statementName } from '../../../support/postgres/outbox-statements';
 
 const LOCK = -7;
 
-/** A process of a server, with what belongs to its session. The server is older than one of the settings. */
+/** A server process with the state of its session. The server is older than one of the settings. */
 class ServerProcess {
   readonly settings = new Map<string, string>();
   readonly locks = new Set<number>();
@@ -21,7 +21,7 @@ class ServerProcess {
     return name === 'transaction_timeout' ? null : (this.settings.get(name) ?? `default of ${name}`);
   }
 
-  /** Everything of the relay that others would find. */
+  /** The settings, locks, channels and prepared statements of the relay. */
   get leftovers(): unknown[] {
     const changed = [...this.settings].filter(
       ([name, value]) => value !== `default of ${name}` && name !== 'lock_timeout',
@@ -35,29 +35,29 @@ interface Fault {
   processAt?(statement: number): ServerProcess;
   /** The code with which a statement fails. */
   fails?(name: string, statement: number): string | undefined;
-  /** Replaces the rows of an answer. */
-  spoil?(name: string, rows: object[], statement: number): object[];
-  /** After how long a notification comes. */
+  /** Replaces the rows of a response. */
+  changeRows?(name: string, rows: object[], statement: number): object[];
+  /** The delay of a notification. */
   notifiedAfterMs?: number;
   isInTransaction?: boolean;
 }
 
-/** A session on such a process, which goes wrong in some way, and all statements that the relay sends. */
+/** A session on a server process with this fault, and all statements of the relay. */
 function sessionOn(
   own: ServerProcess,
-  { processAt = () => own, fails, spoil, notifiedAfterMs = 0, isInTransaction }: Fault = {},
+  { processAt = () => own, fails, changeRows, notifiedAfterMs = 0, isInTransaction }: Fault = {},
 ) {
   const clock = new VirtualClock();
   const sent: string[] = [];
   let session: RelaySession;
-  const answers: Partial<Record<string, (at: ServerProcess, values: readonly unknown[]) => object[] | undefined>> = {
+  const responses: Partial<Record<string, (at: ServerProcess, values: readonly unknown[]) => object[] | undefined>> = {
     readSession: () => [{ lock_timeout: '0', is_first: !isInTransaction }],
     readProcess: ({ pid }) => [{ pid }],
     readSettings: (at, [names]) => (names as string[]).map((name) => ({ name, value: at.settingOf(name) })),
-    applySettings: (at, [names, wanted]) => {
-      const known = (names as string[]).filter((each) => at.settingOf(each) !== null);
-      for (const each of known) at.settings.set(each, (wanted as string[])[(names as string[]).indexOf(each)]!);
-      return known.map((each) => ({ name: each, value: at.settingOf(each) }));
+    applySettings: (at, [names, newValues]) => {
+      const existing = (names as string[]).filter((each) => at.settingOf(each) !== null);
+      for (const each of existing) at.settings.set(each, (newValues as string[])[(names as string[]).indexOf(each)]!);
+      return existing.map((each) => ({ name: each, value: at.settingOf(each) }));
     },
     listen: (at) => void at.channels.add('outbox'),
     unlisten: (at) => void at.channels.delete('outbox'),
@@ -68,24 +68,24 @@ function sessionOn(
     unlockWorker: (at, [lock]) => void at.locks.delete(lock as number),
     hasWorkerLock: (at, [lock]) => [{ isHeld: at.locks.has(lock as number) }],
     notifySession: (_, [payload]) => {
-      clock.schedule(() => session.onNotification({ payload: 'of a writer' }), 0);
+      clock.schedule(() => session.onNotification({ payload: 'from a writer' }), 0);
       const notify = () => session.onNotification({ payload: `${payload}` });
       if (notifiedAfterMs < 60_000) clock.schedule(notify, notifiedAfterMs);
       return [{}];
     },
   };
-  const answer = (at: ServerProcess, query: PostgresQuery): object[] => {
+  const responseTo = (at: ServerProcess, query: PostgresQuery): object[] => {
     if (query.name !== undefined) at.prepared.add(query.name);
     if (query.text.startsWith('DEALLOCATE')) at.prepared.delete(query.text.split('"')[1]!);
-    return answers[statementName(query)]?.(at, query.values ?? []) ?? [];
+    return responses[statementName(query)]?.(at, query.values ?? []) ?? [];
   };
   const query = async (statement: PostgresQuery) => {
     const name = statementName(statement);
     const number = sent.push(name) - 1;
     const code = fails?.(name, number);
     if (code !== undefined) throw Object.assign(new Error('no'), { code });
-    const rows = answer(processAt(number), statement);
-    return { rows: spoil?.(name, rows, number) ?? rows, rowCount: 0 };
+    const rows = responseTo(processAt(number), statement);
+    return { rows: changeRows?.(name, rows, number) ?? rows, rowCount: 0 };
   };
   const connection = new Connection({ query } as unknown as PostgresClient, { ms: 30_000, clock });
   const statements = new Statements(connection, 'outbox');
@@ -99,9 +99,9 @@ function sessionOn(
   return { session, sent, clock, statements, starting };
 }
 
-const refusal = (what: string) => ({ code: 'OUTBOX_POOLER', message: expect.stringContaining(what) });
+const poolerError = (what: string) => ({ code: 'OUTBOX_POOLER', message: expect.stringContaining(what) });
 
-test('a session that ends leaves nothing of the relay', async () => {
+test('RelaySession.end – a running session – leaves no setting, lock, channel or prepared statement', async () => {
   const own = new ServerProcess(1);
   const { session, starting, clock, statements } = sessionOn(own);
   await starting();
@@ -112,34 +112,37 @@ test('a session that ends leaves nothing of the relay', async () => {
   expect(own.leftovers).toEqual([]);
 });
 
-test.each(['42501', '57P01'])('nothing of the relay is left if a statement fails with %s', async (code) => {
-  const { sent: all, starting } = sessionOn(new ServerProcess(1));
-  await starting();
-  for (let failed = 0; failed < all.length; failed++) {
-    const own = new ServerProcess(1);
-    const fails = (_: string, statement: number) => (statement === failed ? code : undefined);
-    const { session, starting: start, clock } = sessionOn(own, { fails });
-    await expect(start()).rejects.toMatchObject({ code: expect.any(String) });
-    await clock.runUntil(session.end());
-    expect({ failed: all[failed], left: own.leftovers }).toEqual({ failed: all[failed], left: [] });
-  }
-});
+test.each(['42501', '57P01'])(
+  'RelaySession.end – any statement has failed with %s – leaves no setting, lock, channel or prepared statement',
+  async (code) => {
+    const { sent: all, starting } = sessionOn(new ServerProcess(1));
+    await starting();
+    for (let failed = 0; failed < all.length; failed++) {
+      const own = new ServerProcess(1);
+      const fails = (_: string, statement: number) => (statement === failed ? code : undefined);
+      const { session, starting: start, clock } = sessionOn(own, { fails });
+      await expect(start()).rejects.toMatchObject({ code: expect.any(String) });
+      await clock.runUntil(session.end());
+      expect({ failed: all[failed], left: own.leftovers }).toEqual({ failed: all[failed], left: [] });
+    }
+  },
+);
 
-describe('a session is refused, and nothing is set,', () => {
+describe('a session is rejected before it changes a setting', () => {
   const other = (process: ServerProcess) => sessionOn(process).statements;
 
-  test('if another connection has the same process', async () => {
+  test('if another connection has the same server process', async () => {
     const own = new ServerProcess(1);
     await expect(sessionOn(own).starting(other(own))).rejects.toMatchObject(
-      refusal('two connections share one session'),
+      poolerError('two connections share one session'),
     );
     expect(own.leftovers).toEqual([]);
   });
 
-  test.each([2, 5])('if its process is another one from statement %d on', async (from) => {
+  test.each([2, 5])('if its server process changes after statement %d', async (from) => {
     const [one, two] = [new ServerProcess(1), new ServerProcess(2)];
     const { starting } = sessionOn(one, { processAt: (statement) => (statement > from ? two : one) });
-    await expect(starting()).rejects.toMatchObject(refusal('several sessions'));
+    await expect(starting()).rejects.toMatchObject(poolerError('several sessions'));
     expect(one.leftovers).toEqual([]);
   });
 
@@ -151,61 +154,61 @@ describe('a session is refused, and nothing is set,', () => {
   });
 });
 
-test('a session passes if the other connection has another process, or no answer', async () => {
+test('a session is accepted if the other connection has another server process or no response', async () => {
   const [one, two] = [new ServerProcess(1), new ServerProcess(2)];
   await sessionOn(one).starting(sessionOn(two).statements);
   await sessionOn(one).starting(sessionOn(two, { fails: () => '53300' }).statements);
 });
 
-describe('a proxy is refused that', () => {
+describe('a proxy is rejected', () => {
   test.each([
     ['SET', 'SET'],
     ['SET', 'applySettings'],
     ['LISTEN', 'listen'],
-  ])('rejects %s, by "%s"', async (what, rejected) => {
+  ])('if it rejects %s in the statement "%s"', async (what, rejected) => {
     for (const code of ['0A000', '08P01', 'XX000', '42501']) {
       const fails = (name: string) => (name === rejected ? code : undefined);
       const starting = sessionOn(new ServerProcess(1), { fails }).starting();
-      await expect(starting).rejects.toMatchObject({ ...refusal(`${what} was rejected: no`), cause: { code } });
+      await expect(starting).rejects.toMatchObject({ ...poolerError(`${what} was rejected: no`), cause: { code } });
     }
   });
 
-  test.each(['57P01', '55P03'])('may still pass with %s', async (code) => {
+  test.each(['57P01', '55P03'])('with the original error if it fails with %s', async (code) => {
     const fails = (name: string) => (name === 'listen' ? code : undefined);
     await expect(sessionOn(new ServerProcess(1), { fails }).starting()).rejects.toMatchObject({ code });
   });
 
-  test('loses a setting', async () => {
-    const spoil = (name: string, rows: object[], statement: number) =>
+  test('if it loses a setting', async () => {
+    const changeRows = (name: string, rows: object[], statement: number) =>
       name === 'readSettings' && statement > 9 ? rows.map((row) => ({ ...row, value: 'lost' })) : rows;
-    const { starting } = sessionOn(new ServerProcess(1), { spoil });
-    await expect(starting()).rejects.toMatchObject(refusal('the setting search_path was lost'));
+    const { starting } = sessionOn(new ServerProcess(1), { changeRows });
+    await expect(starting()).rejects.toMatchObject(poolerError('the setting search_path was lost'));
   });
 
-  test('loses a lock', async () => {
-    const spoil = (name: string, rows: object[]) => (name === 'hasWorkerLock' ? [{ isHeld: false }] : rows);
-    await expect(sessionOn(new ServerProcess(1), { spoil }).starting()).rejects.toMatchObject(
-      refusal('lock of the session'),
+  test('if it loses a lock', async () => {
+    const changeRows = (name: string, rows: object[]) => (name === 'hasWorkerLock' ? [{ isHeld: false }] : rows);
+    await expect(sessionOn(new ServerProcess(1), { changeRows }).starting()).rejects.toMatchObject(
+      poolerError('lock of the session'),
     );
   });
 
-  test('loses a notification, after five seconds', async () => {
+  test('if it loses a notification for five seconds', async () => {
     const { starting, clock } = sessionOn(new ServerProcess(1), { notifiedAfterMs: 60_000 });
-    await expect(starting()).rejects.toMatchObject(refusal('a notification to the session was lost'));
+    await expect(starting()).rejects.toMatchObject(poolerError('a notification to the session was lost'));
     expect(clock.now()).toBe(5_000);
   });
 });
 
-test.each([0, 4_999])('a notification that comes after %d ms is not lost', async (notifiedAfterMs) => {
+test.each([0, 4_999])('a session is accepted if its notification arrives after %d ms', async (notifiedAfterMs) => {
   await expect(sessionOn(new ServerProcess(1), { notifiedAfterMs }).starting()).resolves.toBeUndefined();
 });
 
-test('a session whose process changes while the relay runs is refused', async () => {
+test('a session is rejected if its server process changes later', async () => {
   const [one, two] = [new ServerProcess(1), new ServerProcess(2)];
   let current = one;
   const { session, starting, clock } = sessionOn(one, { processAt: () => current });
   await starting();
   await clock.runUntil(session.checkLock());
   current = two;
-  await expect(clock.runUntil(session.checkLock())).rejects.toMatchObject(refusal('several sessions'));
+  await expect(clock.runUntil(session.checkLock())).rejects.toMatchObject(poolerError('several sessions'));
 });

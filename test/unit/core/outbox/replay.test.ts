@@ -5,7 +5,7 @@ import { type RecordSink, Streams } from '../../../../lib/core/outbox/streams';
 import { VirtualClock } from '../../../../lib/testing';
 import { fakeStatements } from '../../../support/postgres/outbox-statements';
 
-/** When a replay begins, five rows were sent; two more are, while it goes on. */
+/** Five rows were sent before the replay, and two more are sent during the replay. */
 const LAST_AT_FIRST = 5;
 const SENT = [1, 2, 3, 4, 5, 6, 7];
 
@@ -20,10 +20,10 @@ const ROW = {
 };
 
 type PutAll = RecordSink['putAll'];
-const takesAll: PutAll = async () => ({ delivered: 0, rejected: 0 });
+const acceptAll: PutAll = async () => ({ delivered: 0, rejected: 0 });
 
-/** Replays that outbox, two rows at a time. It says how many were replayed, and the numbers of each batch. */
-async function replayed(options: ReplayOptions, putAll = takesAll): Promise<{ count: number; batches: number[][] }> {
+/** Replays the outbox in batches of two rows. Returns the number of replayed rows and the ids of each batch. */
+async function replayed(options: ReplayOptions, putAll = acceptAll): Promise<{ count: number; batches: number[][] }> {
   const batches: number[][] = [];
   const batchOf = ([afterId, lastId]: readonly unknown[]): number[] => {
     const batch = SENT.filter((id) => id > Number(afterId) && id <= Number(lastId)).slice(0, 2);
@@ -45,40 +45,40 @@ async function replayed(options: ReplayOptions, putAll = takesAll): Promise<{ co
   return { count, batches };
 }
 
-describe.each(['sent', 'new'] as const)('rows as %s', (as) => {
+describe.each(['sent', 'new'] as const)('a replay as %s', (as) => {
   test.each<[string, ReplayOptions, number, number[][]]>([
-    ['all that were sent when it began', {}, 5, [[1, 2], [3, 4], [5], []]],
-    ['those from a number on', { firstId: 2n }, 4, [[2, 3], [4, 5], []]],
-    ['those up to a number', { lastId: 3n }, 3, [[1, 2], [3], []]],
-    ['no more than there were when it began', { firstId: 4n, lastId: 7n }, 2, [[4, 5], []]],
-    ['none, where there are none', { firstId: 6n }, 0, [[]]],
-  ])('are %s', async (_, options, count, batches) => {
-    const putAll = jest.fn(takesAll);
+    ['all rows that were sent before its start', {}, 5, [[1, 2], [3, 4], [5], []]],
+    ['the rows from firstId on', { firstId: 2n }, 4, [[2, 3], [4, 5], []]],
+    ['the rows up to lastId', { lastId: 3n }, 3, [[1, 2], [3], []]],
+    ['no rows that were sent after its start', { firstId: 4n, lastId: 7n }, 2, [[4, 5], []]],
+    ['no rows if firstId is after the last row', { firstId: 6n }, 0, [[]]],
+  ])('includes %s', async (_, options, count, batches) => {
+    const putAll = jest.fn(acceptAll);
     expect(await replayed({ ...options, as }, putAll)).toEqual({ count, batches });
-    // Rows that are put anew go to the outbox.
+    // With `as: 'new'`, the rows are inserted into the outbox.
     expect(putAll).toHaveBeenCalledTimes(as === 'new' ? 0 : batches.length - 1);
   });
 
-  test('are none behind a signal', async () => {
+  test('includes no rows if its signal is already aborted', async () => {
     expect(await replayed({ as, signal: AbortSignal.abort() })).toEqual({ count: 0, batches: [] });
   });
 });
 
-test('a replay that is told to end does so behind a batch', async () => {
+test('an aborted replay ends after the current batch', async () => {
   const abort = new AbortController();
   const putAll: PutAll = async (rows) => {
     abort.abort();
-    return takesAll(rows);
+    return acceptAll(rows);
   };
   expect(await replayed({ signal: abort.signal }, putAll)).toEqual({ count: 2, batches: [[1, 2]] });
 });
 
-test('a replay ends with the first number that the stream may not have', async () => {
+test('a replay ends with the id of the first row that the stream rejected', async () => {
   const error = new Error('too large');
   let puts = 0;
   const putAll: PutAll = async (rows) => {
     puts += 1;
-    return puts === 1 ? takesAll(rows) : { delivered: 1, rejected: 1, firstRejection: { index: 0, error } };
+    return puts === 1 ? acceptAll(rows) : { delivered: 1, rejected: 1, firstRejection: { index: 0, error } };
   };
   await expect(replayed({}, putAll)).rejects.toMatchObject({ code: 'OUTBOX_REPLAY', firstId: 3n, cause: error });
 });
@@ -88,10 +88,10 @@ test.each<[string, unknown]>([
   ['sentFrom', 0],
   ['sentBefore', '2026-11-24'],
   ['firstId', 1],
-])('refuses a wrong %s: %p', async (field, value) => {
+])('rejects the wrong %s: %p', async (field, value) => {
   await expect(replayed({ [field]: value })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
 });
 
-test('takes times', async () => {
+test('a replay accepts a period of time', async () => {
   expect(await replayed({ sentFrom: new Date(0), sentBefore: new Date(1) })).toMatchObject({ count: 5 });
 });

@@ -21,7 +21,7 @@ const limits = fc.record({
 test.each([
   ['rows', { maxRowsInFlight: 80, maxBytesInFlight: 1_000_000 }, 1],
   ['bytes', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 8_000 }, 100],
-])('a key may take an eighth of the %s in flight', (_, limits, bytes) => {
+])('RowsInFlight – one key – has room for one eighth of the %s', (_, limits, bytes) => {
   const inFlight = new RowsInFlight(limits);
   for (let index = 0; index < 10; index++) {
     expect([inFlight.isHalfFullFor('a'), inFlight.isFullFor('a')]).toEqual([index >= 5, false]);
@@ -33,7 +33,7 @@ test.each([
 test.each([
   ['rows', { maxRowsInFlight: 16, maxBytesInFlight: 1_000_000 }],
   ['bytes', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 1_600 }],
-])('no more is read when all %s are in flight, and a row that has ended leaves room', (_, limits) => {
+])('RowsInFlight – all %s are in flight – has no room until a row ends', (_, limits) => {
   const inFlight = new RowsInFlight(limits);
   const rows = [...'aabbccddeeffgghh'].map((key, index) => rowOf({ key, bytes: 100 }, index));
   for (const row of rows) {
@@ -48,8 +48,8 @@ test.each([
   }
 });
 
-describe('the pieces of a batch', () => {
-  test('are the batch, in order, and none is empty', () => {
+describe('RowsInFlight.pieces', () => {
+  test('returns all rows of the batch in order, in pieces that are not empty', () => {
     fc.assert(
       fc.property(rows, limits, (batch, limit) => {
         const pieces = [...new RowsInFlight(limit).pieces(batch)];
@@ -63,12 +63,12 @@ describe('the pieces of a batch', () => {
     ['10 rows', { maxRowsInFlight: 160, maxBytesInFlight: 1_000_000 }, Array<number>(25).fill(1), [10, 10, 5]],
     ['100 bytes', { maxRowsInFlight: 1_000, maxBytesInFlight: 1_600 }, [60, 40, 100, 60, 41], [2, 1, 1, 1]],
     ['500 rows', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 1_000_000 }, Array<number>(501).fill(1), [500, 1]],
-  ])('have %s at most', (_, limit, sizes, lengths) => {
+  ])('returns pieces of at most %s', (_, limit, sizes, lengths) => {
     const batch = sizes.map((bytes, index) => rowOf({ key: 'a', bytes }, index));
     expect([...new RowsInFlight(limit).pieces(batch)].map(({ length }) => length)).toEqual(lengths);
   });
 
-  test('fit into the share of a key that does not have half of it, unless a row alone does not', () => {
+  test('returns pieces that fit into the share of a key that is less than half full, except for a single large row', () => {
     fc.assert(
       fc.property(rows, rows, limits, (before, batch, limit) => {
         for (const piece of new RowsInFlight(limit).pieces(batch)) {

@@ -11,7 +11,7 @@ test.each([
   [undefined, 'no topic'],
   ['a secret', 'another topic'],
 ])(
-  'rows of a topic without a producer are rejected, each by itself, without data of the row: %s',
+  'rows of a topic without a producer are rejected one by one, with an error without data of the row: %s',
   async (topic, what) => {
     const rows = [rowOf(1n, topic), rowOf(2n, topic)];
     const [[stream, own]] = new Streams({ a: sink() }).divide(rows) as [[RecordSink, OutboxRow[]]];
@@ -30,11 +30,11 @@ test.each([
 
 const shared = sink();
 test.each<[string, string, RecordSink | Record<string, RecordSink>]>([
-  ['none', 'producer', {}],
-  ['one that skips what is rejected', 'producer.skipRejected', sink(true)],
-  ['one of a topic that does', 'producer.a.skipRejected', { a: sink(true) }],
-  ['one for two topics', 'producer', { a: shared, b: shared }],
-])('refuses producers: %s', (_, field, producers) => {
-  const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
-  expect(() => new Streams(producers)).toThrow(refused);
+  ['an empty set of producers', 'producer', {}],
+  ['a producer with skipRejected', 'producer.skipRejected', sink(true)],
+  ['a producer of a topic with skipRejected', 'producer.a.skipRejected', { a: sink(true) }],
+  ['one producer for two topics', 'producer', { a: shared, b: shared }],
+])('Streams rejects %s', (_, field, producers) => {
+  const invalidArgument = expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
+  expect(() => new Streams(producers)).toThrow(invalidArgument);
 });
