@@ -18,6 +18,7 @@ const GUIDES = [
   'consuming',
   'hash-keys',
   'sharded-tables',
+  'key-sharded-tables',
   'adaptive-counts',
   'fan-out-query',
   'keyspaces',

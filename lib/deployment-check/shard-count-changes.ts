@@ -37,7 +37,7 @@ export function skippedTableStep(
   const text =
     `items would be missed or be there twice if the shardCounts of the table went from ${asCode(deployed)} to ` +
     `${asCode(shards)} in one deployment: deploy ${asCode(first.shards)} before.` +
-    readGuide('sharded-tables', 'a-table-sharded-by-its-own-key');
+    readGuide('key-sharded-tables', 'a-table-sharded-by-its-own-key');
   return [finding(location, 'KeyShardedTable.skippedStep', 'missed', 'split', text)];
 }
 

@@ -131,7 +131,7 @@ function tableFindings(location: Location, deployed: KeyShardingMetadata, coming
   ];
 }
 
-const TABLE_GUIDE = readGuide('sharded-tables', 'what-of-a-table-cannot-change');
+const TABLE_GUIDE = readGuide('key-sharded-tables', 'what-cannot-change');
 const KEYS_OF_ITEMS =
   'readers would miss items that are there, for their keys stay as they are. Make another KeyShardedTable, and copy the ' +
   `items, or acknowledge this warning if the table is empty.${TABLE_GUIDE}`;

@@ -199,10 +199,12 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `| ${n(PARTITION_WRITE_UNITS)} write units, ${n(PARTITION_READ_UNITS)} read units |`,
     `have ${SHARD_LIMITS.bytesRead / 1e6} MB a second each on AWS`,
   ],
-  'sharded-tables.md': [
-    `That partition takes ${n(PARTITION_WRITE_UNITS)} write units a second`,
+  'key-sharded-tables.md': [
     `take ${n(PARTITION_WRITE_UNITS * suffixRange({ writesPerSecond: 5_000, itemKb: 1 }))} writes of 1 KB a second`,
     `more than ${core('sharded-index/strays/item-transfer', 'MAX_COMPARED')} attributes`,
+  ],
+  'sharded-tables.md': [
+    `That partition takes ${n(PARTITION_WRITE_UNITS)} write units a second`,
     `takes ${n(PARTITION_READ_UNITS)} read units a second`,
     `which is ${declared('lib/table/dax-cluster.ts', 'timeToLive')} minutes unless you set it`,
   ],
