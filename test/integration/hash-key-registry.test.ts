@@ -39,7 +39,7 @@ describe('the registry of the reference app', () => {
   const call = (event: object) => stack.invoke(REGISTRY, event) as Promise<Record<string, unknown>>;
   const owners = async (event: object) => (await call(event)).owners as Owner[];
 
-  test('allocates, gets, lists, moves and releases', async () => {
+  test('allocates, gets, lists, moves and releases owners', async () => {
     const [a, b] = await owners({ action: 'allocate', owners: ['a', { owner: 'b', weight: 3 }] });
     expect(b).toEqual({ owner: 'b', hashKey: expect.stringMatching(/^\d+$/), weight: 3 });
     expect(await owners({ action: 'allocate', owners: ['b', 'a'] })).toEqual([b, a]);

@@ -400,7 +400,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await expect(ended).rejects.toMatchObject({ code: '42P01' });
     });
 
-    test('writes nothing in two minutes in which nothing is put', async () => {
+    test('writes nothing to the database in two minutes without a put', async () => {
       // Autovacuum uses transaction ids, too.
       await client.query('ALTER SYSTEM SET autovacuum = off');
       await client.query("SELECT pg_reload_conf(), outbox.put('k', 'one')");

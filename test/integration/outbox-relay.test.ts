@@ -168,45 +168,6 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       expect(hashKeys.filter((hashKey) => hashKey === 7n)).toHaveLength(1);
     });
 
-    test('sends a row that commits after later rows of other keys, and sends no row that was rolled back', async () => {
-      const kinesis = fakeKinesis();
-      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
-      const [late, undone] = [await server.connect(url), await server.connect(url)];
-      await late.query('BEGIN');
-      await put('late', 'first', late);
-      await undone.query('BEGIN');
-      await put('undone', 'never', undone);
-      for (let n = 0; n < 20; n++) await put('k', String(n));
-      await until(() => seen(kinesis).length === 20);
-      await undone.query('ROLLBACK');
-      await late.query('COMMIT');
-      await until(() => seen(kinesis).length === 21);
-      await put('undone', 'and then');
-      await until(() => seen(kinesis, 'undone').length === 1);
-      expect(seen(kinesis, 'late')).toEqual(['first']);
-      expect(seen(kinesis, 'undone')).toEqual(['and then']);
-      await Promise.all([late.end(), undone.end()]);
-    });
-
-    test('sends the rows of a key in the order of commits, because the second writer waits for the first', async () => {
-      const kinesis = fakeKinesis();
-      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
-      const [first, second] = [await server.connect(url), await server.connect(url)];
-      await first.query('BEGIN');
-      await put('k', 'first', first);
-      let isPut = false;
-      const waiting = put('k', 'second', second).then(() => {
-        isPut = true;
-      });
-      await systemClock.sleep(100);
-      expect(isPut).toBe(false);
-      await first.query('COMMIT');
-      await waiting;
-      await until(() => seen(kinesis).length === 2);
-      expect(seen(kinesis)).toEqual(['first', 'second']);
-      await Promise.all([first.end(), second.end()]);
-    });
-
     test('sends a row soon after its notification, even if it polls rarely', async () => {
       const kinesis = fakeKinesis();
       start(new OutboxRelay(pool, producerFor(kinesis), tuned({ ...FAST, pollMs: 2 ** 31 - 1 })));
@@ -235,21 +196,6 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       await until(() => seen(kinesis).includes('two'));
       expect((await relay.stop()).reconnects).toBeGreaterThan(0);
       expect(lost[0]).toMatchObject({ code: 'OUTBOX_CONNECTION' });
-    });
-
-    test('a standby worker continues when the first worker ends', async () => {
-      const kinesis = fakeKinesis();
-      const first = start(new OutboxRelay(pool, producerFor(kinesis), FAST));
-      await put('k', 'one');
-      await until(() => seen(kinesis).length === 1);
-      const second = start(new OutboxRelay(pool, producerFor(kinesis), FAST));
-      await put('k', 'two');
-      await until(() => seen(kinesis).length === 2);
-      await first.stop();
-      await put('k', 'three');
-      await until(() => seen(kinesis).length === 3);
-      expect(await second.stop()).toMatchObject({ relayed: 1 });
-      expect(seen(kinesis)).toEqual(['one', 'two', 'three']);
     });
 
     test('workers share the ranges evenly, also after divide() changes the number of ranges', async () => {
@@ -432,7 +378,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       }
     });
 
-    test('larger than the limit of the stream is parked without a request', async () => {
+    test('is parked without a request if it is larger than the limit of the stream', async () => {
       const kinesis = fakeKinesis();
       const errors: OutboxRowError[] = [];
       start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, onRejected: (error) => errors.push(error) }));
@@ -545,17 +491,17 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
     await session.end();
   });
 
-  describe('a relay does not start', () => {
+  describe('starting a relay', () => {
     const starts = (from: Pool = pool) => start(new OutboxRelay(from, producerFor(fakeKinesis()), FAST)).ended;
 
-    test('without a schema or with a schema of another version', async () => {
+    test('fails without a schema and with a schema of another version', async () => {
       await client.query('UPDATE outbox.settings SET version = 99');
       await expect(starts()).rejects.toThrow(new OutboxSchemaError('outbox', 99, OUTBOX_SCHEMA_VERSION).message);
       await client.query('DROP SCHEMA outbox CASCADE');
       await expect(starts()).rejects.toMatchObject({ code: 'OUTBOX_SCHEMA', version: 0 });
     });
 
-    test('without privileges, and its error names them; it starts with the privileges of grant_relay', async () => {
+    test('fails without privileges, with an error that names them, and succeeds with those of grant_relay', async () => {
       const role = `relay_${tests}`;
       await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'relay'`);
       const limited = server.pool(server.urlOf('postgres', { user: role, password: 'relay' }));
@@ -577,7 +523,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       await relay.stop();
     });
 
-    test('with a sequence that caches numbers', async () => {
+    test('fails with a sequence that caches numbers', async () => {
       await client.query('ALTER SEQUENCE outbox.number CACHE 10');
       await expect(starts()).rejects.toThrow(OutboxSequenceError);
     });
