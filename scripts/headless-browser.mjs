@@ -1,4 +1,4 @@
-// The headless Chromium that npm brings along, packed.
+// Starts the headless Chromium that an npm package contains.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import chromium from '@sparticuz/chromium';
 import puppeteer from 'puppeteer-core';
 
-/** Not the package's own options: those are for Lambda, where one process is all of a browser, and its first fault the end. */
+/** Replaces the package's own options, which are for Lambda: there, a browser is one process and ends with its first error. */
 const OPTIONS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--font-render-hinting=none'];
-/** Wherever the command is called. */
+/** The same cache for each working directory. */
 const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
-/** A browser that ends while it starts is started again: what it has been asked for by then is nothing. */
+/** Starts the browser again if it ends while it starts: it has not received a command yet. */
 const STARTS = 3;
 
 export async function launchBrowser() {
@@ -26,8 +26,8 @@ export async function launchBrowser() {
 }
 
 /**
- * The package itself unpacks straight into the temporary folder, where a second process that starts meanwhile, or after one
- * that was stopped, takes half a program. So each process unpacks into a folder of its own, and the first to end names it.
+ * Unpacks the browser. The package would unpack into a shared temporary folder, where a second process can find an incomplete
+ * program. So each process unpacks into its own folder, and the first process that ends renames its folder to the shared name.
  */
 async function unpack() {
   const { version } = JSON.parse(readFileSync(join(MODULES, '@sparticuz/chromium/package.json'), 'utf8'));

@@ -1,7 +1,6 @@
-// Lets the compiled CommonJS modules of the entry points load Node.js' built-in modules without `require`. An ES module has no
-// `require`, and a bundler that makes one includes these modules as they are: with custom conditions, esbuild does not know the
-// condition "module" any more. See docs/decisions/0074-built-in-modules-without-require.md.
-// Run again on its own output, it changes nothing.
+// Changes the compiled CommonJS modules of the entry points to load built-in modules of Node.js without `require`. A bundler can put these
+// modules into an ES module, which has no `require`: with custom conditions, esbuild ignores the condition "module".
+// See docs/decisions/0074-built-in-modules-without-require.md. A second run changes nothing.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,6 +1,6 @@
-// Lets the compiled constructs load each module when it is first used, as those of aws-cdk-lib do: an app that makes a stream
-// loads nothing of tables. The core stays as it is, since its functions are called far more often than constructs are made.
-// Run again on its own output, it changes nothing.
+// Changes the compiled constructs so that a module loads at its first use, as in aws-cdk-lib: an app with only a stream does not load the
+// modules of tables. The core does not change, because its functions are called far more often than constructs are created.
+// A second run changes nothing.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,11 +25,11 @@ function lazily(text) {
   const names = imported.join('|');
   return (
     declared
-      // In brackets behind `new`, which else takes the function for the class.
+      // After `new` the call needs brackets: without them, `new` would call the loading function as a constructor.
       .replace(new RegExp(`\\bnew (${names})\\.`, 'g'), 'new ($1()).')
       .replace(new RegExp(`\\b(${names})\\.`, 'g'), '$1().')
-      // Node.js reads `exports.Name = void 0` for what `import { Name }` can have, and takes it back at a getter that calls
-      // a function: it does not look for one where the name stands in brackets.
+      // Node.js finds the names for `import { Name }` in `exports.Name = void 0`, but drops a name whose getter calls a
+      // function. It does not analyse a getter whose name is in square brackets.
       .replace(/^(Object\.defineProperty\(exports, )("\w+")/gm, '$1($2)')
   );
 }

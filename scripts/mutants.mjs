@@ -1,14 +1,14 @@
-// Breaks the core in places that chance draws, and lists the mutants that no test catches, by function. It switches the mutants on and
-// off in a process that many tests share: no file changes. Each mutant meets the unit tests of its folder that reach it, then the
-// integration tests of the folder, then the unit tests of all of the core and its models. A tier leaves out the longer ones.
+// Breaks the core in random places, and lists by function the mutants that no test catches. The mutants are switched on and off in one
+// process for many tests: no file changes. Each mutant runs against the unit tests of its folder that reach it, then against the
+// integration tests of the folder, then against all unit tests and models of the core. `--tier` leaves out the later tests.
 //
 //     npm run mutants -- [--sample 300] [--seed 1] [--tier unit | integration | models] [--runs 0.25] [--workers 2] [folders of lib/core]
 //     npm run mutants -- --list [--sample 300] [--seed 1] [folders of lib/core] > drawn.json
 //     npm run mutants -- --from drawn.json [--renamed renamed.json] [--report outcomes.json]
 //
-// --list prints the drawn mutants and runs none. --from runs listed mutants, wherever the same change of the same expression exists.
-// --renamed has the names that are new since the list: { "lib/core/old.ts": "lib/core/new.ts", "oldName": "newName" }. A key that ends
-// with a slash is a folder. --report writes the outcome of each mutant.
+// --list only prints the drawn mutants. --from runs the mutants of a list if the code still has the same expression. --renamed maps the
+// old names of the list to new names: { "lib/core/old.ts": "lib/core/new.ts", "oldName": "newName" }. A key that ends with a slash is a
+// folder. --report writes the outcome of each mutant.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ function drawn() {
   return shuffled(all, numbersFrom(Number(values.seed))).slice(0, Number(values.sample));
 }
 
-/** The listed mutants that the present code still has. The others are reported as gone. */
+/** The listed mutants that the code still has. The others are reported as gone. */
 function listed() {
   const renamed = values.renamed === undefined ? {} : JSON.parse(readFileSync(values.renamed, 'utf8'));
   const found = present(JSON.parse(readFileSync(values.from, 'utf8')), drawableMutants(), renamed);
@@ -68,7 +68,7 @@ async function breakAll() {
 }
 
 async function judgeAll(all) {
-  // A suite that is killed removes no file of its own.
+  // A suite that is killed does not remove its files.
   const temporary = mkdtempSync(join(tmpdir(), 'cdk-even-shards-mutants-'));
   for (const variable of ['TMPDIR', 'TMP', 'TEMP']) process.env[variable] = temporary;
   process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 9 }));
@@ -147,7 +147,7 @@ function shuffled(list, random) {
   return list;
 }
 
-/** Numbers in [0, 1) that a seed repeats. Source: Park and Miller, the minimal standard. */
+/** Random numbers in [0, 1) from a seed. Source: Park and Miller, the minimal standard. */
 function numbersFrom(seed) {
   let state = (seed * 48_271) % 2_147_483_647;
   return () => {

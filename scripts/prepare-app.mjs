@@ -1,5 +1,5 @@
-// Builds the package and synthesizes the reference app, and says what it is at: a line when a step begins and one when it has
-// ended, and on a terminal the seconds in between. What the tools print is shown if they fail.
+// Builds the package and synthesizes the reference app. It prints a line when a step begins and a line when the step has ended; on a
+// terminal also the seconds in between. It shows the output of the tools only if they fail.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -12,7 +12,7 @@ const counter = terminal ? setInterval(showRunning, 250) : undefined;
 try {
   await import('./sql-module.mjs');
   await import('./remove-stale.mjs');
-  // Bundles are made of the sources, as the library is.
+  // The build bundles the sources, as it does for the library.
   await Promise.all([
     step('compile the library', 'npm run --silent build:lib'),
     step(
@@ -29,7 +29,7 @@ try {
   clearInterval(counter);
 }
 
-/** A package that is missing or old makes errors that nobody understands. */
+/** Checks the installed packages first: a missing or old package would cause confusing errors later. */
 function checkInstallation() {
   const packagesOf = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
   const installed = existsSync(INSTALLED) ? packagesOf(INSTALLED) : {};

@@ -1,9 +1,9 @@
-// Removes from dist what the build has made of sources that are gone: a package would ship it. All else stays, so that a
-// build is as fast as before.
+// Removes the files of dist whose sources no longer exist, because the package would contain them. The other files stay, so that a
+// build remains fast.
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folders of dist that the build fills, and where the source of a file in them is. */
+/** The folders of dist that the build writes, and the path of the source of each file. */
 const SOURCES = {
   lib: (file) => [`lib/${file.replace(/(\.d\.ts|\.js)$/, '.ts')}`],
   esm: (file) => [`lib/${file.replace(/\.js$/, '.ts')}`],
@@ -15,7 +15,7 @@ for (const [folder, sourcesOf] of Object.entries(SOURCES)) {
   if (existsSync(join('dist', folder))) removeStale(join('dist', folder), '', sourcesOf);
 }
 
-/** Returns whether anything is left. */
+/** Returns whether the folder still has files. */
 function removeStale(root, path, sourcesOf) {
   const left = readdirSync(join(root, path), { withFileTypes: true }).filter((entry) => {
     const file = path === '' ? entry.name : `${path}/${entry.name}`;

@@ -1,12 +1,12 @@
-// Breaks a rule of the library in one place after another, and expects the named test to fail each time, with a quarter of its usual
-// random cases. The place is replaced while jest compiles the module: no file changes.
+// Breaks one rule of the library after another. The named test must fail each time, with a quarter of its usual random cases. jest
+// compiles the changed module: no file changes.
 //
 //     npm run rule-mutants [-- --runs 0.25] [words of a rule]
 //     npm run rule-mutants -- --places
 //     npm run rule-mutants -- --changes lib/core/producer/lanes.ts [Lanes.fail]
 //
-// --places only looks for the place of each rule mutant, those of `npm run exhaustive -- --mutants` included. --changes prints what a
-// mutant could change in a module or in one of its functions.
+// --places only checks that each rule mutant has one place, also the mutants of `npm run exhaustive -- --mutants`. --changes prints the
+// possible changes of a module or of one of its functions.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { changesOf } from '../test/models/mutants/changes.mjs';
@@ -16,7 +16,7 @@ import './sql-module.mjs';
 
 const LISTS = ['test/models/mutants/mutants.json', 'test/models/exhaustive/mutants.json'];
 const LIMIT_MS = 300_000;
-/** A suite that takes so many times as long as without a mutant waits for ever. */
+/** A suite that takes this number of times longer than without a mutant is considered to hang. */
 const ENDLESS = 5;
 
 const { values, positionals } = parseArgs({
@@ -48,7 +48,7 @@ function oneLine(text) {
   return text.replaceAll(/\s+/g, ' ').slice(0, 100);
 }
 
-/** Prints each mutant that has no place, or several. Returns how many. */
+/** Prints the mutants that have no place or several places, and returns their number. */
 function findPlaces() {
   let wrong = 0;
   for (const mutant of LISTS.flatMap((list) => JSON.parse(readFileSync(list, 'utf8')))) {
@@ -63,7 +63,7 @@ function findPlaces() {
   return wrong;
 }
 
-/** Runs the test of each mutant. Returns how many mutants were not caught. */
+/** Runs the test of each mutant, and returns the number of mutants that no test caught. */
 async function breakRules() {
   const words = positionals.join(' ');
   const mutants = JSON.parse(readFileSync(LISTS[0], 'utf8')).filter(({ rule }) => rule.includes(words));

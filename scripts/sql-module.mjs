@@ -1,6 +1,6 @@
-// Writes lib/core/outbox/sql/generated.ts, which holds the text of the .sql files beside it, so that every compiler and bundler
-// finds the SQL. Git ignores the module. npm ci, the build, lint, tests and the other programs of package.json call this first.
-// After a change of a .sql file, npm run sql does it.
+// Writes lib/core/outbox/sql/generated.ts with the text of the .sql files beside it, so that every compiler and bundler finds the
+// SQL. Git ignores the module. npm ci, the build, lint, tests and the other scripts of package.json call this script first.
+// After a change of a .sql file, run npm run sql.
 //
 // A file of migrations/ is one step of the schema. Its name begins with the version that the schema then has. A file of
 // queries/ holds statements. Each begins with a line such as "-- name: readBatch" and ends with a semicolon. Comment lines and
@@ -13,7 +13,7 @@ const MODULE = join(FOLDER, 'generated.ts');
 
 const text = sqlModule();
 if (!existsSync(MODULE) || readFileSync(MODULE, 'utf8') !== text) {
-  // Another program may read the module at this moment, so it is replaced as a whole.
+  // Another program may read the module at this moment, so the script replaces the file in one step.
   const written = `${MODULE}.${process.pid}`;
   writeFileSync(written, text);
   renameSync(written, MODULE);

@@ -1,6 +1,6 @@
 /**
- * Writes the licences of everything that esbuild put into the bundles of dist, as their authors ask of whoever
- * distributes them. Fails for a licence that nobody has allowed yet.
+ * Writes the licences of the packages in the bundles of dist. The licences require this from a distributor. Fails if a licence is
+ * not in the list of allowed licences.
  *
  * usage: node scripts/third-party-licenses.mjs METAFILE... > dist/THIRD-PARTY-LICENSES.txt
  */
@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundledPackages } from './bundled-packages.mjs';
 
-/** Licences that ask for nothing but their text, so that bundles may hold what they cover. */
+/** Licences that require only a copy of their text, so that bundles may contain the packages. */
 const ALLOWED = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'MIT-0'];
 
 /** One text for all packages that share it: the SDK is hundreds of packages under one licence. */

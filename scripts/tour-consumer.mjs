@@ -1,5 +1,5 @@
-// The consumer of the tour: adds each order to the list of its customer. One of a product that nobody sells fails. `once` is left out:
-// dynalite, on which the tour runs, has no transactions.
+// The consumer of the tour: adds each order to the list of its customer. An order of an unknown product fails. It does not
+// use `once`, because dynalite, on which the tour runs, has no transactions.
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDbParkingStore, OrderedConsumer } from 'cdk-even-shards/consumer';
 
@@ -10,7 +10,7 @@ const consumer = new OrderedConsumer(
   async ({ partitionKey, data }) => {
     const { order, product } = JSON.parse(Buffer.from(data).toString());
     const sold = await dynamodb.getItem({ TableName: PRODUCTS_TABLE_NAME, Key: { name: { S: product } } });
-    if (sold.Item === undefined) throw new Error(`nobody sells a ${product}`);
+    if (sold.Item === undefined) throw new Error(`unknown product: ${product}`);
     await dynamodb.updateItem({
       TableName: CUSTOMERS_TABLE_NAME,
       Key: { name: { S: partitionKey } },

@@ -61,7 +61,7 @@ const { config } = indexes.find(({ index }) => index === 'byStatus');
 const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
 
 console.log(`the index has one shard: ${await write('before')} of 150 writes to its table throttled`);
-// What the controller does by itself once it is deployed; it takes the 45 seconds in which readers follow.
+// Does the work of the deployed controller. It includes the 45 seconds in which readers load the new counts.
 await choose('#invoke select', 'Tour/Controller');
 await page.$eval('#invoke textarea', (event) => {
   event.value = '{"value":"pending","count":10}';
@@ -101,7 +101,7 @@ local.kill('SIGTERM');
 rmSync(app, { recursive: true });
 process.exitCode = isOrdered && areOrdered ? 0 : 1;
 
-/** Asks what the page asks. */
+/** Sends the requests that the page sends. */
 async function ask(action, input) {
   const response = await fetch(new URL(action, url), { method: 'POST', body: JSON.stringify(input) });
   return response.json();
@@ -130,7 +130,7 @@ async function handled() {
   return (await Promise.all(items)).map(({ Item }) => (Item?.orders.L ?? []).map(({ N }) => N));
 }
 
-/** What `even-shards parked` prints. */
+/** The output of `even-shards parked`. */
 function parked(...change) {
   const where = [
     '--table',
@@ -152,13 +152,13 @@ async function until(what, holds, mostMs = 30_000) {
   }
 }
 
-/** Chooses the option whose text begins so. */
+/** Chooses the option whose text begins with this text. */
 async function choose(selector, start) {
   const find = (select, text) => [...select.options].find((option) => option.text.startsWith(text)).value;
   await page.select(selector, await page.$eval(selector, find, start));
 }
 
-/** Lets the page put a load; returns how many of its records came out of order. */
+/** Makes the page put a load, and returns the number of records out of order. */
 async function outOfOrder(through) {
   await choose('#load select', through);
   const before = await page.$$eval('#loads tbody tr', (rows) => rows.length);
@@ -170,12 +170,12 @@ async function outOfOrder(through) {
   const [, , outcome, , violations] = await page.$eval('#loads tbody tr', (row) =>
     [...row.cells].map((cell) => cell.textContent),
   );
-  // In place of the seconds it took, a load that failed has why.
+  // A failed load shows its error instead of the seconds.
   if (violations === '') throw new Error(`${through}: ${outcome}`);
   return violations;
 }
 
-/** Writes jobs of 5 KB with one status, at once, with the counts of the moment; returns how many were throttled. */
+/** Writes jobs of 5 KB with one status in parallel, with the current counts, and returns the number of throttled writes. */
 async function write(name) {
   const resolved = await index.forWriting();
   const puts = Array.from({ length: 150 }, (_, n) => {

@@ -14,14 +14,14 @@ import { FakeIndex } from '../../test/support/fakes/fake-index';
 import { MINUTES } from './measured';
 import { SHARD_COUNT } from './watched-app';
 
-/** Takes a value of a metric in a minute. */
+/** Adds a value of a metric to a minute. */
 type Put = (metric: MetricIdentity, minute: number, value: number) => void;
 
 const KEYS = 2_000;
 const RECORD_BYTES = 1_100;
-/** Of a stream of four shards, whose capacity is 240,000 records and 240 MB a minute. */
+/** For a stream of four shards, which takes 240,000 records and 240 MB a minute. */
 const MEAN_RECORDS = 105_000;
-/** A minute is measured by this many of its records, puts and pages: the rest of it is like them. */
+/** The simulation plays this number of records, puts and pages for each minute, and scales the results up. */
 const SAMPLE = 60;
 
 const INDEX: ShardedIndexConfig = {
@@ -37,9 +37,8 @@ const INDEX: ShardedIndexConfig = {
 };
 
 /**
- * Three hours in which nothing is wrong: a load that rises and falls, of keys that MD5 spreads over four shards; a producer
- * that puts into a stream with the limits of the service; writes to a table with the partitions of a new one; and pages of a
- * query.
+ * Three hours of healthy traffic with a load that rises and falls. MD5 spreads the keys over four shards. A producer puts into a
+ * stream with the limits of the service, a new table gets writes, and queries read pages.
  */
 export async function putHealthyTraffic(put: Put): Promise<void> {
   const random = seededRandom(1);
@@ -89,7 +88,7 @@ function putStream(put: Put, load: readonly number[], random: () => number): voi
   }
 }
 
-/** A real producer puts a second of each minute into a stream in memory. */
+/** For each minute, a real producer puts one second of records into a stream in memory. */
 async function putProducer(put: Put, load: readonly number[], random: () => number): Promise<void> {
   const clock = new VirtualClock();
   const kinesis = new FakeKinesis({
@@ -123,7 +122,7 @@ async function putProducer(put: Put, load: readonly number[], random: () => numb
   }
 }
 
-/** A second of writes of each minute, and pages of the newest orders. */
+/** For each minute: one second of writes, and pages of the newest orders. */
 async function putIndexAndQuery(put: Put, load: readonly number[], random: () => number): Promise<void> {
   let nowMs = 0;
   const table = new HotPartitionTable({ now: () => nowMs, tablePartitions: 4, indexPartitions: 4 });
@@ -176,7 +175,7 @@ function metric(Namespace: string, MetricName: string, dimensions: Record<string
   return { Namespace, MetricName, Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })) };
 }
 
-/** How often something happens that happens so often on average; of many, the normal distribution is near enough. */
+/** Draws a count with this average: from the Poisson distribution, or for large averages from the normal distribution. */
 function poisson(mean: number, random: () => number): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal));

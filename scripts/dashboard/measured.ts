@@ -4,7 +4,7 @@ export const MINUTES = 180;
 
 const NOTHING: readonly number[][] = Array.from({ length: MINUTES }, () => []);
 
-/** What was measured of each metric, minute by minute. */
+/** The values of each metric, by minute. */
 export class Measured {
   private readonly values = new Map<string, number[][]>();
 
@@ -16,7 +16,7 @@ export class Measured {
     this.values.set(key, minutes);
   }
 
-  /** The statistic of each minute; NaN of one in which nothing was measured. */
+  /** The statistic of each minute. NaN for a minute without values. */
   series(
     namespace: string,
     metricName: string,
@@ -39,7 +39,7 @@ function summary(statistic: string, values: readonly number[]): number {
   if (statistic === 'Minimum') return Math.min(...values);
   if (statistic === 'Average') return sum / values.length;
   const percentile = /^p(\d+)$/.exec(statistic);
-  if (percentile === null) throw new Error(`the picture knows no statistic ${statistic}`);
+  if (percentile === null) throw new Error(`the picture cannot draw the statistic ${statistic}`);
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.ceil((Number(percentile[1]) / 100) * sorted.length) - 1]!;
 }

@@ -36,7 +36,7 @@ export interface WatchedApp {
   readonly alarms: ReadonlyMap<string, AlarmProperties>;
 }
 
-/** What CDK synthesizes for a small app with everything that a dashboard shows. */
+/** Synthesizes a small app with all the constructs that a dashboard shows. */
 export function synthesize(): WatchedApp {
   const stack = new Stack(new App(), 'Orders');
   const events = new UniformStream(stack, 'Events', { shardCount: SHARD_COUNT });
@@ -64,7 +64,7 @@ export function synthesize(): WatchedApp {
   };
 }
 
-/** The same with names in place of references, as a deployment would give them. */
+/** Replaces references with names, as a deployment does. */
 function deployed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(deployed);
   if (typeof value !== 'object' || value === null) return value;
@@ -75,7 +75,7 @@ function deployed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, deployed(each)]));
 }
 
-/** A logical id without what CDK adds to it. */
+/** A logical id without the hash that CDK appends. */
 function nameOf(logicalId: string): string {
   return logicalId.replace(/^Monitoring(Orders)?/, '').replaceAll(/(Function)?[0-9A-F]{8}/g, '');
 }

@@ -15,7 +15,7 @@ import {
   SHARDED_TABLE_METRICS,
 } from '../../lib/table/table-metrics';
 
-/** All metrics that have a definition, by what has them. */
+/** All metrics with a definition, by construct. */
 const FAMILIES: Readonly<Record<string, MetricFamily>> = {
   OrderedProducerFunction: ORDERED_PRODUCER_METRICS,
   OrderedStreamConsumer: ORDERED_CONSUMER_METRICS,
@@ -75,7 +75,7 @@ function list({ metrics }: MetricFamily): string {
     .join('\n');
 }
 
-/** The default statistic, with the unit of a metric that is no count. */
+/** The default statistic, with the unit of the metric unless it is a count. */
 function statisticOf({ statistic, unit }: MetricDefinition): string {
   return unit === 'Count' ? statistic : `${statistic}, ${unit.toLowerCase()}`;
 }

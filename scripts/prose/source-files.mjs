@@ -8,7 +8,7 @@ const CODE_TAGS = /^@(example|see|jsii|packageDocumentation)\b/;
 /** A tag with the name of its parameter, or the mark of a list. */
 const BEGINNING = /^(@param [\w.]+ |@\w+ ?|[-*] |\d+\. )?/;
 /** A fence of code, code without a fence, or an instruction to a tool. */
-const NO_PROSE = /^(```|\s{2,}|@ts-|biome-ignore)/;
+const NO_PROSE = /^(```| {4}|@ts-|biome-ignore)/;
 
 /** The plugin as textlint loads it. */
 export class Processor {
@@ -73,7 +73,7 @@ function linesOf(text, pos, end) {
   while (start < end) {
     const newline = text.indexOf('\n', start);
     const stop = newline < 0 || newline > end ? end : newline;
-    const [mark] = /^\s*(\/\/+|\/?\*+(?!\/))?[ \t]*/.exec(text.slice(start, stop));
+    const [mark] = /^\s*(\/\/+|\/?\*+(?!\/))? ?(?! {4})[ \t]*|^\s*(\/\/+|\*+) /.exec(text.slice(start, stop));
     const line = text.slice(start + mark.length, stop).replace(/\s*\*\/$/, '');
     lines.push({ start: start + mark.length, end: start + mark.length + line.length, line });
     start = stop + 1;

@@ -6,8 +6,8 @@ import { brokenLinks, linksOf, referenceLinksOf } from '../../test/support/docum
 import { type Assembly, type ConstructPage, constructPages } from './construct-pages';
 
 /**
- * Builds the reference into dist/reference, from the docstrings: a page for each construct and a page for each door.
- * Fails if a docstring is missing, or if a link leads nowhere.
+ * Builds the reference into dist/reference, from the docstrings: a page for each construct and for each entry point.
+ * Fails if a docstring is missing, or if the target of a link does not exist.
  */
 
 const OUT = 'dist/reference';
@@ -39,7 +39,7 @@ function markdownIn(folder: string): string[] {
   return names.map((name) => join(folder, name));
 }
 
-/** A module for each page of a construct, which exports its types alone. */
+/** A module for each page of a construct. It exports only the types of the page. */
 function constructEntries(pages: ReadonlyMap<string, ConstructPage>): [string, string][] {
   return [...pages].map(([page, { about, names }]) => [
     `constructs/${page}`,
@@ -47,7 +47,7 @@ function constructEntries(pages: ReadonlyMap<string, ConstructPage>): [string, s
   ]);
 }
 
-/** Each door of the package but the first, which the constructs go through, and the union of the others. */
+/** The entry points of the package, without the constructs' and without the one that exports all others. */
 function doorEntries(): [string, string][] {
   const doors = Object.keys(packageJson.typesVersions['*']).filter((door) => door !== 'core');
   return doors.map((door) => {
@@ -75,7 +75,7 @@ function absolute(files: readonly string[]): string[] {
   return files.map((file) => join(process.cwd(), file));
 }
 
-/** Whether every docstring was there, and every `@link` led somewhere. */
+/** Whether every docstring and the target of every `@link` exists. */
 async function writePages(entries: readonly string[], titles: ReadonlyMap<string, string>): Promise<boolean> {
   const { Application, OptionDefaults } = await import('typedoc');
   const app = await Application.bootstrapWithPlugins({
@@ -103,7 +103,7 @@ async function writePages(entries: readonly string[], titles: ReadonlyMap<string
   return missing.length === 0 && !app.logger.hasErrors() && !app.logger.hasWarnings();
 }
 
-/** The names of a page that have no docstring: of a door its exports, of a construct the members of its types as well. */
+/** The names of a page without a docstring: exports of an entry point, and for a construct also the members of its types. */
 function withoutDocstring(page: DeclarationReflection): string[] {
   const types = (page.children ?? []).filter((each) => !each.isReference());
   const members = page.name.startsWith('constructs/') ? types.flatMap(({ children }) => children ?? []) : [];

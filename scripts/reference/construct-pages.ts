@@ -1,4 +1,4 @@
-/** What the assembly of jsii says of a type: the parts that are read here. */
+/** A type in the assembly of jsii, with the parts that this script reads. */
 interface AssemblyType {
   readonly kind: 'class' | 'interface' | 'enum';
   readonly name: string;
@@ -19,8 +19,8 @@ export type Assembly = { readonly types: Readonly<Record<string, AssemblyType>> 
 const SHARED_PAGE = 'shared-types';
 
 /**
- * Divides the types of the library into pages, by their names: each construct has a page, with the types that are called
- * after it or that it alone mentions. A type that several constructs mention stands on the page of what they share.
+ * Divides the types of the library into pages. The page of a construct has the types that have its name as a prefix and the types
+ * that only this construct uses. A type that several constructs use is on the page of shared types.
  */
 export function constructPages({ types }: Assembly): Map<string, ConstructPage> {
   const all = Object.values(types);
@@ -43,7 +43,7 @@ export function constructPages({ types }: Assembly): Map<string, ConstructPage> 
   return new Map([...[...pages].map(([head, page]) => [fileName(head), page] as const), [SHARED_PAGE, shared]]);
 }
 
-/** Whether users make it a part of their tree, or of a table: no base of others, and no value. */
+/** Whether users create it as a construct or as a part of a table: it is neither a base class nor a value. */
 function isConstruct(id: string, types: Assembly['types']): boolean {
   const { kind, name } = types[id]!;
   return kind === 'class' && !name.endsWith('Base') && (name === 'ShardedIndex' || extendsConstruct(id, types));
@@ -54,7 +54,7 @@ function extendsConstruct(id: string, types: Assembly['types']): boolean {
   return base !== undefined && (!(base in types) || extendsConstruct(base, types));
 }
 
-/** Whether a construct, or a type that is called after it, has another type in its signatures. */
+/** Whether a construct, or a type with its name as a prefix, has another type in its signatures. */
 function mentions(head: string, name: string, types: Assembly['types']): boolean {
   const called = Object.values(types).filter((type) => type.name.includes(head));
   return called.some((type) => JSON.stringify(type).includes(`.${name}"`));

@@ -1,8 +1,8 @@
 import { Converter, ReflectionKind } from 'typedoc';
 
 /**
- * A TypeDoc plugin: a parameter that a function takes apart where it declares it has no name of its own, and TypeDoc
- * calls it `__namedParameters`. It gets the last word of its type's name: a `RebalancePlan` is `plan`.
+ * A TypeDoc plugin. TypeDoc calls a destructured parameter `__namedParameters`. The plugin gives it the last word of its type's
+ * name: a `RebalancePlan` is `plan`.
  */
 export function load({ converter }) {
   converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {

@@ -11,14 +11,17 @@ import {
 import { numberText } from '../../lib/core/sharded-index/query/item-text';
 import { plainItem } from '../../lib/core/sharded-index/query/plain-item';
 
-/** The attributes that a writer adds to an item, or to an update that sets the value. Items and attributes are in the notation of DynamoDB, which has the exact digits of a number. */
+/**
+ * The attributes that a writer adds to an item, or to an update that sets the value. Items and attributes are in DynamoDB's JSON
+ * format, which keeps the exact digits of a number.
+ */
 interface ItemVector {
   config: string;
   item: DynamoDbItem;
   attributes: DynamoDbItem;
 }
 
-/** Where an item of a table that is sharded by its own key can stand, the place for writers first. */
+/** The possible places of an item in a table that is sharded by its own key. The place for writers is first. */
 interface KeyVector {
   config: string;
   value: AttributeValue;
@@ -26,7 +29,7 @@ interface KeyVector {
   keys: DynamoDbItem[];
 }
 
-/** What a writer refuses, with an error that names the field. */
+/** An item that a writer rejects, with an error that names the field. */
 interface Refusal {
   config: object;
   item: DynamoDbItem;
@@ -127,7 +130,7 @@ const S = (text: string) => ({ S: text });
 const N = (digits: string) => ({ N: digits });
 const B = (...bytes: number[]) => ({ B: Uint8Array.from(bytes) });
 
-/** Values of keys of each type: texts with what separates, beyond the letters, and empty; digits that each language writes otherwise. */
+/** Key values of each type: texts with separators, texts with unusual characters, the empty text, and numbers that languages print differently. */
 const KEYS: AttributeValue[] = [
   ...['a', 'Client1_trans1', 'a#7', 'Zürich', '東京', '😀', ''].map(S),
   ...[
@@ -205,7 +208,7 @@ function keyVectors(): KeyVector[] {
   });
 }
 
-/** As the document client of the SDK gives an item: a number that JavaScript cannot hold is an object. */
+/** An item as the SDK's document client returns it: a number that is not exact in JavaScript is an object. */
 export function given(item: DynamoDbItem): Record<string, unknown> {
   const plain = plainItem(item);
   const isHeld = (name: string) => !('N' in item[name]! && typeof plain[name] === 'string');

@@ -1,13 +1,13 @@
 import { type CqlKeyType, type ShardedKeyspacesConfig, shardColumns } from '../../lib/core/keyspaces';
 
-/** A row with the texts that CQL has for its values, and the column that a writer adds. */
+/** A row with its values as CQL text, and the column that a writer adds. */
 interface RowVector {
   config: string;
   row: Record<string, string>;
   columns: Record<string, number>;
 }
 
-/** What a writer refuses, with an error that names the field or the column. */
+/** A row that a writer rejects, with an error that names the field or the column. */
 interface Refusal {
   config: object;
   row: Record<string, string>;
@@ -28,7 +28,7 @@ const posts: ShardedKeyspacesConfig = {
   strategy: 'calculated',
 };
 
-/** Values of each type, at the ends of its range and where languages write them otherwise. */
+/** Values of each type: the limits of its range, and values that languages print differently. */
 const VALUES: Record<CqlKeyType, string[]> = {
   ascii: ['', 'a', 'a#b'],
   bigint: ['0', '-7', '9223372036854775807', '-9223372036854775808'],
@@ -147,7 +147,7 @@ const REFUSED: Refusal[] = [
   { config: ofType('timeuuid'), row: { day: '2020-07-09', value: tenants[0]! }, field: 'value' },
 ];
 
-/** A row as the driver for Node.js takes it. */
+/** A row as the Node.js driver accepts it. */
 export function givenRow({ partitionKey, clusteringColumns }: ShardedKeyspacesConfig, written: Record<string, string>) {
   const types = new Map([...partitionKey, ...clusteringColumns].map(({ name, type }) => [name, type]));
   return Object.fromEntries(Object.entries(written).map(([name, text]) => [name, givenValue(types.get(name)!, text)]));
