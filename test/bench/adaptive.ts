@@ -12,7 +12,12 @@ async function main(): Promise<void> {
   for (const writes of WRITES) {
     for (const counts of countsOf(writes)) rows.push(await adaptiveRow(writes, counts));
   }
-  writeGuideTable('docs/decisions/0039-counts-that-grow-by-themselves.md', 'npm run bench adaptive', HEADER, rows);
+  writeGuideTable(
+    'docs/decisions/0039-shard-counts-grow-without-a-deployment.md',
+    'npm run bench adaptive',
+    HEADER,
+    rows,
+  );
 }
 
 void main();

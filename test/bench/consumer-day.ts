@@ -56,7 +56,12 @@ async function main(): Promise<void> {
   const powertools = powertoolsOf(fetchPowertools());
   const rows: string[][] = [];
   for (const way of waysToConsume(powertools)) rows.push(await consumerDayRow(way));
-  writeGuideTable('docs/decisions/0054-a-failing-key-is-parked-alone.md', 'npm run bench consumer-day', HEADER, rows);
+  writeGuideTable(
+    'docs/decisions/0054-a-consumer-parks-only-the-failing-key.md',
+    'npm run bench consumer-day',
+    HEADER,
+    rows,
+  );
 }
 
 void main();

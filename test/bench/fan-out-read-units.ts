@@ -25,7 +25,7 @@ import {
  *     npm run bench fan-out-read-units [cells] [against REF]
  */
 async function main(cells: boolean, benchArguments: string[]): Promise<void> {
-  const decision = 'docs/decisions/0048-few-waves-or-few-units.md';
+  const decision = 'docs/decisions/0048-few-waves-or-few-read-units.md';
   const command = 'npm run bench fan-out-read-units';
   writeGuideTable(decision, command, PAGE_HEADER, await Promise.all(SHOWN.map(pageRow)));
   const rows: string[][] = [];

@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   const rows: string[][] = [];
   for (const each of STRAGGLER_CASES) rows.push(await stragglersRow(each));
   writeGuideTable(
-    'docs/decisions/0048-few-waves-or-few-units.md',
+    'docs/decisions/0048-few-waves-or-few-read-units.md',
     'npm run bench fan-out-stragglers',
     STRAGGLERS_HEADER,
     rows,

@@ -9,7 +9,12 @@ import { TIE_CASES, TIES_HEADER, tiesRow } from '../support/tables/fan-out/ties-
  */
 async function main(): Promise<void> {
   const rows = await Promise.all(TIE_CASES.map(tiesRow));
-  writeGuideTable('docs/decisions/0048-few-waves-or-few-units.md', 'npm run bench fan-out-ties', TIES_HEADER, rows);
+  writeGuideTable(
+    'docs/decisions/0048-few-waves-or-few-read-units.md',
+    'npm run bench fan-out-ties',
+    TIES_HEADER,
+    rows,
+  );
 }
 
 void main();

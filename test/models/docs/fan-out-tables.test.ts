@@ -7,7 +7,7 @@ import { TIE_CASES, tiesRow } from '../../support/tables/fan-out/ties-table';
 
 /** Every table of measurements in decision 0048 is what its bench computes. All cells of all tables would take minutes. */
 
-const decision = readFileSync('docs/decisions/0048-few-waves-or-few-units.md', 'utf8');
+const decision = readFileSync('docs/decisions/0048-few-waves-or-few-read-units.md', 'utf8');
 
 const rowOf = (cells: readonly string[]): string => `\n| ${cells.join(' | ')} |\n`;
 

@@ -3,7 +3,7 @@ import { leastBlocks } from './wave-game';
 
 /** The table of the decision: shards, places, waves, the least number of blocks, and what is proven. */
 const rows = /<!-- begin: wave-game.test.ts -->(.*)<!-- end -->/s
-  .exec(readFileSync('docs/decisions/0048-few-waves-or-few-units.md', 'utf8'))![1]!
+  .exec(readFileSync('docs/decisions/0048-few-waves-or-few-read-units.md', 'utf8'))![1]!
   .split('\n')
   .filter((line) => /\d/.test(line))
   .map((line) => line.match(/\d+/g)!.map(Number) as [number, number, number, number, number]);
