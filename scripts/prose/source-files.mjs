@@ -7,6 +7,8 @@ const TEST_FUNCTIONS = new Set(['describe', 'it', 'test']);
 const CODE_TAGS = /^@(example|see|jsii|packageDocumentation)\b/;
 /** A tag with the name of its parameter, or the mark of a list. */
 const BEGINNING = /^(@param [\w.]+ |@\w+ ?|[-*] |\d+\. )?/;
+/** The mark at the beginning of a line of a comment, with up to four spaces. More spaces are the indentation of code. */
+const MARK = /^\s*(?:(?:\/\/+|\/?\*+(?!\/))(?: {0,4}(?! )| ))?/;
 /** A fence of code, code without a fence, or an instruction to a tool. */
 const NO_PROSE = /^(```| {4}|@ts-|biome-ignore)/;
 
@@ -73,7 +75,7 @@ function linesOf(text, pos, end) {
   while (start < end) {
     const newline = text.indexOf('\n', start);
     const stop = newline < 0 || newline > end ? end : newline;
-    const [mark] = /^\s*(\/\/+|\/?\*+(?!\/))? ?(?! {4})[ \t]*|^\s*(\/\/+|\*+) /.exec(text.slice(start, stop));
+    const [mark] = MARK.exec(text.slice(start, stop));
     const line = text.slice(start + mark.length, stop).replace(/\s*\*\/$/, '');
     lines.push({ start: start + mark.length, end: start + mark.length + line.length, line });
     start = stop + 1;
