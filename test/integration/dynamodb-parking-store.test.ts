@@ -9,6 +9,7 @@ import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 describe('DynamoDbParkingStore', () => {
   const { dynamoDb: dynamodb } = dynaliteForTests();
   beforeAll(() => createParkingTable(dynamodb));
+  const storeOf = (consumer: string) => new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer });
 
   test(
     'returns the same as the store in memory, also with late reads, lost responses and crashes',
@@ -29,7 +30,7 @@ describe('DynamoDbParkingStore', () => {
   );
 
   test('parks and returns a record of 10 MiB', async () => {
-    const store = new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: 'large' });
+    const store = storeOf('large');
     const seen: number[] = [];
     let fails = true;
     const consumer = new OrderedConsumer(
@@ -53,22 +54,20 @@ describe('DynamoDbParkingStore', () => {
   });
 
   test('separates the parked keys of each consumer', async () => {
-    const [one, other] = ['one', 'other'].map(
-      (consumer) => new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer }),
-    );
+    const [one, other] = [storeOf('one'), storeOf('other')];
     const consumer = new OrderedConsumer(
       () => {
         throw new Error('poison');
       },
-      { parking: one!, attempts: 2 },
+      { parking: one, attempts: 2 },
     );
     await consumer.process(shardOf(['a']), { source: SOURCE });
-    expect((await one!.find(['a'])).size).toBe(1);
-    expect((await other!.find(['a'])).size).toBe(0);
+    expect((await one.find(['a'])).size).toBe(1);
+    expect((await other.find(['a'])).size).toBe(0);
   });
 
   test('markHandled – a lower number follows – keeps the higher number', async () => {
-    const store = new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: 'pass' });
+    const store = storeOf('pass');
     await store.markHandled('a', { series: 's', number: '005' });
     await store.markHandled('a', { series: 's', number: '003' });
     const { Item } = await dynamodb.getItem({
@@ -76,5 +75,37 @@ describe('DynamoDbParkingStore', () => {
       Key: { id: { S: '["pass","done","a"]' }, part: { S: 's' } },
     });
     expect(Item!.number).toEqual({ S: '005' });
+  });
+
+  describe('moves', () => {
+    const move = { moveId: 'm', partitionKey: 'a' };
+    test('waitForMove adds up the waiting time of all readers, and reports a move that has ended', async () => {
+      const [one, other] = [storeOf('c'), storeOf('c')];
+      expect(await one.waitForMove(move, 0)).toEqual({ hasEnded: false, waitedMs: 0 });
+      expect(await one.waitForMove(move, 10.4)).toEqual({ hasEnded: false, waitedMs: 10 });
+      expect(await other.waitForMove(move, 20)).toEqual({ hasEnded: false, waitedMs: 30 });
+      await other.endMove(move);
+      await one.endMove(move);
+      expect(await one.waitForMove(move, 0)).toEqual({ hasEnded: true, waitedMs: 30 });
+    });
+
+    test('endMove ends only the move of its consumer, move id and key', async () => {
+      await storeOf('d').endMove(move);
+      const hasEnded = async (consumer: string, other: object) =>
+        (await storeOf(consumer).waitForMove({ ...move, ...other }, 0)).hasEnded;
+      expect(await hasEnded('d', {})).toBe(true);
+      expect(await hasEnded('e', {})).toBe(false);
+      expect(await hasEnded('d', { moveId: 'n' })).toBe(false);
+      expect(await hasEnded('d', { partitionKey: 'b' })).toBe(false);
+    });
+
+    test('moves expire eight days after their last use', async () => {
+      await storeOf('f').endMove(move);
+      const Key = { id: { S: '["f","m","a"]' }, part: { S: 'move' } };
+      const { Item } = await dynamodb.getItem({ TableName: PARKING_TABLE, Key });
+      const days = (Number(Item!.expiresAt!.N) - Date.now() / 1000) / (24 * 60 * 60);
+      expect(days).toBeGreaterThan(7.9);
+      expect(days).toBeLessThan(8.1);
+    });
   });
 });

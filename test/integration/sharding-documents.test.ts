@@ -122,57 +122,6 @@ describe('"GSI Sharding in DynamoDB": a random number from 1 to 100 in place of 
   });
 });
 
-describe('"GSI Sharding in DynamoDB": 100 shards for 5 statuses, in proportion to their jobs', () => {
-  const SHARDS = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
-  const config: ShardedIndexConfig = {
-    ...common,
-    tableName: 'jobs',
-    indexName: 'status-index',
-    tableKey: ['job_id'],
-    valueAttribute: 'status',
-    sortKeyAttributes: ['create_time'],
-    shards: {
-      default: { write: 1, read: 1 },
-      byValue: Object.fromEntries(
-        Object.entries(SHARDS).map(([status, count]) => [status, { write: count, read: count }]),
-      ),
-    },
-  };
-  /** As many jobs of a status as its shards say: 10 for each. */
-  const jobs = Object.entries(SHARDS).flatMap(([status, count]) =>
-    Array.from({ length: 10 * count }, (_, number) => ({
-      job_id: `${status}-${number}`,
-      status,
-      create_time: new Date(Date.UTC(2020, 0, 1, 0, (number * 37) % (10 * count))).toISOString(),
-    })),
-  );
-
-  beforeAll(async () => {
-    await createTable(dynamoDb, config, { job_id: 'S', shard: 'S', create_time: 'S' });
-    await write(config, jobs);
-  }, 60_000);
-
-  test('no shard of any status holds more than three times its share', async () => {
-    const { Items = [] } = await dynamoDb.scan({ TableName: 'jobs' });
-    const held = new Map<string, number>();
-    for (const { shard } of Items) held.set(shard!.S!, (held.get(shard!.S!) ?? 0) + 1);
-    expect(Items).toHaveLength(1_000);
-    expect(Math.max(...held.values())).toBeLessThanOrEqual(30);
-  });
-
-  test.each(Object.entries(SHARDS))(
-    'a query returns the jobs that are %s by time, from %i shards',
-    async (status, shards) => {
-      const page = await fanOutQuery(dynamoDb, config, { value: status });
-      const expected = jobs
-        .filter((job) => job.status === status)
-        .sort((a, b) => (a.create_time < b.create_time ? -1 : 1));
-      expect(texts(page.items, 'job_id')).toEqual(expected.map(({ job_id }) => job_id));
-      expect(page.stats.shards).toBe(shards);
-    },
-  );
-});
-
 describe('"Designing Partition Keys": invoices with a suffix from 1 to 5', () => {
   /** The document's suffixes start at 1, ours at 0: 121212#0 to 121212#4. */
   const config: ShardedIndexConfig = {
