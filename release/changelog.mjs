@@ -1,23 +1,23 @@
 /**
- * Reads CHANGELOG.md, which people write by hand, for the machine.
+ * Reads CHANGELOG.md for the release workflow.
  *
  * usage: node release/changelog.mjs notes v1.2.3         prints the notes of a version; fails if it is not ready for release
- *        node release/changelog.mjs changed-since COMMIT fails if users get something new and the changelog says nothing
+ *        node release/changelog.mjs changed-since COMMIT fails if users get a change that the changelog does not list
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** What users get: the constructs, the functions, and the command line. */
+/** The folders that users get: the constructs, the functions, and the command line. */
 const PUBLISHED = /^(lib|lambda|bin)\//;
 
-/** The notes of a version, without its heading; undefined if the changelog has none. */
+/** The notes of a version, without its heading; undefined if the changelog does not have the version. */
 function notesOf(changelog, version) {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => text.split(/\s/, 1)[0] === version);
   return section?.slice(section.indexOf('\n')).trim();
 }
 
-/** What a release of a tag lacks, or undefined. */
+/** The reason why a tag is not ready for release, or undefined. */
 function lacking(tag, version, changelog) {
   if (tag !== `v${version}`) return `the tag must be v${version}, the version of package.json, got ${tag}`;
   if (!notesOf(changelog, version)) return `CHANGELOG.md must have notes under "## ${version}"`;

@@ -1,5 +1,5 @@
 /**
- * Checksums of the packages of a release. Jobs of the workflow attest and publish what the job "package" has built, and verify it.
+ * Checksums of the packages of a release. Jobs of the workflow verify, attest and publish the files of the job "package".
  *
  *   node release/checksums.mjs write FOLDER             writes FOLDER/SHA256SUMS, and prints its checksum
  *   node release/checksums.mjs verify FOLDER CHECKSUM   fails if SHA256SUMS has another checksum, or if a file is changed, missing or new
@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const LIST = 'SHA256SUMS';
-/** What the job "package" uploads. */
+/** The files that the job "package" uploads. */
 const UPLOADED = ['bom.json', 'languages'];
 
 const [action, folder, expected] = process.argv.slice(2);
@@ -39,7 +39,7 @@ if (action === 'write') {
   fail('usage: node release/checksums.mjs write FOLDER, or verify FOLDER CHECKSUM');
 }
 
-/** The files that the action upload-artifact takes: it leaves out hidden ones. */
+/** The files that the action upload-artifact uploads: all except hidden files. */
 function files() {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,6 +1,6 @@
 /**
- * Compares the constructs of dist with those of the last release: npm run release:compare. A change that breaks an app
- * needs a new major version, before 1.0.0 a new minor one (semantic versioning, items 4 and 8).
+ * Compares the constructs of dist with the constructs of the last release: npm run release:compare. A change that breaks apps
+ * needs a new major version, and before 1.0.0 a new minor version (semantic versioning, items 4 and 8).
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** What keeps the name on npm until the first release: release/README.md. */
+/** The placeholder that reserves the name on npm until the first release. See release/README.md. */
 const PLACEHOLDER = '0.0.0';
 
 const last = lastRelease();
@@ -32,7 +32,7 @@ function lastRelease() {
   process.exit(1);
 }
 
-/** The part of a version within which no app breaks: 1 of 1.2.3, and 0.1 of 0.1.2. */
+/** The part of a version that changes if apps can break: 1 of 1.2.3, and 0.1 of 0.1.2. */
 function promiseOf(text) {
   const [major, minor] = text.split('.');
   return major === '0' ? `${major}.${minor}` : major;

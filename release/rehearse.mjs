@@ -1,9 +1,9 @@
 /**
- * Publishes what is in dist/languages to registries on this machine, by the programs that the workflow publishes with, and twice, for
- * a job that is run again must find what is there and end well: npm run release:rehearse [npm] [pypi] [maven] [golang]. NuGet is left
- * out: its server needs .NET.
+ * Publishes the packages of dist/languages to registries on this machine, with the programs of the release workflow: npm run
+ * release:rehearse [npm] [pypi] [maven] [golang]. It publishes twice, because a repeated job must accept packages that exist already.
+ * NuGet is left out, because its server needs .NET.
  *
- * Registries listen on the loopback interface, and are in a temporary folder that goes afterwards.
+ * The registries listen on the loopback interface. Their files are in a temporary folder, which is deleted at the end.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ const TARGETS = {
   golang: { directory: 'go', rehearse: onGitRepository },
 };
 
-// Without them, npm would look for the programs in its registry.
+// With these paths, npm does not look for the programs in its registry.
 expectSuccess('npm', ['ci', '--prefix', 'release', '--no-audit', '--no-fund']);
 try {
   for (const [target, { directory, rehearse }] of Object.entries(TARGETS)) {
@@ -43,7 +43,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs the program of a target as the workflow does, and once more. */
+/** Runs the program of a target twice, as the workflow runs it. */
 function publishTwice(target, environment, packages = join(PACKAGES, TARGETS[target].directory)) {
   for (const time of ['first', 'second']) {
     const args = ['exec', '--prefix', 'release', '--', `publib-${target}`, packages];
@@ -66,7 +66,7 @@ async function onVerdaccio() {
   const cache = resolve('node_modules/.cache', `verdaccio@${VERDACCIO}`);
   if (!existsSync(join(cache, 'node_modules'))) {
     mkdirSync(cache, { recursive: true });
-    // It asks for a tag of node-fetch, which a mirror of npm may lack.
+    // It depends on a tag of node-fetch that a mirror of npm may not have.
     const manifest = { private: true, dependencies: { verdaccio: VERDACCIO }, overrides: { 'node-fetch': '^2.7.0' } };
     writeFileSync(join(cache, 'package.json'), JSON.stringify(manifest));
     expectSuccess('npm', [
@@ -84,14 +84,14 @@ async function onVerdaccio() {
     ...['--config', config, '--listen', `127.0.0.1:${port}`],
   ]);
   const registry = `127.0.0.1:${port}`;
-  // publib writes the token into the home of its user.
+  // publib writes the token into the home folder.
   const environment = { HOME: home, NPM_REGISTRY: registry, NPM_TOKEN: 'local', DISABLE_HTTPS: 'true' };
   publishTwice('npm', environment, withoutProvenance(home));
   const { stdout } = run('npm', ['view', name, 'version', '--registry', `http://${registry}`]);
   report('npm', stdout.trim() === version);
 }
 
-/** The folder of the tarball, without what npm takes from the identity of a workflow alone. */
+/** The folder of the tarball, without the settings for which npm needs the identity of a workflow. */
 function withoutProvenance(home) {
   const unpacked = join(home, 'unpacked');
   const packed = join(home, 'packed');
@@ -180,7 +180,7 @@ async function freePort() {
 }
 
 function run(program, args, environment = {}) {
-  // npm tells what it runs of its own options, which would be those of the programs, too.
+  // npm passes its own options to its child processes as environment variables. The programs must not see them.
   const inherited = Object.entries(process.env).filter(([variable]) => !variable.startsWith('npm_'));
   return spawnSync(program, args, { encoding: 'utf8', env: { ...Object.fromEntries(inherited), ...environment } });
 }

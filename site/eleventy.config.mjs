@@ -6,15 +6,15 @@ import { linkOn, ROOT, relativeTo, sections } from './pages.mjs';
 
 const OUTPUT = join(ROOT, 'dist/site');
 
-/** Headings that every page of the reference has, and nobody looks for. */
+/** Headings of every page of the reference, which the search leaves out. */
 const OF_EVERY_PAGE =
   /^(Parameters|Returns|Throws|Default|Properties|Methods|Accessors|Constructors?|Extends|Implements|Implementation of|Inherited from|Overrides|Get Signature|Call Signature|Example|See|Classes|Interfaces|Functions|Variables|Type Aliases|Enumerations|Enumeration Members|References|Type Declaration|Type Parameters|Extended by|Param|Since)$/;
 
-/** What the search finds: each heading, and each anchor of a page's own, such as that of an error code. */
+/** The targets of the search: headings, and anchors such as the anchor of an error code. */
 const index = [];
 
-/** The site shows the documents of the repository as they are: nothing is written twice. */
-// biome-ignore lint/style/noDefaultExport: Eleventy asks for one
+/** The site shows the documents of the repository without changes. */
+// biome-ignore lint/style/noDefaultExport: Eleventy requires a default export
 export default function configure(eleventy) {
   eleventy.on('eleventy.before', () => rmSync(OUTPUT, { recursive: true, force: true }));
   eleventy.on('eleventy.after', () =>
@@ -54,7 +54,7 @@ function rewriteLinks({ tokens, env }) {
   }
 }
 
-/** Notes the headings of a page, and the anchors that it sets by itself. */
+/** Records the headings and the explicit anchors of a page. */
 function indexPage({ tokens, env }) {
   const { document, title: page, permalink } = env;
   if (document === undefined) return;
@@ -76,7 +76,7 @@ function indexPage({ tokens, env }) {
   });
 }
 
-/** The name that GitHub gives the anchor of a heading, which the documents link to. */
+/** The anchor that GitHub makes from a heading. The documents link to it. */
 function anchorOf(heading) {
   return heading
     .toLowerCase()

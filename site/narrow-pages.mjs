@@ -1,5 +1,5 @@
-// Opens every page of the built site as wide as a telephone, and fails if one of them scrolls sideways, opens its menu, or if the search
-// of a page does not find what it must.
+// Opens every page of the built site with the width of a phone. Fails if a page scrolls sideways or shows its menu, or if a search does
+// not find the expected entries.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { launchBrowser } from '../scripts/headless-browser.mjs';
 import { ROOT } from './pages.mjs';
 
 const WIDTH = 400;
-/** What a search on the first page must find. */
+/** The entries that a search on the first page must find. */
 const SEARCHES = [
   ['UniformStream', 'reference/constructs/uniform-stream.html'],
   ['shards_unavailable', 'docs/guides/something-is-wrong.html#shards_unavailable'],

@@ -39,7 +39,7 @@ const GUIDES = [
   'threat-model',
 ];
 
-/** The pages of the site, by their sections. A guide that is not in the list above comes behind the others. */
+/** The pages of the site, by their sections. A guide that is not in the list above is last. */
 export const sections = [
   { name: 'Start', documents: ['README.md', ...markdownIn('docs/start'), 'CHANGELOG.md'] },
   { name: 'Guides', documents: guides() },
@@ -85,7 +85,7 @@ function pageOf(document) {
   return { document, address, text, title: title.replaceAll(/<[^>]+>|`/g, '').trim() };
 }
 
-/** Where a link of a document leads on the site: to a page, to a picture, or to the file in the repository. */
+/** The target of a document's link on the site: a page, a picture, or the file in the repository. */
 export function linkOn(document, link) {
   if (link.startsWith(SITE)) return relativeTo(document, link.slice(SITE.length));
   if (/^[a-z]+:/i.test(link) && !OURS.test(link)) return link;
@@ -99,7 +99,7 @@ export function linkOn(document, link) {
   return `${REPOSITORY}/blob/main/${file.replace(/\/$/, '')}${suffix}`;
 }
 
-/** A link from a page to an address of the site: relative, so that the site needs no server and no fixed place. */
+/** A relative link from a page to an address of the site, so that the site works without a server and in any folder. */
 export function relativeTo(document, address) {
   return posix.relative(posix.dirname(addresses.get(document)), address);
 }

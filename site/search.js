@@ -1,4 +1,4 @@
-// Finds headings of the site by the words in the field: the index is a file of the site, so that no server is asked.
+// Finds headings of the site that have the words of the search field. The index is a file of the site, so the search needs no server.
 const field = document.querySelector('#search');
 const found = document.querySelector('#found');
 const root = document.currentScript.dataset.root;
@@ -11,7 +11,7 @@ function wordsOf(text) {
     .filter(Boolean);
 }
 
-/** The entries that have all words, those first whose own title has them, the shortest title before the others. */
+/** The entries that have all words. Entries with the words in their own title are first, and short titles are before long titles. */
 function search(words) {
   const hits = window.searchIndex.filter(({ text }) => words.every((word) => text.includes(word)));
   const rank = ({ title }) => (words.every((word) => title.toLowerCase().includes(word)) ? 0 : 1);
@@ -34,7 +34,7 @@ function show() {
   if (words.length > 0 && hits.length === 0) found.textContent = 'nothing found';
 }
 
-/** The index is fetched when it is needed first. */
+/** The page loads the index at the first search. */
 field.addEventListener(
   'focus',
   () => {
@@ -49,5 +49,5 @@ field.addEventListener(
   { once: true },
 );
 
-// The menu is open where there is room beside the text.
+// The menu is open if there is room beside the text.
 document.querySelector('nav details').open = window.matchMedia('(min-width: 50.01rem)').matches;

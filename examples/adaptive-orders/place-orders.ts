@@ -7,7 +7,7 @@ const config: ShardedIndexConfig = JSON.parse(process.env.BY_STATUS!);
 const dynamoDb = new DynamoDB({});
 const documents = DynamoDBDocument.from(dynamoDb);
 
-/** It lives as long as the execution environment, and follows the counts without a deployment. */
+/** It exists as long as the execution environment, and uses new counts without a deployment. */
 const byStatus = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
 
 export interface Order {
@@ -16,7 +16,7 @@ export interface Order {
   readonly createdAt: string;
 }
 
-/** Places orders, and answers how many shards their status is spread over. */
+/** Places orders, and returns the number of shards of their status. */
 export async function handler({ orders }: { orders: Order[] }): Promise<{ shards: number }> {
   const index = await byStatus.forWriting(orders.map(({ status }) => status));
   for (const order of orders) await documents.put(shardPut([index], order));

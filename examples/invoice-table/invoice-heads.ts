@@ -10,7 +10,7 @@ import {
   shardAttributes,
 } from 'cdk-even-shards/sharded-index';
 
-/** The head row of an invoice: what it has once, and no transaction has. */
+/** The head row of an invoice, with the attributes that an invoice has once. */
 export interface InvoiceHead {
   InvoiceNumber: string;
   Invoice_Date: string;
@@ -19,12 +19,13 @@ export interface InvoiceHead {
   Currency: string;
 }
 
-/** An invoice as the index has it: its number stands behind the key of the table, such as 121212-3. */
+/** An invoice in the index. Its table key ends with a random number, such as 121212-3. */
 export type InvoiceOfCountry = Omit<InvoiceHead, 'Trans_country'>;
 
 /**
- * The head rows of invoices, of "Designing Partition Keys to Distribute Your Workload Evenly", and the invoices of a country. Countries are
- * uneven, so each head has a random number beside its country, and a query asks all numbers of the country in one ordered page.
+ * The head rows of invoices, from "Designing Partition Keys to Distribute Your Workload Evenly", and the invoices of a country. Some
+ * countries have far more invoices than others. So each head has a random number beside its country, and a query reads all numbers
+ * of the country in one ordered page.
  */
 export class InvoiceHeads {
   private readonly documents: DynamoDBDocument;
@@ -45,7 +46,7 @@ export class InvoiceHeads {
     await this.documents.put({ TableName: this.invoices.tableName, Item });
   }
 
-  /** A page of the invoices of a country, the newest first. */
+  /** A page of the invoices of a country. The newest invoice is first. */
   async ofCountry(country: string, cursor?: string): Promise<{ invoices: InvoiceOfCountry[]; cursor?: string }> {
     const request = { value: country, order: 'descending' as const, limit: 25, cursor };
     const page = await fanOutQuery(this.queries, this.byCountry, request);

@@ -3,7 +3,7 @@ import { AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
 import { FanOutQueryFunction, KeyLayout, KeyShardedTable, ShardCounts, ShardingStrategy } from 'cdk-even-shards';
 import type { Construct } from 'constructs';
 
-/** Invoices that get 5,000 transactions of 1 KB a second each, by the formula of the documents: their partition keys end in -1 to -5. */
+/** Each invoice gets up to 5,000 transactions of 1 KB a second. By the formula of the documents, its partition keys end in -1 to -5. */
 export class InvoiceStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
@@ -15,7 +15,7 @@ export class InvoiceStack extends Stack {
       separator: '-',
       firstShard: 1,
     });
-    // "Using Random number as PK": the head rows alone have a country, each with a random number from 1 to N beside it.
+    // "Using Random number as PK": only head rows have a country, and each has a random number from 1 to N beside it.
     const byCountry = table.addShardedIndex({
       indexName: 'byCountry',
       valueAttribute: { name: 'Trans_country', type: AttributeType.STRING },

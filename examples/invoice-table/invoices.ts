@@ -14,7 +14,7 @@ import {
   transactPut,
 } from 'cdk-even-shards/sharded-index';
 
-/** What a client adds to an invoice. `changedAt` changes with every write, for `reshardItems`. */
+/** A transaction of a client on an invoice. `changedAt` changes with every write, because `reshardItems` needs it. */
 export interface Transaction {
   InvoiceNumber: string;
   ClientTransactionId: string;
@@ -24,7 +24,7 @@ export interface Transaction {
 
 /**
  * The transactions of invoices, in a table that is sharded by its own key: the invoice 121212 is spread over the partitions
- * 121212-1 to 121212-5. Every write and every read of a single item knows its place, also while the shard count changes.
+ * 121212-1 to 121212-5. Every write and every read of a single item computes its partition, also while the shard count changes.
  *
  *     const invoices = new Invoices(new DynamoDB({}), JSON.parse(process.env.INVOICES!));
  */
@@ -40,7 +40,7 @@ export class Invoices {
     this.queries = lightQueryClient(dynamoDb);
   }
 
-  /** Adds a transaction. Fails if the invoice has it already. */
+  /** Adds a transaction. Fails if the invoice already has this transaction. */
   async add(transaction: Transaction): Promise<void> {
     await this.write(transactPut(this.config, transaction, { ifAbsent: true }));
   }
@@ -54,7 +54,7 @@ export class Invoices {
     await this.write(transactDelete(this.config, invoice, { ClientTransactionId }));
   }
 
-  /** A page of the transactions of one client, in their order. */
+  /** A page of the transactions of one client, in order. */
   async ofClient(invoice: string, client: string, cursor?: string): Promise<{ ids: string[]; cursor?: string }> {
     const request = { value: invoice, sortKey: { beginsWith: `${client}_` }, limit: 25, consistentRead: true, cursor };
     const page = await fanOutQuery(this.queries, this.config, request);
@@ -71,7 +71,7 @@ export class Invoices {
     return total;
   }
 
-  /** One write by itself costs half of what it costs as a transaction. An item has more than one place only while the count changes. */
+  /** A single write costs half of a transaction. An item can have several places only while the shard count changes. */
   private async write(writes: TransactWrite[]): Promise<void> {
     const [only] = writes;
     if (writes.length > 1) await this.documents.transactWrite({ TransactItems: writes });

@@ -4,16 +4,16 @@ import { overloadProbability, shardsForOverload, weightedShards } from 'cdk-even
  * "How to decide the number of shards" of the article "GSI Sharding in DynamoDB", computed: `npx tsx how-many-shards.ts`.
  */
 
-/** A system adds nodes when its busiest one is this busy. */
+/** A system adds nodes when the utilization of its busiest node reaches this value. */
 const GROWS_AT = 0.7;
-/** A node with this much more than its share is on the edge of an overload. */
+/** A node whose load is this factor above its share is at the edge of an overload. */
 const OVERLOAD = 0.5;
-/** A node with this much more is loaded unevenly. */
+/** A node whose load is this factor above its share is unevenly loaded. */
 const UNEVEN = 0.2;
-/** The shares of the jobs that have succeeded, that are ignored, and that are pending. */
+/** The shares of jobs in the states succeeded, ignored and pending. */
 const SHARES = { succeeded: 70, ignored: 20, pending: 10 };
 
-/** How often chance puts more on some node than it bears, if each state is one key: all placements of the states, one by one. */
+/** The probability that a node is overloaded if each state is one key. It counts all placements of the states on the nodes. */
 function overloadOfStates(shares: readonly number[], nodes: number): number {
   const total = shares.reduce((sum, share) => sum + share, 0);
   const placements = nodes ** shares.length;
@@ -28,7 +28,7 @@ function overloadOfStates(shares: readonly number[], nodes: number): number {
   return overloaded / placements;
 }
 
-/** What the busiest node carries where all carry so much on average. */
+/** The load of the busiest node for an average load of all nodes. */
 function busiestNode(average: number): number {
   return average * (1 + OVERLOAD);
 }

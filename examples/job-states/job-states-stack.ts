@@ -5,14 +5,14 @@ import { weightedShards } from 'cdk-even-shards/planning';
 import type { Construct } from 'constructs';
 
 export interface JobStatesProps extends StackProps {
-  /** How many of the jobs are in each state, in any unit. */
+  /** The share of the jobs in each state, in any unit. */
   readonly shares: Readonly<Record<string, number>>;
 
-  /** The shards of all states together, before each state's number is rounded up. */
+  /** The total number of shards of all states, before the number of each state is rounded up. */
   readonly shards: number;
 }
 
-/** Jobs by their state, by creation and by update time. A state has as many of the shards as it has of the jobs. */
+/** Jobs by state, ordered by creation time and by update time. The share of shards of a state is its share of jobs. */
 export class JobStatesStack extends Stack {
   constructor(scope: Construct, id: string, { shares, shards, ...props }: JobStatesProps) {
     super(scope, id, props);

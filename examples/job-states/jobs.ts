@@ -17,7 +17,7 @@ export interface Job {
   update_time: string;
 }
 
-/** A page of jobs: those of some states, or of one, within a time. */
+/** A page of the jobs of one or several states in a period. */
 export interface JobsRequest {
   states: string[];
   from: string;
@@ -39,13 +39,13 @@ export class Jobs {
     this.queries = lightQueryClient(dynamoDb);
   }
 
-  /** One draw serves both indexes: they share the shard attribute. */
+  /** Both indexes share the shard attribute, so one random shard is enough. */
   async create(job: Job): Promise<void> {
     const Item = { ...job, ...shardAttributes(this.byCreation, job) };
     await this.documents.put({ TableName: this.byCreation.tableName, Item });
   }
 
-  /** A new state takes the job to a shard of that state, in both indexes. */
+  /** Sets a new state, and moves the job to a shard of this state in both indexes. */
   async advance(job_id: string, status: string, update_time: string): Promise<void> {
     await this.documents.update({
       TableName: this.byCreation.tableName,

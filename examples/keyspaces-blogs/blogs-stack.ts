@@ -3,7 +3,7 @@ import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
 import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';
 import type { Construct } from 'constructs';
 
-/** Blogs by the day they are published, each day spread over 200 partitions, and a function that reads a day in order. */
+/** Blogs by the day of their publication, with 200 partitions for each day, and a function that reads a day in order. */
 export class BlogsStack extends Stack {
   readonly blogs: ShardedKeyspacesTable;
   readonly query: KeyspacesFanOutQueryFunction;

@@ -25,7 +25,7 @@ export class Blogs {
     private readonly table: ShardedKeyspacesConfig,
   ) {}
 
-  /** Writes a blog into the shard of its title: the same blog again finds itself. */
+  /** Writes a blog into the shard of its title, so that a second write of the blog replaces it. */
   async publish(blog: Blog): Promise<void> {
     const { shard } = shardColumns(this.table, blog);
     const statement = 'INSERT INTO tracker.blogs (publish_date, shard, title, description) VALUES (?, ?, ?, ?)';
@@ -36,7 +36,7 @@ export class Blogs {
     );
   }
 
-  /** One blog, with one SELECT. */
+  /** Reads one blog with one SELECT. */
   async find(publish_date: string, title: string): Promise<Blog | undefined> {
     const row = await selectRow(this.client, this.table, { publish_date, title });
     return row && { publish_date, title, description: row.description };

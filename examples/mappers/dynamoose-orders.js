@@ -2,10 +2,10 @@ import { shardAttributesOfUpdate } from 'cdk-even-shards/sharded-index';
 import dynamoose from 'dynamoose';
 
 /**
- * Orders in a sharded index, by dynamoose. The shard is an ordinary attribute of the schema, and both writes set it. A `set` of the
- * schema cannot: on an update it sees the attribute, but not the key that the shard is calculated from.
+ * Orders in a sharded index, with dynamoose. The shard is an ordinary attribute of the schema, and both writes set it. A `set` of the
+ * schema cannot set it: on an update, `set` sees the attribute but not the table key, from which the shard is calculated.
  *
- * dynamoose stores the table key as it is given, so `shardAttributesOfUpdate` is given the same.
+ * dynamoose stores the table key without changes, so `shardAttributesOfUpdate` gets the same key.
  */
 export function dynamooseOrders(dynamoDb, byStatus) {
   dynamoose.aws.ddb.set(dynamoDb);

@@ -2,10 +2,10 @@ import { shardAttributesOfUpdate } from 'cdk-even-shards/sharded-index';
 import { Entity } from 'electrodb';
 
 /**
- * Orders in a sharded index, by ElectroDB. The shard is an ordinary attribute of the entity, and both writes set it. A `watch` or
- * `set` hook cannot: on an update it sees the changed attributes, but not the key that the shard is calculated from.
+ * Orders in a sharded index, with ElectroDB. The shard is an ordinary attribute of the entity, and both writes set it. A `watch` or
+ * `set` hook cannot set it: on an update, the hook sees the changed attributes but not the table key, from which the shard is calculated.
  *
- * ElectroDB composes the table key, so `shardAttributesOfUpdate` is given the key as it is stored.
+ * ElectroDB composes the table key, so `shardAttributesOfUpdate` gets the stored key.
  */
 export function electroOrders(documents, byStatus) {
   const orders = new Entity(

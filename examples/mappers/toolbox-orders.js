@@ -2,10 +2,10 @@ import { shardAttributesOfUpdate } from 'cdk-even-shards/sharded-index';
 import { Entity, EntityParser, item, number, PutItemCommand, string, Table, UpdateItemCommand } from 'dynamodb-toolbox';
 
 /**
- * Orders in a sharded index, by dynamodb-toolbox. The shard is an ordinary attribute of the entity, and both writes set it. A link
- * (`putLink`, `updateLink`) cannot: that of an update is not run for attributes that the update leaves out, and without the key.
+ * Orders in a sharded index, with dynamodb-toolbox. The shard is an ordinary attribute of the entity, and both writes set it. A link
+ * (`putLink`, `updateLink`) cannot set it: an `updateLink` does not run for missing attributes, and it does not see the table key.
  *
- * The entity computes the table key, so `shardAttributesOfUpdate` is given the key as it is stored.
+ * The entity computes the table key, so `shardAttributesOfUpdate` gets the stored key.
  */
 export function toolboxOrders(documents, byStatus) {
   const [pk, sk] = byStatus.tableKey;

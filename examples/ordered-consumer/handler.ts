@@ -3,7 +3,7 @@ import { DynamoDbParkingStore, OrderedConsumer } from 'cdk-even-shards/consumer'
 
 const dynamodb = new DynamoDB({});
 
-/** Adds each order to its customer's list, once and in order. An order that cannot be added holds up its customer alone. */
+/** Adds each order to its customer's list, once and in order. A failed order delays only the orders of its customer. */
 const consumer = new OrderedConsumer(
   async ({ partitionKey, data }, { once }) => {
     const { orderId }: { orderId: string } = JSON.parse(Buffer.from(data).toString());

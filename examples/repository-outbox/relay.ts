@@ -5,12 +5,12 @@ import { OrderedProducer } from 'cdk-even-shards/producer';
 import { Pool } from 'pg';
 
 /**
- * The relay as a process of its own, such as a container's:
+ * The relay as a separate process, for example in a container:
  *
  *     DATABASE_URL=postgres://... STREAM_NAME=Events node relay.js
  *
- * It ends cleanly when it is told to, as ECS, Kubernetes and a terminal do: what it has read is sent, and nothing is sent
- * again by the next.
+ * On the signal of ECS, Kubernetes or a terminal, it sends the rows that it has read, and stops. The next relay does not send these rows
+ * again.
  */
 async function main(): Promise<void> {
   const pool = new Pool({

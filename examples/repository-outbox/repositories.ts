@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** What happens to a repository, as consumers of the stream read it. */
+/** An event of a repository in the stream. */
 export interface RepositoryEvent {
   action: 'create' | 'update' | 'commit' | 'destroy';
   repository: string;
@@ -10,8 +10,8 @@ export interface RepositoryEvent {
 }
 
 /**
- * Repositories in a table, and each change of one as an event in the outbox: both in one transaction, so that neither is
- * there without the other. The repository's name is the partition key, so that its events arrive in order.
+ * Repositories in a table, and their changes as events in the outbox. Each change and its event are in one transaction. The partition
+ * key is the name of the repository, so that its events arrive in order.
  */
 export class Repositories {
   constructor(private readonly pool: Pool) {}
@@ -38,7 +38,7 @@ export class Repositories {
     });
   }
 
-  /** The key is that of the repository, and not the commit's own hash: a consumer must see it before the repository is destroyed. */
+  /** The partition key is the repository and not the commit hash: a consumer must see the commit before the repository is destroyed. */
   commit(repository: string, commit: string): Promise<void> {
     return this.transaction(async (client) => {
       const { rowCount } = await client.query('SELECT FROM repositories WHERE name = $1 FOR SHARE', [repository]);
@@ -47,7 +47,7 @@ export class Repositories {
     });
   }
 
-  /** Puts its event first: when it turns out that there is no such repository, the event is rolled back. */
+  /** Puts the event first. If the repository does not exist, the transaction rolls the event back. */
   destroy(repository: string): Promise<void> {
     return this.transaction(async (client) => {
       await putEvent(client, { action: 'destroy', repository });

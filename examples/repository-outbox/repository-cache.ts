@@ -1,13 +1,13 @@
 import type { RepositoryEvent } from './repositories';
 
 /**
- * What the consumer of "Guaranteeing Order with Kinesis Bulk Puts" keeps, in Redis or elsewhere: the repositories that there are, each
- * with its commits. It is right if the events of each repository come in their order, whatever other repositories do in between: so
- * all of them, commits too, have the repository as their partition key. Apply each record once, as an `OrderedConsumer` does.
+ * The cache of the consumer in "Guaranteeing Order with Kinesis Bulk Puts", in Redis or elsewhere: the existing repositories and their
+ * commits. The events of one repository must arrive in order, so all events have the repository as their partition key, also commits.
+ * Apply each record once, as an `OrderedConsumer` does.
  */
 export class RepositoryCache {
   private readonly repositories = new Map<string, string[]>();
-  /** Commits of a repository that is not there: it is destroyed, or not yet created. */
+  /** Commits of a repository that does not exist yet or any longer. */
   readonly commitsOfNone: string[] = [];
 
   apply({ action, repository, commit }: RepositoryEvent): void {
@@ -16,7 +16,7 @@ export class RepositoryCache {
     else if (action === 'commit') (this.repositories.get(repository) ?? this.commitsOfNone).push(commit!);
   }
 
-  /** The commits of a repository, the oldest first. Undefined for one that is not there. */
+  /** The commits of a repository, with the oldest first. Undefined if the repository does not exist. */
   commitsOf(repository: string): readonly string[] | undefined {
     return this.repositories.get(repository);
   }
